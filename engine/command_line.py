@@ -1,0 +1,265 @@
+"""The arguments that all commands share: one spelling, one meaning and one way to read each."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from engine.games.contract import Game, Position
+    from engine.limits import Limits
+    from engine.parameters import Value
+    from engine.rules import Rules
+
+DEFAULT_GAME = "xiangqi"
+NONE_LEFT = "off"
+"""The word that switches a numeric rule off."""
+
+
+class UsageError(UserError):
+    """A command line that cannot be read; the message names the command, the argument and what would be right."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """An ``ArgumentParser`` whose errors are one line with the nearest option, and which takes no abbreviations."""
+
+    def __init__(self, **settings: Any) -> None:
+        settings.setdefault("allow_abbrev", False)
+        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(**settings)
+
+    def parse_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """Read the words; raises ``UsageError`` where ``argparse`` would exit."""
+        arguments, extra = self.parse_known_args(args, namespace)
+        if extra:
+            word = extra[0].partition("=")[0]
+            near = difflib.get_close_matches(word, list(self._option_string_actions), 1, 0.5)
+            hint = f" (did you mean {near[0]}?)" if near and word.startswith("-") else ""
+            self.error(f"unexpected argument {extra[0]!r}{hint}")
+        return arguments
+
+    def error(self, message: str) -> NoReturn:
+        """Raise ``UsageError`` with the command's name and where to find help."""
+        command = self.prog.removeprefix("elolab ")
+        raise UsageError(f"{command}: {message}; {self.prog} --help explains the arguments")
+
+
+def add_game_argument(parser: argparse.ArgumentParser) -> None:
+    """``--game NAME``: read it with ``game_of``."""
+    parser.add_argument("--game", default=DEFAULT_GAME, metavar="NAME", help=f"the game (default {DEFAULT_GAME})")
+
+
+def game_of(arguments: argparse.Namespace) -> Game:
+    """The game of ``--game``; raises ``UserError`` with the nearest name if there is none."""
+    from engine.games import game_named
+
+    return game_named(arguments.game)
+
+
+def add_limit_argument(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """``--limit LIMIT`` in the notation of ``engine.limits``; ``arguments.limit`` is a ``Limits`` or ``None``."""
+    from engine.limits import GRAMMAR, Limits
+
+    parser.add_argument(
+        "--limit",
+        type=Limits.parse,
+        default=None if default is None else Limits.parse(default),
+        metavar="LIMIT",
+        help=f"what a player may spend: {GRAMMAR}" + (f"; default {default}" if default else ""),
+    )
+
+
+def add_search_limit_arguments(parser: argparse.ArgumentParser) -> None:
+    """``--depth``, ``--nodes``, ``--time`` and ``--limit`` for one search: read them with ``search_limits_of``."""
+    group = parser.add_argument_group("limits", "any one of them; the first one reached ends the search")
+    group.add_argument("--depth", metavar="PLIES", help="deepest iteration")
+    group.add_argument("--nodes", metavar="N", help="number of nodes")
+    group.add_argument("--time", metavar="SECONDS", help="time for the move")
+    add_limit_argument(group)  # type: ignore[arg-type]
+
+
+def search_limits_of(arguments: argparse.Namespace, default: str) -> Limits:
+    """The limits of ``--depth``, ``--nodes``, ``--time`` or ``--limit``; ``default`` if none of them is given.
+
+    Raises ``UserError`` if a value cannot be read or ``--limit`` is combined with the others.
+    """
+    from engine.limits import Limits
+
+    given = [
+        f"{name}={value}"
+        for name, value in (("depth", arguments.depth), ("nodes", arguments.nodes), ("move_time", arguments.time))
+        if value is not None
+    ]
+    if arguments.limit is None:
+        return Limits.parse(",".join(given) or default)
+    if given:
+        raise UsageError("--limit already says everything; give it alone, or --depth, --nodes and --time without it")
+    limits: Limits = arguments.limit
+    return limits
+
+
+def add_parameter_arguments(parser: argparse.ArgumentParser) -> None:
+    """``--set name=value ...``: read it with ``overrides_of``."""
+    parser.add_argument(
+        "--set",
+        dest="assignments",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="name=value",
+        help="settings of the built-in engine that differ from the default (elolab parameters lists them)",
+    )
+
+
+def overrides_of(arguments: argparse.Namespace) -> dict[str, Value]:
+    """The checked settings of ``--set``, only those given; raises ``ParameterError``."""
+    from engine.parameters import parse_assignments, resolve
+
+    overrides = parse_assignments(arguments.assignments)
+    resolve(overrides, "--set", getattr(arguments, "game", None))
+    return overrides
+
+
+def add_position_arguments(parser: argparse.ArgumentParser) -> None:
+    """``--fen``, ``--moves`` and ``--ranks``: read them with ``position_of``."""
+    group = parser.add_argument_group("position")
+    group.add_argument("--fen", metavar="FEN", help="position (default: the start of the game)")
+    group.add_argument("--board", metavar="TEXT", help=argparse.SUPPRESS)
+    group.add_argument("--moves", nargs="*", default=[], metavar="MOVE", help="moves played from it, such as h2e2 h9g7")
+    group.add_argument(
+        "--ranks",
+        choices=("0", "1", "auto"),
+        default="0",
+        help="number of the lowest rank in --moves: 0 (default), 1, or auto: whichever makes all of them legal",
+    )
+
+
+def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Position:
+    """The position that the arguments describe; raises ``UserError`` if it or a move is not legal."""
+    if arguments.board is not None:
+        raise UsageError(f"--board does not describe a position of {arguments.game}; give --fen FEN")
+    moves = [word for given in arguments.moves for word in given.split()] if with_moves else []
+    return game_of(arguments).position(arguments.fen, moves, arguments.ranks)
+
+
+def add_rules_arguments(parser: argparse.ArgumentParser) -> None:
+    """``--repetition``, ``--fold``, ``--move-limit`` and ``--insufficient``: read them with ``rules_of``."""
+    from engine.rules import REPETITION_RULES, Rules
+
+    standard = Rules()
+    group = parser.add_argument_group("rules")
+    group.add_argument(
+        "--repetition",
+        choices=REPETITION_RULES,
+        default=standard.repetition,
+        help=f"how repetitions are judged (default {standard.repetition})",
+    )
+    group.add_argument(
+        "--fold",
+        type=int,
+        choices=(3, 4),
+        default=standard.fold,
+        help=f"occurrence of a position at which a repetition is judged (default {standard.fold})",
+    )
+    group.add_argument(
+        "--move-limit",
+        type=_plies_or_off,
+        default=standard.move_limit,
+        metavar="PLIES",
+        help=f"plies without a capture that draw the game, or {NONE_LEFT} (default {standard.move_limit})",
+    )
+    group.add_argument(
+        "--insufficient",
+        choices=("on", "off"),
+        default="on" if standard.insufficient else "off",
+        help="whether the game is drawn when no piece that can attack is left (default on)",
+    )
+
+
+def rules_of(arguments: argparse.Namespace) -> Rules:
+    """The rules that the arguments of ``add_rules_arguments`` describe."""
+    from engine.rules import Rules
+
+    return Rules(arguments.repetition, arguments.fold, arguments.move_limit, arguments.insufficient == "on")
+
+
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    """``--json``: print with ``print_json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON with unrounded figures")
+
+
+def print_json(data: Any) -> None:
+    """Print plain data as JSON; what JSON cannot express (infinite and undefined figures) becomes null."""
+    print(json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def add_openings_argument(parser: argparse.ArgumentParser) -> None:
+    """``--openings FILE``."""
+    parser.add_argument("--openings", metavar="FILE", help="opening suite: a file, or the name of a shipped one")
+
+
+def add_output_argument(parser: argparse.ArgumentParser, default: str = "results/<name of the spec>") -> None:
+    """``--out DIR``."""
+    parser.add_argument("--out", metavar="DIR", help=f"folder to write to (default {default})")
+
+
+def add_seed_argument(parser: argparse.ArgumentParser, default: int | None = None) -> None:
+    """``--seed N``, the random seed."""
+    said = "" if default is None else f" (default {default})"
+    parser.add_argument("--seed", type=_at_least(0), default=default, metavar="N", help=f"random seed{said}")
+
+
+def add_concurrency_argument(parser: argparse.ArgumentParser) -> None:
+    """``--concurrency N``: games at a time; ``arguments.concurrency`` is always a number."""
+    parser.add_argument(
+        "--concurrency",
+        type=_at_least(1),
+        default=usable_processors(),
+        metavar="N",
+        help="games at a time (default: the usable processors, here %(default)s)",
+    )
+
+
+def usable_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _at_least(lowest: int) -> Any:
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or int(text) < lowest:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {lowest}")
+        return int(text)
+
+    return read
+
+
+def _plies_or_off(text: str) -> int:
+    if text == NONE_LEFT:
+        return 0
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of plies nor {NONE_LEFT!r}")
+    return int(text)
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    if hasattr(data, "item"):  # numpy's scalars
+        return _finite(data.item())
+    return data
