@@ -1,0 +1,51 @@
+# `make` lists the targets. Each of them makes .venv by itself when it has to; PYTHON=/path/to/python chooses for it.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check bench soak
+
+# A .venv that was moved, or whose Python is gone, is made again.
+ifneq ($(wildcard .venv),)
+stale := $(shell PYTHON="$(PYTHON)" .ci/bootstrap --usable || rm -f .venv/.installed .venv/.installed-*)
+endif
+
+interpreter = @.venv/bin/python -c 'import platform, sys; print("elolab: Python", platform.python_version(), "of", sys.base_prefix)'
+
+help:  ## list the targets
+	@echo "elolab: tournaments, tuning and ablation of game engines"
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 :: \2/p' Makefile | awk -F ' :: ' '{ printf "%-12s  %s\n", $$1, $$2 }'
+	@echo
+	@echo "PYTHON=/path/to/python chooses the interpreter of .venv (CPython 3.11 to 3.14)."
+
+demo: .venv/.installed  ## play the demonstration tournament and write its report
+	$(interpreter)
+	@.venv/bin/elolab tournament configs/tournaments/demo.toml --out "results/demo-{identity}"
+
+test: .venv/.installed-test  ## run the tests, without the slow ones
+	$(interpreter)
+	@.venv/bin/python -m pytest -q -m "not slow" $(ARGUMENTS)
+
+soak: .venv/.installed-test  ## run the slow tests
+	$(interpreter)
+	@.venv/bin/python -m pytest -q -m slow --hypothesis-profile soak $(ARGUMENTS)
+
+check: .venv/.installed-check  ## check style and types
+	$(interpreter)
+	@.venv/bin/python -m ruff check .
+	@.venv/bin/python -m mypy
+
+bench: .venv/.installed  ## measure the engine and the arena (ARGUMENTS go to each script)
+	$(interpreter)
+	@.venv/bin/elolab bench
+	@set -e; for script in benchmarks/*.py; do \
+		[ -e "$$script" ] || continue; echo; echo "$$script"; .venv/bin/python "$$script" $(ARGUMENTS); \
+	done
+
+.venv/.installed: pyproject.toml constraints.txt .ci/bootstrap
+	@PYTHON="$(PYTHON)" .ci/bootstrap
+	@touch $@
+
+.venv/.installed-%: pyproject.toml constraints.txt .ci/bootstrap
+	@PYTHON="$(PYTHON)" .ci/bootstrap $*
+	@touch .venv/.installed $@
