@@ -1,0 +1,95 @@
+"""What a game asks of a player, whoever the player is, and how a player can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from engine.rules import REASONS
+
+if TYPE_CHECKING:  # both import compiled code, which a tournament of external engines alone may never need
+    from arena.records import Opening, PlayerSpec
+    from engine.engine import StopFlag
+    from engine.games.contract import Position
+
+
+class PlayerFault(Exception):  # noqa: N818  an event of a game, not an error of the harness
+    """A player failed: its game is lost, or cannot start, for the ``reason`` (one of ``engine.rules.REASONS``)."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        assert reason in REASONS, reason
+        super().__init__(text)
+        self.reason = reason
+        self.text = text
+        """One line for people: what the player did, and what would have been right."""
+
+
+class GameStopped(Exception):  # noqa: N818  an event of a game, not an error of the harness
+    """The stop flag was set while a player was thinking; the game is not over and will be played again."""
+
+
+@dataclass(frozen=True)
+class PlayerClock:
+    """The clocks as the player to move sees them, before it moves."""
+
+    remaining_ms: int
+    """Own time, never negative."""
+    increment_ms: int
+    """Added to own time after each move."""
+    opponent_remaining_ms: int | None
+    """``None`` if the opponent plays without a clock."""
+    opponent_increment_ms: int
+    moves_to_go: int
+    """Own moves to the next control; 0 is sudden death."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A player's answer to one position."""
+
+    move: str
+    """ICCS, ranks 0-9; not yet known to be legal."""
+    score: int | None
+    """Centipawns from the mover's side, mates as ``engine.values.MATE`` less the plies; ``None`` if it did not say."""
+    depth: int | None
+    nodes: int | None
+    elapsed_ns: int
+    """What the move costs on the player's clock."""
+    said: str = ""
+    """The answer in the player's own words, for messages about it."""
+
+
+class Player(Protocol):
+    """One player, used by one game at a time and kept from game to game.
+
+    Every method but ``close`` and ``dialogue`` may raise ``PlayerFault``; ``move`` and ``new_game`` may also raise
+    ``GameStopped``. After a fault the player can be used again: its next ``start`` begins afresh.
+    """
+
+    @property
+    def spec(self) -> PlayerSpec:
+        """What the player was made from."""
+
+    @property
+    def name(self) -> str:
+        """The name in the tournament."""
+
+    def start(self) -> None:
+        """Get ready to play; does nothing if it is. Faults: ``startup_failure``."""
+
+    def new_game(self, opening: Opening, stop: StopFlag) -> None:
+        """Forget the last game. Faults: ``startup_failure``."""
+
+    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        """Choose a move in ``position``, which is left as it was.
+
+        ``moves`` are all moves since the opening's position, the opening's own included. ``clock`` is ``None`` if the
+        player's limits have no clock. Faults: ``crash``, ``illegal_move``, ``no_answer``, ``time_forfeit``.
+        """
+
+    def dialogue(self) -> list[str]:
+        """The end of what was said between harness and player since it started, oldest first; empty if nothing."""
+
+    def close(self) -> None:
+        """End whatever the player runs, within two seconds; safe to call at any time and more than once."""

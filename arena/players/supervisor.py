@@ -1,0 +1,100 @@
+"""A tiny process that outlives the harness by a moment and ends the engines it left behind.
+
+It holds the reading end of a pipe whose only writer is the harness. When the harness dies, however it dies, the
+kernel closes the pipe; the supervisor then kills every process group it was told of and exits. This needs neither
+``prctl`` nor ``pidfd`` and works on every POSIX system. The file is also the supervisor's program, run by path in an
+isolated interpreter; so it imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+
+class Supervisor:
+    """The harness's end: tells the supervising process which process groups to end. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._groups: set[int] = set()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    def watch(self, group: int) -> None:
+        """From the return of this call on, ``group`` ends with the harness."""
+        with self._lock:
+            self._forget_if_forked()
+            self._groups.add(group)
+            self._tell(f"+{group}\n")
+
+    def release(self, group: int) -> None:
+        """The group has ended; its number may be used by others."""
+        with self._lock:
+            self._forget_if_forked()
+            if group in self._groups:
+                self._groups.discard(group)
+                self._tell(f"-{group}\n")
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the supervising process, once there is one."""
+        return self._process.pid if self._process else None
+
+    def _forget_if_forked(self) -> None:
+        # A forked child of the harness has engines of its own, and must not speak on its parent's pipe.
+        if self._owner != os.getpid():
+            self._owner, self._process, self._groups = os.getpid(), None, set()
+
+    def _tell(self, line: str) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._process.stdin.fileno(), line.encode())
+                return
+            self._process.wait()
+            self._process.stdin.close()
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", os.path.abspath(__file__)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            bufsize=0,
+            start_new_session=True,  # out of reach of Ctrl-C and of whoever kills the harness's group
+        )
+        assert self._process.stdin is not None
+        os.write(self._process.stdin.fileno(), "".join(f"+{group}\n" for group in sorted(self._groups)).encode())
+
+
+SUPERVISOR = Supervisor()
+"""The one supervisor of this process; it starts with the first engine."""
+
+
+def kill_group(group: int, number: int = signal.SIGKILL) -> None:
+    """Send a signal to a whole process group, which may be gone already."""
+    # macOS answers "not permitted" for a group of which only zombies are left.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _supervise() -> None:
+    """Follow the harness's messages until its end of the pipe is closed, then kill what is left."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    groups: set[int] = set()
+    for line in sys.stdin.buffer:
+        group = int(line[1:])
+        if line[:1] == b"+":
+            groups.add(group)
+        else:
+            groups.discard(group)
+    for group in groups:
+        kill_group(group)
+
+
+if __name__ == "__main__":
+    _supervise()

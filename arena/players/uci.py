@@ -1,0 +1,513 @@
+"""Players that speak UCI: a pure reading of the protocol, and the player that drives a process with it.
+
+Everything down to ``UciSession`` works on lines of text alone and is tested by scripted dialogues. Source: the UCI
+specification (Meyer-Kahlen and Huber, 2006), with the ways of Fairy-Stockfish (variants, ranks 1-10) and of the
+Xiangqi engines of the "cyclone" dialect (ranks 0-9).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Reply
+from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
+from engine.limits import Limits
+from engine.values import BAN_BOUND, MATE, MAX_PLY
+
+if TYPE_CHECKING:
+    from arena.records import Opening, PlayerSpec
+    from engine.engine import StopFlag
+    from engine.games.contract import Position
+
+VARIANTS = {"xiangqi": "xiangqi"}
+"""The games that can be played over UCI, and what ``UCI_Variant`` calls them."""
+
+RANKS_OPTION = "ranks"
+"""Not sent to the engine: 0 or 1 forces the number of the first rank; ``auto`` is the default."""
+
+OFF_WHERE_ABSENT = ("use nnue",)
+"""Switches that engines older than the thing they switch do not announce; setting them to false is then no error."""
+
+LATE_ANSWER_MS = 250
+"""How long after its deadline a thinking engine is given to obey ``stop``, before it is taken to hang."""
+
+
+# --- Reading lines ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option as the engine announced it."""
+
+    name: str
+    kind: str
+    """``check``, ``spin``, ``combo``, ``button`` or ``string``."""
+    default: str = ""
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+
+    def check(self, value: str) -> str:
+        """``value`` as the engine wants to read it; raises ``PlayerFault`` (``startup_failure``) if it cannot be."""
+        if self.kind == "check":
+            words = {"true": "true", "on": "true", "1": "true", "false": "false", "off": "false", "0": "false"}
+            if value.lower() not in words:
+                raise self._fault(value, "expected true or false")
+            return words[value.lower()]
+        if self.kind == "spin":
+            if not re.fullmatch(r"[+-]?\d+", value):
+                raise self._fault(value, "expected a whole number")
+            if (self.low is not None and int(value) < self.low) or (self.high is not None and int(value) > self.high):
+                raise self._fault(value, f"expected {self.low} to {self.high}")
+            return value
+        if self.kind == "combo":
+            for choice in self.choices:
+                if choice.lower() == value.lower():
+                    return choice
+            near = difflib.get_close_matches(value, self.choices, 1, 0.4)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            expected = ", ".join(self.choices) if len(self.choices) <= 12 else f"one of its {len(self.choices)} choices"
+            raise self._fault(value, f"expected {expected}{hint}")
+        return value
+
+    def command(self, value: str) -> str:
+        """The line that sets the option; raises ``PlayerFault`` as ``check`` does."""
+        if self.kind == "button":
+            return f"setoption name {self.name}"
+        return f"setoption name {self.name} value {self.check(value)}"
+
+    def _fault(self, value: str, expected: str) -> PlayerFault:
+        return PlayerFault("startup_failure", f"option {self.name} = {value!r}: {expected}")
+
+
+def parse_option(line: str) -> Option | None:
+    """Read an ``option name ... type ...`` line; ``None`` if it is not one."""
+    match = re.match(r"option\s+name\s+(.*?)\s+type\s+(\w+)(.*)$", line)
+    if not match:
+        return None
+    name, kind, rest = match.groups()
+    numbers = dict(re.findall(r"\b(min|max)\s+(-?\d+)", rest)) if kind == "spin" else {}
+    choices = tuple(re.findall(r"\bvar\s+(.*?)\s*(?=\bvar\s|$)", rest)) if kind == "combo" else ()
+    default = re.search(r"\bdefault\s+(.*?)\s*(?=\b(?:min|max|var)\s|$)", rest)
+    return Option(
+        name,
+        kind,
+        default.group(1) if default else "",
+        int(numbers["min"]) if "min" in numbers else None,
+        int(numbers["max"]) if "max" in numbers else None,
+        choices,
+    )
+
+
+@dataclass(frozen=True)
+class Information:
+    """What one ``info`` line says; ``None`` for what it does not."""
+
+    score: int | None = None
+    """Centipawns, the mover's view; mates as ``MATE`` less the plies to it."""
+    is_bound: bool = False
+    depth: int | None = None
+    nodes: int | None = None
+    multipv: int | None = None
+
+
+_SCORE = re.compile(r"\bscore\s+(cp|mate)\s+([+-]?\d+)")
+_NUMBERS = re.compile(r"\b(depth|nodes|multipv)\s+(\d+)")
+_BOUND = re.compile(r"\b(?:lowerbound|upperbound)\b")
+
+
+def parse_information(line: str) -> Information:
+    """Read an ``info`` line; what cannot be read is left out."""
+    head = re.split(r"\b(?:pv|string)\b", line, maxsplit=1)[0]
+    found = {name: int(number) for name, number in _NUMBERS.findall(head)}
+    score = _SCORE.search(head)
+    return Information(
+        score=None if score is None else _centipawns(score.group(1), int(score.group(2))),
+        is_bound=_BOUND.search(head) is not None,
+        depth=found.get("depth"),
+        nodes=found.get("nodes"),
+        multipv=found.get("multipv"),
+    )
+
+
+def _centipawns(unit: str, number: int) -> int:
+    if unit == "cp":
+        return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # beyond are mates and wins by repetition
+    # A mate in n of one's own moves takes 2n - 1 plies, being mated in n moves 2n.
+    plies = min(2 * number - 1 if number > 0 else -2 * number, MAX_PLY)
+    return MATE - plies if number > 0 else plies - MATE
+
+
+def parse_best_move(line: str) -> str | None:
+    """The move of a ``bestmove`` line as the engine wrote it; ``None`` where it has none to offer."""
+    words = line.split()
+    if len(words) < 2 or words[1] in ("(none)", "none", "0000", "null"):
+        return None
+    return words[1]
+
+
+# --- Rank bases -------------------------------------------------------------------------------------------------------
+
+_MOVE = re.compile(r"([a-i])(\d{1,2})([a-i])(\d{1,2})")
+
+
+def read_move(text: str, first_rank: int) -> str | None:
+    """A move in ICCS notation (ranks 0-9) from one whose lowest rank is called ``first_rank``, or ``None``."""
+    match = _MOVE.fullmatch(text)
+    if match is None:
+        return None
+    from_file, from_rank, to_file, to_rank = match.groups()
+    ranks = (int(from_rank) - first_rank, int(to_rank) - first_rank)
+    if not all(0 <= rank <= 9 for rank in ranks):
+        return None
+    return f"{from_file}{ranks[0]}{to_file}{ranks[1]}"
+
+
+def write_move(move: str, first_rank: int) -> str:
+    """A move of ICCS notation with its lowest rank called ``first_rank``."""
+    if first_rank == 0:
+        return move
+    return f"{move[0]}{int(move[1]) + first_rank}{move[2]}{int(move[3]) + first_rank}"
+
+
+def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
+    """The one rank base, 0 or 1, in which ``text`` is among the legal moves; ``None`` if neither or both."""
+    bases = [base for base in (0, 1) if read_move(text, base) in legal]
+    return bases[0] if len(bases) == 1 else None
+
+
+# --- Writing lines ----------------------------------------------------------------------------------------------------
+
+
+def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, Option], variant: str) -> list[str]:
+    """The lines that set a player's options, the variant first.
+
+    ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for an option that the
+    engine did not announce, with the nearest that it did, and for values it would not take.
+    """
+    wanted = [(name, value) for name, value in options if name.lower() != RANKS_OPTION]
+    if "uci_variant" in announced and all(name.lower() != "uci_variant" for name, _ in wanted):
+        wanted.insert(0, ("UCI_Variant", variant))
+    commands = []
+    for name, value in wanted:
+        option = announced.get(name.lower())
+        if option is not None:
+            commands.append(option.command(str(value)))
+        elif name.lower() not in OFF_WHERE_ABSENT or str(value).lower() not in ("false", "off", "0"):
+            raise _unknown_option(name, announced)
+    return commands
+
+
+def _unknown_option(name: str, announced: Mapping[str, Option]) -> PlayerFault:
+    near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
+    names = ", ".join(option.name for option in announced.values())
+    hint = f"did you mean {announced[near[0]].name!r}?" if near else f"it has {names or 'no options'}"
+    return PlayerFault("startup_failure", f"option {name!r} is not one of the engine's; {hint}")
+
+
+def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
+    """The rank base that the player's options force, if they do; raises ``PlayerFault`` for anything but 0, 1, auto."""
+    for name, value in options:
+        if name.lower() == RANKS_OPTION and str(value).lower() != "auto":
+            if str(value) not in ("0", "1"):
+                raise PlayerFault("startup_failure", f"option {RANKS_OPTION} = {value!r}: expected 0, 1 or auto")
+            return int(value)
+    return None
+
+
+def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int) -> str:
+    """The ``go`` line for the player's limits; the side that moves first in the game is UCI's white."""
+    words = ["go"]
+    if clock is not None:
+        own = (max(1, clock.remaining_ms), clock.increment_ms)
+        # An opponent without a clock is given the player's own time: some engines divide by it.
+        other = own
+        if clock.opponent_remaining_ms is not None:
+            other = (max(1, clock.opponent_remaining_ms), clock.opponent_increment_ms)
+        white, black = (own, other) if side_to_move == 0 else (other, own)
+        words.append(f"wtime {white[0]} btime {black[0]} winc {white[1]} binc {black[1]}")
+        if clock.moves_to_go:
+            words.append(f"movestogo {clock.moves_to_go}")
+    if limits.move_time_ms is not None:
+        words.append(f"movetime {limits.move_time_ms}")
+    if limits.nodes is not None:
+        words.append(f"nodes {limits.nodes}")
+    if limits.depth is not None:
+        words.append(f"depth {limits.depth}")
+    return " ".join(words)
+
+
+def position_command(position: str, moves: Sequence[str], first_rank: int) -> str:
+    """The ``position`` line for a FEN and the ICCS moves played from it."""
+    if not moves:
+        return f"position fen {position}"
+    return f"position fen {position} moves {' '.join(write_move(move, first_rank) for move in moves)}"
+
+
+# --- The conversation -------------------------------------------------------------------------------------------------
+
+
+class UciSession:
+    """Which replies are due, and what the last search said. Pure: lines in, events out."""
+
+    def __init__(self) -> None:
+        self.engine_name = ""
+        self.options: dict[str, Option] = {}
+        """Keyed by name in lower case."""
+        self.best_move_line = ""
+        self.unexpected = 0
+        """Replies that nobody had asked for; they are ignored."""
+        self._due: set[str] = set()
+        self._scored = ""
+        self._counted = ""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no reply is due."""
+        return not self._due
+
+    def hello(self) -> list[str]:
+        """Open the conversation; ``uciok`` is due."""
+        return self._ask("uci", "uciok")
+
+    def synchronise(self, *before: str) -> list[str]:
+        """Send lines and ask whether they have been dealt with; ``readyok`` is due."""
+        return [*before, *self._ask("isready", "readyok")]
+
+    def think(self, position: str, go: str) -> list[str]:
+        """Set a position and start a search; ``bestmove`` is due."""
+        self._scored = self._counted = self.best_move_line = ""
+        return [position, *self._ask(go, "bestmove")]
+
+    def _ask(self, line: str, reply: str) -> list[str]:
+        self._due.add(reply)
+        return [line]
+
+    def receive(self, line: str) -> str:
+        """Take one line of the engine; the event it is: a reply that was due (its first word), or nothing."""
+        if line.startswith("info"):
+            # Searches say far more than is needed, so lines are kept here and read only when the search is over.
+            if " score " in line and " string " not in line:
+                if "erbound" not in line and (" multipv " not in line or " multipv 1 " in line):
+                    self._scored = line
+                self._counted = line
+            elif " nodes " in line and " string " not in line:
+                self._counted = line
+            return ""
+        word = line.split(maxsplit=1)[0] if line.strip() else ""
+        if word in ("uciok", "readyok", "bestmove"):
+            if word not in self._due:
+                self.unexpected += 1
+                return ""
+            self._due.discard(word)
+            if word == "bestmove":
+                self.best_move_line = line
+            return word
+        if "uciok" in self._due:
+            self._introduce(line)
+        return ""
+
+    def _introduce(self, line: str) -> None:
+        if line.startswith("id name "):
+            self.engine_name = line[len("id name ") :].strip()
+        option = parse_option(line)
+        if option is not None:
+            self.options[option.name.lower()] = option
+
+    def information(self) -> Information:
+        """The last search's final score and depth (bounds and side lines left out), with all the nodes it counted."""
+        scored = parse_information(self._scored)
+        counted = parse_information(self._counted)
+        return Information(
+            score=scored.score,
+            depth=scored.depth if scored.depth is not None else counted.depth,
+            nodes=counted.nodes if counted.nodes is not None else scored.nodes,
+        )
+
+
+# --- The player -------------------------------------------------------------------------------------------------------
+
+
+class UciPlayer:
+    """An external engine over UCI; see ``arena.players.contract.Player``.
+
+    The process lives from game to game, and is replaced after a fault (or for every game, where the player's
+    ``restart`` says so).
+    """
+
+    def __init__(self, spec: PlayerSpec, game: str) -> None:
+        self.spec = spec
+        self.name = spec.name
+        self._game = game
+        self._process: EngineProcess | None = None
+        self._session = UciSession()
+        self._first_rank: int | None = None
+        self._opening_position = ""
+        self._games = 0
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the engine, while it runs."""
+        return self._process.process_id if self._process is not None and not self._process.has_ended else None
+
+    def start(self) -> None:
+        """Start the engine, shake hands, set its options, learn its rank base."""
+        if self.process_id is not None:
+            return
+        self.close()
+        deadline_ns = time.monotonic_ns() + self.spec.start_timeout_ms * 1_000_000
+        self._session = UciSession()
+        self._games = 0
+        try:
+            self._process = EngineProcess(self.spec.command, self.spec.directory)
+            self._converse(self._session.hello(), deadline_ns)
+            variant = VARIANTS[self._game]
+            commands = option_commands(self.spec.options, self._session.options, variant)
+            self._converse(self._session.synchronise(*commands), deadline_ns)
+            self._learn_first_rank(deadline_ns)
+        except DeadlinePassed:
+            waited = f"{self.spec.start_timeout_ms / 1000:g} s"
+            raise self._failed("startup_failure", f"did not complete the UCI handshake within {waited}") from None
+        except ProcessEnded:
+            raise self._failed("startup_failure", "ended during the UCI handshake") from None
+        except PlayerFault as fault:
+            raise self._failed(fault.reason, fault.text) from None
+
+    def new_game(self, opening: Opening, stop: StopFlag) -> None:
+        """Tell the engine that a game begins, and wait until it is ready."""
+        from engine.games import game_named
+
+        if self.spec.restart == "always" and self._games > 0:
+            self.close()
+        self._opening_position = game_named(self._game).position(opening.position).text
+        for last_try in (False, True):
+            self.start()
+            try:
+                deadline_ns = time.monotonic_ns() + self.spec.start_timeout_ms * 1_000_000
+                self._converse(self._session.synchronise("ucinewgame"), deadline_ns, stop)
+                self._games += 1
+                return
+            except (DeadlinePassed, ProcessEnded):
+                # It may have died of its last game, after the result; then a fresh process deserves a chance.
+                fault = self._failed("startup_failure", "did not get ready for a new game")
+                if last_try:
+                    raise fault from None
+
+    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        """One search. The clock runs from just before ``go`` is written until ``bestmove`` has arrived."""
+        process, session = self._running(), self._session
+        for line in process.drain():  # what is said unasked must not be taken for the answer
+            session.receive(line)
+        first_rank = self._first_rank or 0
+        lines = session.think(
+            position_command(self._opening_position, moves, first_rank),
+            go_command(self.spec.limits, clock, position.side_to_move),
+        )
+        began_ns = time.monotonic_ns()
+        try:
+            self._converse(lines, began_ns + self._allowance_ms(clock) * 1_000_000, stop)
+        except DeadlinePassed:
+            raise self._overdue(clock) from None
+        except ProcessEnded:
+            raise self._failed("crash", "ended while it should have moved") from None
+        except GameStopped:
+            self._halt()
+            raise
+        return self._reply(process.arrived_ns - began_ns)
+
+    def dialogue(self) -> list[str]:
+        """The end of the conversation with the process that runs or ran last."""
+        return self._process.dialogue.tail() if self._process is not None else []
+
+    def close(self) -> None:
+        """End the process: politely if it is idle, at once otherwise."""
+        if self._process is not None:
+            self._process.end("quit" if self._session.is_idle else None)
+
+    def _running(self) -> EngineProcess:
+        if self._process is None:
+            raise PlayerFault("crash", f"{self.name}: is not running")
+        return self._process
+
+    def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
+        """Say the lines and listen until every reply that is due has come."""
+        process, session = self._running(), self._session
+        process.send(lines, deadline_ns)
+        while not session.is_idle:
+            session.receive(process.read_line(deadline_ns, stop))
+
+    def _learn_first_rank(self, deadline_ns: int) -> None:
+        """Settle how the engine numbers ranks: as told, as its family does, or as its first move in a game shows.
+
+        Written in one base, no first move of Xiangqi's start position is legal in the other, so one search decides.
+        """
+        forced = forced_first_rank(self.spec.options)
+        if forced is not None:
+            self._first_rank = forced
+        elif "uci_variant" in self._session.options:
+            self._first_rank = 1
+        if self._first_rank is not None:
+            return
+        from engine.games import game_named
+
+        start = game_named(self._game).position()
+        self._converse(self._session.think(position_command(start.text, (), 0), "go depth 1"), deadline_ns)
+        said = parse_best_move(self._session.best_move_line)
+        self._first_rank = detect_first_rank(said or "", start.legal_moves())
+        if self._first_rank is None:
+            said_line = self._session.best_move_line
+            raise PlayerFault(
+                "startup_failure",
+                f"answered {said_line!r} to the start position, which is no legal move whether ranks are counted from "
+                f"0 or from 1; does it play {self._game}?",
+            )
+
+    def _allowance_ms(self, clock: PlayerClock | None) -> int:
+        """How long the engine may think before it is stopped, in milliseconds."""
+        times = [clock.remaining_ms] if clock is not None else []
+        if self.spec.limits.move_time_ms is not None:
+            times.append(self.spec.limits.move_time_ms)
+        return min(times) + self.spec.margin_ms if times else self.spec.watchdog_ms
+
+    def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
+        """The engine is stopped: late if it obeys, hanging if it does not."""
+        waited = f"{self._allowance_ms(clock) / 1000:g} s"
+        answered = self._halt()
+        if not self.spec.limits.is_timed:
+            return self._failed("no_answer", f"gave no move within {waited}, the watchdog's deadline")
+        if answered:
+            return self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin, until stopped")
+        return self._failed("no_answer", f"had not moved after {waited}, its time and the margin, and ignored stop")
+
+    def _halt(self) -> bool:
+        """Stop the search and wait for the engine to be idle; whether it moved. One that is not idle is ended."""
+        deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
+        try:
+            self._converse(self._session.synchronise("stop"), deadline_ns)
+        except (DeadlinePassed, ProcessEnded):
+            self._running().end()
+        return self._session.best_move_line != ""
+
+    def _reply(self, elapsed_ns: int) -> Reply:
+        line = self._session.best_move_line
+        said = parse_best_move(line)
+        move = None if said is None else read_move(said, self._first_rank or 0)
+        if move is None:
+            raise self._failed("illegal_move", f"answered {line[:80]!r}, which is not a move")
+        information = self._session.information()
+        counted = f"{line[:80]!r} (ranks counted from {self._first_rank})"
+        return Reply(move, information.score, information.depth, information.nodes, elapsed_ns, counted)
+
+    def _failed(self, reason: str, text: str) -> PlayerFault:
+        """End the process, and say how it ended where it did so by itself."""
+        if self._process is not None:
+            died = self._process.has_died
+            self._process.end()
+            if died:
+                text = f"{text}: {self._process.exit_description}"
+        return PlayerFault(reason, f"{self.name}: {text}")
