@@ -1,0 +1,122 @@
+"""The parameter table as people and programs read it: text for a terminal, Markdown, and plain data for JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from engine.parameters import Parameter, Value, format_value
+
+SOURCES = {
+    "EE": "ElephantEye, chapter 8 (2005); EE 8.2 and 8.3 are its sections",
+    "AW": "Aspiration windows (Moreland)",
+    "FN": "Null move in practice (fenon, 2006)",
+    "XQ": "XQWizard Light 0.3 (2008); XQ 3.1 and 3.4 are its sections",
+    "OT": "Othello, iterative deepening (2021)",
+    "3.31": "ElephantEye 3.31 as released",
+    "ours": "what no text says",
+}
+"""What the marks in the column of sources stand for, by their first word."""
+
+_INDENT = "    "
+_LEAST_LEGAL_WIDTH = 24
+"""Where fewer columns are left beside name and default, the legal values go below them."""
+
+
+def as_text(rows: Sequence[Parameter], width: int) -> str:
+    """Aligned lines of at most ``width`` columns: name, default and legal values, and below them the explanation."""
+    name_width = max(len(row.name) for row in rows)
+    default_width = max(len(format_value(row.default)) for row in rows)
+    narrow = width < name_width + default_width + 4 + _LEAST_LEGAL_WIDTH
+    lines = [f"{'parameter':<{name_width}}  {'default':<{default_width}}{'' if narrow else '  legal values'}"]
+    for row in rows:
+        head = f"{row.name:<{name_width}}  {format_value(row.default):<{default_width}}"
+        if narrow:
+            lines.append(head.rstrip())
+            lines += textwrap.wrap(_legal(row), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+        else:
+            head += "  "
+            lines += textwrap.wrap(_legal(row), width, initial_indent=head, subsequent_indent=" " * len(head))
+        lines += textwrap.wrap(_sentence(row.doc), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+        lines += textwrap.wrap(_details(row), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    lines += ["", "Sources"]
+    for mark, meaning in SOURCES.items():
+        lines += textwrap.wrap(f"[{mark}] {meaning}", width, initial_indent=_INDENT, subsequent_indent=_INDENT * 2)
+    return "\n".join(lines) + "\n"
+
+
+def as_markdown(rows: Sequence[Parameter]) -> str:
+    """A Markdown table with a row for each parameter and a column for each property, and the list of sources."""
+    titles = (
+        "Parameter", "Default", "Legal", "Tuning", "Scale", "Unit", "Games", "Needs", "Sound", "Option", "Meaning",
+        "Source",
+    )  # fmt: skip
+    table = [titles, ("---",) * len(titles)]
+    for row in rows:
+        table.append((
+            f"`{row.name}`", format_value(row.default), _values(row.kind, row.legal), _values(row.kind, row.tuning),
+            row.scale if row.kind == "integer" and row.tuning else "", row.unit, ", ".join(row.games) or "all",
+            _need(row), "yes" if row.sound else "no", row.protocol_name, _sentence(row.doc), row.source,
+        ))  # fmt: skip
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in table]
+    lines += ["", *(f"- [{mark}] {meaning}" for mark, meaning in SOURCES.items())]
+    return "\n".join(lines) + "\n"
+
+
+def as_data(rows: Sequence[Parameter]) -> list[dict[str, Any]]:
+    """Plain data: one dictionary a parameter with every column of the table."""
+    return [
+        {
+            "name": row.name,
+            "kind": row.kind,
+            "default": row.default,
+            "legal": list(row.legal),
+            "tuning": list(row.tuning),
+            "scale": row.scale,
+            "unit": row.unit,
+            "games": list(row.games),
+            "depends_on": {"parameter": row.depends_on[0], "values": list(row.depends_on[1])}
+            if row.depends_on
+            else None,
+            "sound": row.sound,
+            "protocol_name": row.protocol_name,
+            "doc": row.doc,
+            "source": row.source,
+        }
+        for row in rows
+    ]
+
+
+def _legal(row: Parameter) -> str:
+    return f"{_values(row.kind, row.legal)} {row.unit}".strip()
+
+
+def _details(row: Parameter) -> str:
+    parts = []
+    if row.depends_on is not None:
+        parts.append(f"Needs {_need(row)}.")
+    if row.kind == "integer" and row.tuning:
+        parts.append(f"Tuned over {_values(row.kind, row.tuning)}{' (log)' if row.scale == 'log' else ''}.")
+    if row.games:
+        parts.append(f"Only in {', '.join(row.games)}.")
+    if row.sound:
+        parts.append("Sound.")
+    parts.append(f"Option {row.protocol_name}. {_sentence(row.source)}")
+    return " ".join(parts)
+
+
+def _need(row: Parameter) -> str:
+    if row.depends_on is None:
+        return ""
+    name, values = row.depends_on
+    return f"{name} = {' or '.join(format_value(value) for value in values)}"
+
+
+def _values(kind: str, values: Sequence[Value]) -> str:
+    separator = " to " if kind == "integer" else ", "
+    return separator.join(format_value(value) for value in values)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

@@ -1,0 +1,37 @@
+"""What all tests share: the command line options of the suite, golden files and the profiles of hypothesis.
+
+Numba's cache is set up in the ordinary way, by importing the engine, so that tests meet what users meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+GOLDEN_DIRECTORY = Path(__file__).parent / "data" / "golden"
+
+hypothesis.settings.register_profile("ordinary", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("soak", deadline=None, max_examples=2000)
+hypothesis.settings.load_profile("ordinary")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """``golden(name, text)`` demands that ``text`` equals the file of that name in ``tests/data/golden``."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN_DIRECTORY / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        assert path.exists(), f"{path} is missing; pytest --update-golden writes it"
+        assert text == path.read_text("utf-8"), f"{path} differs; if that is meant: pytest --update-golden"
+
+    return compare

@@ -1,0 +1,341 @@
+"""The command line: help, speed of start, errors in one line, exit codes, and the arguments that all commands share."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import elolab
+from engine.command_line import (
+    CommandParser,
+    UsageError,
+    add_concurrency_argument,
+    add_game_argument,
+    add_limit_argument,
+    add_parameter_arguments,
+    add_position_arguments,
+    add_rules_arguments,
+    add_search_limit_arguments,
+    add_seed_argument,
+    overrides_of,
+    position_of,
+    print_json,
+    rules_of,
+    search_limits_of,
+    usable_processors,
+)
+from engine.errors import UserError
+from engine.limits import LimitError, Limits
+from engine.parameters import ParameterError
+from engine.rules import Rules
+
+ROOT = Path(__file__).parent.parent
+COMMAND_NAMES = [command.name for command in elolab.COMMANDS]
+
+HEAVY = ("numba", "pandas", "matplotlib", "optuna", "scipy")
+"""Libraries that take long to import and must not be loaded only to print help."""
+
+REPORT_IMPORTS = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+import elolab
+code = elolab.main(sys.argv[1:])
+print(*[name for name in {(*HEAVY, "numpy")!r} if name in sys.modules], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def run_elolab(*words: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / "elolab.py"), *words],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        **settings,  # type: ignore[call-overload]
+    )
+
+
+@pytest.fixture
+def fake_command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], int]], None]:
+    """``fake_command(run)`` adds a command ``fake`` that calls ``run``."""
+
+    def add(run: Callable[[], int]) -> None:
+        module = types.ModuleType("fake_cli")
+        module.configure_fake = lambda parser: parser.add_argument("--depth", type=int)  # type: ignore[attr-defined]
+        module.run_fake = lambda arguments: run()  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "fake_cli", module)
+        monkeypatch.setattr(elolab, "COMMANDS", (*elolab.COMMANDS, elolab.Command("fake", "fake_cli", "", "a fake")))
+
+    return add
+
+
+def raising(error: BaseException) -> Callable[[], int]:
+    def run() -> int:
+        raise error
+
+    return run
+
+
+# Help and what it loads
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
+def test_help_lists_every_command_within_80_columns(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert elolab.main(words) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    for name in COMMAND_NAMES:
+        assert f"  {name} " in shown
+
+
+def test_help_loads_no_library() -> None:
+    finished = subprocess.run([sys.executable, "-c", REPORT_IMPORTS, "--help"], capture_output=True, text=True)
+    assert (finished.returncode, finished.stderr.split()) == (0, [])
+
+
+@pytest.mark.parametrize("name", COMMAND_NAMES)
+def test_help_of_every_command_works_and_loads_no_heavy_library(name: str, tmp_path: Path) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-c", REPORT_IMPORTS, name, "--help"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.startswith(f"usage: elolab {name}")
+    assert not set(HEAVY) & set(finished.stderr.split())
+
+
+def test_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert elolab.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("elolab ")
+
+
+# Errors and exit codes
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("tournamet", "tournament"), ("analyze", "analyse"), ("param", "param")])
+def test_unknown_command_names_the_nearest(typed: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert elolab.main([typed]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"elolab: unknown command {typed!r} (did you mean '{meant}")
+    assert captured.err.count("\n") == 1
+
+
+def test_errors_in_a_real_process_are_one_line() -> None:
+    finished = run_elolab("parameters", "--jsn")
+    assert finished.returncode == 2
+    assert finished.stderr == (
+        "elolab: parameters: unexpected argument '--jsn' (did you mean --json?); "
+        "elolab parameters --help explains the arguments\n"
+    )
+
+
+class NotConfirmedError(UserError):
+    exit_code = 3
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (UserError("demo.toml: pairs = 0, expected at least 1"), 2, "demo.toml: pairs = 0, expected at least 1"),
+        (NotConfirmedError("not confirmed"), 3, "not confirmed"),
+        (FileNotFoundError(2, "No such file or directory", "a b.toml"), 1, "a b.toml: No such file or directory"),
+        (OSError(28, "No space left on device"), 1, "No space left on device"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_failures_are_one_line_with_their_exit_code(
+    error: BaseException,
+    code: int,
+    line: str,
+    fake_command: Callable[[Callable[[], int]], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fake_command(raising(error))
+    assert elolab.main(["fake"]) == code
+    assert capsys.readouterr().err == f"elolab: {line}\n"
+
+
+def test_a_command_decides_its_exit_code(fake_command: Callable[[Callable[[], int]], None]) -> None:
+    fake_command(lambda: 3)
+    assert elolab.main(["fake", "--depth", "4"]) == 3
+
+
+def test_a_fault_of_ours_keeps_its_traceback(fake_command: Callable[[Callable[[], int]], None]) -> None:
+    fake_command(raising(ZeroDivisionError()))
+    with pytest.raises(ZeroDivisionError):
+        elolab.main(["fake"])
+
+
+def test_the_traceback_of_an_error_can_be_asked_for(
+    fake_command: Callable[[Callable[[], int]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(elolab.TRACEBACK_VARIABLE, "1")
+    fake_command(raising(UserError("wrong")))
+    with pytest.raises(UserError):
+        elolab.main(["fake"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes break differently elsewhere")
+def test_a_reader_that_goes_away_ends_the_command_quietly() -> None:
+    with subprocess.Popen(
+        [sys.executable, str(ROOT / "elolab.py"), "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_behind_standard_output_is_one_line() -> None:
+    with open("/dev/full", "w") as full:
+        finished = subprocess.run(
+            [sys.executable, str(ROOT / "elolab.py"), "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (finished.returncode, finished.stderr) == (1, "elolab: No space left on device\n")
+
+
+def test_a_terminal_without_unicode_is_no_error() -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    finished = run_elolab("炮二平五", env=environment)
+    assert finished.returncode == 2
+    assert finished.stderr.startswith("elolab: unknown command '\\u70ae")
+
+
+# Shared arguments
+
+
+def parsed(add: Callable[..., None], *words: str, **settings: object) -> types.SimpleNamespace:
+    """The arguments that ``add`` adds to a parser, read from ``words``."""
+    parser = CommandParser(prog="elolab fake")
+    add(parser, **settings)
+    return parser.parse_args(words, types.SimpleNamespace())  # type: ignore[no-any-return]
+
+
+def test_options_cannot_be_abbreviated() -> None:
+    with pytest.raises(UsageError, match=r"fake: unexpected argument '--mov' \(did you mean --moves\?\)"):
+        parsed(add_position_arguments, "--mov", "h2e2")
+
+
+def test_a_missing_value_is_one_line_that_names_the_option() -> None:
+    with pytest.raises(UsageError, match=r"fake: argument --fen: expected one argument; elolab fake --help"):
+        parsed(add_position_arguments, "--fen")
+
+
+def test_limit_is_read_by_the_one_grammar() -> None:
+    assert parsed(add_limit_argument, "--limit", "clock=10+0.1").limit == Limits(clock_ms=10_000, increment_ms=100)
+    assert parsed(add_limit_argument, default="nodes=1000").limit == Limits(nodes=1000)
+    assert parsed(add_limit_argument).limit is None
+    with pytest.raises(LimitError, match="nodse"):
+        parsed(add_limit_argument, "--limit", "nodse=1000")
+
+
+@pytest.mark.parametrize(
+    ("words", "limits"),
+    [
+        ([], Limits(depth=6)),
+        (["--depth", "8"], Limits(depth=8)),
+        (["--nodes", "5000", "--time", "0.5"], Limits(nodes=5000, move_time_ms=500)),
+        (["--limit", "depth=3,nodes=10"], Limits(depth=3, nodes=10)),
+    ],
+)
+def test_limits_of_one_search(words: list[str], limits: Limits) -> None:
+    assert search_limits_of(parsed(add_search_limit_arguments, *words), "depth=6") == limits  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--depth", "0"], "depth is '0'"),
+        (["--time", "soon"], "'soon'"),
+        (["--limit", "depth=3", "--nodes", "10"], "--limit"),
+    ],
+)
+def test_wrong_limits_of_one_search(words: list[str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        search_limits_of(parsed(add_search_limit_arguments, *words), "depth=6")  # type: ignore[arg-type]
+
+
+def test_settings_may_follow_one_option_or_several() -> None:
+    arguments = parsed(add_parameter_arguments, "--set", "tempo=7", "null_move=off", "--set", "evaluation=material")
+    assert overrides_of(arguments) == {"tempo": 7, "null_move": False, "evaluation": "material"}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("word", ["tempo", "tempi=3", "tempo=201", "evaluation=materiel"])
+def test_wrong_settings_are_refused(word: str) -> None:
+    with pytest.raises(ParameterError, match="--set"):
+        overrides_of(parsed(add_parameter_arguments, "--set", word))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("words", "rules"),
+    [
+        ([], Rules()),
+        (["--repetition", "draw", "--fold", "4"], Rules(repetition="draw", fold=4)),
+        (["--move-limit", "off", "--insufficient", "off"], Rules(move_limit=0, insufficient=False)),
+        (["--move-limit", "100"], Rules(move_limit=100)),
+    ],
+)
+def test_rules(words: list[str], rules: Rules) -> None:
+    assert rules_of(parsed(add_rules_arguments, *words)) == rules  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("words", [["--fold", "2"], ["--repetition", "asia"], ["--move-limit", "-1"]])
+def test_wrong_rules_are_refused(words: list[str]) -> None:
+    with pytest.raises(UsageError, match=words[0]):
+        parsed(add_rules_arguments, *words)
+
+
+def test_a_board_text_of_another_game_is_refused_with_a_hint() -> None:
+    parser = CommandParser(prog="elolab fake")
+    add_game_argument(parser)
+    add_position_arguments(parser)
+    with pytest.raises(UsageError, match="--board does not describe a position of xiangqi; give --fen"):
+        position_of(parser.parse_args(["--board", "-" * 64 + " X"]))
+
+
+def test_numbers_have_a_least_value() -> None:
+    assert parsed(add_seed_argument, "--seed", "0").seed == 0
+    assert parsed(add_seed_argument, default=5).seed == 5
+    assert parsed(add_concurrency_argument).concurrency == usable_processors() >= 1
+    for add, option in ((add_seed_argument, "--seed"), (add_concurrency_argument, "--concurrency")):
+        with pytest.raises(UsageError, match=option):
+            parsed(add, option, "-1")
+    with pytest.raises(UsageError, match="at least 1"):
+        parsed(add_concurrency_argument, "--concurrency", "0")
+
+
+def test_json_is_unrounded_and_always_valid(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"elo": [math.inf, math.nan, 1 / 3], "games": np.int64(4), "name": "炮", "rate": np.float64(0.1)})
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == {"elo": [None, None, 1 / 3], "games": 4, "name": "炮", "rate": 0.1}
+    assert "炮" in shown
+
+
+# elolab parameters
+
+
+@pytest.mark.parametrize("columns", ["50", "80", "200"])
+def test_parameters_fit_the_terminal(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert elolab.main(["parameters"]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= int(columns)
+
+
+def test_parameters_of_an_unknown_game_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert elolab.main(["parameters", "--game", "xiangi"]) == 2
+    assert "xiangqi" in capsys.readouterr().err
