@@ -1,4 +1,4 @@
-"""A program that speaks just enough UCI to play, and misbehaves as it is told: ``mock_engines.py MODE [key=value ...]``.
+"""A program that speaks just enough UCI to play, and misbehaves as told: ``mock_engines.py MODE [key=value ...]``.
 
 It plays Xiangqi by moving the rook of the a file to and fro, so that a game of two of them from the start position is
 a draw by repetition after eight plies. Only the standard library, to start quickly (``python -I -S``).

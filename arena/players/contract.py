@@ -23,6 +23,10 @@ class PlayerFault(Exception):  # noqa: N818  an event of a game, not an error of
         self.reason = reason
         self.text = text
         """One line for people: what the player did, and what would have been right."""
+        self.player = ""
+        """Name of the player, in faults that ``arena.game.play_game`` raises."""
+        self.dialogue: list[str] = []
+        """The end of the dialogue that led to it, in faults that ``arena.game.play_game`` raises."""
 
 
 class GameStopped(Exception):  # noqa: N818  an event of a game, not an error of the harness
