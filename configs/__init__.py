@@ -1,1 +1,1 @@
-"""Shipped configurations, as package data: presets, tournaments, tuning runs, ablations and opening suites."""
+"""Presets, tournaments, studies and openings that ship with elolab; the files are package data."""

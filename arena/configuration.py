@@ -1,0 +1,184 @@
+"""Reading TOML strictly: unknown keys, wrong types and values out of range are refused in one line.
+
+A file is read once, at the edge, into frozen objects; ``Table`` is what the readers of tournaments, presets, studies
+and ablations share.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.errors import UserError
+
+SUFFIXES = {
+    "engines": (".toml",),
+    "tournaments": (".toml",),
+    "tuning": (".toml",),
+    "ablations": (".toml",),
+    "openings": (".epd", ".epd.gz"),
+}
+"""The kinds of configuration files and how their names end."""
+
+KIND_NAMES = {
+    "engines": "engine preset",
+    "tournaments": "tournament specification",
+    "tuning": "tuning specification",
+    "ablations": "ablation specification",
+    "openings": "opening suite",
+}
+
+_REQUIRED: Any = object()
+
+
+class ConfigurationError(UserError):
+    """A configuration that cannot be used; the message names the file, the key, the value and the remedy."""
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str:
+    """``" (did you mean 'x'?)"`` for the candidate closest to ``name``, or an empty text."""
+    near = difflib.get_close_matches(name, list(candidates), 1, 0.5)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def shipped_folder() -> Path:
+    """The folder of the installed package ``configs``."""
+    import configs
+
+    return Path(next(iter(configs.__path__)))
+
+
+def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Path:
+    """The file of that kind: a path, then beside the file that names it, ``./configs/<kind>``, then what is shipped.
+
+    ``kind`` is a key of ``SUFFIXES``; the suffix may be left out. Raises ``ConfigurationError`` with the nearest name.
+    """
+    folders = [Path(), *([beside] if beside else []), Path("configs") / kind, shipped_folder() / kind]
+    for folder in folders:
+        for suffix in ("", *SUFFIXES[kind]):
+            path = folder / (name_or_path + suffix)
+            if path.is_file():
+                return path
+    hint = nearest(name_or_path, available_configs(kind))
+    searched = ", ".join(str(folder) for folder in folders[:-1])
+    raise ConfigurationError(
+        f"no {KIND_NAMES[kind]} {name_or_path!r}{hint}: no such file, nor one of that name in {searched} "
+        "or among those that are shipped"
+    )
+
+
+def available_configs(kind: str) -> list[str]:
+    """The names, without suffix, that ``find_config`` knows without a path."""
+    names = set()
+    for folder in (Path("configs") / kind, shipped_folder() / kind):
+        for path in folder.glob("*") if folder.is_dir() else ():
+            for suffix in SUFFIXES[kind]:
+                if path.name.endswith(suffix):
+                    names.add(path.name.removesuffix(suffix))
+    return sorted(names)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file. Raises ``ConfigurationError`` naming the file and the line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
+
+
+class Table:
+    """One table of a configuration; its methods return checked values, and unknown keys are refused at once.
+
+    ``where`` is the file, followed by the table's name where it is not the top one.
+    """
+
+    def __init__(self, data: object, where: str, known: Sequence[str]) -> None:
+        if not isinstance(data, Mapping):
+            raise ConfigurationError(f"{where}: {data!r} is not a table of key = value")
+        self.where = where
+        self._data = data
+        for key in data:
+            if key not in known:
+                hint = nearest(str(key), known) or f"; expected one of {', '.join(known)}"
+                raise ConfigurationError(f"{where}: unknown key {key!r}{hint}")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._data
+
+    def error(self, key: str, expected: str) -> ConfigurationError:
+        """The error to raise for the value of ``key``; ``expected`` says what would be right."""
+        if key not in self._data:
+            return ConfigurationError(f"{self.where}: {key} is missing, expected {expected}")
+        return ConfigurationError(f"{self.where}: {key} = {self._data[key]!r}, expected {expected}")
+
+    def value(self, key: str, default: Any = _REQUIRED, expected: str = "a value") -> Any:
+        """The value as it stands."""
+        if key in self._data:
+            return self._data[key]
+        if default is _REQUIRED:
+            raise self.error(key, expected)
+        return default
+
+    def text(self, key: str, default: Any = _REQUIRED, expected: str = "a text") -> Any:
+        """A text that is not empty; ``default`` may be ``None``."""
+        value = self.value(key, default, expected)
+        if key in self._data and (not isinstance(value, str) or not value.strip()):
+            raise self.error(key, expected)
+        return value
+
+    def choice(self, key: str, choices: Sequence[Any], default: Any = _REQUIRED) -> Any:
+        """One of a few values."""
+        expected = " or ".join(repr(choice) for choice in choices)
+        value = self.value(key, default, expected)
+        if isinstance(value, bool) or value not in choices:
+            hint = nearest(value, [str(choice) for choice in choices]) if isinstance(value, str) else ""
+            raise self.error(key, expected + hint)
+        return choices[choices.index(value)]
+
+    def whole(self, key: str, low: int, high: int, default: Any = _REQUIRED) -> int:
+        """A whole number from ``low`` to ``high``."""
+        expected = f"a whole number from {low} to {high}"
+        value = self.value(key, default, expected)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise self.error(key, expected)
+        return value
+
+    def number(self, key: str, low: float, high: float, default: Any = _REQUIRED, unit: str = "") -> float:
+        """A number from ``low`` to ``high``."""
+        expected = f"a number from {low:g} to {high:g}{' ' if unit else ''}{unit}"
+        value = self.value(key, default, expected)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise self.error(key, expected)
+        return float(value)
+
+    def switch(self, key: str, default: Any = _REQUIRED) -> bool:
+        """``true`` or ``false``."""
+        value = self.value(key, default, "true or false")
+        if not isinstance(value, bool):
+            raise self.error(key, "true or false")
+        return value
+
+    def mapping(self, key: str) -> dict[str, Any]:
+        """A table whose keys are free; empty if it is missing."""
+        value = self.value(key, {})
+        if not isinstance(value, Mapping):
+            raise self.error(key, "a table of name = value")
+        return dict(value)
+
+    def table(self, key: str, known: Sequence[str]) -> Table:
+        """The table ``[key]``; empty if it is missing."""
+        return Table(self.value(key, {}), f"{self.where}: [{key}]", known)
+
+    def array(self, key: str, expected: str) -> list[Any]:
+        """The tables ``[[key]]``."""
+        value = self.value(key, expected=expected)
+        if not isinstance(value, list) or not value:
+            raise self.error(key, expected)
+        return value

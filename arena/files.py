@@ -1,0 +1,62 @@
+"""Replacing files atomically, so that a reader never sees half of one and a crash leaves the old one whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from engine.errors import UserError
+
+FULL_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
+
+class FileError(UserError):
+    """A file of a run that cannot be written; the message names it and the reason."""
+
+    exit_code = 1
+
+
+def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *, durable: bool = True) -> None:
+    """Replace ``path`` by ``content``, which may be a function that writes to the open text file it is given.
+
+    ``durable`` waits until the content is on the disk. Raises ``FileError``; the old file is then untouched.
+    """
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with _opened(handle, content) as stream:
+            if callable(content):
+                content(stream)
+            else:
+                stream.write(content)
+            stream.flush()
+            if durable:
+                os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            _remove(temporary)
+        reason = "the disk is full; free some space" if error.errno in FULL_DISK_ERRORS else str(error.strerror)
+        raise FileError(f"{path}: cannot be written: {reason}") from None
+    except BaseException:
+        if temporary is not None:
+            _remove(temporary)
+        raise
+
+
+def _opened(handle: int, content: object) -> IO[Any]:
+    if isinstance(content, bytes):
+        return os.fdopen(handle, "wb")
+    return os.fdopen(handle, "w", encoding="utf-8", newline="\n")
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass

@@ -1,0 +1,317 @@
+"""A tournament as a frozen value, read strictly from TOML."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from arena.configuration import ConfigurationError, Table, find_config, nearest, read_toml
+from arena.players import PROTOCOLS, check_player
+from arena.records import PlayerSpec
+from engine.errors import UserError
+from engine.limits import GRAMMAR, Limits
+from engine.parameters import resolve
+from engine.rules import REPETITION_RULES, Adjudication, Rules
+
+__all__ = ["TournamentSpec", "find_config", "load_preset", "load_tournament", "spec_from_mapping"]
+
+FORMATS = ("round_robin",)
+OPENING_PARTS = ("tournament", "validation", "all")
+OPENING_ORDERS = ("random", "sequential")
+
+MAXIMUM_PAIRS = 1_000_000
+MAXIMUM_SEED = 2**63 - 1
+MAXIMUM_SCORE = 30_000
+MAXIMUM_PLIES = 1_000
+LONGEST_NAME = 60
+
+TOURNAMENT_KEYS = (
+    "name", "description", "game", "format", "pairs", "rounds", "seed", "limit", "openings", "opening_start",
+    "opening_part", "opening_order", "rules", "adjudication", "players",
+)  # fmt: skip
+RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
+ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies")
+BUILTIN_KEYS = ("name", "protocol", "limit", "preset", "set")
+EXTERNAL_KEYS = (
+    "name", "protocol", "limit", "command", "options", "directory", "start_timeout", "margin", "watchdog", "restart",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TournamentSpec:
+    """Everything that decides which games a tournament consists of and how they go."""
+
+    name: str
+    game: str
+    format: str
+    players: tuple[PlayerSpec, ...]
+    pairs: int
+    """Colour-swapped pairs of games for each pairing of two players, over all rounds."""
+    seed: int
+    openings: str
+    """The opening suite: a shipped name or a file."""
+    opening_start: int
+    """Where in the shuffled suite pair 0 begins."""
+    rules: Rules
+    adjudication: Adjudication
+    source: str
+    """The file it was read from."""
+    rounds: int = 1
+    """Rounds of an n-fold round robin; ``pairs`` is a multiple of it."""
+    opening_part: str = "all"
+    """``tournament`` or ``validation`` (two fixed halves of the suite) or ``all``."""
+    opening_order: str = "random"
+    """``random`` (a permutation by the seed) or ``sequential`` (the order of the file)."""
+
+    def player(self, name: str) -> PlayerSpec:
+        """The player of that name."""
+        return next(player for player in self.players if player.name == name)
+
+    def content(self) -> dict[str, Any]:
+        """The whole specification as plain data (JSON); ``from_content`` reads it back."""
+        return asdict(self)
+
+    @classmethod
+    def from_content(cls, data: Mapping[str, Any]) -> TournamentSpec:
+        """The specification that ``content`` described."""
+        fields = dict(data)
+        fields["players"] = tuple(_player_from_content(player) for player in data["players"])
+        fields["rules"] = Rules(**data["rules"])
+        fields["adjudication"] = Adjudication(**data["adjudication"])
+        return cls(**fields)
+
+
+def _player_from_content(data: Mapping[str, Any]) -> PlayerSpec:
+    fields = dict(data)
+    fields["limits"] = Limits(**data["limits"])
+    fields["command"] = tuple(data["command"])
+    for key in ("parameters", "options"):
+        fields[key] = tuple((name, value) for name, value in data[key])
+    return PlayerSpec(**fields)
+
+
+def load_tournament(path: Path) -> TournamentSpec:
+    """Read a tournament's TOML file. Raises ``UserError`` with one line for the first mistake."""
+    return spec_from_mapping(read_toml(path), str(path))
+
+
+def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
+    """Check a tournament's plain data; ``where`` is its file, which names it unless ``name`` does.
+
+    Raises ``UserError`` with one line for the first mistake.
+    """
+    table = Table(data, where, TOURNAMENT_KEYS)
+    game = _game(table)
+    rounds = table.whole("rounds", 1, MAXIMUM_PAIRS, 1)
+    openings = table.text("openings", game, "an opening suite's name or file")
+    return TournamentSpec(
+        name=_folder_name(table, PurePath(where).stem),
+        game=game,
+        format=table.choice("format", FORMATS, FORMATS[0]),
+        players=_players(table, game),
+        pairs=table.whole("pairs", 1, MAXIMUM_PAIRS) * rounds,
+        seed=table.whole("seed", 0, MAXIMUM_SEED, 1),
+        openings=_openings_file(openings, where),
+        opening_start=table.whole("opening_start", 0, MAXIMUM_PAIRS, 0),
+        rules=read_rules(table),
+        adjudication=read_adjudication(table),
+        source=where,
+        rounds=rounds,
+        opening_part=table.choice("opening_part", OPENING_PARTS, default_part(game, openings)),
+        opening_order=table.choice("opening_order", OPENING_ORDERS, OPENING_ORDERS[0]),
+    )
+
+
+def default_part(game: str, openings: str) -> str:
+    """The half meant for tournaments of the game's shipped suite, the whole of any other."""
+    return "tournament" if openings == default_suite(game) else "all"
+
+
+def default_suite(game: str) -> str:
+    """The name of the opening suite that ships for a game."""
+    return game
+
+
+def read_rules(table: Table) -> Rules:
+    """The table ``[rules]`` over the defaults."""
+    rules = table.table("rules", RULES_KEYS)
+    default = Rules()
+    return Rules(
+        repetition=rules.choice("repetition", REPETITION_RULES, default.repetition),
+        fold=rules.choice("fold", (3, 4), default.fold),
+        move_limit=rules.whole("move_limit", 0, MAXIMUM_PLIES, default.move_limit),
+        insufficient=rules.switch("insufficient", default.insufficient),
+    )
+
+
+def read_adjudication(table: Table) -> Adjudication:
+    """The table ``[adjudication]`` over the defaults."""
+    section = table.table("adjudication", ADJUDICATION_KEYS)
+    default = Adjudication()
+    return Adjudication(
+        resign_score=section.whole("resign_score", 1, MAXIMUM_SCORE, default.resign_score),
+        resign_moves=section.whole("resign_moves", 0, MAXIMUM_PLIES, default.resign_moves),
+        draw_score=section.whole("draw_score", 0, MAXIMUM_SCORE, default.draw_score),
+        draw_moves=section.whole("draw_moves", 0, MAXIMUM_PLIES, default.draw_moves),
+        draw_after_ply=section.whole("draw_after_ply", 0, MAXIMUM_PLIES, default.draw_after_ply),
+        maximum_plies=section.whole("maximum_plies", 0, MAXIMUM_PLIES, default.maximum_plies),
+    )
+
+
+def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dict[str, Any]:
+    """The overrides of a preset for a game: the section of that name in ``configs/engines/NAME.toml``.
+
+    Raises ``UserError`` if there is no such preset or section, or if a parameter or value is wrong.
+    """
+    from engine.games import GAMES
+
+    path = find_config("engines", name_or_path, beside)
+    table = Table(read_toml(path), str(path), ("description", *GAMES))
+    table.text("description", "none")
+    if game not in table:
+        raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
+    overrides = table.mapping(game)
+    resolve(overrides, f"{path}: [{game}]", game)
+    return overrides
+
+
+def _game(table: Table) -> str:
+    from engine.games import GAMES
+
+    return table.choice("game", GAMES, "xiangqi")
+
+
+def _folder_name(table: Table, default: str) -> str:
+    name = table.text("name", default, "a name for the results' folder")
+    if not re.fullmatch(r"[\w.+ -]+", name) or name.startswith(".") or len(name) > LONGEST_NAME:
+        raise table.error("name", f"at most {LONGEST_NAME} letters, digits, '-', '_', '+', '.' or spaces")
+    return name
+
+
+def _openings_file(openings: str, where: str) -> str:
+    """The suite's name, or the path of a suite that lies beside the specification."""
+    beside = Path(where).parent
+    if not Path(openings).is_file() and (beside / openings).is_file():
+        return str(beside / openings)
+    return openings
+
+
+def _players(table: Table, game: str) -> tuple[PlayerSpec, ...]:
+    default_limit = None
+    if "limit" in table:
+        default_limit = _limits(table)
+    entries = table.array("players", "at least two [[players]]")
+    players: list[PlayerSpec] = []
+    for index, entry in enumerate(entries):
+        where = f"{table.where}: player {index + 1}"
+        player = _player(entry, where, game, default_limit, Path(table.where).parent)
+        if any(player.name == other.name for other in players):
+            raise ConfigurationError(f"{where}: name = {player.name!r} is taken by another player; give it another name")
+        players.append(player)
+    if len(players) < 2:
+        raise ConfigurationError(f"{table.where}: one player ({players[0].name}), expected at least two [[players]]")
+    return tuple(players)
+
+
+def _player(entry: object, where: str, game: str, default_limit: Limits | None, beside: Path) -> PlayerSpec:
+    if not isinstance(entry, Mapping):
+        raise ConfigurationError(f"{where}: {entry!r} is not a table; expected [[players]]")
+    if isinstance(entry.get("name"), str):
+        where = f"{where} ({entry['name']})"
+    protocol = entry.get("protocol", "builtin")
+    if protocol not in PROTOCOLS:
+        expected = " or ".join(PROTOCOLS) + nearest(str(protocol), PROTOCOLS)
+        raise ConfigurationError(f"{where}: protocol = {protocol!r}, expected {expected}")
+    _refuse_keys_of_the_other_kind(entry, where, protocol)
+    table = Table(entry, where, BUILTIN_KEYS if protocol == "builtin" else EXTERNAL_KEYS)
+    if "limit" not in table and default_limit is None:
+        raise ConfigurationError(f"{where}: no limit, neither here nor for all players; expected limit = {GRAMMAR!r}")
+    limits = _limits(table) if "limit" in table else default_limit
+    assert limits is not None
+    if protocol == "builtin":
+        return _builtin_player(table, game, limits, beside)
+    player = _external_player(table, protocol, limits)
+    check_player(player, game, table.where)
+    return player
+
+
+def _refuse_keys_of_the_other_kind(entry: Mapping[str, Any], where: str, protocol: str) -> None:
+    builtin = protocol == "builtin"
+    for key in entry:
+        if key in (EXTERNAL_KEYS if builtin else BUILTIN_KEYS) and key not in (
+            BUILTIN_KEYS if builtin else EXTERNAL_KEYS
+        ):
+            remedy = 'add protocol = "uci" or remove it' if builtin else "external engines take options = {...}"
+            kind = "an external engine" if builtin else "the built-in engine"
+            raise ConfigurationError(f"{where}: {key} is a key of {kind}; {remedy}")
+
+
+def _limits(table: Table) -> Limits:
+    text = table.text("limit", expected=GRAMMAR)
+    try:
+        return Limits.parse(text)
+    except UserError as error:
+        raise ConfigurationError(f"{table.where}: {error}") from None
+
+
+def _player_name(table: Table, default: str) -> str:
+    name = table.text("name", default)
+    if not name.isprintable() or '"' in name or name != name.strip() or len(name) > LONGEST_NAME:
+        raise table.error("name", f"at most {LONGEST_NAME} printable characters without quotation marks")
+    return name
+
+
+def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> PlayerSpec:
+    preset = table.text("preset", "default")
+    try:
+        overrides = load_preset(preset, game, beside)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{table.where}: {error}") from None
+    overrides |= table.mapping("set")
+    parameters = resolve(overrides, table.where, game)
+    name = _player_name(table, PurePath(preset).stem)
+    return PlayerSpec(name, "builtin", limits, parameters=tuple(parameters.items()))
+
+
+def _external_player(table: Table, protocol: str, limits: Limits) -> PlayerSpec:
+    command = _command(table)
+    directory = table.text("directory", None, "a folder")
+    if directory is not None and not Path(directory).is_dir():
+        raise table.error("directory", "an existing folder")
+    return PlayerSpec(
+        _player_name(table, PurePath(command[0]).name),
+        protocol,
+        limits,
+        command=command,
+        options=tuple((name, _option(table, name, value)) for name, value in table.mapping("options").items()),
+        directory=directory,
+        start_timeout_ms=round(1000 * table.number("start_timeout", 0.1, 3600, 10, "seconds")),
+        margin_ms=round(1000 * table.number("margin", 0, 3600, 0.1, "seconds")),
+        watchdog_ms=round(1000 * table.number("watchdog", 0.1, 86_400, 60, "seconds")),
+        restart=table.choice("restart", ("on_fault", "always"), "on_fault"),
+    )
+
+
+def _command(table: Table) -> tuple[str, ...]:
+    expected = "the engine's program and arguments, a text or a list of texts"
+    command = table.value("command", expected=expected)
+    if isinstance(command, str):
+        try:
+            command = shlex.split(command)
+        except ValueError as error:
+            raise table.error("command", f"{expected} ({error})") from None
+    if not isinstance(command, list) or not command or not all(isinstance(word, str) and word for word in command):
+        raise table.error("command", expected)
+    return tuple(command)
+
+
+def _option(table: Table, name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str | int | float) or "\n" in f"{name}{value}":
+        raise ConfigurationError(f"{table.where}: options: {name} = {value!r}, expected a text, number, true or false")
+    return str(value)
