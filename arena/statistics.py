@@ -1,0 +1,537 @@
+"""Scores, Elo, intervals, sequential tests and joint ratings as pure functions of counts.
+
+Elo is logistic Elo, positive when the player whose counts are given is the stronger. Intervals are 95 %. Games played
+from the same opening with colours swapped form a pair; their five outcomes are the pentanomial. No result is ever
+NaN: where the counts say nothing, bounds are infinite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
+"""Standard errors on each side of a 95 % interval: 1.96."""
+NATURAL_TO_ELO = 400 / math.log(10)
+"""Elo of one natural unit of log odds."""
+NORMALIZED_UNIT = 800 / math.log(10)
+"""Normalized Elo of one standard deviation a game."""
+EMPTY_COUNT = 1e-3
+"""What stands for a count of zero in a likelihood, so that its logarithm exists."""
+SPRT_MODELS = ("normalized", "logistic")
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a set of counts says about one player against another, from the view of the player counted."""
+
+    score: float
+    """Mean score of a game, 0 to 1; 1/2 when nothing was played."""
+    standard_error: float
+    """Of ``score``; infinite when nothing was played."""
+    elo: float
+    elo_error: float
+    """Half the width of the 95 % interval, in Elo; infinite when a bound is."""
+    elo_low: float
+    elo_high: float
+    normalized_elo: float
+    """(score - 1/2) in standard deviations of a game, times 800 / ln 10."""
+    los: float
+    """Likelihood of superiority: the probability that the player is the stronger, 0 to 1."""
+    pairs_ratio: float | None
+    """Pairs won over pairs lost; 1 when neither happened, ``None`` for unpaired games."""
+
+
+@dataclass(frozen=True)
+class Pentanomial:
+    """Counts of the outcomes of pairs, from one player's view: LL, LD, WL or DD, WD, WW."""
+
+    counts: tuple[int, int, int, int, int]
+
+    def __post_init__(self) -> None:
+        if len(self.counts) != 5 or min(self.counts) < 0:
+            raise ValueError(f"pentanomial counts are {self.counts!r}, expected five numbers of at least 0")
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[tuple[float, float]]) -> Pentanomial:
+        """Count pairs given as the player's scores (0, 1/2 or 1) of both games."""
+        counts = [0] * 5
+        for one, other in pairs:
+            counts[round(2 * (one + other))] += 1
+        return cls((counts[0], counts[1], counts[2], counts[3], counts[4]))
+
+    @property
+    def pairs(self) -> int:
+        """Complete pairs counted."""
+        return sum(self.counts)
+
+    def reversed(self) -> Pentanomial:
+        """The same pairs from the opponent's view."""
+        losses, losing, even, winning, wins = self.counts
+        return Pentanomial((wins, winning, even, losing, losses))
+
+    def __add__(self, other: Pentanomial) -> Pentanomial:
+        a, b = self.counts, other.counts
+        return Pentanomial((a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4]))
+
+    def estimate(self) -> Estimate:
+        """Score, Elo, interval and likelihood of superiority."""
+        losses, losing, _, winning, wins = self.counts
+        return _estimate(self.counts, games_per_item=2, ratio=_ratio(winning + wins, losses + losing))
+
+
+@dataclass(frozen=True)
+class Trinomial:
+    """Counts of unpaired games, from one player's view."""
+
+    wins: int
+    draws: int
+    losses: int
+
+    def __post_init__(self) -> None:
+        if min(self.wins, self.draws, self.losses) < 0:
+            raise ValueError(f"wins, draws and losses are {self!r}, expected at least 0 each")
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Losses, draws, wins: in the order of their scores."""
+        return self.losses, self.draws, self.wins
+
+    @property
+    def games(self) -> int:
+        """Games counted."""
+        return self.wins + self.draws + self.losses
+
+    def reversed(self) -> Trinomial:
+        """The same games from the opponent's view."""
+        return Trinomial(self.losses, self.draws, self.wins)
+
+    def estimate(self) -> Estimate:
+        """Score, Elo, interval and likelihood of superiority."""
+        return _estimate(self.counts, games_per_item=1, ratio=None)
+
+
+def elo_of_score(score: float) -> float:
+    """Logistic Elo of a mean score; infinite at 0 and 1 and beyond."""
+    if score <= 0:
+        return -math.inf
+    if score >= 1:
+        return math.inf
+    return -400 * math.log10(1 / score - 1)
+
+
+def score_of_elo(elo: float) -> float:
+    """Expected score at a difference in logistic Elo."""
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
+def _ratio(numerator: int, denominator: int) -> float:
+    if denominator:
+        return numerator / denominator
+    return math.inf if numerator else 1.0
+
+
+def _estimate(counts: Sequence[int], games_per_item: int, ratio: float | None) -> Estimate:
+    """The estimate from counts of items (games or pairs) whose scores are spread evenly from 0 to 1."""
+    total = sum(counts)
+    if not total:
+        return Estimate(0.5, math.inf, 0.0, math.inf, -math.inf, math.inf, 0.0, 0.5, ratio)
+    values = [index / (len(counts) - 1) for index in range(len(counts))]
+    mean = sum(count * value for count, value in zip(counts, values, strict=True)) / total
+    variance = sum(count * (value - mean) ** 2 for count, value in zip(counts, values, strict=True)) / total
+    if max(counts) < total:
+        error = math.sqrt(variance / total)
+        below = above = INTERVAL_DEVIATIONS * error
+    else:
+        # Every item came out alike, so the sample variance says nothing. Another outcome may still have a
+        # probability of up to 1 - 0.025^(1/N); at worst it is the one farthest away.
+        other = 1 - 0.025 ** (1 / total)
+        below, above = other * mean, other * (1 - mean)
+        error = max(below, above) / INTERVAL_DEVIATIONS
+    low, high = elo_of_score(mean - below), elo_of_score(mean + above)
+    excess = mean - 0.5
+    normalized = 0.0
+    if excess:
+        deviation = math.sqrt(games_per_item * variance)
+        normalized = excess / deviation * NORMALIZED_UNIT if deviation else math.copysign(math.inf, excess)
+    los = NormalDist().cdf(excess / error)
+    return Estimate(mean, error, elo_of_score(mean), (high - low) / 2, low, high, normalized, los, ratio)
+
+
+# --- Sequential probability ratio test ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SequentialTest:
+    """The state of a sequential probability ratio test of ``elo_lower`` against ``elo_upper``."""
+
+    log_likelihood_ratio: float
+    lower_bound: float
+    upper_bound: float
+    elo_lower: float
+    elo_upper: float
+    model: str
+    """Whether the hypotheses are in ``normalized`` or ``logistic`` Elo."""
+
+    @property
+    def verdict(self) -> str:
+        """``upper accepted``, ``lower accepted`` or ``undecided``."""
+        if self.log_likelihood_ratio >= self.upper_bound:
+            return "upper accepted"
+        return "lower accepted" if self.log_likelihood_ratio <= self.lower_bound else "undecided"
+
+
+def sequential_test(
+    counts: Pentanomial | Trinomial,
+    elo_lower: float = 0.0,
+    elo_upper: float = 5.0,
+    model: str = "normalized",
+    alpha: float = 0.05,
+    beta: float = 0.05,
+) -> SequentialTest:
+    """The generalised sequential probability ratio test; ``alpha`` and ``beta`` are its error probabilities."""
+    if not (0 < alpha < 0.5 and 0 < beta < 0.5):
+        raise ValueError(f"alpha {alpha} and beta {beta} must lie between 0 and 1/2")
+    ratio = log_likelihood_ratio(counts, elo_lower, elo_upper, model)
+    lower, upper = math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
+    return SequentialTest(ratio, lower, upper, elo_lower, elo_upper, model)
+
+
+def log_likelihood_ratio(
+    counts: Pentanomial | Trinomial, elo_lower: float, elo_upper: float, model: str = "normalized"
+) -> float:
+    """Natural logarithm of the likelihood under ``elo_upper`` over that under ``elo_lower``.
+
+    Each likelihood is that of the most likely distribution of outcomes whose mean (logistic) or mean in standard
+    deviations (normalized) is the hypothesis. Zero counts are taken as ``EMPTY_COUNT``.
+    """
+    if model not in SPRT_MODELS:
+        raise ValueError(f"model is {model!r}, expected one of {', '.join(SPRT_MODELS)}")
+    if not sum(counts.counts):
+        return 0.0
+    observed = np.maximum(np.array(counts.counts, float), EMPTY_COUNT)
+    total = observed.sum()
+    observed /= total
+    games_per_item = 2 if isinstance(counts, Pentanomial) else 1
+    lower, upper = (
+        _distribution_with_score(observed, score_of_elo(elo))
+        if model == "logistic"
+        else _distribution_with_deviations(observed, math.sqrt(games_per_item) * elo / NORMALIZED_UNIT)
+        for elo in (elo_lower, elo_upper)
+    )
+    return float(total * (observed * np.log(upper / lower)).sum())
+
+
+def _outcome_scores(observed: Array) -> Array:
+    return np.linspace(0, 1, len(observed))
+
+
+def _distribution_with_score(observed: Array, score: float) -> Array:
+    """The most likely distribution of mean ``score`` given observed frequencies (all positive)."""
+    return _tilted(observed, _outcome_scores(observed) - score)
+
+
+def _distribution_with_deviations(observed: Array, deviations: float) -> Array:
+    """The most likely distribution whose mean exceeds 1/2 by ``deviations`` of its own standard deviation.
+
+    The constraint is not linear; it is linearised at the current distribution, from the uniform one, at most 10 times.
+    """
+    scores = _outcome_scores(observed)
+    current = np.full(len(observed), 1 / len(observed))
+    for _ in range(10):
+        mean = current @ scores
+        sigma = math.sqrt(current @ (scores - mean) ** 2)
+        direction = scores - 0.5 - deviations * sigma * (1 + ((scores - mean) / sigma) ** 2) / 2
+        if direction.min() >= 0 or direction.max() <= 0:
+            raise ValueError(f"no distribution of outcomes lies {deviations:.2f} standard deviations from 1/2")
+        following = _tilted(observed, direction)
+        if np.abs(following - current).max() < 1e-12:
+            return following
+        current = following
+    return current
+
+
+def _tilted(observed: Array, direction: Array) -> Array:
+    """``observed / (1 + theta direction)`` with the theta at which the mean of ``direction`` is 0.
+
+    The mean falls in theta between the two poles, so that bisection cannot fail.
+    """
+    low, high = -1 / direction.max(), -1 / direction.min()
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if (observed * direction / (1 + middle * direction)).sum() > 0:
+            low = middle
+        else:
+            high = middle
+    tilted: Array = observed / (1 + (low + high) / 2 * direction)
+    return tilted / tilted.sum()
+
+
+# --- Joint ratings of many players -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairingCounts:
+    """Everything two players did against each other, seen from the player with index ``first``.
+
+    An outcome is coded as twice the score of ``first``: 0 a loss, 1 a draw, 2 a win.
+    """
+
+    first: int
+    second: int
+    pairs: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
+    """Complete pairs: row = outcome of the game in which ``first`` moved first, column = of the other game."""
+    single: tuple[tuple[int, int, int], tuple[int, int, int]] = ((0, 0, 0), (0, 0, 0))
+    """Games outside complete pairs: row 0 where ``first`` moved first, row 1 where ``second`` did."""
+
+    def pentanomial(self) -> Pentanomial:
+        """The complete pairs from the view of ``first``."""
+        counts = [0] * 5
+        for row, entries in enumerate(self.pairs):
+            for column, count in enumerate(entries):
+                counts[row + column] += count
+        return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
+
+    def outcomes(self) -> Array:
+        """All games, shape (2, 3): row 0 where ``first`` moved first, row 1 where ``second`` did; by outcome."""
+        pairs = np.array(self.pairs, float)
+        return np.stack([pairs.sum(axis=1), pairs.sum(axis=0)]) + np.array(self.single, float)
+
+    def trinomial(self) -> Trinomial:
+        """All games, paired or not, from the view of ``first``."""
+        losses, draws, wins = (int(count) for count in self.outcomes().sum(axis=0))
+        return Trinomial(wins, draws, losses)
+
+
+RATING_PRIOR_DEVIATION = 6.0
+"""Standard deviation of the weak prior of a rating, in natural units of the model (about 1 000 Elo)."""
+ADVANTAGE_PRIOR_DEVIATION = 2.0
+"""The same for the first-move advantage."""
+DRAW_PRIOR_DEVIATION = 3.0
+"""The same for the logarithm of the draw parameter."""
+NEWTON_PRECISION = 1e-12
+"""Newton's method ends when a step promises to raise the log posterior by less than half of this."""
+DISPERSION_PRIOR_PAIRS = 20.0
+"""Pairs' worth of belief that the games of a pair are independent."""
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """A joint fit of the ratings of many players.
+
+    Ratings are Elo: differences near 0 mean what logistic Elo means. Within a connected group they are relative to the
+    anchor; between groups that never met, directly or through others, nothing is known.
+    """
+
+    elo: Array
+    """Rating of each player, shape (players,)."""
+    covariance: Array
+    """Of the anchored ratings, in Elo squared, shape (players, players); infinite between groups."""
+    first_move_advantage: float
+    """Elo that having the first move is worth."""
+    first_move_error: float
+    """Half the width of its 95 % interval."""
+    draw_parameter: float
+    """Davidson's nu: the odds of a draw against the geometric mean of the odds of either win."""
+    dispersion: float
+    """Variance of pair scores over that of independent games; below 1 where the openings decide games."""
+    groups: tuple[tuple[int, ...], ...]
+    """Connected groups of players, largest first; one group if all ratings can be compared."""
+
+    def error(self, player: int) -> float:
+        """Half the width of the 95 % interval of a player's rating relative to the anchor."""
+        return INTERVAL_DEVIATIONS * math.sqrt(max(self.covariance[player, player], 0.0))
+
+    def difference(self, one: int, other: int) -> tuple[float, float]:
+        """Elo of ``one`` above ``other``, and half the width of its 95 % interval."""
+        if math.isinf(self.covariance[one, other]):
+            return 0.0, math.inf
+        variance = self.covariance[one, one] + self.covariance[other, other] - 2 * self.covariance[one, other]
+        return float(self.elo[one] - self.elo[other]), INTERVAL_DEVIATIONS * math.sqrt(max(variance, 0.0))
+
+    def los_matrix(self) -> Array:
+        """Probability that the row's player is stronger than the column's, shape (players, players); 1/2 = unknown."""
+        count = len(self.elo)
+        matrix = np.full((count, count), 0.5)
+        for one in range(count):
+            for other in range(count):
+                elo, error = self.difference(one, other)
+                if one != other and error > 0:
+                    matrix[one, other] = NormalDist().cdf(INTERVAL_DEVIATIONS * elo / error)
+        return matrix
+
+
+def fit_ratings(player_count: int, pairings: Sequence[PairingCounts], anchor: int | None = None) -> Ratings:
+    """Fit all players' ratings at once by maximum a posteriori (Davidson 1970, with a first-move advantage).
+
+    The player who moves first wins, draws and loses in proportion to exp(d/2), nu and exp(-d/2), where d is the
+    difference of strengths plus the advantage. A weak normal prior keeps players who won or lost everything finite.
+    The covariance is the model's, scaled by the dispersion of the pairs. ``anchor`` is the player whose rating is 0;
+    without it the mean of each connected group is 0. Mutates nothing.
+    """
+    if anchor is not None and not 0 <= anchor < player_count:
+        raise ValueError(f"anchor is {anchor}, expected a player from 0 to {player_count - 1}")
+    firsts, seconds, outcomes = _games_by_first_mover(pairings)
+    solution, information = _maximum_a_posteriori(player_count, firsts, seconds, outcomes)
+    dispersion = _pair_dispersion(player_count, pairings, solution)
+    scale = _elo_per_natural_unit(solution)
+    covariance = dispersion * np.linalg.inv(information) * scale**2
+    groups = connected_groups(player_count, [(pairing.first, pairing.second) for pairing in pairings])
+    projection = _anchoring(player_count, groups, anchor)
+    anchored = projection @ covariance[:player_count, :player_count] @ projection.T
+    label = np.empty(player_count, int)
+    for number, group in enumerate(groups):
+        label[list(group)] = number
+    anchored[label[:, None] != label[None, :]] = math.inf
+    return Ratings(
+        elo=projection @ solution[:player_count] * scale,
+        covariance=anchored,
+        first_move_advantage=float(solution[-2] * scale),
+        first_move_error=INTERVAL_DEVIATIONS * math.sqrt(covariance[-2, -2]),
+        draw_parameter=math.exp(solution[-1]),
+        dispersion=dispersion,
+        groups=groups,
+    )
+
+
+def _games_by_first_mover(pairings: Sequence[PairingCounts]) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """Indices of first and second movers, shape (rows,), and counts of loss, draw, win of the first, (rows, 3)."""
+    rows = [(pairing.first, pairing.second) for pairing in pairings for _ in range(2)]
+    rows[1::2] = [(second, first) for first, second in rows[1::2]]
+    indices = np.array(rows, np.int64).reshape(-1, 2)
+    outcomes = np.concatenate([pairing.outcomes() for pairing in pairings]) if pairings else np.zeros((0, 3))
+    outcomes[1::2] = outcomes[1::2, ::-1].copy()
+    return indices[:, 0], indices[:, 1], outcomes
+
+
+def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
+    """Probabilities of loss, draw and win at differences in natural units, shape (rows, 3)."""
+    exponents = np.stack(
+        [-differences / 2, np.full_like(differences, math.log(draw_parameter)), differences / 2], axis=-1
+    )
+    weights = np.exp(exponents - exponents.max(axis=-1, keepdims=True))
+    probabilities: Array = weights / weights.sum(axis=-1, keepdims=True)
+    return probabilities
+
+
+def _maximum_a_posteriori(
+    player_count: int, firsts: NDArray[np.int64], seconds: NDArray[np.int64], outcomes: Array
+) -> tuple[Array, Array]:
+    """Newton's method on the strictly concave log posterior of (strengths, advantage, ln nu).
+
+    Returns the maximum and the information there (minus the second derivative). Steps are halved until they help.
+    """
+    design = np.zeros((len(firsts), player_count + 2))
+    rows = np.arange(len(firsts))
+    design[rows, firsts] += 1
+    design[rows, seconds] -= 1
+    design[:, -2] = 1
+    precision = (
+        np.r_[np.full(player_count, RATING_PRIOR_DEVIATION), ADVANTAGE_PRIOR_DEVIATION, DRAW_PRIOR_DEVIATION] ** -2.0
+    )
+
+    def posterior(point: Array) -> float:
+        chances = outcome_probabilities(design @ point, math.exp(point[-1]))
+        return float((outcomes * np.log(chances)).sum() - precision @ point**2 / 2)
+
+    point = np.zeros(player_count + 2)
+    value = posterior(point)
+    while True:
+        gradient, information = _derivatives(design, outcomes, precision, point)
+        step = np.linalg.solve(information, gradient)
+        if gradient @ step < NEWTON_PRECISION:
+            return point, information
+        fraction = 1.0
+        while (following := posterior(point + fraction * step)) < value and fraction > 1e-10:
+            fraction /= 2
+        if fraction <= 1e-10:
+            return point, information
+        point, value = point + fraction * step, following
+
+
+def _derivatives(design: Array, outcomes: Array, precision: Array, point: Array) -> tuple[Array, Array]:
+    """Gradient and information of the log posterior at ``point``; ``design`` has 0 in the column of ln nu."""
+    chances = outcome_probabilities(design @ point, math.exp(point[-1]))
+    totals = outcomes.sum(axis=1)
+    expected = chances[:, 1] / 2 + chances[:, 2]
+    drawn = chances[:, 1]
+    gradient = design.T @ (outcomes[:, 1] / 2 + outcomes[:, 2] - totals * expected) - precision * point
+    gradient[-1] += outcomes[:, 1].sum() - totals @ drawn
+    variance = drawn / 4 + chances[:, 2] - expected**2
+    information = design.T @ (design * (totals * variance)[:, None]) + np.diag(precision)
+    mixed = design.T @ (totals * drawn * (0.5 - expected))
+    information[-1] += mixed
+    information[:, -1] += mixed
+    information[-1, -1] += totals @ (drawn * (1 - drawn))
+    return gradient, information
+
+
+def _elo_per_natural_unit(solution: Array) -> float:
+    """Logistic Elo of a natural unit of strength, for equal players who each move first once.
+
+    The more draws, the less a unit changes the score; this makes small differences mean the same as logistic Elo.
+    """
+    _, draw, win = outcome_probabilities(np.array([solution[-2]]), math.exp(solution[-1]))[0]
+    slope = draw / 4 + win - (draw / 2 + win) ** 2
+    return float(4 * slope * NATURAL_TO_ELO)
+
+
+def _pair_dispersion(player_count: int, pairings: Sequence[PairingCounts], solution: Array) -> float:
+    """Observed over modelled variance of the score of a pair, drawn towards 1 while there are few pairs."""
+    observed = expected = pairs = 0.0
+    advantage, draw_parameter = solution[-2], math.exp(solution[-1])
+    for pairing in pairings:
+        counts = np.array(pairing.pairs, float)
+        difference = solution[pairing.first] - solution[pairing.second]
+        chances = outcome_probabilities(np.array([difference + advantage, difference - advantage]), draw_parameter)
+        means = chances[:, 1] / 2 + chances[:, 2]
+        variance = (chances[:, 1] / 4 + chances[:, 2] - means**2).sum()
+        scores = np.add.outer([0, 0.5, 1], [0, 0.5, 1])
+        observed += (counts * (scores - means.sum()) ** 2).sum()
+        expected += counts.sum() * variance
+        pairs += counts.sum()
+    if not expected:
+        return 1.0
+    # The fit has used up one degree of freedom for every rating but one, and one for the advantage.
+    freedom = max(pairs - player_count, 1.0) / pairs
+    belief = DISPERSION_PRIOR_PAIRS * expected / pairs
+    return float((observed + belief) / (expected * freedom + belief))
+
+
+def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    """Groups of players connected by games, largest first, then by lowest index."""
+    parent = list(range(player_count))
+
+    def root(player: int) -> int:
+        while parent[player] != player:
+            parent[player] = parent[parent[player]]
+            player = parent[player]
+        return player
+
+    for one, other in edges:
+        parent[root(one)] = root(other)
+    members: dict[int, list[int]] = {}
+    for player in range(player_count):
+        members.setdefault(root(player), []).append(player)
+    return tuple(sorted((tuple(group) for group in members.values()), key=lambda group: (-len(group), group)))
+
+
+def _anchoring(player_count: int, groups: Sequence[Sequence[int]], anchor: int | None) -> Array:
+    """Matrix that subtracts from each strength the anchor's (in its group) or the mean of its group."""
+    projection = np.eye(player_count)
+    for group in groups:
+        rows = np.array(group)
+        if anchor in group:
+            projection[rows, anchor] -= 1
+        else:
+            projection[np.ix_(rows, rows)] -= 1 / len(group)
+    return projection

@@ -1,0 +1,277 @@
+"""The statistics against published values, closed forms, scipy and simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.statistics import (
+    ADVANTAGE_PRIOR_DEVIATION,
+    DRAW_PRIOR_DEVIATION,
+    NATURAL_TO_ELO,
+    NORMALIZED_UNIT,
+    RATING_PRIOR_DEVIATION,
+    PairingCounts,
+    Pentanomial,
+    Trinomial,
+    connected_groups,
+    elo_of_score,
+    fit_ratings,
+    log_likelihood_ratio,
+    outcome_probabilities,
+    score_of_elo,
+    sequential_test,
+)
+
+GOLDEN = Pentanomial((365, 16618, 36229, 16974, 390))
+COUNTS = st.tuples(*[st.integers(0, 50)] * 5)
+
+
+def test_golden_pentanomial() -> None:
+    estimate = GOLDEN.estimate()
+    assert estimate.elo == pytest.approx(0.99934, abs=5e-6)
+    assert estimate.elo_error == pytest.approx(0.92308, abs=5e-6)
+    assert estimate.los == pytest.approx(0.983078, abs=5e-7)
+    assert estimate.pairs_ratio == pytest.approx((16974 + 390) / (16618 + 365))
+
+
+def test_golden_log_likelihood_ratios() -> None:
+    assert log_likelihood_ratio(GOLDEN, 0, 2, "normalized") == pytest.approx(2.250368, abs=5e-7)
+    assert log_likelihood_ratio(GOLDEN, 0, 2, "logistic") == pytest.approx(-0.005920, abs=5e-7)
+
+
+def test_normalized_ratio_agrees_with_its_closed_form() -> None:
+    deviations = GOLDEN.estimate().normalized_elo / NORMALIZED_UNIT * math.sqrt(2)
+    lower, upper = 0.0, math.sqrt(2) * 2 / NORMALIZED_UNIT
+    closed = GOLDEN.pairs / 2 * math.log((1 + (deviations - lower) ** 2) / (1 + (deviations - upper) ** 2))
+    assert log_likelihood_ratio(GOLDEN, 0, 2) == pytest.approx(closed, abs=1e-4)
+
+
+def test_golden_trinomial() -> None:
+    estimate = Trinomial(wins=136, draws=111, losses=96).estimate()
+    assert estimate.elo == pytest.approx(40.70, abs=0.005)
+    assert estimate.elo_error == pytest.approx(30.43, abs=0.005)
+    assert estimate.pairs_ratio is None
+
+
+@pytest.mark.parametrize(
+    "counts", [(0, 0, 0, 0, 0), (0, 0, 0, 0, 1), (1, 0, 0, 0, 0), (0, 0, 7, 0, 0), (0, 0, 0, 1, 9)]
+)
+@pytest.mark.parametrize("model", ["normalized", "logistic"])
+def test_degenerate_counts_never_give_nan(counts: tuple[int, int, int, int, int], model: str) -> None:
+    estimate = Pentanomial(counts).estimate()
+    numbers = [value for value in vars(estimate).values() if value is not None]
+    assert not any(math.isnan(value) for value in numbers)
+    assert estimate.elo_low <= estimate.elo <= estimate.elo_high
+    assert 0 <= estimate.los <= 1
+    assert math.isfinite(log_likelihood_ratio(Pentanomial(counts), 0, 5, model))
+
+
+def test_one_outcome_only_still_has_an_interval_that_shrinks() -> None:
+    few, many = (Pentanomial((0, 0, 0, 0, pairs)).estimate() for pairs in (3, 300))
+    assert few.elo == many.elo == math.inf
+    assert few.elo_low < 0 < many.elo_low
+    drawn = Pentanomial((0, 0, 300, 0, 0)).estimate()
+    assert drawn.elo == 0
+    assert 0 < drawn.elo_error < 10
+    assert drawn.los == 0.5
+
+
+@given(COUNTS)
+def test_the_opponents_view_mirrors_the_players(counts: tuple[int, int, int, int, int]) -> None:
+    mine, theirs = Pentanomial(counts).estimate(), Pentanomial(counts).reversed().estimate()
+    assert mine.elo == pytest.approx(-theirs.elo, abs=1e-9)
+    assert mine.elo_low == pytest.approx(-theirs.elo_high, abs=1e-6)
+    assert mine.los == pytest.approx(1 - theirs.los, abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(COUNTS)
+def test_the_logistic_distribution_is_scipys_constrained_maximum(counts: tuple[int, int, int, int, int]) -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    observed = np.maximum(np.array(counts, float), 1.0)
+    pentanomial = Pentanomial(tuple(int(count) for count in observed))  # type: ignore[arg-type]
+    values = np.linspace(0, 1, 5)
+
+    def best(score: float) -> float:
+        answer = optimize.minimize(
+            lambda p: -(observed * np.log(p)).sum() / observed.sum(),
+            np.full(5, 0.2),
+            jac=lambda p: -observed / p / observed.sum(),
+            bounds=[(1e-9, 1)] * 5,
+            constraints=[
+                {"type": "eq", "fun": lambda p: p.sum() - 1},
+                {"type": "eq", "fun": lambda p: p @ values - score},
+            ],
+            method="SLSQP",
+            options={"maxiter": 500, "ftol": 1e-14},
+        )
+        return -answer.fun * observed.sum()
+
+    expected = best(score_of_elo(20)) - best(0.5)
+    assert log_likelihood_ratio(pentanomial, 0, 20, "logistic") == pytest.approx(expected, abs=1e-3)
+
+
+def test_bounds_and_verdicts() -> None:
+    undecided = sequential_test(GOLDEN, 0, 2)
+    assert (undecided.lower_bound, undecided.upper_bound) == pytest.approx((-2.944439, 2.944439), abs=1e-6)
+    assert undecided.verdict == "undecided"
+    assert sequential_test(Pentanomial((5, 40, 200, 90, 20)), 0, 5).verdict == "undecided"
+    assert sequential_test(Pentanomial((50, 400, 2000, 900, 200)), 0, 5).verdict == "upper accepted"
+    assert sequential_test(Pentanomial((200, 900, 2000, 400, 50)), 0, 5).verdict == "lower accepted"
+    assert sequential_test(Trinomial(900, 900, 400), 0, 5).verdict == "upper accepted"
+
+
+def test_from_pairs_counts_by_points() -> None:
+    pairs = [(0, 0), (0, 0.5), (1, 0), (0.5, 0.5), (0, 1), (1, 0.5), (1, 1), (1, 1)]
+    assert Pentanomial.from_pairs(pairs).counts == (1, 1, 3, 1, 2)
+
+
+def test_intervals_cover_the_truth() -> None:
+    generator = np.random.default_rng(11)
+    for elo in (0, 200):
+        score = score_of_elo(elo)
+        chances = _tilt([0.05, 0.2, 0.5, 0.2, 0.05], score)
+        covered = 0
+        for counts in generator.multinomial(100, chances, size=2000):
+            estimate = Pentanomial(tuple(int(count) for count in counts)).estimate()  # type: ignore[arg-type]
+            covered += estimate.elo_low <= elo <= estimate.elo_high
+        assert 0.93 <= covered / 2000 <= 0.965
+
+
+def _tilt(base: list[float], score: float) -> np.ndarray:
+    """The exponential tilt of a distribution of pair scores to a mean, by bisection."""
+    values = np.linspace(0, 1, 5)
+    low, high = -50.0, 50.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        weights = np.array(base) * np.exp(middle * values)
+        if weights @ values / weights.sum() < score:
+            low = middle
+        else:
+            high = middle
+    return weights / weights.sum()
+
+
+def _pairing(first: int, second: int, pairs: np.ndarray, single: np.ndarray | None = None) -> PairingCounts:
+    rows = tuple(tuple(int(count) for count in row) for row in pairs)
+    loose = ((0, 0, 0), (0, 0, 0)) if single is None else tuple(tuple(int(c) for c in row) for row in single)
+    return PairingCounts(first, second, rows, loose)  # type: ignore[arg-type]
+
+
+def _simulate(
+    generator: np.random.Generator, strengths: list[float], schedule: dict[tuple[int, int], int], advantage: float
+) -> list[PairingCounts]:
+    """Independent games at natural strengths, draw parameter 1.2; ``schedule`` gives pairs for each pairing."""
+    pairings = []
+    for (one, other), count in schedule.items():
+        difference = strengths[one] - strengths[other]
+        chances = outcome_probabilities(np.array([difference + advantage, difference - advantage]), 1.2)
+        table = np.outer(chances[0], chances[1]).ravel()
+        pairings.append(_pairing(one, other, generator.multinomial(count, table).reshape(3, 3)))
+    return pairings
+
+
+def test_joint_fit_is_scipys_maximum() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    schedule = {(0, 1): 40, (1, 2): 30, (2, 3): 50, (0, 3): 9}
+    pairings = _simulate(np.random.default_rng(3), [0.0, 0.4, -0.6, 1.0], schedule, 0.3)
+    pairings.append(_pairing(0, 2, np.zeros((3, 3)), np.array([[1, 2, 3], [4, 0, 1]])))
+    fit = fit_ratings(4, pairings)
+
+    def negative(point: np.ndarray) -> float:
+        value = (point[:4] ** 2).sum() / 2 / RATING_PRIOR_DEVIATION**2
+        value += point[4] ** 2 / 2 / ADVANTAGE_PRIOR_DEVIATION**2 + point[5] ** 2 / 2 / DRAW_PRIOR_DEVIATION**2
+        for pairing in pairings:
+            for swapped, row in enumerate(pairing.outcomes()):
+                gap = point[pairing.first] - point[pairing.second] + (-point[4] if swapped else point[4])
+                weights = np.array([math.exp(-gap / 2), math.exp(point[5]), math.exp(gap / 2)])
+                value -= row @ np.log(weights / weights.sum())
+        return value
+
+    found = optimize.minimize(negative, np.zeros(6), method="BFGS", options={"gtol": 1e-7})
+    assert fit.draw_parameter == pytest.approx(math.exp(found.x[5]), rel=1e-4)
+    natural = found.x[:4] - found.x[:4].mean()
+    scale = fit.first_move_advantage / found.x[4]
+    assert fit.elo == pytest.approx(natural * scale, abs=1e-2)
+    # The covariance, through scipy's own second differences.
+    hessian = optimize.approx_fprime(found.x, lambda x: optimize.approx_fprime(x, negative, 1e-4), 1e-4)
+    inverse = np.linalg.inv((hessian + hessian.T) / 2)[:4, :4] * scale**2 * fit.dispersion
+    contrast = np.array([1, 0, 0, -1])
+    assert fit.difference(0, 3)[1] == pytest.approx(1.96 * math.sqrt(contrast @ inverse @ contrast), rel=1e-2)
+
+
+def test_two_players_rate_as_their_match() -> None:
+    pairing = _pairing(0, 1, np.array([[40, 30, 50], [30, 90, 60], [40, 60, 80]]))
+    elo, error = fit_ratings(2, [pairing]).difference(0, 1)
+    match = pairing.pentanomial().estimate()
+    assert elo == pytest.approx(match.elo, rel=0.03)
+    assert error == pytest.approx(match.elo_error, rel=0.05)
+
+
+def test_paired_openings_narrow_the_interval() -> None:
+    decided_by_opening = _pairing(0, 1, np.array([[5, 0, 90], [0, 10, 0], [90, 0, 5]]))
+    fit = fit_ratings(2, [decided_by_opening])
+    assert fit.dispersion < 0.3
+    assert fit.difference(0, 1)[1] == pytest.approx(decided_by_opening.pentanomial().estimate().elo_error, rel=0.35)
+
+
+def test_joint_fit_covers_the_truth_on_an_uneven_schedule() -> None:
+    generator = np.random.default_rng(5)
+    strengths = [0.0, 0.3, -0.4, 0.8]
+    schedule = {(0, 1): 60, (0, 2): 25, (0, 3): 100, (1, 2): 15}
+    covered = 0
+    for _ in range(400):
+        fit = fit_ratings(4, _simulate(generator, strengths, schedule, 0.25))
+        scale = 4 * _slope(0.25, 1.2) * NATURAL_TO_ELO
+        elo, error = fit.difference(1, 3)
+        covered += abs(elo - (strengths[1] - strengths[3]) * scale) <= error
+    assert 0.92 <= covered / 400 <= 0.98
+
+
+def _slope(advantage: float, draw_parameter: float) -> float:
+    width = 1e-5
+    scores = outcome_probabilities(np.array([advantage - width, advantage + width]), draw_parameter) @ [0, 0.5, 1]
+    return float((scores[1] - scores[0]) / (2 * width))
+
+
+def test_who_won_everything_gets_a_finite_rating_and_order() -> None:
+    swept = np.zeros((3, 3))
+    swept[2, 2] = 100
+    fit = fit_ratings(3, [_pairing(0, 1, swept), _pairing(1, 2, swept)])
+    assert np.isfinite(fit.elo).all()
+    assert fit.elo[0] > fit.elo[1] > fit.elo[2]
+    assert np.isfinite(fit.covariance).all()
+    assert fit.los_matrix()[0, 2] > 0.99
+    assert fit.elo.sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_disconnected_groups_are_said_to_be_so() -> None:
+    even = np.full((3, 3), 4)
+    fit = fit_ratings(5, [_pairing(0, 3, even), _pairing(1, 2, even)])
+    assert fit.groups == ((0, 3), (1, 2), (4,))
+    assert fit.difference(0, 1)[1] == math.inf
+    assert math.isfinite(fit.difference(1, 2)[1])
+    assert fit.los_matrix()[0, 1] == 0.5
+    assert not np.isnan(fit.los_matrix()).any()
+    assert connected_groups(3, [(0, 1), (1, 2)]) == ((0, 1, 2),)
+
+
+def test_anchor_at_a_player_keeps_differences() -> None:
+    pairings = _simulate(np.random.default_rng(8), [0.0, 0.5, -0.5], {(0, 1): 50, (1, 2): 50}, 0.0)
+    centred, anchored = fit_ratings(3, pairings), fit_ratings(3, pairings, anchor=1)
+    assert anchored.elo[1] == 0
+    assert anchored.error(1) == 0
+    assert anchored.difference(0, 2) == pytest.approx(centred.difference(0, 2))
+
+
+def test_nothing_played_fits_to_nothing_known() -> None:
+    fit = fit_ratings(2, [])
+    assert fit.elo.tolist() == [0, 0]
+    assert len(fit.groups) == 2
+    assert fit.dispersion == 1
+    assert elo_of_score(0.5) == 0
