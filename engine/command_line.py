@@ -7,6 +7,7 @@ import difflib
 import json
 import math
 import os
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -27,12 +28,25 @@ class UsageError(UserError):
     """A command line that cannot be read; the message names the command, the argument and what would be right."""
 
 
+class ParagraphFormatter(argparse.HelpFormatter):
+    """Wraps each paragraph of a description to the terminal; paragraphs with indented lines stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = [
+            paragraph
+            if any(line.startswith(" ") for line in paragraph.splitlines())
+            else textwrap.fill(paragraph, width, initial_indent=indent, subsequent_indent=indent)
+            for paragraph in text.strip("\n").split("\n\n")
+        ]
+        return "\n\n".join(paragraphs)
+
+
 class CommandParser(argparse.ArgumentParser):
     """An ``ArgumentParser`` whose errors are one line with the nearest option, and which takes no abbreviations."""
 
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("allow_abbrev", False)
-        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        settings.setdefault("formatter_class", ParagraphFormatter)
         super().__init__(**settings)
 
     def parse_args(  # type: ignore[override]

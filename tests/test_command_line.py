@@ -107,9 +107,14 @@ def test_help_loads_no_library() -> None:
 @pytest.mark.parametrize("name", COMMAND_NAMES)
 def test_help_of_every_command_works_and_loads_no_heavy_library(name: str, tmp_path: Path) -> None:
     finished = subprocess.run(
-        [sys.executable, "-c", REPORT_IMPORTS, name, "--help"], capture_output=True, text=True, cwd=tmp_path
+        [sys.executable, "-c", REPORT_IMPORTS, name, "--help"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"COLUMNS": "80"},
     )
     assert finished.returncode == 0, finished.stderr
+    assert max(map(len, finished.stdout.splitlines())) <= 80
     assert finished.stdout.startswith(f"usage: elolab {name}")
     assert not set(HEAVY) & set(finished.stderr.split())
 
@@ -222,6 +227,15 @@ def parsed(add: Callable[..., None], *words: str, **settings: object) -> types.S
     parser = CommandParser(prog="elolab fake")
     add(parser, **settings)
     return parser.parse_args(words, types.SimpleNamespace())  # type: ignore[no-any-return]
+
+
+def test_descriptions_are_wrapped_except_indented_examples() -> None:
+    example = "  elolab fake " + "word " * 30
+    parser = CommandParser(prog="elolab fake", description="word " * 60 + "\n\n" + example)
+    lines = parser.format_help().splitlines()
+    assert example.rstrip() in [line.rstrip() for line in lines]
+    assert all(len(line) <= 200 for line in lines)
+    assert sum(line.startswith("word") for line in lines) > 1
 
 
 def test_options_cannot_be_abbreviated() -> None:
