@@ -167,6 +167,11 @@ class MockEngine:
         say(f"bestmove {self.move()}")
         say("bestmove i9i1")
 
+    def go_leave(self) -> None:
+        """Answers, and is gone before the next question."""
+        say(f"bestmove {self.move()}")
+        sys.exit(0)
+
     def go_deaf(self) -> None:
         """Answers, but does not read its input any more."""
         say(f"bestmove {self.move()}")
