@@ -109,6 +109,16 @@ class Trinomial:
         """Games counted."""
         return self.wins + self.draws + self.losses
 
+    @property
+    def points(self) -> float:
+        """One for a win, one half for a draw."""
+        return self.wins + self.draws / 2
+
+    @property
+    def score(self) -> float:
+        """Points a game, 0 to 1; 1/2 without games."""
+        return self.points / self.games if self.games else 0.5
+
     def reversed(self) -> Trinomial:
         """The same games from the opponent's view."""
         return Trinomial(self.losses, self.draws, self.wins)
