@@ -366,7 +366,7 @@ def percent_text(share: float) -> str:
     """A probability in percent with one digit; never ``0.0`` or ``100.0`` for what is not certain."""
     if 0 < share < 0.0005:
         return "<0.1"
-    if 0.9995 <= share:
+    if share >= 0.9995:
         return ">99.9"
     return f"{100 * share:.1f}"
 
@@ -439,7 +439,8 @@ def _games_lines(tables: Tables, side_names: tuple[str, str]) -> list[str]:
         advantage, error = tables.ratings.first_move_advantage, tables.ratings.first_move_error
         lines += _wrapped(
             f"{name} scored {100 * counts.score:.1f} % "
-            f"({counts.wins} won, {counts.draws} drawn, {counts.losses} lost); from these openings the first move is worth {signed(advantage)} ± {error:.1f} Elo."
+            f"({counts.wins} won, {counts.draws} drawn, {counts.losses} lost); "
+            f"from these openings the first move is worth {signed(advantage)} ± {error:.1f} Elo."
         )
     endings = ", ".join(f"{row.reason.replace('_', ' ')} {row.games}" for row in tables.endings)
     return lines + _wrapped(f"Endings: {endings or 'none'}.")
