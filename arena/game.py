@@ -100,11 +100,9 @@ def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> G
 
     Players are started if they are not running and stay alive afterwards, except one that failed, which is closed and
     starts afresh in its next game. A fault during the game loses it, with the fault and the end of the dialogue in the
-    record's ``detail``.
-
-    Raises ``PlayerFault`` with ``startup_failure`` if a player cannot be started (``player`` says which), and
-    ``GameStopped`` once the flag is set: neither is a game. Raises ``engine.errors.UserError`` if the opening is not
-    legal.
+    record's ``detail``. Two records have the result ``*`` and are not games to keep: reason ``startup_failure`` (a
+    player could not be started; ``detail["fault"]`` names the ``player`` and says why in ``text``) and ``stopped`` (the
+    flag was set). Raises ``engine.errors.UserError`` if the opening is not legal.
     """
     from engine.identity import engine_identity
 
@@ -138,7 +136,9 @@ class _GameInProgress:
         self.job = job
         self.players = players
         self.stop = stop
-        self.position = game_named(job.game).position(job.opening.position, job.opening.moves)
+        game = game_named(job.game)
+        self.longest = game.longest_game
+        self.position = game.position(job.opening.position, job.opening.moves)
         self.line = list(job.opening.moves)
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
@@ -146,25 +146,31 @@ class _GameInProgress:
 
     def play(self) -> Ending:
         """Play to the end. The arbiter's rules come before adjudication, and both before the next move."""
+        try:
+            return self._unable_to_start() or self._play_moves()
+        except GameStopped:
+            return Ending("*", "stopped")
+
+    def _unable_to_start(self) -> Ending | None:
+        for side, player in enumerate(self.players):
+            try:
+                player.start()
+                player.new_game(self.job.opening, self.stop)
+            except PlayerFault as fault:
+                self._blame(side, fault)
+                return Ending("*", fault.reason)
+        return None
+
+    def _play_moves(self) -> Ending:
         from engine.play import Adjudicator
 
-        for player in self.players:
-            self._prepare(player)
         adjudicator = Adjudicator(self.job.adjudication)
         ending = self.position.judge(self.job.rules)
         while ending is None:
+            if len(self.line) >= self.longest:
+                return Ending("1/2-1/2", "maximum_length")  # more than a position can remember
             ending = self._play_move(adjudicator)
         return ending
-
-    def _prepare(self, player: Player) -> None:
-        try:
-            player.start()
-            player.new_game(self.job.opening, self.stop)
-        except PlayerFault as fault:
-            player.close()
-            fault.player = player.name
-            fault.dialogue = player.dialogue()
-            raise
 
     def _play_move(self, adjudicator: Adjudicator) -> Ending | None:
         side = self.position.side_to_move

@@ -16,7 +16,7 @@ import pytest
 
 from arena.game import GameClock, play_game
 from arena.players import make_player
-from arena.players.contract import GameStopped, Player, PlayerClock, PlayerFault, Reply
+from arena.players.contract import Player, PlayerClock, PlayerFault, Reply
 from arena.players.process import GAMES_DIRECTORIES
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.engine import StopFlag
@@ -234,9 +234,9 @@ def test_the_rules_of_the_arbiter_come_before_adjudication() -> None:
 
 
 def test_a_game_that_is_over_before_it_begins() -> None:
-    mated = "3k5/3R5/3K5/9/9/9/9/9/9/9 b - - 0 1"
+    mated = "R3k4/1R7/9/9/9/9/9/9/9/3K5 b - - 0 1"
     record = play_fakes(FakePlayer("nodes=1", [], []), FakePlayer("nodes=1", [], []), opening=Opening(mated))
-    assert (record.result, record.moves) == ("1-0", ())
+    assert (record.result, record.reason, record.moves) == ("1-0", "checkmate", ())
 
 
 def test_the_record_is_complete() -> None:
@@ -339,21 +339,22 @@ def test_a_crash_while_the_opponent_thinks_is_noticed_at_the_next_move(play: Pla
 def test_a_player_that_cannot_start_is_named(play: PlayJob, changes: dict[str, Any], text: str) -> None:
     broken = mock_spec(name="broken", **changes)
     for job in (job_of(broken, mock_spec()), job_of(mock_spec(), broken)):
-        with pytest.raises(PlayerFault, match=text) as caught:
-            play(job)
-        assert (caught.value.reason, caught.value.player) == ("startup_failure", "broken")
+        record = play(job)
+        assert (record.result, record.reason, record.moves) == ("*", "startup_failure", ())
+        assert record.detail["fault"]["player"] == "broken"
+        assert text in record.detail["fault"]["text"]
     assert play(job_of(mock_spec(), mock_spec(name="other"))).reason == "repetition"
 
 
-def test_the_stop_flag_ends_the_game_without_a_record(play: PlayJob) -> None:
+def test_the_stop_flag_gives_the_game_up(play: PlayJob) -> None:
     thinker = mock_spec("until_stop", settings={"at": 2}, watchdog_ms=30_000)
     stop = StopFlag()
     timer = threading.Timer(0.3, stop.set)
     timer.start()
     began = time.monotonic()
-    with pytest.raises(GameStopped):
-        play(job_of(thinker, mock_spec()), stop)
+    record = play(job_of(thinker, mock_spec()), stop)
     timer.join()
+    assert (record.result, record.reason, record.detail) == ("*", "stopped", {})
     assert time.monotonic() - began < 5.0
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # both import compiled code, which a tournament of external e
     from engine.games.contract import Position
 
 
-class PlayerFault(Exception):  # noqa: N818  an event of a game, not an error of the harness
+class PlayerFault(Exception):
     """A player failed: its game is lost, or cannot start, for the ``reason`` (one of ``engine.rules.REASONS``)."""
 
     def __init__(self, reason: str, text: str) -> None:
@@ -23,13 +23,9 @@ class PlayerFault(Exception):  # noqa: N818  an event of a game, not an error of
         self.reason = reason
         self.text = text
         """One line for people: what the player did, and what would have been right."""
-        self.player = ""
-        """Name of the player, in faults that ``arena.game.play_game`` raises."""
-        self.dialogue: list[str] = []
-        """The end of the dialogue that led to it, in faults that ``arena.game.play_game`` raises."""
 
 
-class GameStopped(Exception):  # noqa: N818  an event of a game, not an error of the harness
+class GameStopped(Exception):
     """The stop flag was set while a player was thinking; the game is not over and will be played again."""
 
 

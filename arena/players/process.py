@@ -45,11 +45,11 @@ GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 """Where Debian puts engines, though root's PATH lacks it."""
 
 
-class DeadlinePassed(Exception):  # noqa: N818  an event of a game, not an error of the harness
+class DeadlinePassed(Exception):
     """The engine did not say what was waited for in time."""
 
 
-class ProcessEnded(Exception):  # noqa: N818  an event of a game, not an error of the harness
+class ProcessEnded(Exception):
     """The engine's process ended, or closed its output."""
 
 
