@@ -1,0 +1,356 @@
+"""The commands that play: ``tournament``, ``report``, ``replay`` and ``openings``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.command_line import (
+    add_concurrency_argument,
+    add_game_argument,
+    add_json_argument,
+    add_limit_argument,
+    add_output_argument,
+    add_seed_argument,
+    game_of,
+    print_json,
+    usable_processors,
+)
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from arena.records import GameJob, GameRecord
+    from arena.spec import TournamentSpec
+    from arena.store import Store
+    from arena.tournament import Ended
+
+DEFAULT_PLIES = 8
+DEFAULT_COUNT = 1000
+DEFAULT_MAX_SCORE = 60
+DEFAULT_SCORING = "nodes=1000"
+
+
+# tournament
+
+
+def configure_tournament(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab tournament``."""
+    parser.add_argument("spec", metavar="SPEC", help="the tournament's TOML file, or the name of a shipped one")
+    add_output_argument(parser)
+    parser.epilog = (
+        "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any stop,\n"
+        "and extends it after more pairs or players were added to SPEC. In DIR, {name} stands for the tournament's name\n"
+        "and {identity} for the engine's identity."
+    )
+    add_concurrency_argument(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
+    parser.add_argument(
+        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
+    )
+    add_json_argument(parser)
+
+
+def run_tournament(arguments: argparse.Namespace) -> int:
+    """Play, resume or extend a tournament."""
+    from arena.configuration import find_config
+    from arena.spec import load_tournament
+    from arena.tournament import describe, description_text, prepare, run
+
+    spec = load_tournament(find_config("tournaments", arguments.spec))
+    directory = _output_folder(arguments.out, spec)
+    if arguments.dry_run:
+        description = describe(prepare(spec), directory, arguments.concurrency)
+        if arguments.json:
+            print_json(description)
+        else:
+            print(description_text(description))
+        return 0
+    ended = run(
+        spec, directory, concurrency=arguments.concurrency, accept_engine_change=arguments.accept_engine_change
+    )
+    _print_end(spec, directory, ended, arguments.json)
+    return ended.exit_code
+
+
+def _output_folder(out: str | None, spec: TournamentSpec) -> Path:
+    if out is None:
+        return Path("results") / spec.name
+    if "{identity}" in out:
+        from engine.identity import engine_identity
+
+        out = out.replace("{identity}", engine_identity())
+    return Path(out.replace("{name}", spec.name))
+
+
+def _print_end(spec: TournamentSpec, directory: Path, ended: Ended, as_json: bool) -> None:
+    from arena.tournament import resume_command
+
+    for name, reason in ended.unavailable.items():
+        print(f"elolab: player {name!r} could not be started and is out: {reason}", file=sys.stderr)
+    missing = ended.planned - ended.stored
+    if missing and not ended.interrupted:
+        print(f"elolab: {missing} of {ended.planned} games were not played", file=sys.stderr)
+    if missing:
+        kind = "interrupted: " if ended.interrupted else ""
+        command = resume_command(spec, directory)
+        print(f"elolab: {kind}{ended.stored} of {ended.planned} games are stored; to go on: {command}", file=sys.stderr)
+    if as_json:
+        _print_result_as_json(spec, directory, ended)
+    elif ended.exported is not None:
+        from arena.standings import tables_text
+        from engine.games import game_named
+
+        print(tables_text(ended.exported.tables, game_named(spec.game).side_names))
+        print()
+        print(f"games digest: {ended.exported.digest}")
+        print(ended.exported.report)
+
+
+def _print_result_as_json(spec: TournamentSpec, directory: Path, ended: Ended) -> None:
+    exported = ended.exported
+    data = {
+        "name": spec.name,
+        "folder": str(directory),
+        "planned": ended.planned,
+        "stored": ended.stored,
+        "interrupted": ended.interrupted,
+        "unavailable": ended.unavailable,
+    }
+    if exported is not None:
+        data |= {
+            "standings": exported.tables.standings.to_dict("records"),
+            "crosstable": exported.tables.crosstable.to_dict("records"),
+            "endings": exported.tables.endings.to_dict("records"),
+            "games_digest": exported.digest,
+            "report": str(exported.report),
+        }
+    print_json(data)
+
+
+# report
+
+
+def configure_report(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab report``."""
+    parser.add_argument("directory", type=Path, metavar="DIR", help="the tournament's folder")
+    add_json_argument(parser)
+
+
+def run_report(arguments: argparse.Namespace) -> int:
+    """Write a tournament's PGN, tables and report again from its games."""
+    from arena.schedule import planned_games
+    from arena.store import Store
+    from arena.tournament import Ended, export, stored_tournament
+
+    with Store(arguments.directory, read_only=True) as store:
+        spec = stored_tournament(store)
+        planned = planned_games(spec)
+        ended = Ended(planned, len(store), False, {}, export(spec, store, planned))
+    _print_end(spec, arguments.directory, ended, arguments.json)
+    return 0
+
+
+# replay
+
+
+def configure_replay(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab replay``."""
+    parser.add_argument("directory", type=Path, metavar="DIR", help="the tournament's folder")
+    parser.add_argument("game", metavar="GAME", help="the game's number (as in games.csv) or the beginning of its key")
+    add_json_argument(parser)
+
+
+def run_replay(arguments: argparse.Namespace) -> int:
+    """Play one stored game again and compare."""
+    from arena.executor import GameRunner, stopping_on_signals
+    from arena.tournament import is_reproducible
+    from engine.engine import StopFlag
+
+    stored, job = _stored_game(arguments.directory, arguments.game)
+    stop = StopFlag()
+    with stopping_on_signals(stop), GameRunner(1, stop) as runner:
+        played = next(runner.run([job]), None)
+    if played is None:
+        reason = "; ".join(runner.unavailable.values()) or "interrupted"
+        print(f"elolab: the game was not played: {reason}", file=sys.stderr)
+        return 130 if stop.is_set() else 1
+    reproducible = is_reproducible(job.first, job.second)
+    if arguments.json:
+        print_json(_comparison(stored, played, reproducible))
+    else:
+        print(_comparison_text(stored, played, reproducible))
+    return 0 if played.digest == stored.digest else 1
+
+
+def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
+    """A stored game and the job that it was. Raises ``UserError`` if there is no such game, or more than one."""
+    from arena.records import GameJob
+    from arena.store import Store
+    from arena.tournament import stored_tournament
+
+    with Store(directory, read_only=True) as store:
+        spec = stored_tournament(store)
+        found = store.find(game)
+        count = len(store)
+    if len(found) != 1:
+        raise UserError(
+            f"{directory}: {len(found) or 'no'} games match {game!r}; expected a number below {count} "
+            "or the beginning of a key (see games.csv)"
+        )
+    (record,) = found
+    first, second = spec.player(record.first), spec.player(record.second)
+    job = GameJob(
+        spec.game, spec.rules, spec.adjudication, record.pairing, first, second, record.opening, spec.seed
+    )
+    return record, job
+
+
+def _comparison(stored: GameRecord, played: GameRecord, reproducible: bool) -> dict[str, Any]:
+    return {
+        "game": stored.pairing.number,
+        "key": stored.key,
+        "reproducible": reproducible,
+        "identical": stored.digest == played.digest,
+        "stored": _summary(stored),
+        "played": _summary(played),
+    }
+
+
+def _summary(record: GameRecord) -> dict[str, Any]:
+    return {
+        "digest": record.digest,
+        "result": record.result,
+        "reason": record.reason,
+        "plies": len(record.moves),
+        "engine_identity": record.engine_identity,
+    }
+
+
+def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool) -> str:
+    lines = [f"game {stored.pairing.number}: {stored.first} against {stored.second}, opening {stored.opening.name}"]
+    for name, record in (("stored", stored), ("played", played)):
+        plies = len(record.moves)
+        lines.append(f"{name}: {record.result} ({record.reason}) after {plies} plies, digest {record.digest}")
+    if stored.digest == played.digest:
+        lines.append("identical")
+        return "\n".join(lines)
+    lines.append(f"different{_first_difference(stored, played)}")
+    if stored.engine_identity != played.engine_identity:
+        lines.append(f"it was played by engine {stored.engine_identity}, this is engine {played.engine_identity}")
+    if not reproducible:
+        lines.append("its limits or players are not reproducible (time, or an external engine): that is to be expected")
+    return "\n".join(lines)
+
+
+def _first_difference(stored: GameRecord, played: GameRecord) -> str:
+    for ply, (before, now) in enumerate(zip(stored.moves, played.moves, strict=False), start=1):
+        for what in ("move", "score", "depth", "nodes"):
+            if getattr(before, what) != getattr(now, what):
+                return f" from ply {ply} on: {what} {getattr(before, what)} stored, {getattr(now, what)} played"
+    return "" if len(stored.moves) == len(played.moves) else " in length"
+
+
+# openings
+
+
+def configure_openings(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab openings generate`` and ``elolab openings check``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    generate = actions.add_parser(
+        "generate",
+        help="make a suite of distinct balanced positions by random play",
+        description="Make a suite of distinct balanced positions: random legal moves from the start, then a short search "
+        "whose score must be near zero.",
+    )
+    add_game_argument(generate)
+    _add_number(generate, "--plies", DEFAULT_PLIES, 200, "random moves from the start position")
+    _add_number(generate, "--count", DEFAULT_COUNT, 10_000_000, "openings wanted")
+    add_seed_argument(generate, 1)
+    _add_number(generate, "--max-score", DEFAULT_MAX_SCORE, 30_000, "largest score, either way, in centipawns")
+    add_limit_argument(generate, DEFAULT_SCORING)
+    add_concurrency_argument(generate)
+    generate.add_argument("--out", metavar="FILE", help="file to write, compressed if it ends in .gz (default: print)")
+    check = actions.add_parser(
+        "check", help="read a suite and say what is in it", description="Check every line of a suite and count."
+    )
+    check.add_argument("openings", metavar="FILE", help="an EPD file, or the name of a shipped suite")
+    add_game_argument(check)
+    add_json_argument(check)
+
+
+def _add_number(parser: argparse.ArgumentParser, name: str, default: int, high: int, said: str) -> None:
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or int(text) > high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {high}")
+        return int(text)
+
+    parser.add_argument(name, type=read, default=default, metavar="N", help=f"{said} (default {default})")
+
+
+def run_openings(arguments: argparse.Namespace) -> int:
+    """Generate or check a suite of openings."""
+    return _generate_openings(arguments) if arguments.action == "generate" else _check_openings(arguments)
+
+
+def _generate_openings(arguments: argparse.Namespace) -> int:
+    from arena.openings import RandomPlay, generate, suite_text, write_suite
+
+    game = game_of(arguments).name
+    if not arguments.limit.is_reproducible:
+        raise UserError(f"--limit {arguments.limit}: a suite must not depend on the machine; use nodes= or depth=")
+    positions = generate(
+        RandomPlay(game, arguments.seed, arguments.plies, arguments.limit),
+        arguments.count,
+        max_score=arguments.max_score,
+        concurrency=arguments.concurrency or usable_processors(),
+        progress=_show_openings(arguments.count),
+    )
+    command = (
+        f"elolab openings generate --game {game} --plies {arguments.plies} --count {arguments.count} "
+        f"--seed {arguments.seed} --max-score {arguments.max_score} --limit {arguments.limit}"
+    )
+    text = suite_text(positions, [command])
+    if arguments.out is None:
+        print(text, end="")
+    else:
+        write_suite(Path(arguments.out), text)
+        print(f"{arguments.out}: {len(positions)} openings")
+    return 0
+
+
+def _show_openings(wanted: int) -> Any:
+    import time
+
+    shown = time.monotonic()
+    is_terminal = sys.stderr.isatty()
+
+    def show(found: int, seen: int) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown < (0.25 if is_terminal else 5) and found < wanted:
+            return
+        shown = now
+        start, end = ("\r\x1b[K", "") if is_terminal and found < wanted else ("\r\x1b[K" if is_terminal else "", "\n")
+        print(f"{start}{found}/{wanted} openings of {seen} candidates", end=end, file=sys.stderr, flush=True)
+
+    return show
+
+
+def _check_openings(arguments: argparse.Namespace) -> int:
+    from arena.configuration import find_config
+    from arena.openings import load_suite
+
+    game = game_of(arguments).name
+    suite = load_suite(arguments.openings, game, check_all=True)
+    counts = {part: len(suite.part(part)) for part in ("all", "tournament", "validation")}
+    path = find_config("openings", arguments.openings)
+    if arguments.json:
+        print_json({"file": str(path), "digest": suite.digest, **counts})
+    else:
+        print(
+            f"{path}: {counts['all']} openings, all legal and distinct; {counts['tournament']} for tournaments, "
+            f"{counts['validation']} reserved for validation; digest {suite.digest}"
+        )
+    return 0

@@ -1,0 +1,218 @@
+"""Plays games side by side and hands out their records as they end.
+
+Games between two built-in players run whole inside compiled code, which lets go of the interpreter, so that threads use
+every processor. Any other game goes through ``arena.game.play_game``. Tournaments, tuning and ablation all use this.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec
+
+if TYPE_CHECKING:
+    from arena.players.contract import Player
+    from engine.engine import StopFlag
+
+TICK_SECONDS = 0.5
+"""How often ``tick`` is called while no game ends."""
+
+PlayJob = Callable[[GameJob, "StopFlag"], "GameRecord | None"]
+"""Plays one game; ``None`` if it was stopped or could not begin."""
+
+
+class GameRunner:
+    """Plays jobs in ``concurrency`` threads, which keep their tables and processes from game to game.
+
+    Use it as a context manager, or ``close`` it: that ends the players' processes.
+    """
+
+    def __init__(self, concurrency: int, stop: StopFlag, *, tick: Callable[[], None] | None = None) -> None:
+        assert concurrency >= 1
+        self.concurrency = concurrency
+        self.unavailable: dict[str, str] = {}
+        """Players that could not be started, and why; their games are passed over from then on."""
+        self._stop = stop
+        self._tick = tick
+        self._pool = ThreadPoolExecutor(concurrency, "game")
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._running: dict[str, tuple[GameJob, float]] = {}
+        self._players: list[Player] = []
+
+    def __enter__(self) -> GameRunner:
+        return self
+
+    def __exit__(self, kind: object, *exception: object) -> None:
+        if kind is not None:
+            self._stop.set()
+        self.close()
+
+    def close(self) -> None:
+        """Wait for the games that are running, then end every process of every player."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for player in self._players:
+            player.close()
+        self._players.clear()
+
+    def running(self) -> list[tuple[GameJob, float]]:
+        """The games being played and for how many seconds, in schedule order."""
+        now = time.monotonic()
+        with self._lock:
+            games = [(job, now - started) for job, started in self._running.values()]
+        return sorted(games, key=lambda game: game[0].pairing.number)
+
+    def run(self, jobs: Iterable[GameJob]) -> Iterator[GameRecord]:
+        """Play the jobs and yield the records as the games end.
+
+        At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. When
+        the stop flag is set, running games are given up and nothing more is yielded; they can be played again. Games
+        of players in ``unavailable`` are not yielded either.
+        """
+        source = iter(jobs)
+        pending: set[Future[GameRecord | None]] = set()
+        try:
+            while True:
+                pending |= self._submit(source, 2 * self.concurrency - len(pending))
+                if not pending:
+                    return
+                done, pending = wait(pending, TICK_SECONDS, FIRST_COMPLETED)
+                for future in done:
+                    record = future.result()
+                    if record is not None:
+                        yield record
+                if self._tick is not None:
+                    self._tick()
+        except BaseException:
+            self._stop_unless_finished(pending)
+            raise
+
+    def _submit(self, source: Iterator[GameJob], room: int) -> set[Future[GameRecord | None]]:
+        futures: set[Future[GameRecord | None]] = set()
+        while len(futures) < room and not self._stop.is_set():
+            job = next(source, None)
+            if job is None:
+                break
+            futures.add(self._pool.submit(self._play, job))
+        return futures
+
+    def _stop_unless_finished(self, pending: set[Future[GameRecord | None]]) -> None:
+        """After an error or when the reader goes away: nothing may go on playing for nobody."""
+        if any(not future.cancel() and not future.done() for future in pending):
+            self._stop.set()
+        wait(pending)
+
+    def _play(self, job: GameJob) -> GameRecord | None:
+        if self._stop.is_set() or {job.first.name, job.second.name} & self.unavailable.keys():
+            return None
+        key = job.key
+        with self._lock:
+            self._running[key] = (job, time.monotonic())
+        try:
+            if job.first.protocol == job.second.protocol == "builtin":
+                return self._play_compiled(job, key)
+            return self._play_with_players(job)
+        finally:
+            with self._lock:
+                del self._running[key]
+
+    def _play_compiled(self, job: GameJob, key: str) -> GameRecord | None:
+        from engine.identity import engine_identity
+        from engine.play import Contender
+
+        started_at, started = utc_now(), time.perf_counter()
+        game = self._compiled_games(job.game).play(
+            job.opening.position,
+            job.opening.moves,
+            Contender(dict(job.first.parameters), job.first.limits),
+            Contender(dict(job.second.parameters), job.second.limits),
+            job.rules,
+            job.adjudication,
+            self._stop,
+        )
+        if game.reason == "stopped":
+            return None
+        return GameRecord(
+            key=key,
+            pairing=job.pairing,
+            first=job.first.name,
+            second=job.second.name,
+            opening=job.opening,
+            moves=tuple(map(MoveRecord, game.moves, game.scores, game.depths, game.nodes, game.times_ms)),
+            result=game.result,
+            reason=game.reason,
+            engine_identity=engine_identity(),
+            started_at=started_at,
+            duration_ms=round(1000 * (time.perf_counter() - started), 3),
+            final_position=game.final_position,
+        )
+
+    def _compiled_games(self, game: str) -> Any:
+        """This thread's tables for a game."""
+        from engine.play import CompiledGames
+
+        tables = self._local.__dict__.setdefault("tables", {})
+        if game not in tables:
+            tables[game] = CompiledGames(game)
+        return tables[game]
+
+    def _play_with_players(self, job: GameJob) -> GameRecord | None:
+        from arena.game import play_game
+
+        record = play_game(job, self._players_of(job), self._stop)
+        if record.reason == "startup_failure":
+            fault = record.detail["fault"]
+            with self._lock:
+                self.unavailable.setdefault(fault["player"], fault["text"])
+        return None if record.reason in ("startup_failure", "stopped") else record
+
+    def _players_of(self, job: GameJob) -> tuple[Player, Player]:
+        """This thread's players for a job: those of its last game go on, the others are closed."""
+        from arena.players import make_player
+
+        kept: dict[PlayerSpec, Player] = self._local.__dict__.setdefault("players", {})
+        for spec in [spec for spec in kept if spec not in (job.first, job.second)]:
+            kept.pop(spec).close()
+        for spec in (job.first, job.second):
+            if spec not in kept:
+                kept[spec] = make_player(spec, job.game)
+                with self._lock:
+                    self._players.append(kept[spec])
+        return kept[job.first], kept[job.second]
+
+
+def utc_now() -> str:
+    """Now, in UTC, as ISO 8601 with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@contextmanager
+def stopping_on_signals(stop: StopFlag) -> Iterator[None]:
+    """Within it, Ctrl-C and a request to end set the stop flag; a second Ctrl-C interrupts at once.
+
+    Does nothing outside the main thread, where Python handles no signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupt = signal.getsignal(signal.SIGINT)
+    terminate = signal.getsignal(signal.SIGTERM)
+
+    def handle(number: int, frame: object) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, interrupt)
+
+    signal.signal(signal.SIGINT, handle)
+    signal.signal(signal.SIGTERM, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, interrupt)
+        signal.signal(signal.SIGTERM, terminate)

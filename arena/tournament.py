@@ -1,0 +1,398 @@
+"""Playing a whole tournament: what is missing is played and stored, then everything is written from the store."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from arena.executor import GameRunner, stopping_on_signals
+from arena.files import replace_file
+from arena.openings import Suite, load_suite
+from arena.portable_game_notation import write_games
+from arena.progress import LIVE_NAME, Progress, duration_text
+from arena.records import GameJob, GameRecord, Pairing, PlayerSpec
+from arena.schedule import SCHEDULES, Outcome, job_of, opening_order, openings_needed, planned_games
+from arena.spec import TournamentSpec
+from arena.store import Store, StoreError
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from arena.standings import Tables
+    from engine.engine import StopFlag
+
+COUNTED_PLIES = 100
+"""Moves a game is taken to have, for the estimate of a dry run."""
+COUNTED_NODES_PER_SECOND = 1_000_000
+"""Speed the built-in engine is taken to have, for the same."""
+COUNTED_NODES_A_PLY = 3
+"""Factor by which one more ply of depth multiplies the nodes, for the same."""
+
+GAME_COLUMNS = (
+    "number", "round", "pair", "first", "second", "opening", "result", "reason", "plies", "nodes", "time_ms", "started_at",
+    "engine_identity", "key", "digest",
+)  # fmt: skip
+
+
+class TournamentError(UserError):
+    """A tournament that cannot be played as asked; names the folder and the remedy."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A tournament ready to be played."""
+
+    spec: TournamentSpec
+    suite: Suite
+    order: tuple[int, ...]
+    """The opening of each pair."""
+    available_openings: int
+
+    @property
+    def games(self) -> int:
+        """Games of the whole tournament."""
+        return planned_games(self.spec)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written and read from a store."""
+
+    digest: str
+    """Digest of all games in schedule order."""
+    report: Path
+    tables: Tables
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a tournament's run ended."""
+
+    planned: int
+    stored: int
+    interrupted: bool
+    unavailable: dict[str, str]
+    """Players that could not be started, and why."""
+    exported: Exported | None = None
+    """``None`` after an interruption."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every game was played, 1 if some were not, 130 after an interruption."""
+        if self.interrupted:
+            return 130
+        return 0 if self.stored == self.planned else 1
+
+
+def prepare(spec: TournamentSpec) -> Plan:
+    """Read the openings. Raises ``UserError`` if the suite is at fault or too small."""
+    suite = load_suite(spec.openings, spec.game)
+    part = suite.part(spec.opening_part)
+    return Plan(spec, suite, opening_order(spec, part), len(part))
+
+
+def run(
+    spec: TournamentSpec,
+    directory: Path,
+    *,
+    concurrency: int,
+    accept_engine_change: bool = False,
+    stream: TextIO | None = None,
+    stop: StopFlag | None = None,
+) -> Ended:
+    """Play the games that ``directory`` lacks, then write exports and report.
+
+    Nothing but the games' times depends on ``concurrency``. Progress goes to ``stream`` (default: standard error).
+    Raises ``UserError`` if the folder belongs to another tournament or engine, or the disk is full; what was stored
+    before stays.
+    """
+    from engine.engine import StopFlag
+
+    plan = prepare(spec)
+    stop = stop or StopFlag()
+    with Store(directory) as store:
+        claim(store, plan, accept_engine_change)
+        with stopping_on_signals(stop):
+            unavailable = _play(plan, store, concurrency, stop, stream or sys.stderr)
+        interrupted = stop.is_set() and len(store) < plan.games
+        ended = Ended(plan.games, len(store), interrupted, unavailable)
+        if ended.interrupted:
+            return ended
+        return replace(ended, exported=export(spec, store, plan.games))
+
+
+def _play(plan: Plan, store: Store, concurrency: int, stop: StopFlag, stream: TextIO) -> dict[str, str]:
+    """Play batch after batch of the schedule; returns the players that could not be started, and why."""
+    spec = plan.spec
+    progress = Progress(
+        [player.name for player in spec.players], plan.games, stream, live_file=store.directory / LIVE_NAME
+    )
+    progress.already((past.pairing.first, past.pairing.second, past.score) for past in store.outcomes())
+    runner = GameRunner(concurrency, stop, tick=lambda: progress.tick(runner.running()))
+    schedule = _Remaining(plan)
+    state = "failed"
+    try:
+        with runner:
+            while batch := schedule.next_batch(store):
+                _play_batch(plan, batch, store, runner, progress)
+                if stop.is_set() or runner.unavailable:
+                    break
+        state = "interrupted" if stop.is_set() else "finished"
+    finally:
+        progress.close()
+        progress.publish(state=state)
+    return runner.unavailable
+
+
+class _Remaining:
+    """What is left of a schedule, given what is stored."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._keys: dict[Pairing, str] = {}
+
+    def next_batch(self, store: Store) -> list[Pairing]:
+        """The missing games of the first batch that has any; empty at the end of the tournament."""
+        stored = store.keys()
+        outcomes = {outcome.pairing.number: outcome for outcome in store.outcomes()}
+        results: list[Outcome] = []
+        while batch := list(SCHEDULES[self._plan.spec.format](self._plan.spec, self._plan.order, results)):
+            missing = [pairing for pairing in batch if self._key(pairing) not in stored]
+            if missing:
+                return missing
+            results += [outcomes[pairing.number] for pairing in batch]
+        return []
+
+    def _key(self, pairing: Pairing) -> str:
+        if pairing not in self._keys:
+            self._keys[pairing] = job_of(self._plan.spec, self._plan.suite, pairing).key
+        return self._keys[pairing]
+
+
+def _play_batch(plan: Plan, batch: Sequence[Pairing], store: Store, runner: GameRunner, progress: Progress) -> None:
+    jobs = (job_of(plan.spec, plan.suite, pairing) for pairing in batch)
+    for record in runner.run(jobs):
+        place = record.pairing
+        players = (plan.spec.players[place.first], plan.spec.players[place.second])
+        store.add(record, reproducible=is_reproducible(*players))
+        progress.finished(place.first, place.second, record.score)
+
+
+def is_reproducible(first: PlayerSpec, second: PlayerSpec) -> bool:
+    """Whether a game between the two comes out the same every time."""
+    return all(player.protocol == "builtin" and player.limits.is_reproducible for player in (first, second))
+
+
+# What a folder may hold
+
+
+def claim(store: Store, plan: Plan, accept_engine_change: bool) -> None:
+    """Record what the folder is for, or check that it is for this: the same tournament, or less of it.
+
+    Raises ``TournamentError`` naming the difference.
+    """
+    from engine.identity import engine_identity
+
+    recorded = store.fact("specification")
+    if recorded is not None:
+        _check_extension(store.directory, TournamentSpec.from_content(recorded), store.fact("openings_digest"), plan)
+        _check_engine(store, engine_identity(), accept_engine_change)
+    elif len(store):
+        raise TournamentError(f"{store.directory}: holds games of something else; give another folder with --out")
+    facts = {
+        "specification": plan.spec.content(),
+        "openings_digest": plan.suite.digest,
+        "engine_identity": engine_identity(),
+    }
+    extended = recorded is not None and json.dumps(recorded) != json.dumps(facts["specification"])
+    store.record_facts(facts, _places(plan, store) if extended else ())
+
+
+def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
+    """The stored games' places in the schedule of the tournament as it is now, batch after batch."""
+    by_key = {outcome.key: outcome for outcome in store.outcomes()}
+    results: list[Outcome] = []
+    while batch := list(SCHEDULES[plan.spec.format](plan.spec, plan.order, results)):
+        results = []
+        for pairing in batch:
+            key = job_of(plan.spec, plan.suite, pairing).key
+            if key in by_key:
+                yield key, pairing
+                results.append(Outcome(key, pairing, by_key[key].score))
+
+
+def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
+    new = plan.spec
+    remedy = "give another folder with --out, or remove that one"
+    before, now = _common_content(old), _common_content(new)
+    for key in before:
+        if before[key] != now[key]:
+            raise TournamentError(
+                f"{directory}: holds another tournament: {key} = {before[key]!r} there, {now[key]!r} in {new.source}; "
+                f"{remedy}"
+            )
+    if old_openings != plan.suite.digest:
+        raise TournamentError(
+            f"{directory}: holds another tournament: the openings {new.openings!r} have changed; {remedy}"
+        )
+    for player in old.players:
+        if all(player.name != other.name for other in new.players):
+            raise TournamentError(
+                f"{directory}: holds a tournament with the player {player.name!r}, which {new.source} lacks; {remedy}"
+            )
+        if player.content() != new.player(player.name).content():
+            raise TournamentError(
+                f"{directory}: holds another tournament: the player {player.name!r} was "
+                f"{_difference(player, new.player(player.name))}; rename the player or {remedy}"
+            )
+    if new.pairs < old.pairs:
+        raise TournamentError(
+            f"{directory}: holds a longer tournament: {old.pairs} pairs there, {new.pairs} in {new.source}; {remedy}"
+        )
+
+
+def _common_content(spec: TournamentSpec) -> dict[str, Any]:
+    """What must not change when a tournament is extended, by its keys in the file."""
+    content = {
+        name: getattr(spec, name)
+        for name in ("game", "format", "seed", "opening_start", "opening_part", "opening_order")
+    }
+    return content | asdict(spec.rules) | asdict(spec.adjudication)
+
+
+def _difference(old: PlayerSpec, new: PlayerSpec) -> str:
+    """The first thing in which two configurations of a player differ, in words."""
+    before, now = _flat_content(old), _flat_content(new)
+    for name in [*before, *now]:
+        if before.get(name) != now.get(name):
+            return f"played with {name} = {before.get(name)!r}, now {now.get(name)!r}"
+    return "another one"
+
+
+def _flat_content(player: PlayerSpec) -> dict[str, Any]:
+    content = player.content()
+    return {**content, **content.pop("parameters", {}), **content.pop("options", {})}
+
+
+def _check_engine(store: Store, identity: str, accept: bool) -> None:
+    before = store.fact("engine_identity")
+    if before != identity and not accept and len(store):
+        raise TournamentError(
+            f"{store.directory}: its games were played by engine {before}, this is engine {identity}; to mix them all "
+            "the same add --accept-engine-change, otherwise give another folder with --out"
+        )
+
+
+# What is written from the store
+
+
+def export(spec: TournamentSpec, store: Store, planned: int) -> Exported:
+    """Write games.pgn, games.csv, the tables and the report."""
+    from arena.report import write_report
+    from arena.standings import tables_of
+
+    replace_file(
+        store.directory / "games.pgn", lambda stream: write_games(stream, store.iterate(), spec.name, spec.game)
+    )
+    replace_file(store.directory / "games.csv", lambda stream: _write_game_table(stream, store.iterate()))
+    records = store.records()
+    report = write_report(store.directory, spec, records, planned_games=planned)
+    return Exported(store.digest(), report, tables_of([player.name for player in spec.players], records))
+
+
+def _write_game_table(stream: TextIO, records: Iterator[GameRecord]) -> None:
+    table = csv.writer(stream, lineterminator="\n")
+    table.writerow(GAME_COLUMNS)
+    for record in records:
+        place = record.pairing
+        nodes = sum(move.nodes or 0 for move in record.moves)
+        time_ms = round(sum(move.time_ms for move in record.moves), 3)
+        table.writerow(
+            (
+                place.number, place.round, place.pair, record.first, record.second, record.opening.name, record.result,
+                record.reason, len(record.moves), nodes, time_ms, record.started_at, record.engine_identity, record.key,
+                record.digest,
+            )
+        )  # fmt: skip
+
+
+def stored_tournament(store: Store) -> TournamentSpec:
+    """The specification that a folder's games were played to. Raises ``StoreError``."""
+    content = store.fact("specification")
+    if content is None:
+        raise StoreError(f"{store.directory}: no tournament in it")
+    return TournamentSpec.from_content(content)
+
+
+# Words for people
+
+
+def resume_command(spec: TournamentSpec, directory: Path) -> str:
+    """The command that goes on with a tournament."""
+    return shlex.join(["elolab", "tournament", spec.source, "--out", str(directory)])
+
+
+def estimated_seconds(plan: Plan, concurrency: int, mean_game_ms: float | None, missing: int) -> float:
+    """Time for ``missing`` games: by the mean of those stored, otherwise by rough figures for moves and speed."""
+    if mean_game_ms is not None:
+        return missing * mean_game_ms / 1000 / concurrency
+    players = plan.spec.players
+    mean_move = sum(_seconds_a_move(player) for player in players) / len(players)
+    return missing * COUNTED_PLIES * mean_move / concurrency
+
+
+def _seconds_a_move(player: PlayerSpec) -> float:
+    limits = player.limits
+    candidates = []
+    if limits.nodes is not None:
+        candidates.append(limits.nodes / COUNTED_NODES_PER_SECOND)
+    if limits.depth is not None:
+        candidates.append(COUNTED_NODES_A_PLY**limits.depth / COUNTED_NODES_PER_SECOND)
+    if limits.move_time_ms is not None:
+        candidates.append(limits.move_time_ms / 1000)
+    if limits.clock_ms is not None:
+        moves = limits.moves_per_control or COUNTED_PLIES // 2
+        candidates.append((limits.clock_ms / moves + limits.increment_ms) / 1000)
+    return min(candidates)
+
+
+def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
+    """What a run would do: games, openings, time; figures as plain data."""
+    stored, mean_game_ms = 0, None
+    if (directory / "games.sqlite").is_file():
+        with Store(directory, read_only=True) as store:
+            stored, mean_game_ms = len(store), store.mean_duration_ms()
+    missing = max(0, plan.games - stored)
+    return {
+        "name": plan.spec.name,
+        "folder": str(directory),
+        "games": plan.games,
+        "stored": stored,
+        "openings_needed": openings_needed(plan.spec),
+        "openings_available": plan.available_openings,
+        "seconds": estimated_seconds(plan, concurrency, mean_game_ms, missing),
+        "missing_programs": {
+            player.name: player.command[0]
+            for player in plan.spec.players
+            if player.command and player.directory is None and shutil.which(player.command[0]) is None
+        },
+    }
+
+
+def description_text(description: dict[str, Any]) -> str:
+    """``describe``'s figures in words."""
+    lines = [
+        f"{description['name']}: {description['games']} games, {description['stored']} of them in "
+        f"{description['folder']}",
+        f"openings: {description['openings_needed']} needed, {description['openings_available']} available",
+        f"time: about {duration_text(description['seconds'])} (hours:minutes:seconds)",
+    ]
+    for name, program in description["missing_programs"].items():
+        lines.append(f"warning: player {name!r}: no program {program!r} found")
+    return "\n".join(lines)

@@ -1,0 +1,79 @@
+"""The round robin: everybody meets everybody, colours swapped, openings never repeated, extension keeps games."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from arena.openings import Suite
+from arena.records import Opening
+from arena.schedule import Outcome, job_of, opening_order, openings_needed, planned_games, round_robin
+from arena.spec import TournamentSpec, spec_from_mapping
+from engine.errors import UserError
+
+SUITE = Suite("made up", tuple(Opening(f"k{number}/9 w - - 0 1", (), str(number)) for number in range(20)))
+
+
+def specification(players: int = 4, pairs: int = 3, **changes: object) -> TournamentSpec:
+    entries = [{"name": f"player {number}", "set": {"tempo": number}} for number in range(players)]
+    data = {"pairs": pairs, "limit": "nodes=100", "players": entries, "openings": "made up", **changes}
+    return spec_from_mapping(data, "cup.toml")
+
+
+def schedule(spec: TournamentSpec) -> list:
+    return list(round_robin(spec, opening_order(spec, SUITE.part("all")), []))
+
+
+def test_everybody_meets_everybody_with_both_colours_from_every_opening() -> None:
+    spec = specification()
+    pairings = schedule(spec)
+    assert len(pairings) == planned_games(spec) == 4 * 3 * 3
+    assert [pairing.number for pairing in pairings] == list(range(36))
+    games = {(pairing.pair, pairing.first, pairing.second) for pairing in pairings}
+    assert games == {(pair, a, b) for pair in range(3) for a in range(4) for b in range(4) if a != b}
+    order = opening_order(spec, SUITE.part("all"))
+    assert all(pairing.opening == order[pairing.pair] for pairing in pairings)
+    assert len(set(order)) == openings_needed(spec) == 3
+
+
+def test_the_games_of_a_pair_are_neighbours_and_pairs_fill_evenly() -> None:
+    pairings = schedule(specification())
+    for one, other in zip(pairings[::2], pairings[1::2], strict=True):
+        assert (one.first, one.second, one.pair) == (other.second, other.first, other.pair)
+    assert [pairing.pair for pairing in pairings] == [0] * 12 + [1] * 12 + [2] * 12
+
+
+def test_rounds() -> None:
+    pairings = schedule(specification(pairs=2, rounds=3))
+    assert [pairing.round for pairing in pairings] == [0] * 24 + [1] * 24 + [2] * 24
+
+
+def test_one_batch_is_all() -> None:
+    spec = specification()
+    pairing = schedule(spec)[0]
+    assert list(round_robin(spec, range(20), [Outcome("key", pairing, 1.0)])) == []
+
+
+def test_extension_keeps_the_keys_of_the_games() -> None:
+    def keys(spec: TournamentSpec) -> set[str]:
+        return {job_of(spec, SUITE, pairing).key for pairing in schedule(spec)}
+
+    small = keys(specification(3, 2))
+    assert len(small) == 12
+    assert small < keys(specification(3, 5))
+    assert small < keys(specification(5, 2))
+    moved = replace(specification(4, 2), players=specification(4, 2).players[::-1])
+    assert small < keys(moved)
+    assert not small & keys(specification(3, 2, seed=9))
+    assert not small & keys(specification(3, 2, limit="nodes=101"))
+
+
+def test_a_pairing_never_plays_an_opening_twice() -> None:
+    spec = specification(pairs=21)
+    with pytest.raises(UserError, match=r"cup.toml: pairs = 21 needs 21 different openings.*has 20"):
+        opening_order(spec, SUITE.part("all"))
+    half = SUITE.part("tournament")
+    with pytest.raises(UserError, match=rf"pairs = 10 in 2 rounds needs 20 .* tournament half .* has {len(half)}"):
+        opening_order(specification(pairs=10, rounds=2), half)
+    assert len(opening_order(specification(pairs=20), SUITE.part("all"))) == 20
