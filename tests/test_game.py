@@ -20,6 +20,7 @@ from arena.players.contract import Player, PlayerClock, PlayerFault, Reply
 from arena.players.process import GAMES_DIRECTORIES
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.engine import StopFlag
+from engine.games import game_named
 from engine.limits import Limits
 from engine.rules import Adjudication, Rules
 
@@ -239,6 +240,12 @@ def test_a_game_that_is_over_before_it_begins() -> None:
     assert (record.result, record.reason, record.moves) == ("1-0", "checkmate", ())
 
 
+def test_a_game_longer_than_a_position_can_remember_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game_named("xiangqi"), "longest_game", 5)
+    record = play_fakes(FakePlayer("nodes=1", RED, [0] * 20), FakePlayer("nodes=1", BLACK, [0] * 20))
+    assert (record.result, record.reason, len(record.moves)) == ("1/2-1/2", "maximum_length", 5)
+
+
 def test_the_record_is_complete() -> None:
     first, second = FakePlayer("nodes=1", RED, [0] * 20), FakePlayer("nodes=1", BLACK, [0] * 20)
     job = job_of(first.spec, second.spec)
@@ -365,15 +372,6 @@ def test_processes_are_kept_after_a_game(play: PlayJob, players: dict[PlayerSpec
     play(job_of(second, first))
     assert [players[spec].process_id for spec in (first, second)] == before  # type: ignore[attr-defined]
     assert None not in before
-
-
-def test_the_harness_adds_little_to_a_move(play: PlayJob) -> None:
-    """Not a timing: a reading loop that slept between looks would take 100 ms a move and 40 s here."""
-    play(job_of(mock_spec(), mock_spec(name="other")))
-    began = time.monotonic()
-    for _ in range(50):
-        play(job_of(mock_spec(), mock_spec(name="other")))
-    assert time.monotonic() - began < 20.0
 
 
 # --- Against the compiled loop and a real engine ----------------------------------------------------------------------
