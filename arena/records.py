@@ -1,0 +1,160 @@
+"""The value types that flow through the arena: who plays whom from what, and what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from engine.limits import Limits
+from engine.rules import Adjudication, Rules
+
+
+@dataclass(frozen=True)
+class PlayerSpec:
+    """One player of a tournament, completely resolved."""
+
+    name: str
+    protocol: str
+    """``builtin`` or the protocol of an external engine (``uci``)."""
+    limits: Limits
+    parameters: tuple[tuple[str, Any], ...] = ()
+    """Built-in: every parameter with its value, in the table's order (hashable)."""
+    command: tuple[str, ...] = ()
+    """External: program and arguments."""
+    options: tuple[tuple[str, str], ...] = ()
+    """External: protocol options, sent in this order after the handshake."""
+    directory: str | None = None
+    """External: working directory."""
+    start_timeout_ms: int = 10_000
+    """External: deadline of the handshake."""
+    margin_ms: int = 100
+    """External: how late a move may come on a clock, or after a time a move, before it loses."""
+    watchdog_ms: int = 60_000
+    """External: longest wait for a move under limits without time (depth, nodes)."""
+    restart: str = "on_fault"
+    """External: ``on_fault`` or ``always`` (a new process for every game)."""
+
+    def content(self) -> dict[str, Any]:
+        """What decides the player's moves, as plain data for digests."""
+        data: dict[str, Any] = {"name": self.name, "protocol": self.protocol, "limits": str(self.limits)}
+        if self.protocol == "builtin":
+            data["parameters"] = dict(self.parameters)
+        else:
+            data |= {"command": list(self.command), "options": dict(self.options), "directory": self.directory}
+        return data
+
+
+@dataclass(frozen=True)
+class Opening:
+    """One line of a suite: a position and the moves played from it."""
+
+    position: str
+    """The game's position text (FEN)."""
+    moves: tuple[str, ...] = ()
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """One game of a schedule: who plays whom, from which opening; all indices start at 0."""
+
+    number: int
+    """Place in the schedule."""
+    pair: int
+    """Number of the colour-swapped pair within its pairing of two players; it picks the opening."""
+    first: int
+    """Index of the player with the first move's colour (Red in Xiangqi)."""
+    second: int
+    opening: int
+    """Index in the suite."""
+    round: int = 0
+
+
+@dataclass(frozen=True)
+class GameJob:
+    """Everything that decides one game; its ``key`` is the digest of just that."""
+
+    game: str
+    rules: Rules
+    adjudication: Adjudication
+    pairing: Pairing
+    first: PlayerSpec
+    second: PlayerSpec
+    opening: Opening
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Digest (32 hexadecimal digits) of what decides the game; not of its place in the schedule."""
+        return digest_of(
+            {
+                "game": self.game,
+                "rules": asdict(self.rules),
+                "adjudication": asdict(self.adjudication),
+                "first": self.first.content(),
+                "second": self.second.content(),
+                "opening": [self.opening.position, list(self.opening.moves)],
+                "pair": self.pairing.pair,
+                "seed": self.seed,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class MoveRecord:
+    """One move of a game. Scores are the mover's, in centipawns; ``None`` where the player did not say."""
+
+    move: str
+    score: int | None
+    depth: int | None
+    nodes: int | None
+    time_ms: float
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """A finished game, as stored. ``result`` and ``reason`` are of ``engine.rules``."""
+
+    key: str
+    pairing: Pairing
+    first: str
+    """Name of the player with the first move's colour."""
+    second: str
+    opening: Opening
+    moves: tuple[MoveRecord, ...]
+    result: str
+    reason: str
+    engine_identity: str
+    """Identity of the built-in engine's sources that played (also where an external engine took part)."""
+    started_at: str = ""
+    """UTC, ISO 8601."""
+    duration_ms: float = 0.0
+    final_position: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)
+    """What does not fit elsewhere: a fault's description, the end of a dialogue, overruns, instruments."""
+
+    @property
+    def score(self) -> float | None:
+        """Points of ``first``: 1, 1/2, 0; ``None`` if the game is unfinished."""
+        return {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}.get(self.result)
+
+    @property
+    def digest(self) -> str:
+        """Digest (32 hexadecimal digits) of moves, scores, depths, nodes, result and reason; not of times and dates."""
+        moves = [[entry.move, entry.score, entry.depth, entry.nodes] for entry in self.moves]
+        return digest_of({"moves": moves, "result": self.result, "reason": self.reason})
+
+
+def digest_of(data: Any) -> str:
+    """SHA-256 of the canonical JSON of plain data, shortened to 128 bits (32 hexadecimal digits)."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def games_digest(records: Sequence[GameRecord]) -> str:
+    """Digest of many games: of their keys and digests in schedule order."""
+    ordered = sorted(records, key=lambda record: record.pairing.number)
+    return digest_of([[record.key, record.digest] for record in ordered])

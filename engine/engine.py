@@ -1,0 +1,212 @@
+"""The engine as an object: a game, a set of parameters, positions in and moves out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from engine.errors import UserError
+from engine.games import game_named
+from engine.games.contract import MOVE_LISTS_DTYPE, Game, Position
+from engine.kernel import new_record
+from engine.limits import Limits
+from engine.parameters import Value, resolve, to_record
+from engine.search.clock import CLOCK_CODES, allot
+from engine.search.driver import new_game, think
+from engine.search.records import COUNTERS, MAX_LINES, NO_LIMIT, SEARCH_DTYPE
+from engine.search.table import GAME_NUMBERS, WORDS_A_BUCKET, allocate
+
+
+class StopFlag:
+    """A flag one thread sets and the kernels of another look at."""
+
+    def __init__(self) -> None:
+        self._byte = np.zeros(8, np.uint8)
+
+    @property
+    def address(self) -> int:
+        """Where the kernels read it; valid as long as this object lives."""
+        return int(self._byte.ctypes.data)
+
+    def set(self) -> None:
+        """Ask every search that watches this flag to stop."""
+        self._byte[0] = 1
+
+    def clear(self) -> None:
+        """Let new searches run."""
+        self._byte[0] = 0
+
+    def is_set(self) -> bool:
+        """Whether a stop was asked for."""
+        return bool(self._byte[0])
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The state of the clocks when a move is asked for."""
+
+    remaining_ms: int
+    opponent_remaining_ms: int | None = None
+    moves_to_go: int = 0
+    """Moves until more time is added; 0 is sudden death."""
+    remaining_ns: int | None = None
+    """The same as ``remaining_ms`` to the nanosecond, where the caller keeps it so (node clock)."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of an analysis."""
+
+    move: str
+    score: int
+    """Centipawns, the view of the side to move at the root."""
+    depth: int
+    """Depth of the iteration it comes from, in plies."""
+    principal_variation: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found."""
+
+    move: str | None
+    """The move to play; ``None`` where there is no legal one."""
+    score: int
+    """Centipawns, the view of the side to move; mates as in ``engine.values``."""
+    depth: int
+    """Last completed iteration, in plies."""
+    nodes: int
+    """Moves made in the main and the quiescence search."""
+    time_ms: float
+    """On the search's clock."""
+    principal_variation: tuple[str, ...]
+    deepest_ply: int = 0
+    lines: tuple[Line, ...] = ()
+    counters: dict[str, int] = field(default_factory=dict)
+    """Counters of the search, by the names of ``engine.search.records.COUNTERS``."""
+
+
+class SearchMemory:
+    """The records and the table of one searcher: made once, reused for any number of games."""
+
+    def __init__(self, parameters: Mapping[str, Value], node_limit: int | None) -> None:
+        self.search = new_record(SEARCH_DTYPE)
+        self.parameters = to_record(parameters)
+        self.search.lines = 1
+        self.search.depth_limit = NO_LIMIT
+        self.search.node_limit = NO_LIMIT
+        self.search.soft_ns = self.search.hard_ns = NO_LIMIT
+        megabytes = int(parameters["hash_mb"])
+        self.table = allocate(megabytes, node_limit) if megabytes else np.zeros(0, np.uint64)
+        self.search.table_address = self.table.ctypes.data
+        self.search.table_mask = len(self.table) // WORDS_A_BUCKET - 1
+        self._game_number = 0
+
+    def new_game(self) -> None:
+        """Forget everything of earlier games."""
+        self._game_number += 1
+        if self._game_number == GAME_NUMBERS:
+            self.table[:] = 0
+            self._game_number = 1
+        new_game(self.search, self._game_number)
+
+    def set_limits(self, limits: Limits, stop: StopFlag | None) -> None:
+        """Depth, nodes, clock kind and stop flag of the searches to come."""
+        search = self.search
+        search.depth_limit = limits.depth if limits.depth is not None else NO_LIMIT
+        search.node_limit = limits.nodes if limits.nodes is not None else NO_LIMIT
+        search.clock = CLOCK_CODES[limits.clock_kind] if limits.is_timed else 0
+        search.nanoseconds_per_node = limits.nanoseconds_per_node
+        search.stop_address = stop.address if stop is not None else 0
+
+
+class Engine:
+    """Plays one game under one set of parameters.
+
+    ``parameters`` are overrides of the defaults (or all values); raises ``ParameterError`` if one is not legal.
+    """
+
+    def __init__(self, game: str, parameters: Mapping[str, Any] | None = None) -> None:
+        self.game: Game = game_named(game)
+        self.parameters = resolve(parameters or {}, game=game)
+        self._lists = new_record(MOVE_LISTS_DTYPE)
+        self._memory: SearchMemory | None = None
+        self._node_limit: int | None = None
+
+    def new_game(self) -> None:
+        """Forget everything learned in earlier searches."""
+        if self._memory is not None:
+            self._memory.new_game()
+
+    def _memory_for(self, limits: Limits) -> SearchMemory:
+        """The searcher's memory; made anew if another node limit asks for another table."""
+        if self._memory is None or self._node_limit != limits.nodes:
+            self._memory = SearchMemory(self.parameters, limits.nodes)
+            self._node_limit = limits.nodes
+            self._memory.new_game()
+        return self._memory
+
+    def search(
+        self,
+        position: Position,
+        limits: Limits,
+        clock: Clock | None = None,
+        stop: StopFlag | None = None,
+        *,
+        search_moves: Sequence[str] = (),
+        lines: int = 1,
+    ) -> SearchResult:
+        """Think about a position, which is left as it is.
+
+        ``clock`` tells the state of the clocks when ``limits`` has one (its start values if omitted). ``search_moves``
+        restricts the moves at the root; ``lines`` asks for so many best moves. Raises ``MoveError`` for a move to
+        restrict to that is not legal.
+        """
+        memory = self._memory_for(limits)
+        search, parameters = memory.search, memory.parameters
+        memory.set_limits(limits, stop)
+        if not 1 <= lines <= MAX_LINES:
+            raise UserError(f"{lines} lines, expected 1 to {MAX_LINES}")
+        search.lines = lines
+        codes = [position.code_of(move) for move in search_moves]
+        search.filter_count = len(codes)
+        search.filter_moves[: len(codes)] = codes
+        remaining_ns = -1
+        moves_to_go = limits.moves_per_control
+        if limits.clock_ms is not None:
+            clock = clock or Clock(limits.clock_ms, moves_to_go=moves_to_go)
+            remaining_ns = clock.remaining_ns if clock.remaining_ns is not None else clock.remaining_ms * 1_000_000
+            moves_to_go = clock.moves_to_go
+        allot(
+            search, parameters, limits.move_time_ms or 0, max(remaining_ns, -1), limits.increment_ms * 1_000_000,
+            moves_to_go,
+        )  # fmt: skip
+        state = position.state
+        self.game.kernels.prepare(state, parameters)
+        before = {name: int(search[name]) for name in COUNTERS}
+        move = int(think(state, search, self._lists, parameters))
+        found = tuple(self._line(search, line) for line in range(min(lines, int(search.root_count))))
+        return SearchResult(
+            move=self.game.format_move(move) if move else None,
+            score=int(search.line_score[0]),
+            depth=int(search.depth),
+            nodes=int(search.nodes),
+            time_ms=int(search.elapsed_ns) / 1e6,
+            principal_variation=found[0].principal_variation if found else (),
+            deepest_ply=int(search.deepest_ply),
+            lines=found,
+            counters={name: int(search[name]) - before[name] for name in COUNTERS},
+        )
+
+    def _line(self, search: Any, line: int) -> Line:
+        length = int(search.line_length[line])
+        codes = search.line_variation[line, :length]
+        return Line(
+            move=self.game.format_move(int(search.line_move[line])),
+            score=int(search.line_score[line]),
+            depth=int(search.line_depth[line]),
+            principal_variation=tuple(self.game.format_move(int(code)) for code in codes),
+        )

@@ -1,0 +1,29 @@
+"""The games elolab plays; adding one is adding a folder here and a line to ``_MODULES``."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+from typing import TYPE_CHECKING
+
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from engine.games.contract import Game
+
+_MODULES = {"xiangqi": "engine.games.xiangqi"}
+
+GAMES: tuple[str, ...] = tuple(_MODULES)
+
+
+@functools.cache
+def game_named(name: str) -> Game:
+    """The game of that name; raises ``UserError`` with the nearest right name."""
+    if name not in _MODULES:
+        near = difflib.get_close_matches(name, GAMES, 1, 0.3)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise UserError(f"unknown game {name!r}, expected one of {', '.join(GAMES)}{hint}")
+    # Imported when asked for: it compiles or loads machine code.
+    game: Game = importlib.import_module(_MODULES[name]).GAME
+    return game

@@ -1,0 +1,300 @@
+"""What every game gives to the search, the arena and the command line.
+
+Two halves. The *compiled contract* is the list of stubs below: each game registers functions of the same names under the
+marker of its state record, and the search calls them without knowing the game. The *Python contract* is ``Game`` and
+``Position``: text in and out, legal moves, the arbiter's verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.errors import UserError
+from engine.kernel import game_stub, new_record
+from engine.rules import REASONS, RESULTS, Ending, Rules
+from engine.values import MAX_MOVES, MAX_PLY
+
+MOVE_LISTS_DTYPE = np.dtype(
+    [
+        ("moves", np.int32, (MAX_PLY + 2, MAX_MOVES)),  # one row a ply
+        ("order", np.int32, (MAX_PLY + 2, MAX_MOVES)),  # their ordering scores
+    ]
+)
+"""Room for the move lists of a whole tree; one record serves one search."""
+
+# Codes of ``path_verdict``, the view of the side to move.
+PATH_OPEN, PATH_DRAW, PATH_LOSS, PATH_WIN = range(4)
+
+
+@game_stub(3)
+def generate(state, lists, row):  # type: ignore[no-untyped-def]
+    """Write every legal move into ``lists.moves[row]``; return their number (0: the game is over)."""
+
+
+@game_stub(3)
+def generate_noisy(state, lists, row):  # type: ignore[no-untyped-def]
+    """Write the legal moves quiescence should try (captures) into ``lists.moves[row]``; return their number."""
+
+
+@game_stub(2)
+def make(state, move):  # type: ignore[no-untyped-def]
+    """Play a legal move (int64)."""
+
+
+@game_stub(1)
+def unmake(state):  # type: ignore[no-untyped-def]
+    """Take back the last move."""
+
+
+@game_stub(1)
+def make_null(state):  # type: ignore[no-untyped-def]
+    """Skip the turn (never asked for in check)."""
+
+
+@game_stub(1)
+def unmake_null(state):  # type: ignore[no-untyped-def]
+    """Take back a skipped turn."""
+
+
+@game_stub(1)
+def in_check(state):  # type: ignore[no-untyped-def]
+    """Whether the side to move must answer a threat to lose at once."""
+
+
+@game_stub(1)
+def final_score(state):  # type: ignore[no-untyped-def]
+    """Score of a position without legal moves, the side to move's view, at distance 0 (``-MATE`` where that loses)."""
+
+
+@game_stub(1)
+def evaluate(state):  # type: ignore[no-untyped-def]
+    """Static evaluation in centipawns, the side to move's view (without tempo)."""
+
+
+@game_stub(2)
+def prepare(state, parameters):  # type: ignore[no-untyped-def]
+    """Set what the evaluation keeps incrementally to the parameters' values."""
+
+
+@game_stub(2)
+def is_quiet(state, move):  # type: ignore[no-untyped-def]
+    """Whether a move changes no material."""
+
+
+@game_stub(3)
+def capture_order(state, move, see):  # type: ignore[no-untyped-def]
+    """Ordering score of a move that is not quiet: most valuable victim first; with ``see``, negative if it loses."""
+
+
+@game_stub(2)
+def history_piece(state, move):  # type: ignore[no-untyped-def]
+    """A small number (0 to 31) for the moving piece's type and side."""
+
+
+@game_stub(2)
+def path_verdict(state, root):  # type: ignore[no-untyped-def]
+    """What the path to this position decides (repetition, move limit, material): a ``PATH_`` code.
+
+    ``root`` is the ply of the search's root: a repetition within the tree counts at once, one of the game's history by
+    the arbiter's rule.
+    """
+
+
+@game_stub(2)
+def judge(state, lists):  # type: ignore[no-untyped-def]
+    """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); 3 ("*") while the game goes on."""
+
+
+@game_stub(1)
+def null_move_allowed(state):  # type: ignore[no-untyped-def]
+    """Whether the side to move has attacking pieces, without which skipping a turn proves nothing."""
+
+
+@game_stub(1)
+def material(state):  # type: ignore[no-untyped-def]
+    """Material of the side to move in centipawns."""
+
+
+@game_stub(3)
+def perft(state, lists, depth):  # type: ignore[no-untyped-def]
+    """Number of leaves ``depth`` plies deep."""
+
+
+COMPILED_CONTRACT = (
+    "generate", "generate_noisy", "make", "unmake", "make_null", "unmake_null", "in_check", "final_score", "evaluate",
+    "prepare", "is_quiet", "capture_order", "history_piece", "path_verdict", "judge", "null_move_allowed", "material",
+    "perft",
+)  # fmt: skip
+"""The stubs a game must register."""
+
+
+class PositionError(UserError):
+    """A position text that is not a legal position; the message says where."""
+
+
+class MoveError(UserError):
+    """A move that cannot be read or is not legal; the message says which and where."""
+
+
+class Position:
+    """A position of a game with the moves that led to it; owns the compiled state.
+
+    Created by ``Game.position``. Moves are the game's protocol notation (ICCS in Xiangqi: ``h2e2``).
+    """
+
+    def __init__(self, game: Game, state: Any, start: str) -> None:
+        self.game = game
+        self.state = state
+        self.start = start
+        """Text of the position the moves began from."""
+        self.moves: list[str] = []
+        """Moves pushed so far."""
+        self.lists = new_record(MOVE_LISTS_DTYPE)
+
+    @property
+    def text(self) -> str:
+        """Canonical text of the position (a FEN in Xiangqi)."""
+        return self.game.format_state(self.state)
+
+    @property
+    def side_to_move(self) -> int:
+        """0 for the colour that moves first in the game (Red), 1 for the other."""
+        return int(self.state.side)
+
+    @property
+    def ply(self) -> int:
+        """Moves pushed so far."""
+        return len(self.moves)
+
+    @property
+    def in_check(self) -> bool:
+        """Whether the side to move is in check."""
+        return bool(self.game.kernels.in_check(self.state))
+
+    def move_codes(self) -> list[int]:
+        """The legal moves as the kernels number them."""
+        count = int(self.game.kernels.generate(self.state, self.lists, 0))
+        return [int(code) for code in self.lists.moves[0, :count]]
+
+    def legal_moves(self) -> list[str]:
+        """The legal moves in protocol notation."""
+        return [self.game.format_move(code) for code in self.move_codes()]
+
+    def code_of(self, move: str) -> int:
+        """The kernels' number of a legal move; raises ``MoveError``."""
+        codes = {self.game.format_move(code): code for code in self.move_codes()}
+        if move not in codes:
+            raise MoveError(f"illegal move {move!r} after {self.ply} moves in position {self.text!r}")
+        return codes[move]
+
+    def push(self, move: str) -> None:
+        """Play a move; raises ``MoveError`` if it is not legal or the game is too long to remember."""
+        code = self.code_of(move)
+        if self.state.ply >= self.game.longest_game:
+            raise MoveError(f"the game is longer than {self.game.longest_game} plies")
+        # The move limit needs to know of every check on the way.
+        self.game.kernels.in_check(self.state)
+        self.game.kernels.make(self.state, code)
+        self.game.kernels.in_check(self.state)
+        self.moves.append(move)
+
+    def judge(self, rules: Rules) -> Ending | None:
+        """The arbiter's verdict under ``rules``; ``None`` while the game goes on."""
+        self.game.apply_rules(self.state, rules)
+        verdict = int(self.game.kernels.judge(self.state, self.lists))
+        ending = decode_verdict(verdict)
+        return None if ending.result == "*" else ending
+
+    def copy(self) -> Position:
+        """An independent copy."""
+        twin = Position(self.game, self.state.copy(), self.start)
+        twin.moves = list(self.moves)
+        return twin
+
+
+def decode_verdict(verdict: int) -> Ending:
+    """The ending a ``judge`` kernel's code stands for."""
+    return Ending(RESULTS[verdict & 3], REASONS[verdict >> 2])
+
+
+def encode_verdict(result: str, reason: str) -> int:
+    """The code of an ending, for the kernels' named constants."""
+    return RESULTS.index(result) + 4 * REASONS.index(reason)
+
+
+class KernelTable(Protocol):
+    """A game's compiled functions by the names of the compiled contract."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
+
+@dataclass(frozen=True)
+class BenchPosition:
+    """A position of the benchmark with the depth it is searched to."""
+
+    text: str
+    depth: int
+
+
+class Game:
+    """A game as everything outside its folder sees it; one instance each, found by ``engine.games.game_named``."""
+
+    name: str
+    title: str
+    """Its name in PGN and reports."""
+    side_names: tuple[str, str]
+    """First mover's colour, second mover's colour."""
+    start: str
+    """Text of the start position."""
+    default_suite: str
+    """Name of the opening suite used where none is given."""
+    longest_game: int
+    state_dtype: np.dtype[Any]
+    kernels: KernelTable
+    bench_positions: tuple[BenchPosition, ...]
+
+    def position(self, text: str | None = None, moves: Sequence[str] = (), ranks: str = "0") -> Position:
+        """A position from its text (the start if ``None``) and moves played from it.
+
+        ``ranks`` is the base in which the moves count ranks: ``0``, ``1`` or ``auto``. Raises ``PositionError`` or
+        ``MoveError``.
+        """
+        text = self.start if text is None else text
+        position = Position(self, self.parse_state(text), text)
+        for move in self.read_moves(position, moves, ranks):
+            position.push(move)
+        return position
+
+    def read_moves(self, position: Position, moves: Sequence[str], ranks: str) -> list[str]:
+        """The moves in the game's own notation; raises ``MoveError``."""
+        return list(moves)
+
+    def parse_state(self, text: str) -> Any:
+        """A state record from a position text; raises ``PositionError``."""
+        raise PositionError(f"{self.name} cannot read {text!r}")
+
+    def format_state(self, state: Any) -> str:
+        """The canonical text of a state."""
+        raise PositionError(f"{self.name} has no text for positions")
+
+    def format_move(self, code: int) -> str:
+        """Protocol notation of a kernel's move."""
+        raise MoveError(f"{self.name} has no text for move {code}")
+
+    def apply_rules(self, state: Any, rules: Rules) -> None:
+        """Put the rules in force into a state."""
+
+    def describe(self, position: Position) -> str:
+        """The position as text for a terminal."""
+        return position.text
+
+
+def check_contract(kernels: Mapping[str, Any], name: str) -> None:
+    """Refuse a game that lacks a function of the compiled contract."""
+    missing = [function for function in COMPILED_CONTRACT if function not in kernels]
+    if missing:
+        raise TypeError(f"game {name} lacks {', '.join(missing)}")

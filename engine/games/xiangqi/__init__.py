@@ -1,0 +1,90 @@
+"""Xiangqi (Chinese chess): rules, evaluation, notation, and its registration with the search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from engine.games.contract import BenchPosition, Game, Position, check_contract
+from engine.games.xiangqi import evaluation, moves, notation, position, rules
+from engine.kernel import implement
+from engine.rules import REPETITION_RULES, Rules
+from engine.values import MAX_GAME_PLIES, MAX_PLY
+
+KERNELS: dict[str, Any] = {
+    "generate": moves.generate,
+    "generate_noisy": moves.generate_noisy,
+    "make": position.make,
+    "unmake": position.unmake,
+    "make_null": position.make_null,
+    "unmake_null": position.unmake_null,
+    "in_check": moves.in_check,
+    "perft": moves.perft,
+    "final_score": rules.final_score,
+    "path_verdict": rules.path_verdict,
+    "judge": rules.judge,
+    "null_move_allowed": rules.null_move_allowed,
+    "evaluate": evaluation.evaluate,
+    "prepare": evaluation.prepare,
+    "is_quiet": evaluation.is_quiet,
+    "capture_order": evaluation.capture_order,
+    "history_piece": evaluation.history_piece,
+    "material": evaluation.material,
+}
+
+check_contract(KERNELS, "xiangqi")
+implement("xiangqi", **KERNELS)
+
+
+class Xiangqi(Game):
+    """The game as the arena and the command line see it."""
+
+    name = "xiangqi"
+    title = "Chinese Chess"
+    side_names = ("Red", "Black")
+    start = notation.START
+    default_suite = "xiangqi"
+    longest_game = MAX_GAME_PLIES - MAX_PLY - 2
+    state_dtype = position.STATE_DTYPE
+    kernels = SimpleNamespace(**KERNELS)
+    bench_positions = (
+        BenchPosition(notation.START, 9),
+        BenchPosition("r1bakab1r/9/1cn2cn2/p1p1p1p1p/9/2P6/P3P1P1P/1C2C1N2/9/RNBAKABR1 w - - 0 5", 9),
+        BenchPosition("r2akab1r/3n5/4b3n/p1p1pRp1p/9/2P3P2/P3P3c/N2C3C1/4A4/1RBAK1B2 w - - 0 13", 9),
+        BenchPosition("1r2kab1r/2c1a4/n1c1b1n2/4p2N1/p1p6/1C4P2/P1P1P4/2N1B3C/4A4/1RBAK2R1 w - - 0 1", 9),
+        BenchPosition("3ak4/4a4/4P4/2P3P2/9/9/2p3p2/4p4/4A4/3AK4 w - - 0 1", 12),
+        BenchPosition("2bakab2/9/c7c/1C5C1/p1p1p1p1p/P1P1P1P1P/9/9/9/2BAKAB2 b - - 0 1", 10),
+    )
+
+    def parse_state(self, text: str) -> Any:
+        """A state from a FEN, with the default evaluation's tables and the default rules; raises ``PositionError``."""
+        state = notation.parse_position(text)
+        self.apply_rules(state, Rules())
+        return state
+
+    def format_state(self, state: Any) -> str:
+        """The canonical FEN of a state."""
+        return notation.format_position(state)
+
+    def format_move(self, code: int) -> str:
+        """ICCS coordinates of a move."""
+        return notation.format_move(code)
+
+    def read_moves(self, position: Position, moves: Sequence[str], ranks: str) -> list[str]:
+        """Coordinates with ranks 0-9; raises ``MoveError``."""
+        return notation.read_moves(position, moves, ranks)
+
+    def apply_rules(self, state: Any, rules: Rules) -> None:
+        """Put the rules in force into a state."""
+        state.repetition = REPETITION_RULES.index(rules.repetition)
+        state.fold = rules.fold
+        state.move_limit = rules.move_limit
+        state.insufficient = int(rules.insufficient)
+
+    def describe(self, position: Position) -> str:
+        """The board as text, Red below."""
+        return notation.draw(position.state)
+
+
+GAME = Xiangqi()

@@ -1,0 +1,233 @@
+"""Evaluation of Xiangqi positions by the values of pieces on squares, kept incrementally.
+
+The tables are our own, set by hand from common opening and endgame knowledge: rooks, horses and cannons gain by activity
+and lose on their first squares and on the rim, a pawn doubles in worth across the river and near the palace approaches a
+horse or cannon, the general prefers to stay at home. Rows are ranks from Red's first (0) to Black's first (9), columns
+files a to e; files f to i mirror them. Units are centipawns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.games.xiangqi.attacks import reaches
+from engine.games.xiangqi.position import (
+    ADVISOR,
+    CANNON,
+    ELEPHANT,
+    GENERAL,
+    HORSE,
+    NOWHERE,
+    PAWN,
+    ROOK,
+    SLOT_TYPE,
+    SLOTS,
+    SQUARES,
+    make,
+    unmake,
+)
+from engine.kernel import jit
+from engine.parameters import choice_code
+
+MATERIAL = {GENERAL: 0, ADVISOR: 200, ELEPHANT: 200, HORSE: 400, ROOK: 900, CANNON: 450, PAWN: 100}
+"""Our values, in centipawns."""
+
+MATERIAL_CHESS = {GENERAL: 0, ADVISOR: 100, ELEPHANT: 100, HORSE: 300, ROOK: 500, CANNON: 300, PAWN: 100}
+"""International chess's values carried over [XQ 3.1]: rook 5, horse and cannon as bishop and knight 3, pawn 1; the text
+has no counterpart for advisors and elephants, which count as pawns."""
+
+# fmt: off
+_ABOVE_MATERIAL = {
+    GENERAL: (
+        (0, 0, 0, 0, 12), (0, 0, 0, -12, -10), (0, 0, 0, -30, -28), (0,) * 5, (0,) * 5,
+        (0,) * 5, (0,) * 5, (0,) * 5, (0,) * 5, (0,) * 5,
+    ),
+    ADVISOR: (
+        (0, 0, 0, 0, 0), (0, 0, 0, 0, 8), (0, 0, 0, -6, 0), (0,) * 5, (0,) * 5,
+        (0,) * 5, (0,) * 5, (0,) * 5, (0,) * 5, (0,) * 5,
+    ),
+    ELEPHANT: (
+        (0, 0, 0, 0, 0), (0,) * 5, (-14, 0, 0, 0, 14), (0,) * 5, (0, 0, -6, 0, 0),
+        (0,) * 5, (0,) * 5, (0,) * 5, (0,) * 5, (0,) * 5,
+    ),
+    HORSE: (
+        (-40, -30, -14, -16, -30),
+        (-28, -10, -6, -4, -34),
+        (-12, 0, 12, 4, 2),
+        (-6, 6, 8, 16, 6),
+        (-4, 20, 18, 24, 26),
+        (-2, 24, 28, 34, 32),
+        (0, 30, 34, 40, 36),
+        (-2, 34, 46, 42, 38),
+        (-8, 26, 52, 32, 4),
+        (-20, -6, 10, 0, -16),
+    ),
+    ROOK: (
+        (-26, -4, -8, 14, 0),
+        (-10, 4, 2, 14, 0),
+        (-14, 2, 0, 14, 4),
+        (-6, 8, 4, 16, 12),
+        (0, 14, 12, 20, 18),
+        (4, 18, 16, 24, 22),
+        (8, 20, 20, 28, 30),
+        (4, 18, 16, 26, 34),
+        (10, 26, 24, 36, 44),
+        (4, 12, 12, 22, 24),
+    ),
+    CANNON: (
+        (-6, -4, 2, 6, 8),
+        (-4, 2, 6, 4, 8),
+        (0, 0, 8, 6, 18),
+        (-4, 0, 2, 2, 10),
+        (-4, 0, 4, 2, 14),
+        (-4, 0, 2, 2, 16),
+        (2, 4, 2, 4, 16),
+        (4, 4, 0, -8, -4),
+        (8, 6, 0, -10, -12),
+        (18, 14, 2, -8, -6),
+    ),
+    PAWN: (
+        (0,) * 5, (0,) * 5, (0,) * 5,
+        (-8, 0, 0, 0, 6),
+        (-2, 0, 14, 0, 20),
+        (52, 78, 96, 112, 118),
+        (74, 104, 124, 146, 152),
+        (82, 116, 152, 188, 202),
+        (72, 104, 142, 202, 214),
+        (-10, 0, 10, 26, 36),
+    ),
+}
+# fmt: on
+
+
+def _mirrored(rows: tuple[tuple[int, ...], ...]) -> list[int]:
+    """A value for each of the 90 squares from rows of files a to e."""
+    return [value for row in rows for value in (*row, *row[3::-1])]
+
+
+def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], ...]] | None) -> np.ndarray:
+    """Values by slot and square, Red's view, as int16; Black's are Red's turned round the board's middle."""
+    table = np.zeros((SLOTS, SQUARES), np.int16)
+    for slot in range(16, SLOTS):
+        kind = int(SLOT_TYPE[slot])
+        above = _mirrored(squares[kind]) if squares else [0] * SQUARES
+        for square in range(SQUARES):
+            if slot < 32:
+                table[slot, square] = material[kind] + above[square]
+            else:
+                table[slot, square] = -(material[kind] + above[(9 - square // 9) * 9 + square % 9])
+    return table
+
+
+_TABLES = np.zeros((3, SLOTS, SQUARES), np.int16)
+_TABLES[choice_code("evaluation", "material_chess")] = _table(MATERIAL_CHESS, None)
+_TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
+_TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)
+
+_PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in range(16, SLOTS)], np.int16)
+
+
+@jit
+def full_score(state):
+    """The incremental score by a full scan of the board, Red's view: the oracle of the tests."""
+    score = 0
+    for square in range(SQUARES):
+        slot = np.int64(state.board[square])
+        if slot != 0:
+            score += state.values[slot, square]
+    return score
+
+
+@jit
+def prepare(state, parameters):
+    """Take the value tables of ``parameters.evaluation`` and recount what depends on them."""
+    evaluation = parameters.evaluation
+    for slot in range(16, SLOTS):
+        for square in range(SQUARES):
+            state.values[slot, square] = _TABLES[evaluation, slot, square]
+    state.score = full_score(state)
+
+
+@jit
+def evaluate(state):
+    """Static evaluation in centipawns, the side to move's view."""
+    return state.score if state.side == 0 else -state.score
+
+
+@jit
+def material(state):
+    """Material of the side to move in centipawns, the general not counted (always by our values)."""
+    return state.material[state.side]
+
+
+@jit
+def is_quiet(state, move):
+    """Whether a move captures nothing."""
+    return state.board[(move >> 7) & 127] == 0
+
+
+@jit
+def history_piece(state, move):
+    """Type and side of the moving piece, 0 to 13."""
+    slot = np.int64(state.board[move & 127])
+    return np.int64(SLOT_TYPE[slot]) + 7 * ((slot >> 4) - 1)
+
+
+@jit
+def capture_order(state, move, see):
+    """Most valuable victim, then least valuable attacker; with ``see``, minus what a losing capture loses."""
+    attacker = np.int64(state.piece_values[state.board[move & 127]])
+    victim = np.int64(state.piece_values[state.board[(move >> 7) & 127]])
+    if see != 0 and attacker > victim:
+        # Only a capture by a dearer piece can lose material.
+        balance = exchange(state, move)
+        if balance < 0:
+            return balance
+    return victim * 16 - attacker // 16 + 1
+
+
+@jit
+def cheapest_capture(state, target):
+    """Square of the side to move's least valuable piece that could capture on ``target``; -1 if there is none."""
+    base = (np.int64(state.side) + 1) << 4
+    best, square = 1_000_000, -1
+    for slot in range(base, base + 16):
+        at = np.int64(state.square[slot])
+        if at == NOWHERE or at == target:
+            continue
+        value = 100_000 if slot == base else np.int64(state.piece_values[slot])
+        if value < best and reaches(state, slot, at, target):
+            best, square = value, at
+    return square
+
+
+@jit
+def exchange(state, move):
+    """Material won or lost (centipawns, the mover's view) when both sides go on capturing on the target square.
+
+    The exchange is played out on the real board with the least valuable attacker each time, so that screens and legs
+    are those of the moment; the generals take part, pins are ignored.
+    """
+    target = (move >> 7) & 127
+    gains = state.exchange
+    victim = np.int64(state.piece_values[state.board[target]])
+    gains[0] = victim
+    on_target = np.int64(state.piece_values[state.board[move & 127]])
+    make(state, move)
+    depth = 1
+    while depth < 32:
+        reply = cheapest_capture(state, target)
+        if reply < 0:
+            break
+        gains[depth] = on_target - gains[depth - 1]
+        on_target = np.int64(state.piece_values[state.board[reply]])
+        if SLOT_TYPE[state.board[reply]] == GENERAL:
+            # A general may only take last; it is worth more than anything it could win.
+            on_target = 10_000
+        make(state, reply | (target << 7))
+        depth += 1
+    for _ in range(depth):
+        unmake(state)
+    for index in range(depth - 1, 0, -1):
+        gains[index - 1] = -max(-gains[index - 1], gains[index])
+    return gains[0]

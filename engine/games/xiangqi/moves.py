@@ -1,0 +1,370 @@
+"""Legal move generation for Xiangqi.
+
+Only legal moves are produced. Out of check nearly every move is legal without a test: only the general's own moves and
+those of *suspects* (pieces whose leaving a square might uncover an attack: pinned pieces, cannon screens, horse legs) are
+tried exactly. In check, and while an enemy cannon faces the general with nothing between, every move is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.games.xiangqi.position import (
+    ADVISOR_MASKS,
+    BIT_OF,
+    CANNON,
+    CANNON_SHIFT,
+    DOWNWARD_SHIFT,
+    ELEPHANT_EYES,
+    ELEPHANT_TARGETS,
+    FILE_LINES,
+    FILE_OF,
+    FIRST_ADVISOR,
+    FIRST_CANNON,
+    FIRST_ELEPHANT,
+    FIRST_HORSE,
+    FIRST_PAWN,
+    FIRST_ROOK,
+    GENERAL,
+    GENERAL_TARGETS,
+    HALF_OF_RANK,
+    HALF_SQUARES,
+    HORSE_LEG_BETWEEN,
+    HORSE_MASKS,
+    NONE,
+    NOWHERE,
+    PAWN_MASKS,
+    RANK_LINES,
+    RANK_OF,
+    RANK_SHIFT,
+    RED,
+    ROOK,
+    ROOK_SHIFT,
+    SLIDE_MASK,
+    SLOT_TYPE,
+    UPWARD_SHIFT,
+    make,
+    unmake,
+)
+from engine.kernel import jit, lowest_bit, popcount
+
+ALL, CAPTURES, COUNT = 0, 1, 2
+"""Modes of generation: every legal move, captures only, or only the number of legal moves."""
+
+_TEST_EVERYTHING = -1
+
+
+@jit
+def rank_bits(state, side, rank):
+    """Occupancy of a rank by one side, nine bits."""
+    return (state.occupied[side, HALF_OF_RANK[rank]] >> RANK_SHIFT[rank]) & 511
+
+
+@jit
+def rank_line(state, rank, file):
+    """The line table's entry for a place on its rank, as the board stands."""
+    return RANK_LINES[(file << 9) + (rank_bits(state, 0, rank) | rank_bits(state, 1, rank))]
+
+
+@jit
+def file_line(state, rank, file):
+    """The line table's entry for a place on its file, as the board stands."""
+    return FILE_LINES[(rank << 10) + (np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file]))]
+
+
+@jit
+def _aligned(state, enemy, rank, file):
+    """Which of a square's lines hold an enemy slider or general: bit 0 its rank, bit 1 its file."""
+    lines = 0
+    for slot in (enemy + FIRST_ROOK, enemy + FIRST_ROOK + 1, enemy + FIRST_CANNON, enemy + FIRST_CANNON + 1):
+        at = np.int64(state.square[slot])
+        lines |= np.int64(RANK_OF[at] == rank) | (np.int64(FILE_OF[at] == file) << 1)
+    return lines | (np.int64(FILE_OF[state.square[enemy]] == file) << 1)
+
+
+@jit
+def _slider_attacks(state, enemy, line, start, step, ignored):
+    """Whether an enemy rook, general or cannon on one line attacks its place; ``ignored`` counts as an own piece."""
+    for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
+        first = (line >> shift) & 15
+        if first == NONE:
+            continue
+        at = start + first * step
+        slot = np.int64(state.board[at])
+        if slot & enemy and at != ignored:
+            kind = SLOT_TYPE[slot]
+            if kind == ROOK or kind == GENERAL:
+                return True
+        second = (line >> (shift + 4)) & 15
+        if second == NONE:
+            continue
+        at = start + second * step
+        slot = np.int64(state.board[at])
+        if slot & enemy and at != ignored and SLOT_TYPE[slot] == CANNON:
+            return True
+    return False
+
+
+@jit
+def is_safe(state, side, origin, target):
+    """Whether ``side``'s general is not attacked once its piece on ``origin`` stands on ``target``.
+
+    ``NOWHERE`` for both tests the position as it is. Facing generals count as an attack.
+    """
+    base = (side + 1) << 4
+    enemy = 48 - base
+    general = np.int64(state.square[base])
+    if origin == general:
+        general = target
+    rank = np.int64(RANK_OF[general])
+    file = np.int64(FILE_OF[general])
+    aligned = _aligned(state, enemy, rank, file)
+    if aligned & 1:
+        bits = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
+        if RANK_OF[origin] == rank:
+            bits &= ~(1 << np.int64(FILE_OF[origin]))
+        if RANK_OF[target] == rank:
+            bits |= 1 << np.int64(FILE_OF[target])
+        if _slider_attacks(state, enemy, RANK_LINES[(file << 9) + bits], rank * 9, 1, target):
+            return False
+    if aligned & 2:
+        bits = np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file])
+        if FILE_OF[origin] == file:
+            bits &= ~(1 << np.int64(RANK_OF[origin]))
+        if FILE_OF[target] == file:
+            bits |= 1 << np.int64(RANK_OF[target])
+        if _slider_attacks(state, enemy, FILE_LINES[(rank << 10) + bits], file, 9, target):
+            return False
+    for horse in (enemy + FIRST_HORSE, enemy + FIRST_HORSE + 1):
+        at = np.int64(state.square[horse])
+        leg = np.int64(HORSE_LEG_BETWEEN[at, general])
+        if leg != 255 and at != target and leg != target and (state.board[leg] == 0 or leg == origin):
+            return False
+    pawns = enemy + FIRST_PAWN
+    for at in (general - 1, general + 1, general + 9 - 18 * side):
+        slot = np.int64(state.board[at])
+        if slot >= pawns and slot < pawns + 5 and at != target:
+            return False
+    return True
+
+
+@jit
+def in_check(state):
+    """Whether the side to move is in check; remembered until the position changes."""
+    if state.in_check < 0:
+        state.in_check = 0 if is_safe(state, np.int64(state.side), NOWHERE, NOWHERE) else 1
+    return state.in_check != 0
+
+
+@jit
+def _suspects_on_line(state, base, line, start, step):
+    """Bits of own pieces on one line of the general that shield it; all bits if every move must be tried."""
+    enemy = 48 - base
+    suspects = 0
+    for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
+        first = (line >> shift) & 15
+        if first == NONE:
+            continue
+        one = np.int64(state.board[start + first * step])
+        if one & enemy:
+            kind = SLOT_TYPE[one]
+            # A cannon with nothing between is no check, but any piece put between becomes its screen.
+            if kind == ROOK or kind == CANNON or kind == GENERAL:
+                return _TEST_EVERYTHING
+        second = (line >> (shift + 4)) & 15
+        if second == NONE:
+            continue
+        two = np.int64(state.board[start + second * step])
+        if two & enemy:
+            kind = SLOT_TYPE[two]
+            if kind == CANNON:
+                return _TEST_EVERYTHING
+            if (kind == ROOK or kind == GENERAL) and one & base:
+                suspects |= 1 << (one - base)
+        third = (line >> (shift + 8)) & 15
+        if third == NONE:
+            continue
+        three = np.int64(state.board[start + third * step])
+        if three & enemy and SLOT_TYPE[three] == CANNON:
+            if one & base:
+                suspects |= 1 << (one - base)
+            if two & base:
+                suspects |= 1 << (two - base)
+    return suspects
+
+
+@jit
+def _suspects(state, base, general):
+    """Bits (by offset of the slot) of own pieces whose moves must be tried; all bits if every move must be."""
+    enemy = 48 - base
+    rank = np.int64(RANK_OF[general])
+    file = np.int64(FILE_OF[general])
+    suspects = 0
+    aligned = _aligned(state, enemy, rank, file)
+    if aligned & 1:
+        suspects |= _suspects_on_line(state, base, rank_line(state, rank, file), rank * 9, 1)
+    if aligned & 2:
+        suspects |= _suspects_on_line(state, base, file_line(state, rank, file), file, 9)
+    for horse in (enemy + FIRST_HORSE, enemy + FIRST_HORSE + 1):
+        leg = np.int64(HORSE_LEG_BETWEEN[np.int64(state.square[horse]), general])
+        if leg != 255:
+            blocker = np.int64(state.board[leg])
+            if blocker == 0:
+                return _TEST_EVERYTHING
+            if blocker & base:
+                suspects |= 1 << (blocker - base)
+    pawns = enemy + FIRST_PAWN
+    for at in (general - 1, general + 1, general + 9 - 18 * ((base >> 4) - 1)):
+        slot = np.int64(state.board[at])
+        if slot >= pawns and slot < pawns + 5:
+            return _TEST_EVERYTHING
+    return suspects
+
+
+@jit
+def _take(state, lists, row, count, mode, test, origin, mask, start, step):
+    """Append (or count) the moves to the squares start + bit * step of ``mask``; returns the new count."""
+    if mode == COUNT and not test:
+        return count + popcount(mask)
+    while mask != 0:
+        target = start + lowest_bit(mask) * step
+        mask &= mask - 1
+        if not test or is_safe(state, np.int64(state.side), origin, target):
+            if mode != COUNT:
+                lists.moves[row, count] = origin | (target << 7)
+            count += 1
+    return count
+
+
+@jit
+def _elephant_masks(state, origin):
+    """Squares an elephant reaches within its half of the board."""
+    mask = 0
+    index = 0
+    while ELEPHANT_TARGETS[origin, index] != NOWHERE:
+        if state.board[ELEPHANT_EYES[origin, index]] == 0:
+            mask |= BIT_OF[ELEPHANT_TARGETS[origin, index]]
+        index += 1
+    return mask
+
+
+@jit
+def _take_sliders(state, lists, row, count, mode, suspects, base):
+    """Append (or count) the moves of rooks and cannons."""
+    side = (base >> 4) - 1
+    for offset in range(FIRST_ROOK, FIRST_CANNON + 2):
+        origin = np.int64(state.square[base + offset])
+        if origin == NOWHERE:
+            continue
+        test = (suspects >> offset) & 1 != 0
+        shift = ROOK_SHIFT if offset < FIRST_CANNON else CANNON_SHIFT
+        rank = np.int64(RANK_OF[origin])
+        file = np.int64(FILE_OF[origin])
+        enemies = rank_bits(state, 1 - side, rank)
+        line = RANK_LINES[(file << 9) + (rank_bits(state, side, rank) | enemies)]
+        mask = (line >> shift) & enemies
+        if mode != CAPTURES:
+            mask |= line & SLIDE_MASK
+        count = _take(state, lists, row, count, mode, test, origin, mask, rank * 9, 1)
+        enemies = np.int64(state.file_bits[1 - side, file])
+        line = FILE_LINES[(rank << 10) + (np.int64(state.file_bits[side, file]) | enemies)]
+        mask = (line >> shift) & enemies
+        if mode != CAPTURES:
+            mask |= line & SLIDE_MASK
+        count = _take(state, lists, row, count, mode, test, origin, mask, file, 9)
+    return count
+
+
+@jit
+def _take_jumpers(state, lists, row, count, mode, suspects, base):
+    """Append (or count) the moves of horses, pawns, elephants and advisors."""
+    side = (base >> 4) - 1
+    # Squares that may be moved to: enemies, and unless only captures are wanted everything not own.
+    if mode == CAPTURES:
+        low, high = state.occupied[1 - side, 0], state.occupied[1 - side, 1]
+    else:
+        low, high = ~state.occupied[side, 0], ~state.occupied[side, 1]
+    for offset in range(FIRST_HORSE, FIRST_HORSE + 2):
+        origin = np.int64(state.square[base + offset])
+        if origin == NOWHERE:
+            continue
+        test = (suspects >> offset) & 1 != 0
+        rank = np.int64(RANK_OF[origin])
+        file = np.int64(FILE_OF[origin])
+        along_rank = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
+        along_file = np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file])
+        blocked = (((along_rank << 1) >> file) & 5) | ((((along_file << 1) >> rank) & 5) << 1)
+        count = _take(state, lists, row, count, mode, test, origin, HORSE_MASKS[origin, blocked, 0] & low, 0, 1)
+        count = _take(state, lists, row, count, mode, test, origin, HORSE_MASKS[origin, blocked, 1] & high, HALF_SQUARES, 1)
+    for offset in range(FIRST_PAWN, FIRST_PAWN + 5):
+        origin = np.int64(state.square[base + offset])
+        test = (suspects >> offset) & 1 != 0
+        count = _take(state, lists, row, count, mode, test, origin, PAWN_MASKS[side, origin, 0] & low, 0, 1)
+        count = _take(state, lists, row, count, mode, test, origin, PAWN_MASKS[side, origin, 1] & high, HALF_SQUARES, 1)
+    # Elephants and advisors never leave their own half.
+    own_half = low if side == RED else high
+    start = side * HALF_SQUARES
+    for offset in range(FIRST_ELEPHANT, FIRST_ELEPHANT + 2):
+        origin = np.int64(state.square[base + offset])
+        test = (suspects >> offset) & 1 != 0
+        count = _take(state, lists, row, count, mode, test, origin, _elephant_masks(state, origin) & own_half, start, 1)
+    for offset in range(FIRST_ADVISOR, FIRST_ADVISOR + 2):
+        origin = np.int64(state.square[base + offset])
+        test = (suspects >> offset) & 1 != 0
+        count = _take(state, lists, row, count, mode, test, origin, ADVISOR_MASKS[origin, side] & own_half, start, 1)
+    return count
+
+
+@jit
+def _generate(state, lists, row, mode):
+    base = (np.int64(state.side) + 1) << 4
+    enemy = 48 - base
+    general = np.int64(state.square[base])
+    suspects = _suspects(state, base, general)
+    # Sliders first: their captures matter most where ordering is off.
+    count = _take_sliders(state, lists, row, 0, mode, suspects, base)
+    count = _take_jumpers(state, lists, row, count, mode, suspects, base)
+    index = 0
+    while GENERAL_TARGETS[general, index] != NOWHERE:
+        target = np.int64(GENERAL_TARGETS[general, index])
+        index += 1
+        victim = np.int64(state.board[target])
+        if victim & base or (mode == CAPTURES and victim & enemy == 0):
+            continue
+        if is_safe(state, np.int64(state.side), general, target):
+            if mode != COUNT:
+                lists.moves[row, count] = general | (target << 7)
+            count += 1
+    return count
+
+
+@jit
+def generate(state, lists, row):
+    """Write every legal move into row ``row`` of ``lists.moves`` and return their number."""
+    return _generate(state, lists, row, ALL)
+
+
+@jit
+def generate_noisy(state, lists, row):
+    """Write every legal capture into row ``row`` of ``lists.moves`` and return their number."""
+    return _generate(state, lists, row, CAPTURES)
+
+
+@jit
+def count_moves(state, lists):
+    """The number of legal moves; ``lists`` is not written."""
+    return _generate(state, lists, 0, COUNT)
+
+
+@jit
+def perft(state, lists, depth):
+    """Leaves of the tree of legal moves; uses a row of ``lists`` for each ply."""
+    if depth <= 1:
+        return count_moves(state, lists) if depth == 1 else 1
+    count = generate(state, lists, depth)
+    leaves = 0
+    for index in range(count):
+        make(state, np.int64(lists.moves[depth, index]))
+        leaves += perft(state, lists, depth - 1)
+        unmake(state)
+    return leaves

@@ -1,0 +1,249 @@
+"""Text of Xiangqi positions (FEN) and moves (ICCS), in and out, with full validation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from engine.games.contract import MoveError, PositionError
+from engine.games.xiangqi.moves import is_safe
+from engine.games.xiangqi.position import (
+    ADVISOR,
+    BLACK,
+    ELEPHANT,
+    FIRST_ADVISOR,
+    FIRST_CANNON,
+    FIRST_ELEPHANT,
+    FIRST_HORSE,
+    FIRST_PAWN,
+    FIRST_ROOK,
+    GENERAL,
+    HORSE,
+    NOWHERE,
+    PAWN,
+    RED,
+    SIDE_KEY,
+    SLOT_TYPE,
+    SQUARES,
+    STATE_DTYPE,
+    TYPE_COUNTS,
+    in_palace,
+    put,
+)
+from engine.kernel import new_record
+
+START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
+
+_LETTERS = "kabnrcp"
+_TYPE_OF_LETTER = {letter: kind for kind, letter in enumerate(_LETTERS)} | {"e": ELEPHANT, "h": HORSE}
+_TYPE_NAMES = ("general", "advisor", "elephant", "horse", "rook", "cannon", "pawn")
+_SIDE_NAMES = ("Red", "Black")
+_FIRST_SLOT = (0, FIRST_ADVISOR, FIRST_ELEPHANT, FIRST_HORSE, FIRST_ROOK, FIRST_CANNON, FIRST_PAWN)
+
+_ELEPHANT_POINTS = {2, 6, 18, 22, 26, 38, 42}
+_ADVISOR_POINTS = {3, 5, 13, 21, 23}
+
+
+def square_name(square: int) -> str:
+    """ICCS name of a square: file a to i, rank 0 to 9."""
+    return "abcdefghi"[square % 9] + str(square // 9)
+
+
+def format_move(code: int) -> str:
+    """ICCS coordinates of a move, for instance ``h2e2``."""
+    return square_name(code & 127) + square_name(code >> 7)
+
+
+def parse_position(text: str) -> Any:
+    """The state of a FEN: at least the board and the side to move.
+
+    Accepts ``w`` or ``r`` for Red, N or H for horses, B or E for elephants. Raises ``PositionError``, naming the square,
+    for anything that cannot stand on a board in play.
+    """
+    fields = text.split()
+    if len(fields) < 2:
+        hint = " (this looks like an Othello board)" if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I) else ""
+        raise PositionError(f"FEN {text!r}: expected a board and a side to move{hint}")
+    board = _read_board(text, fields[0])
+    if fields[1] not in ("w", "r", "b"):
+        raise PositionError(f"FEN {text!r}: side to move is {fields[1]!r}, expected w (or r) for Red, b for Black")
+    side = BLACK if fields[1] == "b" else RED
+    state = new_record(STATE_DTYPE)
+    state.square[:] = NOWHERE
+    used = {}
+    for square, (owner, kind) in sorted(board.items()):
+        number = used[owner, kind] = used.get((owner, kind), -1) + 1
+        put(state, 16 * (owner + 1) + _FIRST_SLOT[kind] + number, square)
+    state.side = side
+    state.in_check = -1
+    if side == BLACK:
+        state.key ^= SIDE_KEY
+    state.quiet = _counter(text, fields, 4, "plies since the last capture", 0)
+    state.first_ply = 2 * (_counter(text, fields, 5, "move number", 1) - 1) + side
+    _refuse_attacked_general(text, state, side)
+    return state
+
+
+def _counter(text: str, fields: list[str], index: int, name: str, least: int) -> int:
+    """One of the two numbers at the end of a FEN; absent or ``-`` is the least."""
+    if len(fields) <= index or fields[index] == "-":
+        return least
+    if not fields[index].isascii() or not fields[index].isdigit() or int(fields[index]) > 9999:
+        raise PositionError(f"FEN {text!r}: {name} is {fields[index]!r}, expected a number from {least} to 9999")
+    return max(least, int(fields[index]))
+
+
+def _read_board(text: str, field: str) -> dict[int, tuple[int, int]]:
+    """(side, type) by square."""
+    ranks = field.split("/")
+    if len(ranks) != 10:
+        raise PositionError(f"FEN {text!r}: {len(ranks)} ranks, expected 10 (rank 9 first)")
+    board: dict[int, tuple[int, int]] = {}
+    for index, row in enumerate(ranks):
+        rank, file = 9 - index, 0
+        for letter in row:
+            if letter.isascii() and letter.isdigit():
+                file += int(letter)
+                continue
+            if letter.lower() not in _TYPE_OF_LETTER:
+                raise PositionError(f"FEN {text!r}: unknown piece {letter!r} in rank {rank}")
+            if file < 9:
+                board[rank * 9 + file] = (RED if letter.isupper() else BLACK, _TYPE_OF_LETTER[letter.lower()])
+            file += 1
+        if file != 9:
+            raise PositionError(f"FEN {text!r}: rank {rank} has {file} files, expected 9")
+    _check_counts(text, board)
+    for square, (side, kind) in sorted(board.items()):
+        _check_square(text, square, side, kind)
+    return board
+
+
+def _check_counts(text: str, board: dict[int, tuple[int, int]]) -> None:
+    for side in (RED, BLACK):
+        for kind, most in enumerate(TYPE_COUNTS):
+            squares = [square for square, piece in sorted(board.items()) if piece == (side, kind)]
+            if len(squares) > most:
+                extra = square_name(squares[most])
+                raise PositionError(
+                    f"FEN {text!r}: {_SIDE_NAMES[side]} has {len(squares)} {_TYPE_NAMES[kind]}s, at most {most} "
+                    f"(one too many on {extra})"
+                )
+        if (side, GENERAL) not in board.values():
+            raise PositionError(f"FEN {text!r}: {_SIDE_NAMES[side]} has no general")
+
+
+def _check_square(text: str, square: int, side: int, kind: int) -> None:
+    """Refuse a piece where it can never stand."""
+    at = square if side == RED else (9 - square // 9) * 9 + square % 9
+    legal = True
+    if kind == GENERAL:
+        legal = in_palace(at) and at < 27
+    elif kind == ADVISOR:
+        legal = at in _ADVISOR_POINTS
+    elif kind == ELEPHANT:
+        legal = at in _ELEPHANT_POINTS
+    elif kind == PAWN:
+        # Uncrossed pawns stand on their own file, on their first rank or the one before the river.
+        legal = at >= 45 or (at >= 27 and at % 9 % 2 == 0)
+    if not legal:
+        raise PositionError(
+            f"FEN {text!r}: a {_SIDE_NAMES[side]} {_TYPE_NAMES[kind]} cannot stand on {square_name(square)}"
+        )
+
+
+def _refuse_attacked_general(text: str, state: Any, side: int) -> None:
+    red, black = int(state.square[16]), int(state.square[32])
+    between = range(red + 9, black, 9)
+    if red % 9 == black % 9 and not any(state.board[square] for square in between):
+        raise PositionError(f"FEN {text!r}: the generals face each other on {square_name(red)} and {square_name(black)}")
+    other = 1 - side
+    if not is_safe(state, other, NOWHERE, NOWHERE):
+        general = square_name(red if other == RED else black)
+        raise PositionError(
+            f"FEN {text!r}: {_SIDE_NAMES[other]}, who is not to move, is in check (general on {general})"
+        )
+
+
+def format_position(state: Any) -> str:
+    """Canonical FEN: N and B, ``w`` or ``b``, plies since the last capture, and the move number from 1."""
+    rows = []
+    for rank in range(9, -1, -1):
+        row, empty = "", 0
+        for file in range(9):
+            slot = int(state.board[rank * 9 + file])
+            if slot == 0:
+                empty += 1
+                continue
+            letter = _LETTERS[SLOT_TYPE[slot]]
+            row += (str(empty) if empty else "") + (letter.upper() if slot < 32 else letter)
+            empty = 0
+        rows.append(row + (str(empty) if empty else ""))
+    side = "b" if state.side else "w"
+    number = 1 + (int(state.first_ply) + int(state.ply)) // 2
+    return f"{'/'.join(rows)} {side} - - {int(state.quiet)} {number}"
+
+
+def parse_coordinates(move: str, first_rank: int) -> int | None:
+    """Code of coordinates such as ``h2e2``, ``H2-E2`` or (ranks from 1) ``a10a9``; ``None`` if they are off the board."""
+    match = re.fullmatch(r"([a-i])(\d{1,2})-?([a-i])(\d{1,2})", move.strip().lower())
+    if not match:
+        raise MoveError(f"cannot read move {move!r}: expected coordinates such as h2e2")
+    squares = []
+    for file, rank in ((match[1], int(match[2])), (match[3], int(match[4]))):
+        if not 0 <= rank - first_rank <= 9:
+            return None
+        squares.append((rank - first_rank) * 9 + "abcdefghi".index(file))
+    return squares[0] | squares[1] << 7
+
+
+def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
+    """A move list in ranks 0-9, read in one base for all its moves.
+
+    ``ranks`` is ``0``, ``1`` or ``auto``; auto takes the base in which the whole list is legal and refuses, showing both
+    readings, where both are. Raises ``MoveError``.
+    """
+    if ranks in ("0", "1"):
+        return _in_base(moves, int(ranks))
+    readings = {}
+    for base in (0, 1):
+        try:
+            reading = _in_base(moves, base)
+            trial = position.copy()
+            for move in reading:
+                trial.push(move)
+            readings[base] = reading
+        except MoveError as error:
+            failure = error
+    if len(readings) == 2 and readings[0]:
+        raise MoveError(
+            f"moves {' '.join(moves)}: legal with ranks 0-9 ({' '.join(readings[0])}) and with ranks 1-10 "
+            f"({' '.join(readings[1])} in ranks 0-9); say --ranks 0 or --ranks 1"
+        )
+    if not readings:
+        raise failure
+    return next(iter(readings.values()))
+
+
+def _in_base(moves: Sequence[str], base: int) -> list[str]:
+    reading = []
+    for number, move in enumerate(moves, 1):
+        code = parse_coordinates(move, base)
+        if code is None or not code & 127 < SQUARES:
+            raise MoveError(f"move {number}, {move!r}: off the board (ranks {base} to {base + 9})")
+        reading.append(format_move(code))
+    return reading
+
+
+def draw(state: Any) -> str:
+    """The board as text, Red below."""
+    lines = []
+    for rank in range(9, -1, -1):
+        row = []
+        for file in range(9):
+            slot = int(state.board[rank * 9 + file])
+            letter = "." if slot == 0 else _LETTERS[SLOT_TYPE[slot]]
+            row.append(letter.upper() if 0 < slot < 32 else letter)
+        lines.append(f"{rank}  {' '.join(row)}")
+    lines.append("   a b c d e f g h i")
+    return "\n".join(lines)

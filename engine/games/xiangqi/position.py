@@ -1,0 +1,360 @@
+"""The compiled state of a Xiangqi position: layout, geometry tables, making and unmaking moves.
+
+Squares are rank * 9 + file, 0 to 89, rank 0 nearest to Red; ``NOWHERE`` (90) is the square of a captured piece.
+Pieces are *slots*, not only types: 16..31 are Red's sixteen pieces, 32..47 Black's, in the order general, two advisors,
+elephants, horses, rooks, cannons, five pawns. A slot keeps its piece's identity, which the chase rule needs.
+A move is from + (to << 7).
+
+Occupancy is kept by side as two *halves* of 45 squares (so that a rank's nine bits lie together) and by file. A table
+indexed by place and a line's occupancy packs the squares a slider reaches and the first, second and third pieces it
+meets, which serves rooks, cannons, checks and pins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.kernel import jit
+from engine.values import MAX_GAME_PLIES
+
+SQUARES = 90
+NOWHERE = 90
+RED, BLACK = 0, 1
+GENERAL, ADVISOR, ELEPHANT, HORSE, ROOK, CANNON, PAWN = range(7)
+SLOTS = 48
+FIRST_ADVISOR, FIRST_ELEPHANT, FIRST_HORSE, FIRST_ROOK, FIRST_CANNON, FIRST_PAWN = 1, 3, 5, 7, 9, 11
+"""Offsets of a type's first slot from its side's first (16 or 32)."""
+
+TYPE_COUNTS = (1, 2, 2, 2, 2, 2, 5)
+_SLOT_TYPES = [kind for kind, count in enumerate(TYPE_COUNTS) for _ in range(count)]
+SLOT_TYPE = np.array([255] * 16 + _SLOT_TYPES * 2, np.uint8)
+"""Type of each slot; 255 for the unused slots below 16."""
+
+RANK_OF = np.array([square // 9 for square in range(SQUARES)] + [15], np.uint8)
+FILE_OF = np.array([square % 9 for square in range(SQUARES)] + [15], np.uint8)
+HALF_SQUARES = 45
+HALF_OF = np.array([square // HALF_SQUARES for square in range(SQUARES)] + [0], np.uint8)
+BIT_OF = np.array([1 << square % HALF_SQUARES for square in range(SQUARES)] + [0], np.int64)
+"""A square's bit within its half; 0 for ``NOWHERE``."""
+RANK_SHIFT = np.array([9 * (rank % 5) for rank in range(10)], np.uint8)
+"""Place of a rank's nine bits within its half."""
+HALF_OF_RANK = np.array([rank // 5 for rank in range(10)], np.uint8)
+
+ASIAN, CHECK_ONLY, DRAW = 2, 1, 0
+"""Codes of the repetition rules, as in ``engine.rules.REPETITION_RULES``."""
+
+STATE_DTYPE = np.dtype(
+    [
+        ("xiangqi", np.int64),  # the marker that chooses the game's functions; must come first
+        # Indices are unsigned, which spares the compiled code numba's test for negative ones.
+        ("side", np.uint8),  # side to move: 0 Red, 1 Black
+        ("ply", np.uint16),  # moves made since the state was set up; index into the undo arrays
+        ("key", np.uint64),  # hash of pieces, squares and side to move
+        ("score", np.int64),  # evaluation of the pieces on their squares, Red's view
+        ("quiet", np.int64),  # plies since the last capture
+        ("first_ply", np.int64),  # plies of the game before the state was set up (from the FEN's move number)
+        ("reversible", np.int64),  # plies since the last capture or null move
+        ("in_check", np.int64),  # whether the side to move is in check; -1 if not yet known
+        ("repetition", np.int64),  # rules in force, see engine.rules.Rules
+        ("fold", np.int64),
+        ("move_limit", np.int64),
+        ("insufficient", np.int64),
+        ("material", np.int64, (2,)),  # centipawns of each side, the general not counted
+        ("crossers", np.int64, (2,)),  # rooks, horses, cannons and pawns of each side
+        ("pieces", np.int64, (2,)),  # pieces of each side
+        ("board", np.uint8, (96,)),  # slot on each square, 0 if empty
+        ("square", np.uint8, (SLOTS,)),  # square of each slot
+        ("occupied", np.int64, (2, 2)),  # occupancy by side and half of the board, 45 bits
+        ("file_bits", np.uint16, (2, 9)),  # occupancy of each file by each side, 10 bits
+        ("values", np.int16, (SLOTS, SQUARES)),  # value of each slot on each square, Red's view (Black's negative)
+        ("piece_values", np.int16, (SLOTS,)),  # for material, positive
+        ("exchange", np.int64, (32,)),  # scratch of the static exchange evaluation: at most 31 captures
+        ("undo_key", np.uint64, (MAX_GAME_PLIES,)),
+        ("undo_move", np.int32, (MAX_GAME_PLIES,)),
+        ("undo_score", np.int32, (MAX_GAME_PLIES,)),
+        ("undo_quiet", np.int16, (MAX_GAME_PLIES,)),
+        ("undo_reversible", np.int16, (MAX_GAME_PLIES,)),
+        ("undo_captured", np.uint8, (MAX_GAME_PLIES,)),
+        ("undo_in_check", np.int8, (MAX_GAME_PLIES,)),
+    ],
+    align=True,
+)
+
+
+def _random_keys(count: int) -> np.ndarray:
+    """``count`` 64-bit keys by splitmix64 from a fixed start, so that hashes are the same everywhere."""
+    keys, state, mask = [], 0x58_69_61_6E_67_71_69, (1 << 64) - 1
+    for _ in range(count):
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        word = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & mask
+        keys.append(word ^ (word >> 31))
+    return np.array(keys, np.uint64)
+
+
+def _slot_keys() -> np.ndarray:
+    """Keys by slot and square, the same for pieces of one type and side."""
+    by_type = _random_keys(2 * 7 * SQUARES).reshape(2, 7, SQUARES)
+    table = np.zeros((SLOTS, SQUARES), np.uint64)
+    for slot in range(16, SLOTS):
+        table[slot] = by_type[(slot - 16) // 16, SLOT_TYPE[slot]]
+    return table
+
+
+PIECE_KEYS = _slot_keys()
+SIDE_KEY = _random_keys(2 * 7 * SQUARES + 1)[-1]
+
+# Fields of a line table's entry (int64).
+SLIDE_MASK = 1023  # bits 0-9: empty squares reached
+ROOK_SHIFT = 10  # bits 10-19: first pieces met
+CANNON_SHIFT = 20  # bits 20-29: second pieces met
+UPWARD_SHIFT = 30  # bits 30-41: places of first, second and third piece in ascending direction, 15 for none
+DOWNWARD_SHIFT = 42  # bits 42-53: the same, descending
+NONE = 15
+
+
+def _line_entry(place: int, occupancy: int, length: int) -> int:
+    entry = 0
+    for step, shift in ((1, UPWARD_SHIFT), (-1, DOWNWARD_SHIFT)):
+        met, at = [], place + step
+        while 0 <= at < length:
+            if occupancy >> at & 1:
+                met.append(at)
+            elif not met:
+                entry |= 1 << at
+            at += step
+        if met:
+            entry |= 1 << met[0] + ROOK_SHIFT
+        if len(met) > 1:
+            entry |= 1 << met[1] + CANNON_SHIFT
+        for order in range(3):
+            entry |= (met[order] if order < len(met) else NONE) << shift + 4 * order
+    return entry
+
+
+def _line_table(length: int) -> np.ndarray:
+    """Entries indexed by place * 2**length + occupancy."""
+    return np.array(
+        [_line_entry(place, bits, length) for place in range(length) for bits in range(1 << length)], np.int64
+    )
+
+
+RANK_LINES = _line_table(9)
+FILE_LINES = _line_table(10)
+
+
+def _steps(square: int, deltas: tuple[tuple[int, int], ...]) -> list[tuple[int, int, int]]:
+    """(delta file, delta rank, target) of the deltas that stay on the board."""
+    file, rank = square % 9, square // 9
+    return [
+        (df, dr, (rank + dr) * 9 + file + df) for df, dr in deltas if 0 <= file + df < 9 and 0 <= rank + dr < 10
+    ]
+
+
+def in_palace(square: int) -> bool:
+    """Whether a general or an advisor may stand there (either side's palace)."""
+    return 3 <= square % 9 <= 5 and (square // 9 <= 2 or square // 9 >= 7)
+
+
+def _padded(lists: list[list[int]], width: int) -> np.ndarray:
+    """A (91, width) table of targets ended by ``NOWHERE``."""
+    table = np.full((SQUARES + 1, width), NOWHERE, np.uint8)
+    for square, targets in enumerate(lists):
+        table[square, : len(targets)] = targets
+    return table
+
+
+_ORTHOGONAL = ((0, 1), (0, -1), (1, 0), (-1, 0))
+_DIAGONAL = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+_HORSE_JUMPS = ((1, 2), (-1, 2), (1, -2), (-1, -2), (2, 1), (2, -1), (-2, 1), (-2, -1))
+
+def _mask(squares: list[int]) -> tuple[int, int]:
+    """The squares as bits of the two halves."""
+    halves = [0, 0]
+    for square in squares:
+        halves[square // HALF_SQUARES] |= 1 << square % HALF_SQUARES
+    return halves[0], halves[1]
+
+
+GENERAL_TARGETS = _padded(
+    [[t for _, _, t in _steps(s, _ORTHOGONAL) if in_palace(s) and in_palace(t)] for s in range(SQUARES)], 5
+)
+ADVISOR_MASKS = np.array(
+    [_mask([t for _, _, t in _steps(s, _DIAGONAL) if in_palace(s) and in_palace(t)]) for s in range(SQUARES)]
+    + [(0, 0)],
+    np.int64,
+)
+"""Squares an advisor reaches, by square and half."""
+
+_elephant = [
+    [
+        (t, s + df // 2 + dr // 2 * 9)
+        for df, dr, t in _steps(s, tuple((2 * df, 2 * dr) for df, dr in _DIAGONAL))
+        if (s // 9 <= 4) == (t // 9 <= 4)
+    ]
+    for s in range(SQUARES)
+]
+ELEPHANT_TARGETS = _padded([[t for t, _ in row] for row in _elephant], 5)
+ELEPHANT_EYES = _padded([[eye for _, eye in row] for row in _elephant], 5)
+
+_horse = [
+    [(t, s + (df // 2 if abs(df) == 2 else dr // 2 * 9)) for df, dr, t in _steps(s, _HORSE_JUMPS)]
+    for s in range(SQUARES)
+]
+
+
+def _horse_masks(square: int) -> list[tuple[int, int]]:
+    """Targets for each pattern of blocked legs: bit 0 left, 1 below, 2 right, 3 above."""
+    bit_of_leg = {square - 1: 1, square - 9: 2, square + 1: 4, square + 9: 8}
+    return [_mask([t for t, leg in _horse[square] if not blocked & bit_of_leg[leg]]) for blocked in range(16)]
+
+
+HORSE_MASKS = np.array([_horse_masks(square) for square in range(SQUARES)] + [[(0, 0)] * 16], np.int64)
+"""Squares a horse reaches, by square, blocked legs and half."""
+
+# The leg a horse on one square needs free to reach another (255 if it cannot); NOWHERE reaches nothing.
+HORSE_LEG_BETWEEN = np.full((SQUARES + 1, SQUARES + 1), 255, np.uint8)
+for _square, _row in enumerate(_horse):
+    for _target, _leg in _row:
+        HORSE_LEG_BETWEEN[_square, _target] = _leg
+
+
+def _pawn_targets(side: int, square: int) -> list[int]:
+    forward = 1 if side == RED else -1
+    crossed = square // 9 > 4 if side == RED else square // 9 < 5
+    deltas = ((0, forward), (1, 0), (-1, 0)) if crossed else ((0, forward),)
+    return [target for _, _, target in _steps(square, deltas)]
+
+
+PAWN_MASKS = np.array(
+    [[_mask(_pawn_targets(side, s)) for s in range(SQUARES)] + [(0, 0)] for side in (RED, BLACK)], np.int64
+)
+"""Squares a pawn reaches, by side, square and half."""
+
+
+@jit
+def put(state, slot, square):
+    """Place a captured or new piece on an empty square and update every incremental sum but the key's side."""
+    side = (slot >> 4) - 1
+    state.board[square] = slot
+    state.square[slot] = square
+    state.occupied[side, HALF_OF[square]] ^= BIT_OF[square]
+    state.file_bits[side, FILE_OF[square]] ^= 1 << RANK_OF[square]
+    state.key ^= PIECE_KEYS[slot, square]
+    state.score += state.values[slot, square]
+    state.material[side] += state.piece_values[slot]
+    state.pieces[side] += 1
+    if SLOT_TYPE[slot] >= HORSE:
+        state.crossers[side] += 1
+
+
+@jit
+def make(state, move):
+    """Play a legal move (or one that is to be tested); ``unmake`` takes it back."""
+    origin = move & 127
+    target = (move >> 7) & 127
+    slot = np.int64(state.board[origin])
+    captured = np.int64(state.board[target])
+    side = np.int64(state.side)
+    ply = np.int64(state.ply)
+    state.undo_key[ply] = state.key
+    state.undo_move[ply] = move
+    state.undo_score[ply] = state.score
+    state.undo_quiet[ply] = state.quiet
+    state.undo_reversible[ply] = state.reversible
+    state.undo_captured[ply] = captured
+    state.undo_in_check[ply] = state.in_check
+    if captured != 0:
+        enemy = 1 - side
+        state.square[captured] = NOWHERE
+        state.occupied[enemy, HALF_OF[target]] ^= BIT_OF[target]
+        state.file_bits[enemy, FILE_OF[target]] ^= 1 << RANK_OF[target]
+        state.key ^= PIECE_KEYS[captured, target]
+        state.score -= state.values[captured, target]
+        state.material[enemy] -= state.piece_values[captured]
+        state.pieces[enemy] -= 1
+        if SLOT_TYPE[captured] >= HORSE:
+            state.crossers[enemy] -= 1
+        state.quiet = 0
+        state.reversible = 0
+    else:
+        state.quiet += 1
+        state.reversible += 1
+    state.board[origin] = 0
+    state.board[target] = slot
+    state.square[slot] = target
+    state.occupied[side, HALF_OF[origin]] ^= BIT_OF[origin]
+    state.file_bits[side, FILE_OF[origin]] ^= 1 << RANK_OF[origin]
+    state.occupied[side, HALF_OF[target]] ^= BIT_OF[target]
+    state.file_bits[side, FILE_OF[target]] ^= 1 << RANK_OF[target]
+    state.key ^= PIECE_KEYS[slot, origin] ^ PIECE_KEYS[slot, target] ^ SIDE_KEY
+    state.score += np.int64(state.values[slot, target]) - np.int64(state.values[slot, origin])
+    state.side = 1 - side
+    state.ply = ply + 1
+    state.in_check = -1
+
+
+@jit
+def unmake(state):
+    """Take back the last move."""
+    ply = np.int64(state.ply) - 1
+    move = np.int64(state.undo_move[ply])
+    origin = move & 127
+    target = (move >> 7) & 127
+    slot = np.int64(state.board[target])
+    captured = np.int64(state.undo_captured[ply])
+    side = 1 - np.int64(state.side)
+    state.board[origin] = slot
+    state.board[target] = captured
+    state.square[slot] = origin
+    state.occupied[side, HALF_OF[origin]] ^= BIT_OF[origin]
+    state.file_bits[side, FILE_OF[origin]] ^= 1 << RANK_OF[origin]
+    state.occupied[side, HALF_OF[target]] ^= BIT_OF[target]
+    state.file_bits[side, FILE_OF[target]] ^= 1 << RANK_OF[target]
+    if captured != 0:
+        enemy = 1 - side
+        state.square[captured] = target
+        state.occupied[enemy, HALF_OF[target]] ^= BIT_OF[target]
+        state.file_bits[enemy, FILE_OF[target]] ^= 1 << RANK_OF[target]
+        state.material[enemy] += state.piece_values[captured]
+        state.pieces[enemy] += 1
+        if SLOT_TYPE[captured] >= HORSE:
+            state.crossers[enemy] += 1
+    state.side = side
+    state.ply = ply
+    state.key = state.undo_key[ply]
+    state.score = state.undo_score[ply]
+    state.quiet = state.undo_quiet[ply]
+    state.reversible = state.undo_reversible[ply]
+    state.in_check = state.undo_in_check[ply]
+
+
+@jit
+def make_null(state):
+    """Skip the turn; the position before it can no longer be repeated."""
+    ply = np.int64(state.ply)
+    state.undo_key[ply] = state.key
+    state.undo_move[ply] = 0
+    state.undo_score[ply] = state.score
+    state.undo_quiet[ply] = state.quiet
+    state.undo_reversible[ply] = state.reversible
+    state.undo_captured[ply] = 0
+    state.undo_in_check[ply] = state.in_check
+    state.key ^= SIDE_KEY
+    state.side = 1 - state.side
+    state.reversible = 0
+    state.quiet += 1
+    state.ply = ply + 1
+    state.in_check = 0
+
+
+@jit
+def unmake_null(state):
+    """Take back a skipped turn."""
+    ply = np.int64(state.ply) - 1
+    state.side = 1 - state.side
+    state.ply = ply
+    state.key = state.undo_key[ply]
+    state.quiet = state.undo_quiet[ply]
+    state.reversible = state.undo_reversible[ply]
+    state.in_check = state.undo_in_check[ply]

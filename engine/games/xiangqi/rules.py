@@ -1,0 +1,311 @@
+"""How a game of Xiangqi ends: mates, repetition (Asian rule), move limit, insufficient material.
+
+One implementation serves the arbiter (``judge``) and the search (``path_verdict``). The rule for repetition, judged at
+the ``fold``-th occurrence of a position over the moves since its first counted one:
+
+1. a side that gave check on every one of its moves loses, if the other did not; if both did, a draw;
+2. else a side that on every one of its moves chased the same piece loses, if the other did not; if both did, a draw;
+3. else a draw.
+
+A move *chases* a piece if after it a rook, horse or cannon could legally capture that piece, the attack is new (it was
+made by the piece that moved, and for a rook or cannon not merely along the line of attack; or by a piece that did not
+attack it before), and the piece is unprotected: no legal recapture. A horse or cannon attacking a rook counts even if
+the rook is protected. Generals, and pawns that have not crossed the river, cannot be chased; an attack on a piece of the
+same type that could itself legally capture the attacker is an offer to exchange, not a chase.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.games.contract import PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, encode_verdict
+from engine.games.xiangqi.attacks import major_attacks, reaches
+from engine.games.xiangqi.moves import count_moves, in_check, is_safe
+from engine.games.xiangqi.position import (
+    CHECK_ONLY,
+    DRAW,
+    FILE_OF,
+    FIRST_CANNON,
+    FIRST_HORSE,
+    FIRST_PAWN,
+    GENERAL,
+    HALF_OF,
+    HORSE,
+    NOWHERE,
+    PAWN,
+    RANK_OF,
+    ROOK,
+    SLOT_TYPE,
+    make,
+    unmake,
+)
+from engine.kernel import jit
+from engine.values import MATE
+
+FREE_CHECKS = 10
+"""Checks of each side since the last capture that count towards the move limit; further ones do not."""
+
+_OPEN = encode_verdict("*", "unfinished")
+_CHECKMATE = (encode_verdict("0-1", "checkmate"), encode_verdict("1-0", "checkmate"))
+_STALEMATE = (encode_verdict("0-1", "stalemate"), encode_verdict("1-0", "stalemate"))
+_PERPETUAL_CHECK = (encode_verdict("0-1", "perpetual_check"), encode_verdict("1-0", "perpetual_check"))
+_PERPETUAL_CHASE = (encode_verdict("0-1", "perpetual_chase"), encode_verdict("1-0", "perpetual_chase"))
+_REPETITION = encode_verdict("1/2-1/2", "repetition")
+_MOVE_LIMIT = encode_verdict("1/2-1/2", "move_limit")
+_INSUFFICIENT = encode_verdict("1/2-1/2", "insufficient_material")
+# The pairs above are indexed by the side that loses: 0 Red, 1 Black.
+
+_NOBODY, _BOTH = -1, 2
+
+
+@jit
+def _can_recapture(state, attacker_side, origin, target):
+    """Whether, after ``origin`` captures on ``target``, the other side has a legal move that takes back."""
+    mover = state.side
+    state.side = attacker_side
+    make(state, origin | (target << 7))
+    defender = 1 - attacker_side
+    base = (defender + 1) << 4
+    found = False
+    for slot in range(base, base + 16):
+        at = np.int64(state.square[slot])
+        if at != NOWHERE and not found and reaches(state, slot, at, target):
+            found = is_safe(state, defender, at, target)
+    unmake(state)
+    state.side = mover
+    return found
+
+
+@jit
+def _may_be_chased(slot, at):
+    """Anything but generals and pawns on their own side of the river."""
+    kind = SLOT_TYPE[slot]
+    if kind == GENERAL:
+        return False
+    if kind == PAWN:
+        return (HALF_OF[at] == 1) if slot < 32 else (HALF_OF[at] == 0)
+    return True
+
+
+@jit
+def _attack_masks(state, side, masks):
+    """For each attacker of ``side`` (index: offset of its slot from the first horse) the enemy pieces it attacks.
+
+    A bit is the victim's slot offset; only captures that leave the own general safe count.
+    """
+    base = (side + 1) << 4
+    enemy = 48 - base
+    for offset in range(FIRST_HORSE, FIRST_CANNON + 2):
+        attacker = base + offset
+        origin = np.int64(state.square[attacker])
+        mask = 0
+        if origin != NOWHERE:
+            for victim in range(enemy + 1, enemy + 16):
+                at = np.int64(state.square[victim])
+                if at != NOWHERE and _may_be_chased(victim, at) and major_attacks(state, attacker, at):
+                    if is_safe(state, side, origin, at):
+                        mask |= 1 << (victim - enemy)
+        masks[offset - FIRST_HORSE] = mask
+
+
+@jit
+def _is_chase(state, side, attacker, victim):
+    """Whether an existing attack on ``victim`` threatens it: unprotected, or a rook attacked by a horse or cannon."""
+    origin = np.int64(state.square[attacker])
+    at = np.int64(state.square[victim])
+    kind = SLOT_TYPE[attacker]
+    if SLOT_TYPE[victim] == kind and major_attacks(state, victim, origin) and is_safe(state, 1 - side, at, origin):
+        return False
+    if SLOT_TYPE[victim] == ROOK and kind != ROOK:
+        return True
+    return not _can_recapture(state, side, origin, at)
+
+
+@jit
+def _chased_by_move(state, move):
+    """Victims (bits by slot offset) that the next move, ``move``, chases; the move is played and stays played."""
+    side = np.int64(state.side)
+    base = (side + 1) << 4
+    enemy = 48 - base
+    before = np.zeros(6, np.int64)
+    after = np.zeros(6, np.int64)
+    _attack_masks(state, side, before)
+    moved = np.int64(state.board[move & 127])
+    origin = move & 127
+    target = move >> 7
+    make(state, move)
+    _attack_masks(state, side, after)
+    chased = 0
+    for index in range(6):
+        attacker = base + FIRST_HORSE + index
+        fresh = after[index] & ~before[index]
+        if attacker == moved:
+            fresh = after[index]
+        for offset in range(1, 16):
+            if (fresh >> offset) & 1 == 0 or (chased >> offset) & 1:
+                continue
+            victim = enemy + offset
+            if attacker == moved and SLOT_TYPE[moved] != HORSE:
+                at = np.int64(state.square[victim])
+                along_file = FILE_OF[origin] == FILE_OF[target] and FILE_OF[target] == FILE_OF[at]
+                along_rank = RANK_OF[origin] == RANK_OF[target] and RANK_OF[target] == RANK_OF[at]
+                # A slider that only came nearer, or drew back, already attacked along this line.
+                if (along_file or along_rank) and (before[index] >> offset) & 1:
+                    continue
+            if _is_chase(state, side, attacker, victim):
+                chased |= 1 << offset
+    return chased
+
+
+@jit
+def _chaser(state, first):
+    """Which side chased one piece with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``."""
+    last = np.int64(state.ply)
+    moves = np.zeros(last - first, np.int64)
+    for index in range(last - first - 1, -1, -1):
+        moves[index] = state.undo_move[first + index]
+        unmake(state)
+    chased = np.full(2, -1, np.int64)
+    for index in range(last - first):
+        side = np.int64(state.side)
+        chased[side] &= _chased_by_move(state, moves[index])
+        in_check(state)
+    if chased[0] != 0 and chased[1] != 0:
+        return _BOTH
+    if chased[0] != 0:
+        return 0
+    return 1 if chased[1] != 0 else _NOBODY
+
+
+@jit
+def _checker(state, first):
+    """Which side gave check with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``."""
+    last = np.int64(state.ply)
+    mover = 1 - np.int64(state.side)
+    every = 3 if in_check(state) else 3 & ~(1 << mover)
+    for ply in range(last - 1, first, -1):
+        mover = 1 - mover
+        if state.undo_in_check[ply] != 1:
+            every &= ~(1 << mover)
+    if every == 3:
+        return _BOTH
+    return every - 1 if every != 0 else _NOBODY
+
+
+@jit
+def _judge_repetition(state, first):
+    """Verdict on the cycle since ply ``first``."""
+    if state.repetition == DRAW:
+        return _REPETITION
+    checker = _checker(state, first)
+    if checker == 0 or checker == 1:
+        return _PERPETUAL_CHECK[checker]
+    if checker == _BOTH or state.repetition == CHECK_ONLY:
+        return _REPETITION
+    chaser = _chaser(state, first)
+    if chaser == 0 or chaser == 1:
+        return _PERPETUAL_CHASE[chaser]
+    return _REPETITION
+
+
+@jit
+def _move_limit_reached(state):
+    """Whether the plies since the last capture, each side's checks beyond ``FREE_CHECKS`` not counted, are too many."""
+    if state.move_limit == 0 or state.quiet < state.move_limit:
+        return False
+    checks = np.zeros(2, np.int64)
+    last = np.int64(state.ply)
+    mover = 1 - np.int64(state.side)
+    if in_check(state):
+        checks[mover] += 1
+    for ply in range(last - 1, last - state.quiet, -1):
+        mover = 1 - mover
+        if ply >= 0 and state.undo_in_check[ply] == 1:
+            checks[mover] += 1
+    excess = max(0, checks[0] - FREE_CHECKS) + max(0, checks[1] - FREE_CHECKS)
+    return state.quiet - excess >= state.move_limit
+
+
+@jit
+def _earlier_occurrence(state, wanted):
+    """Ply of the ``wanted``-th earlier occurrence of the position, counted backwards; -1 if there are not so many."""
+    last = np.int64(state.ply)
+    seen = 0
+    ply = last - 4
+    while ply >= last - state.reversible and ply >= 0:
+        if state.undo_key[ply] == state.key:
+            seen += 1
+            if seen == wanted:
+                return ply
+        ply -= 2
+    return -1
+
+
+@jit
+def judge(state, lists):
+    """The arbiter's verdict on the position, as result code + 4 * reason code; open while the game goes on."""
+    side = np.int64(state.side)
+    if count_moves(state, lists) == 0:
+        return _CHECKMATE[side] if in_check(state) else _STALEMATE[side]
+    if state.fold > 1 and state.reversible >= 4:
+        first = _earlier_occurrence(state, state.fold - 1)
+        if first >= 0:
+            return _judge_repetition(state, first)
+    if state.insufficient != 0 and state.crossers[0] == 0 and state.crossers[1] == 0:
+        return _INSUFFICIENT
+    if _move_limit_reached(state):
+        return _MOVE_LIMIT
+    return _OPEN
+
+
+@jit
+def path_verdict(state, root):
+    """What repetition, move limit and material decide inside the search, the side to move's view."""
+    side = np.int64(state.side)
+    if state.insufficient != 0 and state.crossers[0] == 0 and state.crossers[1] == 0:
+        return PATH_DRAW
+    if state.reversible >= 4 and state.fold > 1:
+        last = np.int64(state.ply)
+        seen = 0
+        ply = last - 4
+        while ply >= last - state.reversible and ply >= 0:
+            if state.undo_key[ply] == state.key:
+                seen += 1
+                # Within the tree one repetition shows what would go on for ever; the game's own history is judged
+                # by the arbiter's rule, at the full number of occurrences.
+                if ply > root:
+                    if state.repetition == DRAW:
+                        return PATH_DRAW
+                    checker = _checker(state, ply)
+                    if checker == 0 or checker == 1:
+                        return PATH_LOSS if checker == side else PATH_WIN
+                    return PATH_DRAW
+                if seen == state.fold - 1:
+                    result = _judge_repetition(state, ply) & 3
+                    if result == 2:
+                        return PATH_DRAW
+                    return PATH_WIN if result == side else PATH_LOSS
+            ply -= 2
+    if _move_limit_reached(state):
+        return PATH_DRAW
+    return PATH_OPEN
+
+
+@jit
+def final_score(state):
+    """A side without a legal move loses, in check or not."""
+    return -MATE
+
+
+@jit
+def null_move_allowed(state):
+    """Whether the side to move has a rook, horse, cannon, or a pawn across the river."""
+    side = np.int64(state.side)
+    base = (side + 1) << 4
+    for slot in range(base + FIRST_HORSE, base + FIRST_PAWN):
+        if state.square[slot] != NOWHERE:
+            return True
+    for slot in range(base + FIRST_PAWN, base + FIRST_PAWN + 5):
+        if _may_be_chased(slot, np.int64(state.square[slot])) and state.square[slot] != NOWHERE:
+            return True
+    return False

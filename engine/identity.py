@@ -1,0 +1,76 @@
+"""Two digests of the engine's sources: which machine code may be reused, and which engine played a game.
+
+The *cache key* covers every file of the package byte for byte, numba's version and the bounds-check flag, because numba
+itself notices neither an edited callee in another file nor the flag. The *engine identity* covers only what can change
+play: the kernel sources without comments and docstrings, and numba's version.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import io
+import os
+import tokenize
+from importlib import metadata
+from pathlib import Path
+
+ENGINE_DIRECTORY = Path(__file__).parent
+
+# Sources that cannot change a move: the shell around the kernels and the texts shown to people.
+_NOT_KERNEL = {"cli.py", "command_line.py", "errors.py", "identity.py", "limits.py", "parameters.py", "parameter_reference.py"}
+_NOT_KERNEL_FOLDERS = {"protocols"}
+
+_SKIPPED_TOKENS = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
+
+
+def engine_files() -> list[Path]:
+    """Every Python source of the engine, in a fixed order."""
+    return sorted(ENGINE_DIRECTORY.rglob("*.py"))
+
+
+def kernel_files() -> list[Path]:
+    """The sources that decide moves."""
+    return [
+        path
+        for path in engine_files()
+        if path.name not in _NOT_KERNEL
+        and not _NOT_KERNEL_FOLDERS & set(path.relative_to(ENGINE_DIRECTORY).parts)
+    ]
+
+
+def source_without_comments(text: str) -> str:
+    """A source's tokens, one a line, without comments, docstrings and blank lines (names and indentation stay)."""
+    docstring_starts = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            for statement in node.body:
+                if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                    docstring_starts.add((statement.lineno, statement.col_offset))
+    tokens = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in _SKIPPED_TOKENS or (token.type == tokenize.STRING and token.start in docstring_starts):
+            continue
+        tokens.append(tokenize.tok_name[token.type] if not token.string.strip() else token.string)
+    return "\n".join(tokens)
+
+
+@functools.cache
+def engine_identity() -> str:
+    """Twelve hexadecimal digits that change whenever the engine might play differently."""
+    digest = hashlib.sha256(metadata.version("numba").encode())
+    for path in kernel_files():
+        digest.update(str(path.relative_to(ENGINE_DIRECTORY).as_posix()).encode())
+        digest.update(source_without_comments(path.read_text("utf-8")).encode())
+    return digest.hexdigest()[:12]
+
+
+def cache_key() -> str:
+    """Sixteen hexadecimal digits that change whenever cached machine code might be stale."""
+    flags = f"{metadata.version('numba')} {metadata.version('llvmlite')} {os.environ.get('NUMBA_BOUNDSCHECK', '')}"
+    digest = hashlib.sha256(flags.encode())
+    for path in engine_files():
+        digest.update(str(path.relative_to(ENGINE_DIRECTORY).as_posix()).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,332 @@
+"""The ground the compiled code stands on: the one jit decorator, its cache, bit and clock intrinsics, game stubs.
+
+Import this module before any other that compiles: it prepares numba so that its on-disk cache is safe.
+
+* Record types get a mangled name derived from their content. Numba numbers them by process, so that two games cached by
+  different processes could run each other's code.
+* The cache directory carries a digest of all engine sources, because numba does not notice an edited callee.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numba.core.config
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.types.npytypes import Record
+from numba.extending import intrinsic, overload
+
+from engine.identity import cache_key
+
+KEPT_CACHES = 4
+"""Caches of other states of the sources that are kept, so that switching between two checkouts stays warm."""
+
+
+def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
+    """A record type's symbol name from its fields, size and alignment (its ``name`` spells out all three)."""
+    return "Record", ("R" + hashlib.sha256(record.name.encode()).hexdigest()[:24],)
+
+
+def _prepare_mangling() -> None:
+    Record.mangling_args = property(_record_mangling)
+    probe = numba.from_dtype(np.dtype([("probe", np.int64)]))
+    again = numba.from_dtype(np.dtype([("probe", np.int64)]))
+    other = numba.from_dtype(np.dtype([("other", np.int64)]))
+    if probe.mangling_args != again.mangling_args or probe.mangling_args == other.mangling_args:
+        raise RuntimeError("numba's record mangling could not be replaced; cached code would be unsafe")
+
+
+def _default_cache_base() -> Path:
+    if configured := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(configured)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "elolab"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "elolab"
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "elolab"
+
+
+def _prepare_cache() -> Path:
+    """Point numba at a directory of this state of the sources, and prune the oldest others."""
+    base = _default_cache_base()
+    directory = base / f"kernels-{cache_key()}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        os.utime(directory)
+        # A directory may vanish under us when two processes prune at once; that is as good as pruned.
+        with contextlib.suppress(OSError):
+            others = sorted(base.glob("kernels-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+            for stale in others[KEPT_CACHES:]:
+                shutil.rmtree(stale, ignore_errors=True)
+    except OSError:
+        # No writable home: compile anew in a directory of this user's own.
+        directory = Path(f"/tmp/elolab-{os.getuid() if hasattr(os, 'getuid') else 'user'}") / directory.name
+        directory.mkdir(parents=True, exist_ok=True)
+    numba.config.CACHE_DIR = str(directory)
+    return directory
+
+
+_prepare_mangling()
+CACHE_DIRECTORY = _prepare_cache()
+JIT_DISABLED = bool(numba.config.DISABLE_JIT)
+
+
+def jit(function: Callable[..., Any]) -> Any:
+    """Compile with the options every kernel shares: cached, without the interpreter lock, integer errors as in C."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+def is_compiled_before() -> bool:
+    """Whether the cache of this state of the sources already holds compiled code."""
+    return any(CACHE_DIRECTORY.rglob("*.nbc"))
+
+
+# --- Stubs that choose a game's function from the type of its state record ------------------------------------------
+
+_IMPLEMENTATIONS: dict[tuple[str, str], Any] = {}
+
+
+def game_stub(arguments: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a function of ``arguments`` arguments, the state first, that every game implements.
+
+    Compiled code resolves it by the marker, the first field of the state's record type; uncompiled code by the record.
+    """
+
+    def decorate(stub: Callable[..., Any]) -> Callable[..., Any]:
+        name = stub.__name__
+
+        def interpreted(*values: Any) -> Any:
+            return _IMPLEMENTATIONS[values[0].dtype.names[0], name](*values)
+
+        interpreted.__name__ = name
+        interpreted.__doc__ = stub.__doc__
+
+        def implementation_for(state: Any) -> Any:
+            if not isinstance(state, Record):
+                return None
+            return _IMPLEMENTATIONS.get((next(iter(state.fields)), name))
+
+        _OVERLOADS[arguments](interpreted, implementation_for)
+        return interpreted
+
+    return decorate
+
+
+def implement(marker: str, **functions: Any) -> None:
+    """Register a game's compiled functions under the marker field of its state record."""
+    for name, function in functions.items():
+        _IMPLEMENTATIONS[marker, name] = function
+
+
+def is_registered(marker: str) -> bool:
+    """Whether a game with that marker has registered its functions."""
+    return any(known == marker for known, _ in _IMPLEMENTATIONS)
+
+
+# One function an arity, because numba compares the argument names of an overload with those of its implementation.
+
+
+def _overload_1(stub: Any, implementation_for: Any) -> None:
+    @overload(stub)
+    def typing(state):  # type: ignore[no-untyped-def]
+        function = implementation_for(state)
+        return None if function is None else lambda state: function(state)
+
+
+def _overload_2(stub: Any, implementation_for: Any) -> None:
+    @overload(stub)
+    def typing(state, a):  # type: ignore[no-untyped-def]
+        function = implementation_for(state)
+        return None if function is None else lambda state, a: function(state, a)
+
+
+def _overload_3(stub: Any, implementation_for: Any) -> None:
+    @overload(stub)
+    def typing(state, a, b):  # type: ignore[no-untyped-def]
+        function = implementation_for(state)
+        return None if function is None else lambda state, a, b: function(state, a, b)
+
+
+_OVERLOADS = {1: _overload_1, 2: _overload_2, 3: _overload_3}
+
+
+# --- Bits -----------------------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def _ctpop(typingctx, value):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        count = builder.ctpop(arguments[0])
+        return builder.zext(count, ir.IntType(64)) if value.bitwidth < 64 else count
+
+    return types.int64(value), generate
+
+
+@intrinsic
+def _cttz(typingctx, value):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        count = builder.cttz(arguments[0], cgutils.false_bit)
+        return builder.zext(count, ir.IntType(64)) if value.bitwidth < 64 else count
+
+    return types.int64(value), generate
+
+
+def popcount(value):  # type: ignore[no-untyped-def]
+    """Number of one bits of a 64-bit integer, as int64."""
+    return (int(value) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
+
+
+def lowest_bit(value):  # type: ignore[no-untyped-def]
+    """Index of the lowest one bit of a 64-bit integer, as int64; 64 if there is none."""
+    bits = int(value) & 0xFFFF_FFFF_FFFF_FFFF
+    return (bits & -bits).bit_length() - 1 if bits else 64
+
+
+@overload(popcount)
+def _popcount(value):  # type: ignore[no-untyped-def]
+    if isinstance(value, types.Integer) and value.bitwidth == 64:
+        return lambda value: _ctpop(value)
+    return None
+
+
+@overload(lowest_bit)
+def _lowest_bit(value):  # type: ignore[no-untyped-def]
+    if isinstance(value, types.Integer) and value.bitwidth == 64:
+        return lambda value: _cttz(value)
+    return None
+
+
+# --- Clocks and the stop flag ---------------------------------------------------------------------------------------
+
+# CLOCK_MONOTONIC and CLOCK_THREAD_CPUTIME_ID are numbered differently on the two systems.
+_MONOTONIC = 6 if sys.platform == "darwin" else 1
+_THREAD_CPU = 16 if sys.platform == "darwin" else 3
+
+
+def _declare_clock(number: int) -> Any:
+    @intrinsic
+    def read(typingctx):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            word = ir.IntType(64)
+            timespec = ir.ArrayType(word, 2)
+            place = cgutils.alloca_once(builder, timespec)
+            function_type = ir.FunctionType(ir.IntType(32), [ir.IntType(32), timespec.as_pointer()])
+            function = cgutils.get_or_insert_function(builder.module, function_type, "clock_gettime")
+            builder.call(function, [ir.Constant(ir.IntType(32), number), place])
+            seconds = builder.load(cgutils.gep_inbounds(builder, place, 0, 0))
+            nanoseconds = builder.load(cgutils.gep_inbounds(builder, place, 0, 1))
+            return builder.add(builder.mul(seconds, ir.Constant(word, 1_000_000_000)), nanoseconds)
+
+        return types.int64(), generate
+
+    return read
+
+
+if sys.platform != "win32":
+    import llvmlite.binding
+
+    _library = ctypes.CDLL(None)
+    llvmlite.binding.add_symbol("clock_gettime", ctypes.cast(_library.clock_gettime, ctypes.c_void_p).value)
+
+_read_monotonic = _declare_clock(_MONOTONIC)
+_read_thread_cpu = _declare_clock(_THREAD_CPU)
+
+
+def monotonic_ns():  # type: ignore[no-untyped-def]
+    """Monotonic time in nanoseconds (int64); the same clock as ``time.monotonic_ns``."""
+    return time.monotonic_ns()
+
+
+def thread_cpu_ns():  # type: ignore[no-untyped-def]
+    """CPU time of the calling thread in nanoseconds (int64)."""
+    return time.thread_time_ns()
+
+
+@overload(monotonic_ns)
+def _monotonic_ns():  # type: ignore[no-untyped-def]
+    return lambda: _read_monotonic()
+
+
+@overload(thread_cpu_ns)
+def _thread_cpu_ns():  # type: ignore[no-untyped-def]
+    return lambda: _read_thread_cpu()
+
+
+@intrinsic
+def _acquire_byte(typingctx, address):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        pointer = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+        # Another thread writes it: a plain load could be hoisted out of the search.
+        return builder.zext(builder.load_atomic(pointer, "acquire", 1), ir.IntType(64))
+
+    return types.int64(types.int64), generate
+
+
+def read_flag(address):  # type: ignore[no-untyped-def]
+    """The byte at ``address``, which another thread may write at any time, as int64; address 0 reads 0."""
+    return ctypes.c_uint8.from_address(int(address)).value if address else 0
+
+
+@overload(read_flag)
+def _read_flag(address):  # type: ignore[no-untyped-def]
+    return lambda address: _acquire_byte(np.int64(address)) if address != 0 else 0
+
+
+@intrinsic
+def _load_word(typingctx, address, index):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.load(builder.gep(pointer, [arguments[1]]))
+
+    return types.uint64(types.int64, types.int64), generate
+
+
+@intrinsic
+def _store_word(typingctx, address, index, word):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        builder.store(arguments[2], builder.gep(pointer, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.uint64), generate
+
+
+def load_word(address, index):  # type: ignore[no-untyped-def]
+    """Element ``index`` of the uint64 array whose data start at ``address``.
+
+    An array passed through a recursion costs an atomic reference count a call; an address costs nothing. Whoever stores
+    the address keeps the array alive, and masks the index.
+    """
+    return np.uint64(ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value)
+
+
+def store_word(address, index, word):  # type: ignore[no-untyped-def]
+    """Set element ``index`` of the uint64 array whose data start at ``address``."""
+    ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value = int(word)
+
+
+@overload(load_word)
+def _load_word_typing(address, index):  # type: ignore[no-untyped-def]
+    return lambda address, index: _load_word(np.int64(address), np.int64(index))
+
+
+@overload(store_word)
+def _store_word_typing(address, index, word):  # type: ignore[no-untyped-def]
+    return lambda address, index, word: _store_word(np.int64(address), np.int64(index), np.uint64(word))
+
+
+def new_record(dtype: np.dtype[Any]) -> Any:
+    """A zeroed record that kernels can change in place (compiled, bounds-checked and uncompiled alike)."""
+    return np.zeros(1, dtype).view(np.recarray)[0]

@@ -1,0 +1,327 @@
+"""The one table of every tunable of the engine.
+
+Everything that knows about parameters is derived from ``PARAMETERS``: the record the kernels read, the checking of
+configurations, the command line, tuning dimensions, ablation rows and the printed reference (``elolab parameters``).
+Adding a parameter is one row here and its use in the search.
+
+Sources: [EE] ElephantEye, chapter 8 (2005); [AW] aspiration windows (Moreland); [FN] null move in practice (fenon,
+2006); [XQ] XQWizard Light 0.3 (2008); [OT] Othello, iterative deepening (2021); [3.31] the released ElephantEye 3.31;
+[ours] what no text says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.errors import UserError
+
+Value = bool | int | str
+
+
+class ParameterError(UserError):
+    """An unknown parameter or a value outside its legal range; names the key, the value and the remedy."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of the table."""
+
+    name: str
+    kind: str
+    """``switch`` (off, on), ``integer`` or ``choice``."""
+    default: Value
+    legal: tuple[Any, ...]
+    """Integers: (lowest, highest). Choices: every choice, in the order of their codes."""
+    tuning: tuple[Any, ...]
+    """Integers: the range a tuner searches. Switches and choices: the values it tries. Empty: not worth tuning."""
+    scale: str
+    """``linear`` or ``log``: how a tuner should space the range."""
+    unit: str
+    games: tuple[str, ...]
+    """The games it applies to; empty means every game."""
+    depends_on: tuple[str, tuple[Value, ...]] | None
+    """Another parameter and the values of it under which this one has an effect."""
+    sound: bool
+    """Whether, everything else being sound, the value of a position at a given depth does not depend on it."""
+    doc: str
+    source: str
+
+    @property
+    def protocol_name(self) -> str:
+        """The option's name over UCI and UCCI."""
+        return "".join(word.capitalize() for word in self.name.split("_"))
+
+    def check(self, value: object, where: str = "") -> Value:
+        """Return ``value`` as this parameter's type; raise ``ParameterError`` if it is not legal."""
+        prefix = f"{where}: " if where else ""
+        if self.kind == "switch":
+            words = {"on": True, "off": False, "true": True, "false": False, "1": True, "0": False}
+            if isinstance(value, str) and value.lower() in words:
+                return words[value.lower()]
+            if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1)):
+                return bool(value)
+            raise ParameterError(f"{prefix}{self.name} = {value!r}, expected on or off")
+        if self.kind == "choice":
+            if isinstance(value, str) and value in self.legal:
+                return value
+            near = difflib.get_close_matches(str(value), self.legal, 1, 0.5)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise ParameterError(f"{prefix}{self.name} = {value!r}, expected one of {', '.join(self.legal)}{hint}")
+        low, high = self.legal
+        if isinstance(value, str):
+            with contextlib.suppress(ValueError):
+                value = int(value)
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+            raise ParameterError(f"{prefix}{self.name} = {value!r}, expected a whole number from {low} to {high}")
+        return int(value)
+
+    def encode(self, value: Value) -> int:
+        """The integer the kernels read."""
+        if self.kind == "choice":
+            return self.legal.index(value)
+        return int(value)
+
+
+def _switch(name: str, default: bool, doc: str, source: str, *, sound: bool = False, **rest: Any) -> Parameter:
+    return _row(name, "switch", default, (False, True), (False, True), doc, source, sound=sound, **rest)
+
+
+def _choice(
+    name: str, default: str, choices: tuple[str, ...], doc: str, source: str, *, sound: bool = False, **rest: Any
+) -> Parameter:
+    return _row(name, "choice", default, choices, rest.pop("tuning", choices), doc, source, sound=sound, **rest)
+
+
+def _integer(
+    name: str,
+    default: int,
+    legal: tuple[int, int],
+    tuning: tuple[int, int] | tuple[()],
+    unit: str,
+    doc: str,
+    source: str,
+    *,
+    sound: bool = False,
+    **rest: Any,
+) -> Parameter:
+    return _row(name, "integer", default, legal, tuning, doc, source, unit=unit, sound=sound, **rest)
+
+
+def _row(
+    name: str,
+    kind: str,
+    default: Value,
+    legal: tuple[Any, ...],
+    tuning: tuple[Any, ...],
+    doc: str,
+    source: str,
+    *,
+    unit: str = "",
+    scale: str = "linear",
+    games: tuple[str, ...] = (),
+    depends_on: tuple[str, tuple[Value, ...]] | None = None,
+    sound: bool,
+) -> Parameter:
+    return Parameter(name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, doc, source)
+
+
+def _needs(name: str, *values: Value) -> tuple[str, tuple[Value, ...]]:
+    return name, values or (True,)
+
+
+PARAMETERS: tuple[Parameter, ...] = (
+    # Search drivers
+    _choice("algorithm", "pvs", ("alphabeta", "pvs"),
+            "plain alpha-beta, or principal variation search (null windows after the first move)",
+            "[XQ][OT] alphabeta; [AW] note pvs", sound=True),
+    _switch("fail_soft", True, "return the value found instead of the bound it passed", "[FN]; [XQ] is fail-hard",
+            sound=True),
+    _switch("iterative_deepening", True, "deepen step by step; off searches straight to the depth limit", "[XQ][OT]",
+            sound=True),
+    _integer("min_depth", 1, (1, 64), (), "plies",
+             "first iteration; no clock ends it, a node limit or a stop does", "[OT] 4; [XQ] 1", sound=True,
+             depends_on=_needs("iterative_deepening")),
+    _integer("depth_step", 1, (1, 4), (1, 2), "plies", "increment of the depth from one iteration to the next",
+             "[ours]", sound=True, depends_on=_needs("iterative_deepening")),
+    _choice("aspiration", "one_sided", ("off", "full", "one_sided", "gradual"),
+            "window around the last iteration's value; after a failure reopen both bounds (full), the failing bound "
+            "(one_sided), or widen the failing bound by a growing factor (gradual)", "[AW]", sound=True,
+            depends_on=_needs("iterative_deepening")),
+    _integer("aspiration_window", 50, (1, 5000), (10, 400), "centipawns",
+             "half-width of the aspiration window (the text's valWINDOW: half a pawn)", "[AW]", scale="log", sound=True,
+             depends_on=_needs("aspiration", "full", "one_sided", "gradual")),
+    _integer("aspiration_growth", 2000, (1100, 10000), (1200, 5000), "permille",
+             "factor by which gradual widens the half-width at each failure", "[ours]", scale="log", sound=True,
+             depends_on=_needs("aspiration", "gradual")),
+    _switch("stop_on_mate", True, "end iterative deepening once the root value is a proven mate", "[EE 8.3][XQ]",
+            sound=True, depends_on=_needs("iterative_deepening")),
+    # Quiescence
+    _switch("quiescence", True, "search captures (all replies in check) below depth 0; off returns the static value",
+            "[ours]; off in [XQ] and [OT]"),
+    _switch("quiescence_see", True, "quiescence skips captures that lose material by static exchange evaluation",
+            "[ours]", depends_on=_needs("quiescence")),
+    _integer("quiescence_check_plies", 4, (0, 64), (0, 8), "plies",
+             "depth below the horizon to which a side in check searches every reply, not only captures", "[ours]",
+             depends_on=_needs("quiescence")),
+    # Null move
+    _switch("null_move", True, "prune where even skipping the turn keeps the score above beta", "[FN][EE]"),
+    _integer("null_depth", 3, (2, 8), (2, 5), "plies",
+             "whole depth subtracted for the null search, the skipped ply included: depth - null_depth",
+             "[FN] 3 or 4; ElephantEye's NULL_DEPTH 2 is 3 here", depends_on=_needs("null_move")),
+    _integer("null_min_depth", 2, (1, 20), (1, 6), "plies",
+             "least depth at which a null move is tried: pruning directly above the leaves is dangerous", "[FN] 2",
+             depends_on=_needs("null_move")),
+    _switch("null_need_attackers", True,
+            "the side to move must have a rook, horse, cannon or a pawn across the river", "[FN] condition 1",
+            depends_on=_needs("null_move")),
+    _switch("null_not_twice", True, "no null move directly after a null move", "[FN] condition 4",
+            depends_on=_needs("null_move")),
+    _switch("null_eval_gate", True,
+            "a null move needs a static evaluation of at least beta, unless the null search is quiescence",
+            "[FN] condition 7, from Fruit", depends_on=_needs("null_move")),
+    _switch("null_in_pv", False, "also try null moves in nodes with an open window", "[FN] on; [3.31] off",
+            depends_on=_needs("null_move")),
+    _choice("null_verify", "off", ("off", "always", "unless_safe"),
+            "after a null cutoff search the same side at depth - null_depth + 1 and believe it only if that fails high "
+            "too; unless_safe skips this above null_safe_material", "[FN][EE]", depends_on=_needs("null_move")),
+    _integer("null_safe_material", 1800, (0, 10000), (500, 4000), "centipawns",
+             "own material (the general not counted) above which unless_safe trusts a null cutoff",
+             "[EE]; [3.31] 400 in its unit", depends_on=_needs("null_verify", "unless_safe")),
+    # Reductions and extensions
+    _switch("late_move_reductions", True, "search late quiet moves at reduced depth first", "[ours]"),
+    _integer("lmr_min_depth", 3, (2, 20), (2, 6), "plies", "least depth at which moves are reduced", "[ours]",
+             depends_on=_needs("late_move_reductions")),
+    _integer("lmr_min_moves", 3, (1, 40), (1, 10), "moves", "moves searched in full before reductions start", "[ours]",
+             depends_on=_needs("late_move_reductions")),
+    _integer("lmr_base", 50, (-200, 400), (0, 150), "hundredths of a ply",
+             "constant part of the reduction; the rest is ln(depth) * ln(move number) / (lmr_divisor / 100)", "[ours]",
+             depends_on=_needs("late_move_reductions")),
+    _integer("lmr_divisor", 200, (50, 1000), (120, 400), "hundredths", "divisor of the logarithmic part", "[ours]",
+             depends_on=_needs("late_move_reductions")),
+    _switch("check_extension", True, "search one ply deeper when the side to move is in check", "[ours]"),
+    # Transposition table
+    _integer("hash_mb", 16, (0, 4096), (), "MiB", "size of the transposition table; 0 is none", "[EE]"),
+    _switch("hash_exact_depth_only", False,
+            "use table entries only of exactly the depth asked for, so that values do not depend on the table", "[ours]"),
+    # Move ordering
+    _switch("hash_move", True, "try the table's move first", "[3.31]", sound=True),
+    _integer("killers", 2, (0, 2), (0, 2), "moves", "killer moves kept at each ply", "[3.31] 2", sound=True),
+    _choice("capture_order", "see", ("none", "mvv_lva", "see"),
+            "captures first by most valuable victim, least valuable attacker; see also puts losing ones last",
+            "[3.31]; none in [XQ]", sound=True),
+    _switch("history", True, "order quiet moves by how often they cut", "[XQ 3.4]", sound=True),
+    _integer("history_weight", 2, (0, 3), (0, 3), "exponent", "bonus is (remaining depth) to this power", "[XQ 3.4] 2",
+             sound=True, depends_on=_needs("history")),
+    _choice("history_record", "cutoff", ("cutoff", "cutoff_and_pv"),
+            "which moves earn the bonus: those that cut, or also the best move of nodes where alpha rose",
+            "[XQ 3.4] cutoff_and_pv", sound=True, depends_on=_needs("history")),
+    _choice("history_index", "from_to_side", ("from_to_shared", "from_to_side", "piece_to"),
+            "one table for both sides by squares, one for each side, or by piece and target",
+            "[XQ 3.4] from_to_shared", sound=True, depends_on=_needs("history")),
+    _switch("history_captures", False, "captures earn and use history too", "[XQ 3.4] on; [3.31] off", sound=True,
+            depends_on=_needs("history")),
+    _choice("history_decay", "halve", ("keep", "halve", "clear"),
+            "what happens to the table between two moves of a game (between iterations it is kept)",
+            "[XQ] keep; [3.31] clear", sound=True, depends_on=_needs("history")),
+    # Evaluation
+    _choice("evaluation", "piece_square", ("material_chess", "material", "piece_square"),
+            "international chess's values (rook 5, horse and cannon 3, pawn 1), our values, or a value by piece and "
+            "square", "[XQ 3.1]; material [ours]"),
+    _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]"),
+    _switch("rules_in_search", True,
+            "score repetitions, the move limit and bare material inside the search; off leaves them to the arbiter",
+            "[ours]"),
+    # Time
+    _choice("time_strategy", "elephanteye", ("elephanteye", "fixed", "share"),
+            "elephanteye: proper time with hard and soft limits; fixed: the same time every move; share: a fixed share "
+            "of what remains", "[EE 8.2]; share [ours]", tuning=()),
+    _integer("time_divisor", 20, (2, 200), (8, 60), "moves",
+             "proper time is increment + remaining / time_divisor: the game is taken to end within so many moves",
+             "[EE 8.2] 20", scale="log", depends_on=_needs("time_strategy", "elephanteye")),
+    _integer("time_hard_factor", 2000, (1000, 20000), (1000, 6000), "permille",
+             "the search is aborted after this much of the proper time", "[EE 8.2] 2", scale="log",
+             depends_on=_needs("time_strategy", "elephanteye")),
+    _integer("time_soft_factor", 500, (50, 5000), (200, 1500), "permille",
+             "when the root has a result after this much of the proper time, the move is played", "[EE 8.2] 1/2",
+             scale="log", depends_on=_needs("time_strategy", "elephanteye")),
+    _choice("time_soft_check", "root_result", ("root_result", "iteration"),
+            "where the soft limit is tested: whenever a move becomes best at the root, or after an iteration",
+            "[EE 8.2] root_result; [3.31] iteration", depends_on=_needs("time_strategy", "elephanteye")),
+    _integer("time_fixed_ms", 1000, (1, 3_600_000), (), "ms", "time a move under the fixed strategy", "[EE 8.2]",
+             depends_on=_needs("time_strategy", "fixed")),
+    _integer("time_share", 40, (1, 1000), (10, 150), "permille", "share of the remaining time under share", "[ours]",
+             scale="log", depends_on=_needs("time_strategy", "share")),
+    _integer("clock_reserve_ms", 20, (0, 60_000), (), "ms", "never used: kept for what lies outside the search",
+             "[ours]"),
+    _integer("poll_interval_nodes", 1024, (1, 1_000_000), (), "nodes", "nodes between two looks at clock and stop flag",
+             "[EE 8.2]"),
+)  # fmt: skip
+
+BY_NAME: dict[str, Parameter] = {row.name: row for row in PARAMETERS}
+
+PARAMETERS_DTYPE = np.dtype([(row.name, np.int64) for row in PARAMETERS])
+
+
+def parameters_of(game: str) -> tuple[Parameter, ...]:
+    """The rows that apply to a game."""
+    return tuple(row for row in PARAMETERS if not row.games or game in row.games)
+
+
+def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Parameter:
+    """The row of that name; raises ``ParameterError`` with the nearest right name if there is none."""
+    if name in BY_NAME:
+        return BY_NAME[name]
+    near = difflib.get_close_matches(name, list(among or BY_NAME), 1, 0.4)
+    hint = f" (did you mean {near[0]!r}?)" if near else " (elolab parameters lists them)"
+    raise ParameterError(f"{where + ': ' if where else ''}unknown parameter {name!r}{hint}")
+
+
+def resolve(overrides: Mapping[str, object], where: str = "", game: str | None = None) -> dict[str, Value]:
+    """Every parameter's value, ``overrides`` checked and laid over the defaults, in the table's order.
+
+    ``where`` names the file or option in errors. Raises ``ParameterError``.
+    """
+    values: dict[str, Value] = {row.name: row.default for row in PARAMETERS}
+    for name, value in overrides.items():
+        row = find(name, where)
+        if game is not None and row.games and game not in row.games:
+            raise ParameterError(f"{where + ': ' if where else ''}{name} does not apply to {game}")
+        values[name] = row.check(value, where)
+    return values
+
+
+def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[str, Value]:
+    """Read ``name=value`` words of a command line into checked overrides."""
+    overrides: dict[str, Value] = {}
+    for word in assignments:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise ParameterError(f"{where} {word!r}: expected name=value")
+        overrides[name.strip()] = find(name.strip(), where).check(value.strip(), where)
+    return overrides
+
+
+def to_record(values: Mapping[str, Value]) -> Any:
+    """The record of ``PARAMETERS_DTYPE`` (all int64) that the kernels read."""
+    record = np.zeros(1, PARAMETERS_DTYPE).view(np.recarray)[0]
+    for row in PARAMETERS:
+        record[row.name] = row.encode(values[row.name])
+    return record
+
+
+def choice_code(name: str, choice: str) -> int:
+    """The code of a choice, for the kernels' named constants."""
+    return BY_NAME[name].legal.index(choice)
+
+
+def format_value(value: Value) -> str:
+    """``on``/``off`` for switches, the text of anything else."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

@@ -1,0 +1,286 @@
+"""Whole games inside compiled code: two parameter records, limits, clocks, adjudication; arrays out.
+
+The loop knows nothing of schedules, suites or stores. ``judge`` (the game's) and ``adjudicate`` are compiled once and
+serve this loop and the Python loop of the arena alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.engine import SearchMemory, StopFlag
+from engine.games import game_named
+from engine.games.contract import (
+    MOVE_LISTS_DTYPE,
+    decode_verdict,
+    encode_verdict,
+    in_check,
+    judge,
+    make,
+    prepare,
+)
+from engine.kernel import jit, new_record, read_flag
+from engine.limits import Limits
+from engine.parameters import Value
+from engine.rules import Adjudication, Ending, Rules
+from engine.search.clock import allot
+from engine.search.driver import think
+from engine.values import MAX_GAME_PLIES
+
+_OPEN = encode_verdict("*", "unfinished")
+_STOPPED = encode_verdict("*", "stopped")
+_DRAW = encode_verdict("1/2-1/2", "draw_adjudication")
+_MAXIMUM = encode_verdict("1/2-1/2", "maximum_length")
+_RESIGN = (encode_verdict("0-1", "resign_adjudication"), encode_verdict("1-0", "resign_adjudication"))
+_FORFEIT = (encode_verdict("0-1", "time_forfeit"), encode_verdict("1-0", "time_forfeit"))
+# The pairs above are indexed by the side that loses.
+
+TRACKER_DTYPE = np.dtype(
+    [
+        ("adjudication_tracker", np.int64),
+        ("losing", np.int64, (2,)),  # consecutive moves of a side with a score at or below minus the resign score
+        ("winning", np.int64, (2,)),
+        ("level", np.int64, (2,)),  # consecutive moves with a score near zero
+    ]
+)
+
+CLOCKS_DTYPE = np.dtype(
+    [
+        ("clocks", np.int64),
+        ("clock_ns", np.int64, (2,)),  # base time of each side, -1 for none
+        ("increment_ns", np.int64, (2,)),
+        ("moves_per_control", np.int64, (2,)),
+        ("move_time_ms", np.int64, (2,)),
+        ("remaining_ns", np.int64, (2,)),
+        ("moves_made", np.int64, (2,)),
+    ]
+)
+
+GAME_DTYPE = np.dtype(
+    [
+        ("game_record", np.int64),
+        ("plies", np.int64),
+        ("moves", np.int32, (MAX_GAME_PLIES,)),
+        ("scores", np.int32, (MAX_GAME_PLIES,)),
+        ("depths", np.int32, (MAX_GAME_PLIES,)),
+        ("nodes", np.int64, (MAX_GAME_PLIES,)),
+        ("times_ns", np.int64, (MAX_GAME_PLIES,)),
+    ]
+)
+
+NO_SCORE = 1 << 30
+"""Stands for the score of a player who did not say one."""
+
+
+@jit
+def adjudicate(adjudication, tracker, mover, score, ply):
+    """Verdict code after a move of side ``mover`` with its own ``score``; ``ply`` counts moves since the opening."""
+    known = score < NO_SCORE
+    losing = known and score <= -adjudication.resign_score
+    winning = known and score >= adjudication.resign_score
+    level = known and abs(score) <= adjudication.draw_score and ply > adjudication.draw_after_ply
+    tracker.losing[mover] = tracker.losing[mover] + 1 if losing else 0
+    tracker.winning[mover] = tracker.winning[mover] + 1 if winning else 0
+    tracker.level[mover] = tracker.level[mover] + 1 if level else 0
+    needed = adjudication.resign_moves
+    if needed > 0:
+        for side in range(2):
+            if tracker.losing[side] >= needed and tracker.winning[1 - side] >= needed:
+                return _RESIGN[side]
+    needed = adjudication.draw_moves
+    if needed > 0 and tracker.level[0] >= needed and tracker.level[1] >= needed:
+        return _DRAW
+    if adjudication.maximum_plies > 0 and ply >= adjudication.maximum_plies:
+        return _MAXIMUM
+    return _OPEN
+
+
+@jit
+def _moves_to_go(clocks, side):
+    """Moves left in the current control; 0 in sudden death."""
+    if clocks.moves_per_control[side] == 0:
+        return np.int64(0)
+    return clocks.moves_per_control[side] - clocks.moves_made[side] % clocks.moves_per_control[side]
+
+
+@jit
+def spend_clock(clocks, side, elapsed):
+    """Take the time of a move off a clock; False if the flag fell. Adds the increment and, in turn, the next control."""
+    clocks.moves_made[side] += 1
+    if clocks.clock_ns[side] < 0:
+        return True
+    clocks.remaining_ns[side] -= elapsed
+    if clocks.remaining_ns[side] < 0:
+        return False
+    clocks.remaining_ns[side] += clocks.increment_ns[side]
+    control = clocks.moves_per_control[side]
+    if control > 0 and clocks.moves_made[side] % control == 0:
+        clocks.remaining_ns[side] += clocks.clock_ns[side]
+    return True
+
+
+@jit
+def _think(state, search, lists, parameters, clocks, side):
+    """One side's move."""
+    prepare(state, parameters)
+    allot(
+        search,
+        parameters,
+        clocks.move_time_ms[side],
+        clocks.remaining_ns[side] if clocks.clock_ns[side] >= 0 else np.int64(-1),
+        clocks.increment_ns[side],
+        _moves_to_go(clocks, side),
+    )
+    return think(state, search, lists, parameters)
+
+
+@jit
+def play_compiled(
+    state, lists, first_search, second_search, first_parameters, second_parameters, clocks, adjudication,
+    tracker, record, longest
+):  # fmt: skip
+    """Play from ``state`` to the end; fills ``record`` and returns the verdict code."""
+    while True:
+        verdict = judge(state, lists)
+        if verdict != _OPEN:
+            return verdict
+        if record.plies > 0:
+            ply = record.plies - 1
+            mover = 1 - np.int64(state.side)
+            verdict = adjudicate(adjudication, tracker, mover, np.int64(record.scores[ply]), record.plies)
+            if verdict != _OPEN:
+                return verdict
+        if state.ply >= longest:
+            return _MAXIMUM
+        side = np.int64(state.side)
+        if side == 0:
+            search = first_search
+            move = _think(state, search, lists, first_parameters, clocks, side)
+        else:
+            search = second_search
+            move = _think(state, search, lists, second_parameters, clocks, side)
+        if read_flag(search.stop_address) != 0:
+            return _STOPPED
+        ply = record.plies
+        record.moves[ply] = move
+        record.scores[ply] = search.line_score[0]
+        record.depths[ply] = search.depth
+        record.nodes[ply] = search.nodes
+        record.times_ns[ply] = search.elapsed_ns
+        record.plies += 1
+        in_check(state)
+        make(state, move)
+        in_check(state)
+        if not spend_clock(clocks, side, search.elapsed_ns):
+            return _FORFEIT[side]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One side of a compiled game."""
+
+    parameters: Mapping[str, Value]
+    """Every parameter, resolved."""
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class PlayedGame:
+    """A finished game; lists have one entry a move. Scores are the mover's, in centipawns."""
+
+    moves: list[str]
+    scores: list[int]
+    depths: list[int]
+    nodes: list[int]
+    times_ms: list[float]
+    result: str
+    reason: str
+    final_position: str
+
+
+class CompiledGames:
+    """Plays games one after another in compiled code, without the interpreter lock; one a worker thread.
+
+    Records and tables are made once for each pair of parameter set and limit; no game depends on those before it.
+    """
+
+    def __init__(self, game: str) -> None:
+        self.game = game_named(game)
+        self._lists = new_record(MOVE_LISTS_DTYPE)
+        self._record = new_record(GAME_DTYPE)
+        self._memories: dict[tuple[Any, ...], SearchMemory] = {}
+
+    def _memory(self, contender: Contender, side: int) -> SearchMemory:
+        key = (tuple(contender.parameters.items()), str(contender.limits), side)
+        if key not in self._memories:
+            # A tuner meets a new pair of sets in nearly every match: keep only a few tables.
+            while len(self._memories) >= 16:
+                del self._memories[next(iter(self._memories))]
+            self._memories[key] = SearchMemory(contender.parameters, contender.limits.nodes)
+        return self._memories[key]
+
+    def play(
+        self,
+        position: str,
+        moves: Sequence[str],
+        first: Contender,
+        second: Contender,
+        rules: Rules,
+        adjudication: Adjudication,
+        stop: StopFlag,
+    ) -> PlayedGame:
+        """One game from a position and the moves of its opening; reason ``stopped`` if the flag was set."""
+        start = self.game.position(position, moves)
+        self.game.apply_rules(start.state, rules)
+        memories = (self._memory(first, 0), self._memory(second, 1))
+        clocks = new_record(CLOCKS_DTYPE)
+        for side, contender in enumerate((first, second)):
+            memories[side].new_game()
+            memories[side].set_limits(contender.limits, stop)
+            set_clock(clocks, side, contender.limits)
+        record = self._record
+        record.plies = 0
+        verdict = play_compiled(
+            start.state, self._lists, memories[0].search, memories[1].search, memories[0].parameters,
+            memories[1].parameters, clocks, adjudication.to_record(), new_record(TRACKER_DTYPE), record,
+            self.game.longest_game,
+        )  # fmt: skip
+        ending = decode_verdict(int(verdict))
+        plies = int(record.plies)
+        return PlayedGame(
+            moves=[self.game.format_move(int(code)) for code in record.moves[:plies]],
+            scores=record.scores[:plies].tolist(),
+            depths=record.depths[:plies].tolist(),
+            nodes=record.nodes[:plies].tolist(),
+            times_ms=[time / 1e6 for time in record.times_ns[:plies].tolist()],
+            result=ending.result,
+            reason=ending.reason,
+            final_position=self.game.format_state(start.state),
+        )
+
+
+def set_clock(clocks: Any, side: int, limits: Limits) -> None:
+    """Put one side's limits on a clock record of ``CLOCKS_DTYPE``."""
+    clocks.clock_ns[side] = -1 if limits.clock_ms is None else limits.clock_ms * 1_000_000
+    clocks.remaining_ns[side] = clocks.clock_ns[side]
+    clocks.increment_ns[side] = limits.increment_ms * 1_000_000
+    clocks.moves_per_control[side] = limits.moves_per_control
+    clocks.move_time_ms[side] = limits.move_time_ms or 0
+
+
+class Adjudicator:
+    """The compiled loop's adjudication, a move at a time, for loops in Python."""
+
+    def __init__(self, adjudication: Adjudication) -> None:
+        self._adjudication = adjudication.to_record()
+        self._tracker = new_record(TRACKER_DTYPE)
+
+    def after_move(self, mover: int, score: int | None, ply: int) -> Ending | None:
+        """The ending after a move of side ``mover`` (0 or 1) with its own score; ``ply`` counts it in."""
+        verdict = adjudicate(self._adjudication, self._tracker, mover, NO_SCORE if score is None else score, ply)
+        return None if int(verdict) == _OPEN else decode_verdict(int(verdict))
+

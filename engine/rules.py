@@ -1,0 +1,130 @@
+"""Rules and adjudication of a game as frozen values, and how a game can end.
+
+The compiled counterparts (``judge`` in each game, ``adjudicate`` in ``engine.play``) read the records made here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
+"""Result strings; ``1-0`` means that the side that moved first won."""
+
+# Codes of the reasons; the kernel returns the index.
+REASONS = (
+    "unfinished",
+    "checkmate",
+    "stalemate",
+    "perpetual_check",
+    "perpetual_chase",
+    "repetition",
+    "move_limit",
+    "insufficient_material",
+    "final_score",
+    "resign_adjudication",
+    "draw_adjudication",
+    "maximum_length",
+    "time_forfeit",
+    "illegal_move",
+    "crash",
+    "no_answer",
+    "startup_failure",
+    "stopped",
+)
+REASON_CODE = {reason: code for code, reason in enumerate(REASONS)}
+
+REASON_TEXT = {
+    "unfinished": "the game is not over",
+    "checkmate": "the side to move is in check and has no legal move",
+    "stalemate": "the side to move has no legal move (a loss in Xiangqi)",
+    "perpetual_check": "one side gave check on every move of a repetition and loses",
+    "perpetual_chase": "one side chased the same unprotected piece on every move of a repetition and loses",
+    "repetition": "a position was repeated, and neither side alone is at fault",
+    "move_limit": "too many plies without a capture",
+    "insufficient_material": "no side has a piece that can cross the river",
+    "final_score": "the board is full or neither side can move",
+    "resign_adjudication": "the loser's score stayed below the resign limit, and the winner's agreed",
+    "draw_adjudication": "both scores stayed near zero for long enough",
+    "maximum_length": "the game reached the maximum length",
+    "time_forfeit": "a player overstepped the time",
+    "illegal_move": "a player answered with an illegal or unreadable move",
+    "crash": "a player's process ended during the game",
+    "no_answer": "a player gave no answer before the watchdog's deadline",
+    "startup_failure": "a player's process could not be started or did not complete the handshake",
+    "stopped": "the game was interrupted and will be played again",
+}
+
+REPETITION_RULES = ("draw", "check-only", "asian")
+
+RULES_DTYPE = np.dtype(
+    [("repetition", np.int64), ("fold", np.int64), ("move_limit", np.int64), ("insufficient", np.int64)]
+)
+ADJUDICATION_DTYPE = np.dtype(
+    [
+        ("resign_score", np.int64),
+        ("resign_moves", np.int64),
+        ("draw_score", np.int64),
+        ("draw_moves", np.int64),
+        ("draw_after_ply", np.int64),
+        ("maximum_plies", np.int64),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The options of the rules that the arbiter and the engine share."""
+
+    repetition: str = "asian"
+    """``asian`` (check outranks chase outranks none), ``check-only``, or ``draw``."""
+    fold: int = 3
+    """Occurrences of a position, with the same side to move, at which a repetition is judged: 3 or 4."""
+    move_limit: int = 120
+    """Plies without a capture after which the game is drawn, each side's checks beyond 10 not counted; 0 is off."""
+    insufficient: bool = True
+    """Whether the game is drawn once no side has a rook, horse, cannon or pawn."""
+
+    def to_record(self) -> Any:
+        """The same as a numpy record of ``RULES_DTYPE``."""
+        record = np.zeros(1, RULES_DTYPE).view(np.recarray)[0]
+        record.repetition = REPETITION_RULES.index(self.repetition)
+        record.fold = self.fold
+        record.move_limit = self.move_limit
+        record.insufficient = self.insufficient
+        return record
+
+
+@dataclass(frozen=True)
+class Adjudication:
+    """When a tournament ends a game early; a value of 0 moves switches a rule off."""
+
+    resign_score: int = 1000
+    """Centipawns (or disc-hundredths): the loser's own score at or below minus this, the winner's at or above it."""
+    resign_moves: int = 4
+    """Consecutive moves of each side for which the scores must agree; 0 is off."""
+    draw_score: int = 10
+    """Centipawns: both sides' scores within this of zero."""
+    draw_moves: int = 0
+    """Consecutive moves of each side for which that must hold; 0 is off."""
+    draw_after_ply: int = 80
+    """First ply (of the game, the opening not counted) at which a draw may be adjudicated."""
+    maximum_plies: int = 400
+    """Plies (the opening not counted) after which the game is drawn; 0 is off (the store's limit still holds)."""
+
+    def to_record(self) -> Any:
+        """The same as a numpy record of ``ADJUDICATION_DTYPE``."""
+        record = np.zeros(1, ADJUDICATION_DTYPE).view(np.recarray)[0]
+        for field in fields(self):
+            record[field.name] = getattr(self, field.name)
+        return record
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a game ended: a result string of ``RESULTS`` and a reason of ``REASONS``."""
+
+    result: str
+    reason: str

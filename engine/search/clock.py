@@ -1,0 +1,127 @@
+"""Time: how long a move may take, and the look at clock, node limit and stop flag.
+
+Strategies [EE 8.2]: the *proper* time of a move is what remains divided by the moves to go, or the increment plus what
+remains divided by ``time_divisor``. ``elephanteye`` plays once the root has a new result after half of it and aborts at
+twice of it; ``fixed`` aborts at a constant time; ``share`` at a fixed share of what remains.
+"""
+
+from __future__ import annotations
+
+from engine.kernel import jit, monotonic_ns, read_flag, thread_cpu_ns
+from engine.parameters import choice_code
+from engine.search.records import (
+    CLOCK_CPU,
+    CLOCK_NODE,
+    CLOCK_OFF,
+    CLOCK_WALL,
+    NO_LIMIT,
+    STOPPED_BY_FLAG,
+    STOPPED_BY_HARD_LIMIT,
+    STOPPED_BY_NODES,
+    STOPPED_BY_SOFT_LIMIT,
+)
+
+_ELEPHANTEYE = choice_code("time_strategy", "elephanteye")
+_FIXED = choice_code("time_strategy", "fixed")
+_MILLISECOND = 1_000_000
+
+
+@jit
+def allot(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to_go):
+    """Set the soft and hard limit of the next search, in nanoseconds.
+
+    ``move_time_ms`` is a time for just this move (0: none); ``remaining_ns`` is negative where there is no clock.
+    """
+    soft = NO_LIMIT
+    hard = NO_LIMIT
+    if move_time_ms > 0:
+        hard = move_time_ms * _MILLISECOND
+    if remaining_ns >= 0:
+        usable = max(0, remaining_ns - parameters.clock_reserve_ms * _MILLISECOND)
+        if parameters.time_strategy == _ELEPHANTEYE:
+            if moves_to_go > 0:
+                proper = remaining_ns // moves_to_go
+            else:
+                proper = increment_ns + remaining_ns // parameters.time_divisor
+            soft = proper // 1000 * parameters.time_soft_factor
+            hard = min(hard, proper // 1000 * parameters.time_hard_factor)
+        elif parameters.time_strategy == _FIXED:
+            hard = min(hard, parameters.time_fixed_ms * _MILLISECOND)
+        else:
+            hard = min(hard, remaining_ns // 1000 * parameters.time_share)
+        hard = min(hard, usable)
+    search.soft_ns = soft
+    search.hard_ns = hard
+
+
+@jit
+def elapsed_ns(search):
+    """Nanoseconds since the search began, on its clock; without a clock, monotonic time."""
+    if search.clock == CLOCK_NODE:
+        return search.nodes * search.nanoseconds_per_node
+    if search.clock == CLOCK_CPU:
+        return thread_cpu_ns() - search.start_ns
+    return monotonic_ns() - search.start_ns
+
+
+@jit
+def start_clock(search):
+    """Begin counting time and nodes."""
+    search.start_ns = thread_cpu_ns() if search.clock == CLOCK_CPU else monotonic_ns()
+    search.nodes = 0
+    search.stopped = 0
+    search.clock_armed = 0
+    search.countdown = 0
+
+
+@jit
+def poll(search, parameters):
+    """Look at every limit; set ``stopped``, or the number of nodes until the next look."""
+    if read_flag(search.stop_address) != 0:
+        search.stopped = STOPPED_BY_FLAG
+        return
+    left = search.node_limit - search.nodes
+    if left <= 0:
+        search.stopped = STOPPED_BY_NODES
+        return
+    if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.hard_ns < NO_LIMIT:
+        if search.clock == CLOCK_NODE:
+            # A node that would end past the limit is not searched, so that the node clock is exact.
+            left = min(left, search.hard_ns // search.nanoseconds_per_node - search.nodes)
+            if left <= 0:
+                search.stopped = STOPPED_BY_HARD_LIMIT
+                return
+        elif elapsed_ns(search) >= search.hard_ns:
+            search.stopped = STOPPED_BY_HARD_LIMIT
+            return
+    search.countdown = min(left, parameters.poll_interval_nodes)
+
+
+@jit
+def arm_clock(search):
+    """From now on the clock may end the search: its first iteration is complete."""
+    search.clock_armed = 1
+    search.countdown = 0
+
+
+@jit
+def stop_if_soft_limit_passed(search):
+    """End the search with what it has if more than the soft limit has gone."""
+    if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.soft_ns < NO_LIMIT:
+        if elapsed_ns(search) > search.soft_ns:
+            search.stopped = STOPPED_BY_SOFT_LIMIT
+
+
+@jit
+def spend_node(search, parameters):
+    """Account for one move about to be made; False if the search must stop instead."""
+    if search.countdown <= 0:
+        poll(search, parameters)
+    if search.stopped != 0:
+        return False
+    search.countdown -= 1
+    search.nodes += 1
+    return True
+
+
+CLOCK_CODES = {"wall": CLOCK_WALL, "cpu": CLOCK_CPU, "node": CLOCK_NODE}

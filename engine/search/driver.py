@@ -1,0 +1,240 @@
+"""The driver: root search, iterative deepening, aspiration windows, several lines, and when to stop.
+
+Aspiration [AW]: the window is the last iteration's value -/+ the half-width; the first iteration has a full window; the
+depth advances only on success; the tests for failure are inclusive and come after the test for time-out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.games.contract import generate, in_check, make, unmake
+from engine.kernel import jit
+from engine.parameters import choice_code
+from engine.search.clock import arm_clock, elapsed_ns, spend_node, start_clock, stop_if_soft_limit_passed
+from engine.search.node import ALPHABETA, bounded, remember_variation, search_node
+from engine.search.ordering import pick_move, prepare_heuristics, reward_cutoff, score_moves
+from engine.search.quiescence import terminal_value
+from engine.search.records import HISTORY_SIZE, NO_LIMIT
+from engine.search.table import EXACT, LOWER_BOUND, SEARCH_NUMBERS, UPPER_BOUND, entry_move, probe, store
+from engine.values import BAN_BOUND, INFINITY, MATE_BOUND, MAX_DEPTH
+
+_OFF = choice_code("aspiration", "off")
+_FULL = choice_code("aspiration", "full")
+_ONE_SIDED = choice_code("aspiration", "one_sided")
+_SOFT_AT_ROOT = choice_code("time_soft_check", "root_result")
+
+
+@jit
+def search_root(state, search, lists, parameters, alpha, beta, depth, first):
+    """Search the root moves from index ``first`` on; the move found best goes to that index.
+
+    A move that raises alpha is a proven improvement and is kept in the results at once, so that an abort later in the
+    iteration loses nothing; a result at or below alpha proves nothing and changes nothing.
+    """
+    search.variation_end[0] = 0
+    if in_check(state) and parameters.check_extension != 0:
+        depth += 1
+    best = np.int64(-INFINITY)
+    best_move = np.int64(0)
+    raised = alpha
+    line = search.current_line
+    for index in range(first, search.root_count):
+        move = np.int64(search.root_moves[index])
+        if not spend_node(search, parameters):
+            return np.int64(0)
+        make(state, move)
+        child = np.int64(depth - 1)
+        if index == first or parameters.algorithm == ALPHABETA:
+            value = -search_node(state, search, lists, parameters, -beta, -raised, child, np.int64(1), np.int64(0))
+        else:
+            value = -search_node(
+                state, search, lists, parameters, -raised - 1, -raised, child, np.int64(1), np.int64(0)
+            )
+            if value > raised and value < beta and search.stopped == 0:
+                search.researches += 1
+                value = -search_node(
+                    state, search, lists, parameters, -beta, -raised, child, np.int64(1), np.int64(0)
+                )
+        unmake(state)
+        if search.stopped != 0:
+            return np.int64(0)
+        if value > best:
+            best = value
+            if value > raised:
+                raised = value
+                best_move = move
+                remember_variation(search, np.int64(0), move)
+                _keep_result(search, line, move, value, depth)
+                _move_to_front(search, index, first)
+                if value >= beta:
+                    reward_cutoff(state, search, parameters, move, depth, np.int64(0))
+                    break
+                if parameters.time_soft_check == _SOFT_AT_ROOT and line == 0:
+                    stop_if_soft_limit_passed(search)
+                    if search.stopped != 0:
+                        return np.int64(0)
+    best = bounded(parameters, best, alpha, beta)
+    bound = EXACT
+    if best >= beta:
+        bound = LOWER_BOUND
+    elif best_move == 0:
+        bound = UPPER_BOUND
+    if first == 0 and search.filter_count == 0:
+        store(search, state.key, best_move, best, depth, bound, np.int64(0))
+    return best
+
+
+@jit
+def _keep_result(search, line, move, value, depth):
+    """A line's result as it stands."""
+    search.line_move[line] = move
+    search.line_score[line] = value
+    search.line_depth[line] = depth
+    length = search.variation_end[0]
+    search.line_length[line] = length
+    for index in range(length):
+        search.line_variation[line, index] = search.variation[0, index]
+
+
+@jit
+def _move_to_front(search, index, first):
+    """Bring a root move to ``first``; the order of the others stays."""
+    move = search.root_moves[index]
+    for other in range(index, first, -1):
+        search.root_moves[other] = search.root_moves[other - 1]
+    search.root_moves[first] = move
+
+
+@jit
+def _collect_root_moves(state, search, lists, parameters):
+    """The legal moves, or those of them the caller allows, in the order of promise."""
+    count = generate(state, lists, 0)
+    score_moves(state, search, lists, parameters, np.int64(0), count, entry_move(probe(search, state.key)))
+    search.root_count = 0
+    for index in range(count):
+        move = pick_move(lists, np.int64(0), index, count)
+        allowed = search.filter_count == 0
+        for other in range(search.filter_count):
+            if search.filter_moves[other] == move:
+                allowed = True
+        if allowed:
+            search.root_moves[search.root_count] = move
+            search.root_count += 1
+    return count
+
+
+@jit
+def _search_window(state, search, lists, parameters, depth, previous):
+    """One iteration of one line: the value at ``depth``, searched with the aspiration window around ``previous``."""
+    line = search.current_line
+    alpha = np.int64(-INFINITY)
+    beta = np.int64(INFINITY)
+    half_width = parameters.aspiration_window
+    if parameters.aspiration != _OFF and previous > -INFINITY:
+        alpha = max(previous - half_width, -INFINITY)
+        beta = min(previous + half_width, INFINITY)
+    while True:
+        value = search_root(state, search, lists, parameters, alpha, beta, depth, line)
+        if search.stopped != 0:
+            return value
+        failed_low = value <= alpha and alpha > -INFINITY
+        failed_high = value >= beta and beta < INFINITY
+        if not failed_low and not failed_high:
+            return value
+        if failed_low:
+            search.fails_low += 1
+        else:
+            search.fails_high += 1
+        if parameters.aspiration == _FULL:
+            alpha = np.int64(-INFINITY)
+            beta = np.int64(INFINITY)
+        elif parameters.aspiration == _ONE_SIDED:
+            # A second failure on the other side finds that bound still in place and opens it too.
+            if failed_low:
+                alpha = np.int64(-INFINITY)
+            else:
+                beta = np.int64(INFINITY)
+        else:
+            half_width = half_width * parameters.aspiration_growth // 1000 + 1
+            if failed_low:
+                alpha = previous - half_width if half_width < BAN_BOUND else np.int64(-INFINITY)
+                alpha = max(alpha, -INFINITY)
+            else:
+                beta = previous + half_width if half_width < BAN_BOUND else np.int64(INFINITY)
+                beta = min(beta, INFINITY)
+
+
+@jit
+def _iterate(state, search, lists, parameters):
+    """Iterative deepening until a limit, a proven mate, or the deepest iteration."""
+    last = min(search.depth_limit, MAX_DEPTH)
+    depth = min(parameters.min_depth, last)
+    if parameters.iterative_deepening == 0 and search.depth_limit <= MAX_DEPTH:
+        depth = last
+    lines = min(search.lines, search.root_count)
+    while True:
+        for line in range(lines):
+            search.current_line = line
+            previous = search.line_score[line] if search.depth > 0 else np.int64(-INFINITY)
+            value = _search_window(state, search, lists, parameters, np.int64(depth), previous)
+            if search.stopped != 0:
+                return
+            search.line_score[line] = value
+        search.depth = depth
+        if search.clock_armed == 0:
+            arm_clock(search)
+        if parameters.stop_on_mate != 0 and lines == 1:
+            if search.line_score[0] >= MATE_BOUND or search.line_score[0] <= -MATE_BOUND:
+                return
+        if parameters.time_soft_check != _SOFT_AT_ROOT:
+            stop_if_soft_limit_passed(search)
+        if search.stopped != 0 or depth >= last:
+            return
+        # One legal move needs no thought, unless depth alone was asked for.
+        if search.root_count == 1 and (search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT):
+            return
+        depth = min(depth + parameters.depth_step, last)
+
+
+@jit
+def think(state, search, lists, parameters):
+    """Search a position under the limits in ``search``; the results are its lines. Returns the move to play, or 0.
+
+    Limits, clock allotment, filter and number of lines are set beforehand; ``new_game`` came before the first search.
+    """
+    start_clock(search)
+    search.root = state.ply
+    search.search_number = (search.search_number + 1) & (SEARCH_NUMBERS - 1)
+    search.depth = 0
+    search.deepest_ply = 0
+    search.current_line = 0
+    prepare_heuristics(search, parameters)
+    for line in range(search.lines):
+        search.line_move[line] = 0
+        search.line_score[line] = -INFINITY
+        search.line_depth[line] = 0
+        search.line_length[line] = 0
+    count = _collect_root_moves(state, search, lists, parameters)
+    if count == 0:
+        search.line_score[0] = terminal_value(state, np.int64(0))
+    if search.root_count > 0:
+        _iterate(state, search, lists, parameters)
+        if search.line_move[0] == 0:
+            # Stopped before anything was proven: the most promising move, without a score.
+            search.line_move[0] = search.root_moves[0]
+            search.line_score[0] = 0
+    search.elapsed_ns = elapsed_ns(search)
+    return search.line_move[0]
+
+
+@jit
+def new_game(search, game_number):
+    """Forget everything of earlier games; ``game_number`` (1 to 65 535) has not been used with this table before."""
+    search.game_number = game_number
+    search.search_number = 0
+    for index in range(HISTORY_SIZE):
+        search.history[index] = 0
+    for ply in range(search.killers.shape[0]):
+        search.killers[ply, 0] = 0
+        search.killers[ply, 1] = 0

@@ -1,0 +1,120 @@
+"""Move ordering: the table's move, captures, killers, history."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.games.contract import capture_order, history_piece, is_quiet
+from engine.kernel import jit
+from engine.parameters import choice_code
+from engine.search.records import HISTORY_SIZE
+
+_HASH_MOVE = 1 << 30
+_GOOD_CAPTURE = 1 << 28
+_KILLER = 1 << 27
+_HISTORY_CEILING = 1 << 24
+"""Histories are halved before they reach the killers' rank."""
+_LOSING_CAPTURE = -(1 << 28)
+
+_NO_CAPTURE_ORDER = choice_code("capture_order", "none")
+_SEE = choice_code("capture_order", "see")
+_FROM_TO_SHARED = choice_code("history_index", "from_to_shared")
+_FROM_TO_SIDE = choice_code("history_index", "from_to_side")
+_CLEAR = choice_code("history_decay", "clear")
+_HALVE = choice_code("history_decay", "halve")
+
+
+@jit
+def _history_index(state, parameters, move):
+    if parameters.history_index == _FROM_TO_SHARED:
+        return move & 0x3FFF
+    if parameters.history_index == _FROM_TO_SIDE:
+        return (move & 0x3FFF) | (np.int64(state.side) << 14)
+    return (history_piece(state, move) << 7) | ((move >> 7) & 127)
+
+
+@jit
+def score_moves(state, search, lists, parameters, ply, count, hash_move):
+    """Fill ``lists.order[ply]`` with the ordering scores of ``lists.moves[ply]``."""
+    see = 1 if parameters.capture_order == _SEE else 0
+    for index in range(count):
+        move = np.int64(lists.moves[ply, index])
+        quiet = is_quiet(state, move)
+        order = np.int64(0)
+        if move == hash_move and parameters.hash_move != 0:
+            order = np.int64(_HASH_MOVE)
+        elif not quiet and parameters.capture_order != _NO_CAPTURE_ORDER:
+            value = np.int64(capture_order(state, move, see))
+            order = value + _GOOD_CAPTURE if value >= 0 else value + _LOSING_CAPTURE
+        elif parameters.killers > 0 and search.killers[ply, 0] == move:
+            order = np.int64(_KILLER + 1)
+        elif parameters.killers > 1 and search.killers[ply, 1] == move:
+            order = np.int64(_KILLER)
+        elif parameters.history != 0 and (quiet or parameters.history_captures != 0):
+            order = np.int64(search.history[_history_index(state, parameters, move)])
+        lists.order[ply, index] = order
+
+
+@jit
+def pick_move(lists, ply, start, count):
+    """Bring the best remaining move to ``start`` and return it; the first of equals, so that order is reproducible."""
+    best = start
+    for index in range(start + 1, count):
+        if lists.order[ply, index] > lists.order[ply, best]:
+            best = index
+    move = np.int64(lists.moves[ply, best])
+    if best != start:
+        order = lists.order[ply, best]
+        # Shift instead of swapping: equals keep the generator's order.
+        for index in range(best, start, -1):
+            lists.moves[ply, index] = lists.moves[ply, index - 1]
+            lists.order[ply, index] = lists.order[ply, index - 1]
+        lists.moves[ply, start] = move
+        lists.order[ply, start] = order
+    return move
+
+
+@jit
+def _bonus(parameters, depth):
+    """(remaining depth) to the power of ``history_weight``."""
+    depth = max(depth, 1)
+    bonus = np.int64(1)
+    for _ in range(parameters.history_weight):
+        bonus *= depth
+    return bonus
+
+
+@jit
+def reward_history(state, search, parameters, move, depth):
+    """Let a move that proved good be tried earlier elsewhere."""
+    if parameters.history == 0 or (parameters.history_captures == 0 and not is_quiet(state, move)):
+        return
+    index = _history_index(state, parameters, move)
+    value = search.history[index] + _bonus(parameters, depth)
+    search.history[index] = value
+    if value >= _HISTORY_CEILING:
+        for other in range(HISTORY_SIZE):
+            search.history[other] >>= 1
+
+
+@jit
+def reward_cutoff(state, search, parameters, move, depth, ply):
+    """Record a move that caused a beta cutoff."""
+    reward_history(state, search, parameters, move, depth)
+    if parameters.killers > 0 and is_quiet(state, move) and search.killers[ply, 0] != move:
+        search.killers[ply, 1] = search.killers[ply, 0]
+        search.killers[ply, 0] = move
+
+
+@jit
+def prepare_heuristics(search, parameters):
+    """What of killers and history survives from the last move of the game."""
+    for ply in range(search.killers.shape[0]):
+        search.killers[ply, 0] = 0
+        search.killers[ply, 1] = 0
+    if parameters.history_decay == _CLEAR:
+        for index in range(HISTORY_SIZE):
+            search.history[index] = 0
+    elif parameters.history_decay == _HALVE:
+        for index in range(HISTORY_SIZE):
+            search.history[index] >>= 1

@@ -1,0 +1,84 @@
+"""Quiescence search: captures until the position is quiet, every reply while in check near the horizon."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.games.contract import (
+    capture_order,
+    evaluate,
+    final_score,
+    generate,
+    generate_noisy,
+    in_check,
+    make,
+    unmake,
+)
+from engine.kernel import jit
+from engine.search.clock import spend_node
+from engine.search.ordering import pick_move, score_moves
+from engine.values import INFINITY, MATE_BOUND, MAX_PLY
+
+
+@jit
+def static_value(state, parameters):
+    """Static evaluation with the bonus for the side to move, in centipawns."""
+    return evaluate(state) + parameters.tempo
+
+
+@jit
+def terminal_value(state, ply):
+    """Score of a position without legal moves, at its distance from the root."""
+    score = final_score(state)
+    if score <= -MATE_BOUND:
+        return score + ply
+    if score >= MATE_BOUND:
+        return score - ply
+    return score
+
+
+@jit
+def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
+    """Value of a position at or below the horizon; ``below`` counts the plies under it."""
+    search.variation_end[ply] = ply
+    if ply > search.deepest_ply:
+        search.deepest_ply = ply
+    if ply >= MAX_PLY - 1:
+        return static_value(state, parameters)
+    evade = below < parameters.quiescence_check_plies and in_check(state)
+    best = np.int64(-INFINITY)
+    if evade:
+        count = generate(state, lists, ply)
+        if count == 0:
+            return terminal_value(state, ply)
+    else:
+        best = static_value(state, parameters)
+        if best >= beta:
+            return best
+        alpha = max(alpha, best)
+        count = generate_noisy(state, lists, ply)
+    if evade:
+        score_moves(state, search, lists, parameters, ply, count, np.int64(0))
+    else:
+        for index in range(count):
+            move = np.int64(lists.moves[ply, index])
+            lists.order[ply, index] = capture_order(state, move, parameters.quiescence_see)
+    for index in range(count):
+        move = pick_move(lists, ply, index, count)
+        if not evade and lists.order[ply, index] < 0:
+            # Only losing captures are left.
+            break
+        if not spend_node(search, parameters):
+            return np.int64(0)
+        make(state, move)
+        value = -quiescence(state, search, lists, parameters, -beta, -alpha, ply + 1, below + 1)
+        unmake(state)
+        if search.stopped != 0:
+            return np.int64(0)
+        if value > best:
+            best = value
+            if value > alpha:
+                alpha = value
+                if value >= beta:
+                    break
+    return best

@@ -1,0 +1,81 @@
+"""The record one search works on: limits, clock, results, killers, history, principal variations, counters."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.values import MAX_MOVES, MAX_PLY
+
+HISTORY_SIZE = 1 << 15
+MAX_LINES = 32
+"""Most lines a multi-line analysis reports."""
+
+NO_LIMIT = 1 << 60
+
+CLOCK_OFF, CLOCK_WALL, CLOCK_CPU, CLOCK_NODE = range(4)
+
+# Why a search ended before its depth limit.
+RUNNING, STOPPED_BY_FLAG, STOPPED_BY_NODES, STOPPED_BY_HARD_LIMIT, STOPPED_BY_SOFT_LIMIT = range(5)
+
+SEARCH_DTYPE = np.dtype(
+    [
+        ("search_record", np.int64),  # a name of its own, so that no other record begins alike
+        ("nodes", np.int64),  # moves made in the main and the quiescence search; null moves not counted
+        ("countdown", np.int64),  # nodes until the next look at limits, clock and stop flag
+        ("stopped", np.int64),
+        ("root", np.int64),  # the state's ply at the root
+        ("game_number", np.int64),  # tags the table's entries: those of other games do not exist
+        ("search_number", np.int64),  # tags them for replacement within a game
+        # Limits.
+        ("depth_limit", np.int64),
+        ("node_limit", np.int64),
+        ("stop_address", np.int64),  # of a byte another thread sets; 0 for none
+        ("table_address", np.int64),
+        ("table_mask", np.int64),  # buckets - 1; -1 for no table
+        # Clock. Times are nanoseconds since the search began.
+        ("clock", np.int64),
+        ("clock_armed", np.int64),  # whether the first iteration is done: no clock ends it
+        ("start_ns", np.int64),
+        ("soft_ns", np.int64),
+        ("hard_ns", np.int64),
+        ("nanoseconds_per_node", np.int64),
+        # Root moves in the order of trial, and the restriction to some of them.
+        ("root_count", np.int64),
+        ("root_moves", np.int32, (MAX_MOVES,)),
+        ("filter_count", np.int64),
+        ("filter_moves", np.int32, (MAX_MOVES,)),
+        # Results: line 0 is the move to play.
+        ("lines", np.int64),
+        ("line_move", np.int64, (MAX_LINES,)),
+        ("line_score", np.int64, (MAX_LINES,)),
+        ("line_depth", np.int64, (MAX_LINES,)),
+        ("line_length", np.int64, (MAX_LINES,)),
+        ("line_variation", np.int32, (MAX_LINES, MAX_PLY + 2)),
+        ("depth", np.int64),  # last completed iteration
+        ("deepest_ply", np.int64),
+        ("elapsed_ns", np.int64),
+        ("current_line", np.int64),
+        # Heuristics.
+        ("killers", np.int32, (MAX_PLY + 2, 2)),
+        ("history", np.int32, (HISTORY_SIZE,)),
+        ("variation", np.int32, (MAX_PLY + 2, MAX_PLY + 2)),
+        ("variation_end", np.int64, (MAX_PLY + 2,)),
+        # Counters.
+        ("fails_low", np.int64),  # aspiration windows
+        ("fails_high", np.int64),
+        ("researches", np.int64),  # principal variation search
+        ("null_tries", np.int64),
+        ("null_cutoffs", np.int64),
+        ("null_refuted", np.int64),  # cutoffs that verification did not confirm
+        ("table_probes", np.int64),
+        ("table_hits", np.int64),
+        ("cutoffs", np.int64),
+        ("first_move_cutoffs", np.int64),
+    ],
+    align=True,
+)
+
+COUNTERS = (
+    "fails_low", "fails_high", "researches", "null_tries", "null_cutoffs", "null_refuted", "table_probes",
+    "table_hits", "cutoffs", "first_move_cutoffs",
+)  # fmt: skip

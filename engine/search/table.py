@@ -1,0 +1,139 @@
+"""The transposition table: a flat uint64 array, buckets of two entries, two words an entry.
+
+The first word is key xor data, so that a torn or foreign entry does not match. Data, from the lowest bit: move 16, score
+16 (offset by 32 768), depth 8, bound 2, unused 1, search number 5, game number 16. Entries of other games count as empty,
+so that a new game needs no clearing and does not depend on what was played before. Mate scores are stored relative to the
+node. Values that come from repetitions depend on the path and are not stored.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.kernel import jit, load_word, store_word
+from engine.values import BAN_BOUND, MATE_BOUND
+
+NO_BOUND, UPPER_BOUND, LOWER_BOUND, EXACT = range(4)
+WORDS_A_BUCKET = 4
+BYTES_A_BUCKET = 8 * WORDS_A_BUCKET
+SEARCH_NUMBERS = 32
+GAME_NUMBERS = 1 << 16
+
+_SCORE_OFFSET = 32_768
+_GAME_SHIFT = 48
+_SEARCH_SHIFT = 43
+_DEPTH_SHIFT = 32
+_BOUND_SHIFT = 40
+
+
+def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
+    """A zeroed table of at most ``megabytes`` MiB; under a node limit no larger than such games can fill.
+
+    The size depends on parameters and limits alone, so that games stay reproducible. Shape: (4 * buckets,) uint64.
+    """
+    buckets = 1
+    while 2 * buckets * BYTES_A_BUCKET <= megabytes << 20:
+        buckets *= 2
+    if node_limit is not None:
+        enough = 1024
+        while enough < 32 * node_limit:
+            enough *= 2
+        buckets = min(buckets, enough)
+    return np.zeros(buckets * WORDS_A_BUCKET, np.uint64)
+
+
+@jit
+def probe(search, key):
+    """The data word of the position's entry as int64 fields packed anew, or 0 if there is none.
+
+    Read it with ``entry_move``, ``entry_score``, ``entry_depth`` and ``entry_bound``.
+    """
+    if search.table_mask < 0:
+        return np.int64(0)
+    search.table_probes += 1
+    start = (np.int64(key) & search.table_mask) * WORDS_A_BUCKET
+    for offset in (0, 2):
+        data = load_word(search.table_address, start + offset + 1)
+        if load_word(search.table_address, start + offset) ^ data == key:
+            entry = np.int64(data)
+            if (entry >> _GAME_SHIFT) & (GAME_NUMBERS - 1) == search.game_number and entry_bound(entry) != NO_BOUND:
+                search.table_hits += 1
+                return entry
+    return np.int64(0)
+
+
+@jit
+def entry_move(entry):
+    """Best or cutting move; 0 if none is known."""
+    return entry & 0xFFFF
+
+
+@jit
+def entry_score(entry, ply):
+    """Score as seen from ``ply``."""
+    score = ((entry >> 16) & 0xFFFF) - _SCORE_OFFSET
+    if score >= MATE_BOUND:
+        return score - ply
+    if score <= -MATE_BOUND:
+        return score + ply
+    return score
+
+
+@jit
+def entry_depth(entry):
+    """Depth of the search that made the entry."""
+    return (entry >> _DEPTH_SHIFT) & 0xFF
+
+
+@jit
+def entry_bound(entry):
+    """``UPPER_BOUND``, ``LOWER_BOUND`` or ``EXACT``."""
+    return (entry >> _BOUND_SHIFT) & 3
+
+
+@jit
+def _replaceable(search, entry, depth):
+    """Whether the deep slot gives way: another game's, an earlier search's, or no deeper than the new entry."""
+    if (entry >> _GAME_SHIFT) & (GAME_NUMBERS - 1) != search.game_number:
+        return True
+    if (entry >> _SEARCH_SHIFT) & (SEARCH_NUMBERS - 1) != search.search_number:
+        return True
+    return depth >= entry_depth(entry)
+
+
+@jit
+def store(search, key, move, score, depth, bound, ply):
+    """Remember a result; the deep slot keeps the deepest of this search, the other whatever came last."""
+    if search.table_mask < 0:
+        return
+    if score >= MATE_BOUND:
+        score += ply
+    elif score <= -MATE_BOUND:
+        score -= ply
+    elif score >= BAN_BOUND or score <= -BAN_BOUND:
+        return
+    start = (np.int64(key) & search.table_mask) * WORDS_A_BUCKET
+    deep = load_word(search.table_address, start + 1)
+    deep_key = load_word(search.table_address, start) ^ deep
+    slot = start
+    if deep_key == key:
+        # A bound without a move keeps the move that is known.
+        if move == 0 and (np.int64(deep) >> _GAME_SHIFT) & (GAME_NUMBERS - 1) == search.game_number:
+            move = entry_move(np.int64(deep))
+    elif _replaceable(search, np.int64(deep), depth):
+        # What leaves the deep slot is still the best candidate for the other one.
+        store_word(search.table_address, start + 2, deep_key ^ deep)
+        store_word(search.table_address, start + 3, deep)
+    else:
+        slot = start + 2
+    entry = (
+        move
+        | ((score + _SCORE_OFFSET) << 16)
+        | (max(depth, 0) << _DEPTH_SHIFT)
+        | (bound << _BOUND_SHIFT)
+        | (search.search_number << _SEARCH_SHIFT)
+        | (search.game_number << _GAME_SHIFT)
+    )
+    data = np.uint64(entry)
+    store_word(search.table_address, slot, key ^ data)
+    store_word(search.table_address, slot + 1, data)
