@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,6 @@ from engine.errors import UserError
 if TYPE_CHECKING:
     from arena.records import GameJob, GameRecord
     from arena.spec import TournamentSpec
-    from arena.store import Store
     from arena.tournament import Ended
 
 DEFAULT_PLIES = 8
@@ -40,9 +40,9 @@ def configure_tournament(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", help="the tournament's TOML file, or the name of a shipped one")
     add_output_argument(parser)
     parser.epilog = (
-        "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any stop,\n"
-        "and extends it after more pairs or players were added to SPEC. In DIR, {name} stands for the tournament's name\n"
-        "and {identity} for the engine's identity."
+        "Given again, the command plays only the games that the folder lacks: that resumes a\n"
+        "tournament after any stop, and extends it after pairs or players were added to SPEC.\n"
+        "In DIR, {name} stands for the tournament's name and {identity} for the engine's."
     )
     add_concurrency_argument(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
@@ -56,7 +56,7 @@ def run_tournament(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament."""
     from arena.configuration import find_config
     from arena.spec import load_tournament
-    from arena.tournament import describe, description_text, prepare, run
+    from arena.tournament import describe, description_text, prepare, resume_command, run
 
     spec = load_tournament(find_config("tournaments", arguments.spec))
     directory = _output_folder(arguments.out, spec)
@@ -67,9 +67,13 @@ def run_tournament(arguments: argparse.Namespace) -> int:
         else:
             print(description_text(description))
         return 0
-    ended = run(
-        spec, directory, concurrency=arguments.concurrency, accept_engine_change=arguments.accept_engine_change
-    )
+    try:
+        ended = run(
+            spec, directory, concurrency=arguments.concurrency, accept_engine_change=arguments.accept_engine_change
+        )
+    except KeyboardInterrupt:
+        print(f"elolab: interrupted; to go on: {resume_command(spec, directory)}", file=sys.stderr)
+        return 130
     _print_end(spec, directory, ended, arguments.json)
     return ended.exit_code
 
@@ -120,9 +124,9 @@ def _print_result_as_json(spec: TournamentSpec, directory: Path, ended: Ended) -
     }
     if exported is not None:
         data |= {
-            "standings": exported.tables.standings.to_dict("records"),
-            "crosstable": exported.tables.crosstable.to_dict("records"),
-            "endings": exported.tables.endings.to_dict("records"),
+            "standings": [asdict(row) for row in exported.tables.standings],
+            "duels": [asdict(row) for row in exported.tables.duels],
+            "endings": [asdict(row) for row in exported.tables.endings],
             "games_digest": exported.digest,
             "report": str(exported.report),
         }
@@ -201,9 +205,7 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
         )
     (record,) = found
     first, second = spec.player(record.first), spec.player(record.second)
-    job = GameJob(
-        spec.game, spec.rules, spec.adjudication, record.pairing, first, second, record.opening, spec.seed
-    )
+    job = GameJob(spec.game, spec.rules, spec.adjudication, record.pairing, first, second, record.opening, spec.seed)
     return record, job
 
 
@@ -261,8 +263,8 @@ def configure_openings(parser: argparse.ArgumentParser) -> None:
     generate = actions.add_parser(
         "generate",
         help="make a suite of distinct balanced positions by random play",
-        description="Make a suite of distinct balanced positions: random legal moves from the start, then a short search "
-        "whose score must be near zero.",
+        description="Make a suite of distinct balanced positions: random legal moves from the start, then a short "
+        "search whose score must be near zero.",
     )
     add_game_argument(generate)
     _add_number(generate, "--plies", DEFAULT_PLIES, 200, "random moves from the start position")

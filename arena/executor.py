@@ -90,8 +90,12 @@ class GameRunner:
                         yield record
                 if self._tick is not None:
                     self._tick()
+        except GeneratorExit:  # the reader has enough: what runs may end
+            _give_up(pending)
+            raise
         except BaseException:
-            self._stop_unless_finished(pending)
+            self._stop.set()
+            _give_up(pending)
             raise
 
     def _submit(self, source: Iterator[GameJob], room: int) -> set[Future[GameRecord | None]]:
@@ -102,12 +106,6 @@ class GameRunner:
                 break
             futures.add(self._pool.submit(self._play, job))
         return futures
-
-    def _stop_unless_finished(self, pending: set[Future[GameRecord | None]]) -> None:
-        """After an error or when the reader goes away: nothing may go on playing for nobody."""
-        if any(not future.cancel() and not future.done() for future in pending):
-            self._stop.set()
-        wait(pending)
 
     def _play(self, job: GameJob) -> GameRecord | None:
         if self._stop.is_set() or {job.first.name, job.second.name} & self.unavailable.keys():
@@ -186,6 +184,11 @@ class GameRunner:
                 with self._lock:
                     self._players.append(kept[spec])
         return kept[job.first], kept[job.second]
+
+
+def _give_up(futures: Iterable[Future[GameRecord | None]]) -> None:
+    """Cancel what has not begun and wait for the rest."""
+    wait([future for future in futures if not future.cancel()])
 
 
 def utc_now() -> str:

@@ -22,6 +22,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,9 +59,7 @@ class Suite:
         """The half ``tournament`` or ``validation``, or ``all`` of it."""
         assert part in PARTS, part
         wanted = {"tournament": (False,), "validation": (True,), "all": (False, True)}[part]
-        chosen = (
-            index for index, opening in enumerate(self.openings) if is_reserved_for_validation(opening) in wanted
-        )
+        chosen = (index for index, opening in enumerate(self.openings) if is_reserved_for_validation(opening) in wanted)
         return SuitePart(self, part, tuple(chosen) if part != "all" else tuple(range(len(self.openings))))
 
 
@@ -111,8 +110,8 @@ def placement_of(position: str) -> str:
 def load_suite(name_or_path: str, game: str, *, check_all: bool = False) -> Suite:
     """Read a suite: a file, or the name of one in ``configs/openings`` or of a shipped one.
 
-    Every position is checked; those of shipped suites only if ``check_all`` (the tests do that). Raises ``OpeningError`` with the
-    line number of the first that is not legal, over, or there twice.
+    Every position is checked; those of shipped suites only if ``check_all`` (the tests do that). Raises
+    ``OpeningError`` with the line number of the first position that is not legal, over, or there twice.
     """
     path = find_config("openings", name_or_path)
     shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
@@ -303,7 +302,7 @@ def _candidates(propose: Proposer, limit: int, concurrency: int) -> Iterator[Can
     """Candidates 0, 1, ... in order, computed in batches by several threads, a bounded number ahead."""
     starts = iter(range(0, limit, CANDIDATES_A_BATCH))
     with ThreadPoolExecutor(concurrency, "openings") as pool:
-        ahead = [pool.submit(propose, start, CANDIDATES_A_BATCH) for _, start in zip(range(2 * concurrency), starts)]
+        ahead = [pool.submit(propose, start, CANDIDATES_A_BATCH) for start in islice(starts, 2 * concurrency)]
         try:
             while ahead:
                 yield from ahead.pop(0).result()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING
 
 from arena.records import GameRecord, MoveRecord
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LINE_WIDTH = 80
 
 
-def write_games(stream: TextIO, records: Iterable[GameRecord], event: str, game: str) -> None:
+def write_games(stream: IO[str], records: Iterable[GameRecord], event: str, game: str) -> None:
     """Write games one after another, with an empty line between them."""
     from engine.games import game_named
 

@@ -39,9 +39,7 @@ class Schedule(Protocol):
     ``order[k]`` is the opening (place in the suite) of pair ``k`` of any pairing.
     """
 
-    def __call__(
-        self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]
-    ) -> Iterator[Pairing]: ...
+    def __call__(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]: ...
 
 
 def round_robin(spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:

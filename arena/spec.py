@@ -128,7 +128,7 @@ def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
 
 def default_part(game: str, openings: str) -> str:
     """The half meant for tournaments of the game's shipped suite, the whole of any other."""
-    return "tournament" if openings == default_suite(game) else "all"
+    return "tournament" if PurePath(openings).name.partition(".")[0] == default_suite(game) else "all"
 
 
 def default_suite(game: str) -> str:
@@ -210,7 +210,7 @@ def _players(table: Table, game: str) -> tuple[PlayerSpec, ...]:
         where = f"{table.where}: player {index + 1}"
         player = _player(entry, where, game, default_limit, Path(table.where).parent)
         if any(player.name == other.name for other in players):
-            raise ConfigurationError(f"{where}: name = {player.name!r} is taken by another player; give it another name")
+            raise ConfigurationError(f"{where}: name = {player.name!r} is taken; give the player another name")
         players.append(player)
     if len(players) < 2:
         raise ConfigurationError(f"{table.where}: one player ({players[0].name}), expected at least two [[players]]")

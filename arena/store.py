@@ -1,8 +1,8 @@
 """The append-only store of a run's games: one SQLite file in the run's folder, with one writer.
 
-Write-ahead log with full synchronisation: a game that ``add`` has accepted survives a kill, a power cut and a full disk.
-Games are keyed by what decides them (``GameJob.key``); their place in the schedule is kept beside, since it changes when
-a tournament is extended. Local disks only.
+Write-ahead log with full synchronisation: a game that ``add`` has accepted survives a kill, a power cut and a full
+disk. Games are keyed by what decides them (``GameJob.key``); their place in the schedule is kept beside, since it
+changes when a tournament is extended. Local disks only.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ class Store:
         """
         row = _row_of(record)
         with self._failures(), self._transaction():
-            marks = ", ".join("?" * len(row))
-            cursor = self.connection.execute(f"INSERT OR IGNORE INTO games ({', '.join(COLUMNS)}) VALUES ({marks})", row)
+            columns, marks = ", ".join(COLUMNS), ", ".join("?" * len(row))
+            cursor = self.connection.execute(f"INSERT OR IGNORE INTO games ({columns}) VALUES ({marks})", row)
             if cursor.rowcount == 1:
                 return True
             stored, identity = self.connection.execute(
@@ -201,7 +201,8 @@ class Store:
 
     def digest(self) -> str:
         """The same as ``arena.records.games_digest`` of all games."""
-        return digest_of([list(row) for row in self.connection.execute("SELECT key, digest FROM games ORDER BY number")])
+        rows = self.connection.execute("SELECT key, digest FROM games ORDER BY number")
+        return digest_of([list(row) for row in rows])
 
     def engine_identities(self) -> set[str]:
         """The engines that played the games."""
@@ -274,7 +275,8 @@ class Store:
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             reason = "the disk is full" if code == sqlite3.SQLITE_FULL else "the disk or the allowed file size is full"
             return StoreFailure(
-                f"{path}: {reason} ({error}); every game stored before is safe: make room and give the same command again"
+                f"{path}: {reason} ({error}); every game stored before is safe: make room and "
+                "give the same command again"
             )
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             return StoreError(f"{path}: damaged, or not a file of elolab's ({error}); give another folder with --out")
@@ -355,11 +357,11 @@ class FolderLock:
         except OSError as error:
             raise StoreError(f"{path.parent}: cannot write there: {error.strerror}; give another folder") from None
         if not _locked(self._handle):
-            holder = os.read(self._handle, 20).decode("ascii", "replace").strip()
+            holder = _content(self._handle)
             os.close(self._handle)
             raise StoreError(
-                f"{path.parent}: in use by another elolab (process {holder or 'unknown'}); wait for it to end, stop it, "
-                "or give another folder with --out"
+                f"{path.parent}: in use by another elolab (process {holder or 'unknown'}); wait for it to end, stop "
+                "it, or give another folder with --out"
             )
         try:
             os.ftruncate(self._handle, 0)
@@ -372,6 +374,13 @@ class FolderLock:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
+
+
+def _content(handle: int) -> str:
+    try:
+        return os.read(handle, 20).decode("ascii", "replace").strip()
+    except OSError:  # Windows also keeps readers out
+        return ""
 
 
 def _locked(handle: int) -> bool:

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from arena.executor import GameRunner, stopping_on_signals
 from arena.files import replace_file
 from arena.openings import Suite, load_suite
 from arena.portable_game_notation import write_games
 from arena.progress import LIVE_NAME, Progress, duration_text
-from arena.records import GameJob, GameRecord, Pairing, PlayerSpec
+from arena.records import GameRecord, Pairing, PlayerSpec
 from arena.schedule import SCHEDULES, Outcome, job_of, opening_order, openings_needed, planned_games
 from arena.spec import TournamentSpec
 from arena.store import Store, StoreError
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from arena.standings import Tables
     from engine.engine import StopFlag
 
-COUNTED_PLIES = 100
+COUNTED_PLIES = 120
 """Moves a game is taken to have, for the estimate of a dry run."""
-COUNTED_NODES_PER_SECOND = 1_000_000
+COUNTED_NODES_PER_SECOND = 5_000_000
 """Speed the built-in engine is taken to have, for the same."""
 COUNTED_NODES_A_PLY = 3
 """Factor by which one more ply of depth multiplies the nodes, for the same."""
 
 GAME_COLUMNS = (
-    "number", "round", "pair", "first", "second", "opening", "result", "reason", "plies", "nodes", "time_ms", "started_at",
-    "engine_identity", "key", "digest",
+    "number", "round", "pair", "first", "second", "opening", "result", "reason", "plies", "nodes", "time_ms",
+    "started_at", "engine_identity", "key", "digest",
 )  # fmt: skip
 
 
@@ -135,6 +135,8 @@ def _play(plan: Plan, store: Store, concurrency: int, stop: StopFlag, stream: Te
     )
     progress.already((past.pairing.first, past.pairing.second, past.score) for past in store.outcomes())
     runner = GameRunner(concurrency, stop, tick=lambda: progress.tick(runner.running()))
+    for unfinished in store.directory.glob(f".{LIVE_NAME}.*"):  # left by a run that was killed
+        unfinished.unlink(missing_ok=True)
     schedule = _Remaining(plan)
     state = "failed"
     try:
@@ -306,7 +308,7 @@ def export(spec: TournamentSpec, store: Store, planned: int) -> Exported:
     return Exported(store.digest(), report, tables_of([player.name for player in spec.players], records))
 
 
-def _write_game_table(stream: TextIO, records: Iterator[GameRecord]) -> None:
+def _write_game_table(stream: IO[str], records: Iterator[GameRecord]) -> None:
     table = csv.writer(stream, lineterminator="\n")
     table.writerow(GAME_COLUMNS)
     for record in records:

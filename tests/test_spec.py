@@ -124,7 +124,7 @@ def test_no_limit_at_all() -> None:
 
 
 def test_missing_pairs() -> None:
-    with pytest.raises(UserError, match="cup.toml: pairs is missing"):
+    with pytest.raises(UserError, match=r"cup\.toml: pairs is missing"):
         spec_from_mapping({"limit": "depth=1", "players": [{}, {"name": "x"}]}, "cup.toml")
 
 
