@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from arena.players.contract import GameStopped, Player, PlayerClock, PlayerFault, Reply
+from arena.players.contract import GameStopped, Player, PlayerClock, PlayerFault
 from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec
 from engine.rules import Ending
 
@@ -59,7 +59,7 @@ class GameClock:
         if not self.runs:
             return None
         return PlayerClock(
-            remaining_ms=self.remaining_ms,
+            remaining_ns=self.remaining_ns,
             increment_ms=self.spec.limits.increment_ms,
             opponent_remaining_ms=opponent.remaining_ms if opponent.runs else None,
             opponent_increment_ms=opponent.spec.limits.increment_ms if opponent.runs else 0,
@@ -175,32 +175,32 @@ class _GameInProgress:
     def _play_move(self, adjudicator: Adjudicator) -> Ending | None:
         side = self.position.side_to_move
         try:
-            reply = self._ask(side)
+            self._ask(side)
         except PlayerFault as fault:
             self._blame(side, fault)
             return Ending(WINS[1 - side], fault.reason)
-        self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, reply.elapsed_ns / 1e6))
-        self.line.append(reply.move)
         ending = self.position.judge(self.job.rules)
         if ending is None:
-            ending = adjudicator.after_move(side, reply.score, len(self.moves))
+            ending = adjudicator.after_move(side, self.moves[-1].score, len(self.moves))
         return ending
 
-    def _ask(self, side: int) -> Reply:
-        """One legal move in time, made on the board; raises ``PlayerFault`` or ``GameStopped``."""
+    def _ask(self, side: int) -> None:
+        """One move, made on the board and charged; raises ``PlayerFault`` or ``GameStopped``."""
         from engine.games.contract import MoveError
 
-        clock, opponent = self.clocks[side], self.clocks[1 - side]
-        reply = self.players[side].move(self.position, self.line, clock.before_move(opponent), self.stop)
+        player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
+        reply = player.move(self.position, self.line, clock.before_move(opponent), self.stop)
         if self.stop.is_set():
             raise GameStopped  # the move may be that of a search cut short
-        clock.after_move(reply.elapsed_ns)
         try:
             self.position.push(reply.move)
         except MoveError as error:
             said = f"answered {reply.said}" if reply.said else f"played {reply.move!r}"
-            raise PlayerFault("illegal_move", f"{self.players[side].name}: {said}: {error}") from None
-        return reply
+            raise PlayerFault("illegal_move", f"{player.name}: {said}: {error}") from None
+        self.line.append(reply.move)
+        # A move that comes too late is kept: the record then shows how long it took.
+        self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, reply.elapsed_ns / 1e6))
+        clock.after_move(reply.elapsed_ns)
 
     def _blame(self, side: int, fault: PlayerFault) -> None:
         """Note the fault with the dialogue that led to it, and end the player's process: it starts afresh."""
@@ -212,7 +212,7 @@ class _GameInProgress:
                 "side": side,
                 "reason": fault.reason,
                 "text": fault.text,
-                "ply": len(self.moves) + 1,
+                "moves": len(self.moves),
             }
         }
         dialogue = player.dialogue()

@@ -92,13 +92,17 @@ def clock_of(limit: str, protocol: str = "builtin", margin_ms: int = 100) -> Gam
     return GameClock(PlayerSpec("A", protocol, Limits.parse(limit), margin_ms=margin_ms))
 
 
+def told(remaining_ms: int, *others: int | None) -> PlayerClock:
+    return PlayerClock(remaining_ms * 1_000_000, *others)  # type: ignore[arg-type]
+
+
 def test_a_clock_with_increment() -> None:
     clock, opponent = clock_of("clock=10+0.5"), clock_of("nodes=5")
     clock.after_move(1_000_000_000)
     assert clock.remaining_ns == 9_500_000_000
-    assert clock.before_move(opponent) == PlayerClock(9500, 500, None, 0, 0)
+    assert clock.before_move(opponent) == told(9500, 500, None, 0, 0)
     assert opponent.before_move(clock) is None
-    assert clock.before_move(clock_of("clock=3+0.2")) == PlayerClock(9500, 500, 3000, 200, 0)
+    assert clock.before_move(clock_of("clock=3+0.2")) == told(9500, 500, 3000, 200, 0)
 
 
 def test_a_clock_that_is_refilled_after_so_many_moves() -> None:
@@ -173,8 +177,8 @@ def test_each_player_sees_its_own_clock_and_all_the_moves() -> None:
     second = FakePlayer("clock=20", BLACK, [500, 600, 100, 100])
     record = play_fakes(first, second)
     assert (record.result, record.reason) == ("1/2-1/2", "repetition")
-    assert first.clocks[:2] == [PlayerClock(10_000, 1000, 20_000, 0, 0), PlayerClock(9000, 1000, 19_500, 0, 0)]
-    assert second.clocks[:2] == [PlayerClock(20_000, 0, 9000, 1000, 0), PlayerClock(19_500, 0, 7000, 1000, 0)]
+    assert first.clocks[:2] == [told(10_000, 1000, 20_000, 0, 0), told(9000, 1000, 19_500, 0, 0)]
+    assert second.clocks[:2] == [told(20_000, 0, 9000, 1000, 0), told(19_500, 0, 7000, 1000, 0)]
     assert second.lines[1] == ["a0a1", "a9a8", "a1a0"]
     assert [entry.time_ms for entry in record.moves[:3]] == [2000, 500, 3000]
     assert (first.closed, second.closed) == (0, 0)
@@ -182,7 +186,7 @@ def test_each_player_sees_its_own_clock_and_all_the_moves() -> None:
 
 def test_time_runs_out_in_the_loop() -> None:
     record = play_fakes(FakePlayer("clock=10", RED, [0] * 9), FakePlayer("clock=1", BLACK, [600, 600]))
-    assert (record.result, record.reason, len(record.moves)) == ("1-0", "time_forfeit", 3)
+    assert (record.result, record.reason, len(record.moves)) == ("1-0", "time_forfeit", 4)
 
 
 def test_an_overrun_within_the_margin_is_noted() -> None:
@@ -264,7 +268,7 @@ def test_an_illegal_move_loses_and_the_player_is_closed() -> None:
     record = play_fakes(first, second)
     assert (record.result, record.reason, record.moves) == ("0-1", "illegal_move", ())
     fault = record.detail["fault"]
-    assert (fault["player"], fault["side"], fault["ply"]) == (first.name, 0, 1)
+    assert (fault["player"], fault["side"], fault["moves"]) == (first.name, 0, 0)
     assert "a0a9" in fault["text"]
     assert record.detail["dialogue"] == ["0.1 < bestmove"]
     assert (first.closed, second.closed) == (1, 0)
@@ -446,7 +450,7 @@ def test_fairy_stockfish_plays_itself_and_the_moves_have_figures(play: PlayJob) 
 
 
 @needs_fairy_stockfish
-@pytest.mark.parametrize("limit", ["clock=3+0.05", "move_time=0.03", "depth=3"])
+@pytest.mark.parametrize("limit", ["clock=1+0.02", "move_time=0.03", "depth=3"])
 def test_fairy_stockfish_against_the_built_in_engine(play: PlayJob, limit: str) -> None:
     adjudication = Adjudication(maximum_plies=40)
     builtin, fairy = builtin_spec("ours", "nodes=500"), fairy_spec(limit)

@@ -238,11 +238,16 @@ def test_switching_off_what_an_old_engine_does_not_have_is_no_error() -> None:
         ("nodes=1000", None, 0, "go nodes 1000"),
         ("depth=6", None, 1, "go depth 6"),
         ("move_time=0.1,depth=9", None, 0, "go movetime 100 depth 9"),
-        ("clock=10+0.1", PlayerClock(9000, 100, 8000, 50, 0), 0, "go wtime 9000 btime 8000 winc 100 binc 50"),
-        ("clock=10+0.1", PlayerClock(9000, 100, 8000, 50, 0), 1, "go wtime 8000 btime 9000 winc 50 binc 100"),
-        ("clock=40/10", PlayerClock(9000, 0, None, 0, 7), 0, "go wtime 9000 btime 9000 winc 0 binc 0 movestogo 7"),
+        ("clock=10+0.1", PlayerClock(9_000_000_000, 100, 8000, 50, 0), 0, "go wtime 9000 btime 8000 winc 100 binc 50"),
+        ("clock=10+0.1", PlayerClock(9_000_000_000, 100, 8000, 50, 0), 1, "go wtime 8000 btime 9000 winc 50 binc 100"),
+        (
+            "clock=40/10",
+            PlayerClock(9_000_000_000, 0, None, 0, 7),
+            0,
+            "go wtime 9000 btime 9000 winc 0 binc 0 movestogo 7",
+        ),
         ("clock=10", PlayerClock(0, 0, 0, 0, 0), 0, "go wtime 1 btime 1 winc 0 binc 0"),
-        ("clock=10,nodes=5", PlayerClock(10, 0, 10, 0, 0), 0, "go wtime 10 btime 10 winc 0 binc 0 nodes 5"),
+        ("clock=10,nodes=5", PlayerClock(10_000_000, 0, 10, 0, 0), 0, "go wtime 10 btime 10 winc 0 binc 0 nodes 5"),
     ],
 )
 def test_go(limit: str, clock: PlayerClock | None, side: int, line: str) -> None:

@@ -36,20 +36,17 @@ class BuiltinPlayer:
         self._engine.new_game()
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Search; on the node clock a move costs its nodes, on other clocks the time the kernel itself measured."""
+        """Search; a move costs the time that the kernel itself measured on the limits' clock."""
         from engine.engine import Clock
 
         assert self._engine is not None, "start comes first"
         own = None
         if clock is not None:
-            own = Clock(clock.remaining_ms, clock.opponent_remaining_ms, clock.moves_to_go)
+            own = Clock(clock.remaining_ms, clock.opponent_remaining_ms, clock.moves_to_go, clock.remaining_ns)
         result = self._engine.search(position, self.spec.limits, own, stop)
         if result.move is None:
             raise PlayerFault("illegal_move", f"{self.name}: found no move")
-        elapsed_ns = round(result.time_ms * 1e6)
-        if self.spec.limits.clock_kind == "node":
-            elapsed_ns = result.nodes * self.spec.limits.nanoseconds_per_node
-        return Reply(result.move, result.score, result.depth, result.nodes, elapsed_ns)
+        return Reply(result.move, result.score, result.depth, result.nodes, round(result.time_ms * 1e6))
 
     def dialogue(self) -> list[str]:
         """Nothing: nobody talks."""

@@ -33,7 +33,7 @@ class GameStopped(Exception):
 class PlayerClock:
     """The clocks as the player to move sees them, before it moves."""
 
-    remaining_ms: int
+    remaining_ns: int
     """Own time, never negative."""
     increment_ms: int
     """Added to own time after each move."""
@@ -42,6 +42,11 @@ class PlayerClock:
     opponent_increment_ms: int
     moves_to_go: int
     """Own moves to the next control; 0 is sudden death."""
+
+    @property
+    def remaining_ms(self) -> int:
+        """Own time in whole milliseconds."""
+        return self.remaining_ns // 1_000_000
 
 
 @dataclass(frozen=True)
