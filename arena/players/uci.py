@@ -8,6 +8,7 @@ Xiangqi engines of the "cyclone" dialect (ranks 0-9).
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -168,6 +169,7 @@ def read_move(text: str, first_rank: int) -> str | None:
     return f"{from_file}{ranks[0]}{to_file}{ranks[1]}"
 
 
+@functools.cache  # the whole game is written again for every move
 def write_move(move: str, first_rank: int) -> str:
     """A move of ICCS notation with its lowest rank called ``first_rank``."""
     if first_rank == 0:
