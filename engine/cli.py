@@ -4,11 +4,32 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from typing import TYPE_CHECKING
 
-from engine.command_line import add_game_argument, add_json_argument, game_of, print_json
+from engine.command_line import (
+    add_game_argument,
+    add_json_argument,
+    add_parameter_arguments,
+    add_position_arguments,
+    add_rules_arguments,
+    add_search_limit_arguments,
+    game_of,
+    overrides_of,
+    position_of,
+    print_json,
+    rules_of,
+    search_limits_of,
+)
+
+if TYPE_CHECKING:
+    from engine.engine import Engine, SearchResult
+    from engine.games.contract import Position
+    from engine.limits import Limits
 
 MOST_COLUMNS = 120
 """Text is not spread wider than this on a wide terminal."""
+
+DEEPEST_PERFT = 16
 
 
 def configure_parameters(parser: argparse.ArgumentParser) -> None:
@@ -31,4 +52,186 @@ def run_parameters(arguments: argparse.Namespace) -> int:
         print(as_markdown(rows), end="")
     else:
         print(as_text(rows, min(shutil.get_terminal_size().columns, MOST_COLUMNS)), end="")
+    return 0
+
+
+def configure_perft(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab perft``."""
+    add_game_argument(parser)
+    add_position_arguments(parser)
+    parser.add_argument("--depth", type=_depth, required=True, metavar="PLIES", help=f"1 to {DEEPEST_PERFT}")
+    add_json_argument(parser)
+
+
+def run_perft(arguments: argparse.Namespace) -> int:
+    """Count the leaves under each move, then ``total N``."""
+    position = position_of(arguments)
+    kernels, lists = position.game.kernels, position.lists
+    counts = {}
+    for move in position.legal_moves():
+        child = position.copy()
+        child.push(move)
+        counts[move] = int(kernels.perft(child.state, lists, arguments.depth - 1))
+        if not arguments.json:
+            print(f"{move} {counts[move]}", flush=True)
+    total = sum(counts.values())
+    if arguments.json:
+        print_json({"position": position.text, "depth": arguments.depth, "moves": counts, "total": total})
+    else:
+        print(f"total {total}")
+    return 0
+
+
+def _depth(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= DEEPEST_PERFT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a depth from 1 to {DEEPEST_PERFT}")
+    return int(text)
+
+
+def configure_judge(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab judge``."""
+    from engine.rules import REASON_TEXT
+
+    parser.description = (
+        "Say whether a game is over, and why. The first ending decides; later moves must be legal and are listed as "
+        "extra moves.\n\nReasons:\n" + "\n".join(f"  {reason}: {text}" for reason, text in REASON_TEXT.items())
+    )
+    add_game_argument(parser)
+    add_position_arguments(parser)
+    add_rules_arguments(parser)
+    add_json_argument(parser)
+
+
+def run_judge(arguments: argparse.Namespace) -> int:
+    """Play the moves through and print the arbiter's verdict."""
+    from engine.rules import REASON_TEXT, RESULTS
+
+    rules = rules_of(arguments)
+    target = position_of(arguments)
+    position = target.game.position(arguments.fen)
+    ending = position.judge(rules)
+    for move in target.moves:
+        if ending is not None:
+            break
+        position.push(move)
+        ending = position.judge(rules)
+    extra = target.moves[position.ply :]
+    result = ending.result if ending else RESULTS[-1]
+    reason = ending.reason if ending else "unfinished"
+    if arguments.json:
+        print_json(
+            {
+                "result": result, "reason": reason, "plies": position.ply, "position": position.text,
+                "extra_moves": extra, "in_check": position.in_check,
+            }
+        )  # fmt: skip
+        return 0
+    first, second = position.game.side_names
+    winner = {"1-0": f"{first} wins", "0-1": f"{second} wins", "1/2-1/2": "draw", "*": "the game goes on"}[result]
+    print(f"result {result} ({winner})")
+    print(f"reason {reason}: {REASON_TEXT[reason]}")
+    print(f"position {position.text} after {position.ply} moves")
+    if extra:
+        print(f"extra moves {' '.join(extra)}")
+    return 0
+
+
+def configure_analyse(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab analyse``."""
+    add_game_argument(parser)
+    add_position_arguments(parser)
+    add_search_limit_arguments(parser)
+    parser.add_argument("--multipv", type=_lines, default=1, metavar="N", help="report the N best moves (default 1)")
+    parser.add_argument("--search-moves", nargs="+", default=[], metavar="MOVE", help="consider only these moves")
+    add_parameter_arguments(parser)
+    add_rules_arguments(parser)
+    add_json_argument(parser)
+
+
+def run_analyse(arguments: argparse.Namespace) -> int:
+    """Search a position and print the lines found; Ctrl-C ends the search and prints what it has."""
+    from dataclasses import asdict
+
+    from engine.engine import Engine
+    from engine.values import format_score, mate_distance
+
+    limits = search_limits_of(arguments, "nodes=1000000")
+    engine = Engine(arguments.game, overrides_of(arguments))
+    position = position_of(arguments)
+    position.game.apply_rules(position.state, rules_of(arguments))
+    moves = position.game.read_moves(position, arguments.search_moves, arguments.ranks)
+    result = _interruptible(engine, position, limits, moves, arguments.multipv)
+    if arguments.json:
+        data = asdict(result) | {"position": position.text, "mate": mate_distance(result.score)}
+        data["nodes_per_second"] = result.nodes / (result.time_ms / 1000) if result.time_ms else None
+        print_json(data)
+        return 0
+    print(position.game.describe(position))
+    side = position.game.side_names[position.side_to_move]
+    print(f"{position.text}")
+    print(f"{side} to move; scores are {side}'s, in pawns (M: mate in moves, R: decided by repetition)")
+    for number, line in enumerate(result.lines, 1):
+        print(f"{number}. {format_score(line.score):>7}  depth {line.depth:<3} {' '.join(line.principal_variation)}")
+    speed = f", {result.nodes / result.time_ms:.0f} thousand a second" if result.time_ms else ""
+    print(f"{result.nodes} nodes in {result.time_ms / 1000:.3f} s{speed}; deepest ply {result.deepest_ply}")
+    print(f"bestmove {result.move or '(none)'}")
+    return 0
+
+
+def _interruptible(engine: Engine, position: Position, limits: Limits, moves: list[str], lines: int) -> SearchResult:
+    """Search in a thread of its own, since the interpreter cannot see Ctrl-C while compiled code runs in this one."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from engine.engine import StopFlag
+
+    stop = StopFlag()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(engine.search, position, limits, stop=stop, search_moves=moves, lines=lines)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            stop.set()
+            return future.result()
+
+
+def _lines(text: str) -> int:
+    from engine.search.records import MAX_LINES
+
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MAX_LINES:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of lines from 1 to {MAX_LINES}")
+    return int(text)
+
+
+def configure_bench(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab bench``."""
+    parser.description = (
+        "Search fixed positions to fixed depths, with the default settings (whose speed is printed) and with variants "
+        "that exercise the other techniques. The last line is the total number of nodes over all games: it changes "
+        "exactly when the search or the evaluation does."
+    )
+    add_json_argument(parser)
+
+
+def run_bench(arguments: argparse.Namespace) -> int:
+    """Run the benchmark; the last line is ``Bench: N``."""
+    from dataclasses import asdict
+
+    from engine.bench import searches, signature, speed
+
+    results = []
+    for result in searches():
+        results.append(result)
+        if not arguments.json:
+            rate = result.nodes / max(result.cpu_seconds, 1e-9) / 1e6
+            print(
+                f"{result.game} {result.variant:<9} depth {result.depth:>2} {result.nodes:>9} nodes {rate:6.2f} M/s"
+                f"  {result.score:+6d} cp  {result.position.split()[0][:24]}",
+                flush=True,
+            )
+    if arguments.json:
+        figures = {"bench": signature(results), "nodes_per_second": speed(results)}
+        print_json(figures | {"searches": [asdict(result) for result in results]})
+        return 0
+    print(f"{speed(results):.0f} nodes per CPU second with the default settings")
+    print(f"Bench: {signature(results)}")
     return 0

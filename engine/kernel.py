@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import hashlib
 import os
 import shutil
@@ -88,9 +89,11 @@ def jit(function: Callable[..., Any]) -> Any:
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
-def is_compiled_before() -> bool:
-    """Whether the cache of this state of the sources already holds compiled code."""
-    return any(CACHE_DIRECTORY.rglob("*.nbc"))
+@functools.cache
+def announce_compilation() -> None:
+    """Say on standard error, once, that the first use of this state of the sources takes a while."""
+    if not JIT_DISABLED and not any(CACHE_DIRECTORY.rglob("*.nbc")):
+        print("elolab: compiling the engine, once for this version (about half a minute)", file=sys.stderr, flush=True)
 
 
 # --- Stubs that choose a game's function from the type of its state record ------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.errors import UserError
-from engine.kernel import game_stub, new_record
+from engine.kernel import announce_compilation, game_stub, new_record
 from engine.rules import REASONS, RESULTS, Ending, Rules
 from engine.values import MAX_MOVES, MAX_PLY
 
@@ -263,6 +263,7 @@ class Game:
         ``ranks`` is the base in which the moves count ranks: ``0``, ``1`` or ``auto``. Raises ``PositionError`` or
         ``MoveError``.
         """
+        announce_compilation()
         text = self.start if text is None else text
         position = Position(self, self.parse_state(text), text)
         for move in self.read_moves(position, moves, ranks):
