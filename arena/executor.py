@@ -77,14 +77,16 @@ class GameRunner:
         of players in ``unavailable`` are not yielded either.
         """
         source = iter(jobs)
-        pending: set[Future[GameRecord | None]] = set()
+        pending: list[Future[GameRecord | None]] = []
         try:
             while True:
-                pending |= self._submit(source, 2 * self.concurrency - len(pending))
+                pending += self._submit(source, 2 * self.concurrency - len(pending))
                 if not pending:
                     return
-                done, pending = wait(pending, TICK_SECONDS, FIRST_COMPLETED)
-                for future in done:
+                ended = wait(pending, TICK_SECONDS, FIRST_COMPLETED).done
+                finished = [future for future in pending if future in ended]
+                pending = [future for future in pending if future not in ended]
+                for future in finished:
                     record = future.result()
                     if record is not None:
                         yield record
@@ -98,13 +100,13 @@ class GameRunner:
             _give_up(pending)
             raise
 
-    def _submit(self, source: Iterator[GameJob], room: int) -> set[Future[GameRecord | None]]:
-        futures: set[Future[GameRecord | None]] = set()
+    def _submit(self, source: Iterator[GameJob], room: int) -> list[Future[GameRecord | None]]:
+        futures: list[Future[GameRecord | None]] = []
         while len(futures) < room and not self._stop.is_set():
             job = next(source, None)
             if job is None:
                 break
-            futures.add(self._pool.submit(self._play, job))
+            futures.append(self._pool.submit(self._play, job))
         return futures
 
     def _play(self, job: GameJob) -> GameRecord | None:
