@@ -161,6 +161,7 @@ def _chased_by_move(state, move):
 def _chaser(state, first):
     """Which side chased one piece with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``."""
     last = np.int64(state.ply)
+    score = state.score
     moves = np.zeros(last - first, np.int64)
     for index in range(last - first - 1, -1, -1):
         moves[index] = state.undo_move[first + index]
@@ -170,6 +171,11 @@ def _chaser(state, first):
         side = np.int64(state.side)
         chased[side] &= _chased_by_move(state, moves[index])
         in_check(state)
+    # Scores of plies before the search began may come from other evaluation tables: replaying carried their offset on.
+    offset = score - state.score
+    state.score = score
+    for ply in range(first, last):
+        state.undo_score[ply] += offset
     if chased[0] != 0 and chased[1] != 0:
         return _BOTH
     if chased[0] != 0:
