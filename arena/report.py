@@ -1,0 +1,485 @@
+"""The report of a tournament: one self-contained HTML page, a Markdown summary, tables as CSV and plots as PNG."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.files import replace_file
+from arena.records import GameRecord, PlayerSpec
+from arena.report_games import packed_games
+from arena.spec import TournamentSpec
+from arena.standings import Duel, Standing, Tables, percent_text, signed, tables_of
+from engine.parameters import PARAMETERS, format_value
+from engine.rules import REASON_TEXT
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SECTIONS = (
+    ("standings", "Standings"),
+    ("crosstable", "Everyone against everyone"),
+    ("figures", "Figures"),
+    ("played", "What was played"),
+)
+RATING_NOTE = (
+    "Rating is Elo above the mean of the field, from one joint fit of all games (Davidson's model with draws and the "
+    "advantage of the first move); ± is half the width of its 95 % interval. Score and W-D-L are the player's own "
+    "games. A pair is two games from one opening with colours swapped; pairs are counted by the player's result in "
+    "both, from both lost (LL) to both won (WW); “even” is one win each or two draws. Depth, nodes and time are means."
+)
+CROSSTABLE_NOTE = (
+    "Each cell is the view of the player on the left: score in %, then Elo ± half the width of its 95 % interval from "
+    "complete pairs (from single games where marked *), LOS, the probability that the player on the left is the "
+    "stronger, and W-D-L."
+)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One figure of the report."""
+
+    name: str
+    """File name without ending, and prefix of the ids in the page."""
+    title: str
+    caption: str
+    """What to see in it."""
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Everything a report is written from."""
+
+    spec: TournamentSpec
+    records: Sequence[GameRecord]
+    """In schedule order."""
+    planned_games: int
+    game_title: str
+    side_names: tuple[str, str]
+    tables: Tables
+    plots: tuple[Plot, ...]
+
+
+def write_report(directory: Path, spec: TournamentSpec, records: Sequence[GameRecord], *, planned_games: int) -> Path:
+    """Write report.html, report.md, standings.csv, crosstable.csv and plots/*.png into ``directory``.
+
+    Returns the path of report.html. The files depend on nothing but the arguments. Raises ``FileError`` if one of them
+    cannot be written.
+    """
+    from engine.games import game_named
+
+    game = game_named(spec.game)
+    ordered = sorted(records, key=lambda record: record.pairing.number)
+    tables = tables_of([player.name for player in spec.players], ordered)
+    plots = _plots(tables, ordered, game.side_names)
+    contents = Contents(spec, ordered, planned_games, game.title, game.side_names, tables, plots)
+    folder = directory / "plots"
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_plots(folder, plots)
+    replace_file(directory / "standings.csv", lambda stream: tables.standings_frame().to_csv(stream, index=False))
+    replace_file(directory / "crosstable.csv", lambda stream: tables.crosstable_frame().to_csv(stream, index=False))
+    replace_file(directory / "report.md", markdown(contents))
+    page = directory / "report.html"
+    replace_file(page, html_page(contents))
+    return page
+
+
+def _plots(tables: Tables, records: Sequence[GameRecord], side_names: tuple[str, str]) -> tuple[Plot, ...]:
+    from arena import charts
+
+    first = side_names[0]
+    return (
+        Plot(
+            "ratings",
+            "Ratings",
+            "Points are ratings, lines their 95 % intervals relative to the mean of the field. Where two lines do not "
+            "overlap, the order is settled; where they do, the pairs between the two, in the crosstable, say more.",
+            charts.ratings_chart(tables),
+        ),
+        Plot(
+            "convergence",
+            "Ratings as games came in",
+            "Joint ratings at forty moments of the tournament, games in schedule order. Lines that have run flat have "
+            "settled; lines that still cross have not.",
+            charts.convergence_chart(tables, records),
+        ),
+        Plot(
+            "pairs",
+            "Outcomes of pairs",
+            "Shares of each player's complete pairs, from that player's view. The more grey, the more the openings or "
+            "draws decided; the balance of blue over orange is the player's strength.",
+            charts.pairs_chart(tables),
+        ),
+        Plot(
+            "endings",
+            "How games ended",
+            f"Games by reason, split by who won ({first} moves first). Time forfeits, illegal moves or crashes here "
+            "mean that a player was at fault, not outplayed; many games at the maximum length mean that the limit "
+            "decides.",
+            charts.endings_chart(tables, side_names),
+        ),
+        Plot(
+            "lengths",
+            "Lengths of games",
+            "Plies played after the opening. A spike at the right end comes from the maximum length or the move limit.",
+            charts.lengths_chart(records),
+        ),
+        Plot(
+            "crosstable",
+            "Scores",
+            "Score in % of the player on the left against the one below; blue is above one half, orange below.",
+            charts.crosstable_chart(tables),
+        ),
+    )
+
+
+def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
+    from arena.charts import png_bytes
+
+    for plot in plots:
+        replace_file(folder / f"{plot.name}.png", png_bytes(plot.figure))
+
+
+# What both formats say
+
+
+def _number(count: int) -> str:
+    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def _mean(value: float | None, digits: int) -> str:
+    if value is None:
+        return "\N{EN DASH}"
+    return _number(round(value)) if digits == 0 or value >= 1000 else f"{value:.{digits}f}"
+
+
+def _error(value: float) -> str:
+    return "∞" if value == float("inf") else f"{value:.1f}"
+
+
+def _elo(value: float) -> str:
+    return signed(value).replace("inf", "∞")
+
+
+def _leader_sentence(contents: Contents, shown: Callable[[str], str]) -> str:
+    """One sentence with the main finding; ``shown`` marks up a player's name."""
+    rows = contents.tables.standings
+    if not contents.records or len(rows) < 2 or len(contents.tables.ratings.groups) > 1:
+        return ""
+    best, second = rows[0], rows[1]
+    names = contents.tables.counter.players
+    elo, error = contents.tables.ratings.difference(names.index(best.player), names.index(second.player))
+    certain = "clearly ahead of" if elo > error else "not clearly ahead of"
+    return f"{shown(best.player)} leads, {certain} {shown(second.player)} ({_elo(elo)} ± {_error(error)} Elo)."
+
+
+def _summary(contents: Contents, shown: Callable[[str], str] = str) -> str:
+    played, players = len(contents.records), len(contents.spec.players)
+    counter = contents.tables.counter
+    pairs = _number(counter.complete_pairs)
+    text = f"{_number(played)} games between {players} players in {pairs} complete pairs."
+    return f"{text} {_leader_sentence(contents, shown)}".strip()
+
+
+def _warnings(contents: Contents) -> list[str]:
+    """What a reader must know before trusting the numbers."""
+    counter, ratings = contents.tables.counter, contents.tables.ratings
+    found = []
+    missing = contents.planned_games - len(contents.records)
+    if missing > 0:
+        found.append(f"{_number(missing)} of {_number(contents.planned_games)} planned games have not been played.")
+    if counter.single_games:
+        found.append(
+            f"{_number(counter.single_games)} games are outside complete pairs: they count in scores and ratings, not "
+            "in pairs, Elo of two players and their intervals."
+        )
+    if counter.unfinished:
+        found.append(f"{_number(counter.unfinished)} games have no result and count nowhere.")
+    if len(ratings.groups) > 1:
+        found.append(f"{len(ratings.groups)} groups of players never met; ratings compare only within a group.")
+    if len(identities := _identities(contents)) > 1:
+        found.append(
+            f"Games were played by {len(identities)} versions of the built-in engine: {', '.join(identities)}."
+        )
+    return found
+
+
+def _identities(contents: Contents) -> list[str]:
+    return sorted({record.engine_identity for record in contents.records if record.engine_identity})
+
+
+def _facts(contents: Contents) -> list[tuple[str, str]]:
+    """What was played: pairs of a label and a text."""
+    spec = contents.spec
+    rules, adjudication = spec.rules, spec.adjudication
+    counts = contents.tables.counter.first_mover()
+    advantage, error = contents.tables.ratings.first_move_advantage, contents.tables.ratings.first_move_error
+    moves = f"{rules.move_limit} plies without capture" if rules.move_limit else "no move limit"
+    material = "draw without attacking pieces" if rules.insufficient else "no draw by material"
+    first, second = contents.side_names
+    return [
+        ("Game", f"{contents.game_title}; {first} moves first, then {second}"),
+        (
+            "Format",
+            f"{spec.format.replace('_', ' ')}, {_number(spec.pairs)} colour-swapped pairs for every two players",
+        ),
+        ("Openings", f"{spec.openings}, from number {spec.opening_start} of its order by the seed"),
+        ("Random seed", str(spec.seed)),
+        ("Rules", f"repetition {rules.repetition} at occurrence {rules.fold}, {moves}, {material}"),
+        ("Adjudication", "; ".join(_adjudication(adjudication)) or "none"),
+        (
+            f"{first}'s advantage",
+            f"{first} scored {100 * counts.score:.1f} % "
+            f"({counts.wins} won, {counts.draws} drawn, {counts.losses} lost); "
+            f"the first move is worth {_elo(advantage)} ± {_error(error)} Elo from these openings",
+        ),
+        ("Engine identity", ", ".join(_identities(contents)) or "no games"),
+        ("Specification", spec.source),
+    ]
+
+
+def _adjudication(adjudication: object) -> list[str]:
+    values = asdict(adjudication)  # type: ignore[call-overload]
+    parts = []
+    if values["resign_moves"]:
+        parts.append(
+            f"won at {values['resign_score'] / 100:g} pawns for {values['resign_moves']} moves, both players agreeing"
+        )
+    if values["draw_moves"]:
+        parts.append(
+            f"drawn within {values['draw_score'] / 100:g} pawns for {values['draw_moves']} moves of each from ply "
+            f"{values['draw_after_ply']}"
+        )
+    if values["maximum_plies"]:
+        parts.append(f"drawn after {values['maximum_plies']} plies")
+    return parts
+
+
+def _setting(player: PlayerSpec) -> str:
+    """How a player differs from the default built-in engine, or which program it is."""
+    if player.protocol != "builtin":
+        options = ", ".join(f"{name} = {value}" for name, value in player.options)
+        return f"{player.protocol}: {shlex.join(player.command)}" + (f" ({options})" if options else "")
+    defaults = {parameter.name: parameter.default for parameter in PARAMETERS}
+    changes = [f"{name} = {format_value(value)}" for name, value in player.parameters if value != defaults.get(name)]
+    return ", ".join(changes) or "all parameters at their defaults"
+
+
+def repeat_command(spec: TournamentSpec) -> str:
+    """The command that plays the same games again."""
+    return shlex.join(["elolab", "tournament", spec.source])
+
+
+# HTML
+
+
+def html_page(contents: Contents) -> str:
+    """The whole page; it loads nothing from elsewhere."""
+    assets = resources.files("arena") / "report_assets"
+    spec = contents.spec
+    first = contents.side_names[0]
+    facts = {
+        "game": spec.game,
+        "sides": list(contents.side_names),
+        "reasons": {record.reason: REASON_TEXT.get(record.reason, "") for record in contents.records},
+    }
+    values = {
+        "title": escape(spec.name),
+        "kicker": escape(f"{contents.game_title} tournament report"),
+        "summary": _summary(contents, lambda name: f'<strong class="name">{escape(name)}</strong>'),
+        "navigation": _navigation(),
+        "sections": _sections(contents),
+        "first_side": escape(first),
+        "footer": f"Written by elolab. To play these games again: <code>{escape(repeat_command(spec))}</code>",
+        "style": (assets / "report.css").read_text(encoding="utf-8"),
+        "script": (assets / "report.js").read_text(encoding="utf-8"),
+        "facts": json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c"),
+        "packed": packed_games(contents.tables.counter.players, contents.records),
+    }
+    return _filled((assets / "report.html").read_text(encoding="utf-8"), values)
+
+
+def _filled(template: str, values: dict[str, str]) -> str:
+    """The template with every ``{{name}}`` replaced, once: a value may contain anything."""
+    pieces = template.split("{{")
+    return pieces[0] + "".join(values[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:]))
+
+
+def _navigation() -> str:
+    links = (*SECTIONS, ("games", "All games"), ("replay", "Replay"))
+    return "".join(f'<a href="#{target}">{escape(title)}</a>' for target, title in links)
+
+
+def _sections(contents: Contents) -> str:
+    bodies = {
+        "standings": "".join(f'<p class="note warning">{escape(text)}</p>' for text in _warnings(contents))
+        + _standings_html(contents.tables.standings)
+        + _figure_html(contents.plots[0]),
+        "crosstable": _crosstable_html(contents.tables),
+        "figures": _figures_html(contents.plots),
+        "played": _played_html(contents),
+    }
+    return "\n".join(
+        f'<section id="{name}"><h2>{escape(title)}</h2>{bodies[name]}</section>' for name, title in SECTIONS
+    )
+
+
+def _standings_html(rows: Sequence[Standing]) -> str:
+    heads = (
+        ("#", ""), ("Player", None), ("Rating", "Elo"), ("±", "Elo"), ("Points", ""), ("Games", ""), ("W", ""),
+        ("D", ""), ("L", ""), ("Score", "%"), ("Pairs", "LL / LD / even / WD / WW"), ("Depth", "plies"),
+        ("Nodes", "a move"), ("Time", "ms a move"),
+    )  # fmt: skip
+    head = "".join(
+        f'<th scope="col"{"" if unit is None else " class=number"}>{title}'
+        + (f'<span class="unit">{unit}</span>' if unit else "")
+        + "</th>"
+        for title, unit in heads
+    )
+    body = []
+    for row in rows:
+        pairs = " / ".join(str(count) for count in (row.LL, row.LD, row.even, row.WD, row.WW))
+        cells = (
+            _elo(row.rating), _error(row.rating_error), f"{row.points:g}", _number(row.games), _number(row.wins),
+            _number(row.draws), _number(row.losses), f"{100 * row.score:.1f}", pairs, _mean(row.mean_depth, 1),
+            _mean(row.mean_nodes, 0), _mean(row.mean_time_ms, 2),
+        )  # fmt: skip
+        body.append(
+            f'<tr><td class="number">{row.rank}</td><th scope="row">{escape(row.player)}</th>'
+            + "".join(f'<td class="number">{cell}</td>' for cell in cells)
+            + "</tr>"
+        )
+    return (
+        f'<p class="note" id="rating-note">{escape(RATING_NOTE)}</p>'
+        '<div class="scroll"><table aria-describedby="rating-note"><caption class="visually-hidden">Standings</caption>'
+        f"<thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _crosstable_html(tables: Tables) -> str:
+    names = [row.player for row in tables.standings]
+    duels = {(duel.player, duel.opponent): duel for duel in tables.duels}
+    head = "".join(f'<th scope="col" class="vertical">{escape(name)}</th>' for name in names)
+    body = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(_duel_cell(duels.get((name, other)), name == other) for other in names)
+        + "</tr>"
+        for name in names
+    )
+    return (
+        f'<p class="note" id="cross-note">{escape(CROSSTABLE_NOTE)}</p>'
+        '<div class="scroll"><table class="cross" aria-describedby="cross-note">'
+        '<caption class="visually-hidden">Everyone against everyone</caption>'
+        f'<thead><tr><th scope="col"><span class="visually-hidden">Player</span></th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _duel_cell(duel: Duel | None, is_self: bool) -> str:
+    if duel is None:
+        return '<td class="self"></td>' if is_self else "<td>\N{EN DASH}</td>"
+    share = min(0.75, 1.5 * abs(duel.score - 0.5))
+    direction = "up" if duel.score >= 0.5 else "down"
+    mark = "" if duel.from_pairs else " *"
+    return (
+        f'<td class="{direction}" style="--share: {share:.2f}"><strong>{100 * duel.score:.1f}</strong>'
+        f"{_elo(duel.elo)} ± {_error(duel.elo_error)}{mark}"
+        f'<span class="small">LOS {escape(percent_text(duel.los))} %</span>'
+        f'<span class="small">{duel.wins}-{duel.draws}-{duel.losses}</span></td>'
+    )
+
+
+def _figures_html(plots: Sequence[Plot]) -> str:
+    """The figures that the page does not have elsewhere: ratings stand by the standings, scores in the crosstable."""
+    figures = [_figure_html(plot) for plot in plots if plot.name not in ("ratings", "crosstable")]
+    return f'<div class="figures">{"".join(figures)}</div>'
+
+
+def _figure_html(plot: Plot) -> str:
+    from arena.charts import svg_text
+
+    picture = svg_text(plot.figure, plot.name, f"{plot.title}. {plot.caption}")
+    caption = f"<strong>{escape(plot.title)}.</strong> {escape(plot.caption)}"
+    return f'<figure><div class="chart-scroll">{picture}</div><figcaption>{caption}</figcaption></figure>'
+
+
+def _played_html(contents: Contents) -> str:
+    facts = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in _facts(contents))
+    rows = "".join(
+        f'<tr><th scope="row">{escape(player.name)}</th><td><code>{escape(str(player.limits))}</code></td>'
+        f"<td>{escape(_setting(player))}</td></tr>"
+        for player in contents.spec.players
+    )
+    return (
+        f'<dl class="facts">{facts}</dl><h3>Players</h3>'
+        '<div class="scroll"><table><thead><tr><th scope="col">Player</th><th scope="col">Limit</th>'
+        '<th scope="col">Setting</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div><h3>To play these games again</h3>"
+        f"<pre><code>{escape(repeat_command(contents.spec))}</code></pre>"
+    )
+
+
+# Markdown
+
+
+def markdown(contents: Contents) -> str:
+    """The report without games, for reading in a repository or a terminal; plots are linked."""
+    spec, tables = contents.spec, contents.tables
+    parts = [f"# {spec.name}", _summary(contents), *(f"> {text}" for text in _warnings(contents))]
+    parts += ["## Standings", RATING_NOTE, _standings_markdown(tables.standings), _plot_markdown(contents, "ratings")]
+    parts += ["## Everyone against everyone", CROSSTABLE_NOTE, _duels_markdown(tables.duels)]
+    parts += [_plot_markdown(contents, name) for name in ("crosstable", "pairs", "convergence", "endings", "lengths")]
+    parts += ["## What was played", "\n".join(f"- {label}: {text}" for label, text in _facts(contents))]
+    players = [(player.name, f"`{player.limits}`", _setting(player)) for player in spec.players]
+    parts += [_table(("player", "limit", "setting"), players, numbers=())]
+    parts += [f"To play these games again:\n\n    {repeat_command(spec)}"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _plot_markdown(contents: Contents, name: str) -> str:
+    plot = next(plot for plot in contents.plots if plot.name == name)
+    return f"![{plot.title}](plots/{plot.name}.png)\n\n*{plot.title}.* {plot.caption}"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> str:
+    lines = [heads, ["---:" if column in numbers else "---" for column in range(len(heads))], *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _standings_markdown(rows: Sequence[Standing]) -> str:
+    heads = ("#", "player", "rating (Elo)", "±", "points", "games", "W-D-L", "score %", "pairs", "depth", "nodes", "ms")
+    cells = [
+        (
+            str(row.rank), row.player, _elo(row.rating), _error(row.rating_error), f"{row.points:g}", str(row.games),
+            f"{row.wins}-{row.draws}-{row.losses}", f"{100 * row.score:.1f}",
+            f"{row.LL} / {row.LD} / {row.even} / {row.WD} / {row.WW}", _mean(row.mean_depth, 1),
+            _mean(row.mean_nodes, 0), _mean(row.mean_time_ms, 2),
+        )
+        for row in rows
+    ]  # fmt: skip
+    return _table(heads, cells, numbers=(0, 2, 3, 4, 5, 7, 9, 10, 11))
+
+
+def _duels_markdown(duels: Sequence[Duel]) -> str:
+    seen: set[frozenset[str]] = set()
+    cells = []
+    for duel in duels:
+        if (both := frozenset((duel.player, duel.opponent))) in seen:
+            continue
+        seen.add(both)
+        mark = "" if duel.from_pairs else " *"
+        cells.append(
+            (
+                duel.player, duel.opponent, f"{_elo(duel.elo)}{mark}", _error(duel.elo_error), percent_text(duel.los),
+                f"{duel.wins}-{duel.draws}-{duel.losses}", f"{100 * duel.score:.1f}",
+            )
+        )  # fmt: skip
+    return _table(("player", "opponent", "Elo", "±", "LOS %", "W-D-L", "score %"), cells, numbers=(2, 3, 4, 6))

@@ -1,0 +1,90 @@
+"""All games of a tournament packed for the report's replay: some ten bytes a move, compressed, as text.
+
+Layout of the uncompressed data, all little-endian: the length of the header (uint32), the header (JSON, UTF-8), then
+columns over all moves of all games, in the order of ``COLUMNS``. A column of more than one byte is stored as planes
+(all low bytes first), which compress better. ``report.js`` reads it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.records import GameRecord, MoveRecord
+
+COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"))
+"""Moves index the header's ``vocabulary``; scores are the mover's centipawns; see ``packed_time``."""
+NO_SCORE = -32768
+NO_DEPTH = 255
+NO_NODES = 2**32 - 1
+MANTISSA_BITS = 10
+LONGEST_DETAIL = 2000
+"""Characters of a fault's description that the page keeps; the store has it whole."""
+
+
+def packed_games(players: Sequence[str], records: Sequence[GameRecord]) -> str:
+    """The games, in the order given, as base64 of the zlib-compressed layout above."""
+    vocabulary: dict[str, int] = {}
+    moves = [entry for record in records for entry in record.moves]
+    columns = _columns(moves, vocabulary)
+    header = json.dumps(_header(players, records, vocabulary), ensure_ascii=False, separators=(",", ":")).encode()
+    planes = [column[..., None].view(np.uint8).reshape(len(moves), column.itemsize).T.tobytes() for column in columns]
+    data = len(header).to_bytes(4, "little") + header + b"".join(planes)
+    return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
+
+
+def _columns(moves: Sequence[MoveRecord], vocabulary: dict[str, int]) -> list[NDArray[Any]]:
+    """One array a column, each of shape (moves,); adds every move's text to ``vocabulary``."""
+    values: tuple[Iterable[int], ...] = (
+        [vocabulary.setdefault(entry.move, len(vocabulary)) for entry in moves],
+        [NO_SCORE if entry.score is None else max(-32767, min(32767, entry.score)) for entry in moves],
+        [NO_DEPTH if entry.depth is None else min(entry.depth, NO_DEPTH - 1) for entry in moves],
+        [NO_NODES if entry.nodes is None else min(entry.nodes, NO_NODES - 1) for entry in moves],
+        [packed_time(entry.time_ms) for entry in moves],
+    )
+    return [np.array(column, dtype) for (_, dtype), column in zip(COLUMNS, values, strict=True)]
+
+
+def packed_time(time_ms: float) -> int:
+    """A time to three significant digits in 16 bits: microseconds = (value % 1024) * 10 ** (value // 1024)."""
+    microseconds = max(0, round(time_ms * 1000))
+    exponent = max(0, len(str(microseconds)) - 3)
+    mantissa = round(microseconds / 10**exponent)
+    return exponent << MANTISSA_BITS | mantissa
+
+
+def _header(players: Sequence[str], records: Sequence[GameRecord], vocabulary: dict[str, int]) -> dict[str, Any]:
+    number_of = {name: number for number, name in enumerate(players)}
+    reasons: dict[str, int] = {}
+    openings: dict[tuple[str, tuple[str, ...], str], int] = {}
+    games: dict[str, list[Any]] = {
+        name: [] for name in ("number", "pair", "first", "second", "opening", "result", "reason", "plies", "key")
+    }
+    details: dict[str, str] = {}
+    for index, record in enumerate(records):
+        opening = (record.opening.position, record.opening.moves, record.opening.name)
+        games["number"].append(record.pairing.number)
+        games["pair"].append(record.pairing.pair)
+        games["first"].append(number_of[record.first])
+        games["second"].append(number_of[record.second])
+        games["opening"].append(openings.setdefault(opening, len(openings)))
+        games["result"].append(record.result)
+        games["reason"].append(reasons.setdefault(record.reason, len(reasons)))
+        games["plies"].append(len(record.moves))
+        games["key"].append(record.key[:12])
+        if record.detail:
+            details[str(index)] = json.dumps(record.detail, ensure_ascii=False)[:LONGEST_DETAIL]
+    return {
+        "players": list(players),
+        "reasons": list(reasons),
+        "openings": [[position, " ".join(moves), name] for position, moves, name in openings],
+        "vocabulary": list(vocabulary),
+        "games": games,
+        "details": details,
+    }

@@ -1,0 +1,242 @@
+"""The report: what it says, how it packs games, and the page itself in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import re
+import shutil
+import subprocess
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
+from arena.report import repeat_command, write_report
+from arena.report_games import NO_DEPTH, NO_NODES, NO_SCORE, packed_games, packed_time
+from arena.spec import TournamentSpec
+from engine.limits import Limits
+from engine.parameters import resolve
+from engine.rules import Adjudication, Rules
+
+START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
+NAMES = ("default", "<plain> & simple", "external")
+LINE = ("h2e2", "h9g7", "h0g2", "i9h9", "i0h0", "b9c7", "h0h6", "c6c5")
+MOVES = (
+    MoveRecord("h2e2", 31, 5, 1000, 1.25),
+    MoveRecord("h9g7", -28, 6, 999, 0.5),
+    MoveRecord("h0g2", None, None, None, 1234.5),
+    MoveRecord("i9h9", 29990, 7, 123456, 12.0),
+)
+
+
+def specification() -> TournamentSpec:
+    parameters = tuple(resolve({}, "test", "xiangqi").items())
+    players = (
+        PlayerSpec(NAMES[0], "builtin", Limits(nodes=1000), parameters),
+        PlayerSpec(NAMES[1], "builtin", Limits(depth=4), tuple(resolve({"null_move": False}).items())),
+        PlayerSpec(
+            NAMES[2], "uci", Limits(move_time_ms=100), command=("some-engine", "--quiet"), options=(("Hash", "16"),)
+        ),
+    )
+    return TournamentSpec(
+        "sample", "xiangqi", "round_robin", players, 2, 7, "xiangqi", 0, Rules(), Adjudication(), "sample.toml"
+    )
+
+
+def game(number: int, first: int, second: int, pair: int, result: str, reason: str, **rest: object) -> GameRecord:
+    opening = Opening(START, LINE[:2] if pair else (), f"line {pair}")
+    moves = tuple(MoveRecord(move, 10, 3, 100, 1.0) for move in LINE[2:]) if pair else MOVES
+    return GameRecord(
+        key=f"{number:032x}", pairing=Pairing(number, pair, first, second, pair), first=NAMES[first],
+        second=NAMES[second], opening=opening, moves=moves, result=result, reason=reason,
+        engine_identity="0123456789ab", **rest,
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+def sample() -> list[GameRecord]:
+    return [
+        game(0, 0, 1, 0, "1-0", "checkmate"),
+        game(1, 1, 0, 0, "0-1", "resign_adjudication"),
+        game(2, 0, 1, 1, "1/2-1/2", "repetition"),
+        game(3, 1, 0, 1, "0-1", "checkmate"),
+        game(4, 0, 2, 0, "1-0", "time_forfeit", detail={"fault": {"player": "external", "text": "late by 3 ms"}}),
+    ]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(tmp_path_factory.mktemp("run"), specification(), sample(), planned_games=12)
+
+
+def unpacked(text: str) -> tuple[dict, dict[str, np.ndarray]]:
+    """The documented layout, read independently of the page."""
+    data = zlib.decompress(base64.b64decode(text))
+    length = int.from_bytes(data[:4], "little")
+    header, rest = json.loads(data[4 : 4 + length]), data[4 + length :]
+    total, columns = sum(header["games"]["plies"]), {}
+    for name, width in (("move", 2), ("score", 2), ("depth", 1), ("nodes", 4), ("time", 2)):
+        planes = np.frombuffer(rest[: width * total], np.uint8).reshape(width, total).astype(np.int64)
+        columns[name] = sum(planes[plane] << (8 * plane) for plane in range(width))
+        rest = rest[width * total :]
+    assert rest == b""
+    return header, columns
+
+
+def test_packed_games_keep_every_move() -> None:
+    records = sample()
+    header, columns = unpacked(packed_games(NAMES, records))
+    moves = [entry for record in records for entry in record.moves]
+    assert [header["vocabulary"][index] for index in columns["move"]] == [entry.move for entry in moves]
+    scores = columns["score"].astype(np.uint16).view(np.int16)
+    assert scores.tolist() == [NO_SCORE if entry.score is None else entry.score for entry in moves]
+    assert columns["depth"].tolist() == [NO_DEPTH if entry.depth is None else entry.depth for entry in moves]
+    assert columns["nodes"].tolist() == [NO_NODES if entry.nodes is None else entry.nodes for entry in moves]
+    assert header["games"]["result"] == [record.result for record in records]
+    assert header["openings"][1] == [START, "h2e2 h9g7", "line 1"]
+    assert "late by 3 ms" in header["details"]["4"]
+
+
+@pytest.mark.parametrize("time_ms", [0.0, 0.001, 0.999, 1.2345, 99.9, 1234.5, 86_400_000.0])
+def test_packed_times_are_within_half_a_percent(time_ms: float) -> None:
+    packed = packed_time(time_ms)
+    assert packed < 2**16
+    assert (packed % 1024) * 10 ** (packed // 1024) / 1000 == pytest.approx(time_ms, rel=0.006, abs=0.0006)
+
+
+def test_five_thousand_games_stay_small() -> None:
+    generator = np.random.default_rng(1)
+    squares = [f"{file}{rank}" for file in "abcdefghi" for rank in range(10)]
+    vocabulary = [one + other for one in squares[::3] for other in squares[::2] if one != other][:1200]
+    moves = tuple(
+        MoveRecord(vocabulary[a], int(b), int(c), int(d), float(e))
+        for a, b, c, d, e in zip(
+            generator.integers(0, 1200, 35_000), generator.normal(0, 200, 35_000), generator.integers(3, 9, 35_000),
+            generator.lognormal(8, 1, 35_000), generator.lognormal(0, 0.5, 35_000), strict=True,
+        )
+    )  # fmt: skip
+    records = [
+        GameRecord(f"{number:032x}", Pairing(number, number, 0, 1, 0), NAMES[0], NAMES[1], Opening(START),
+                   moves[140 * number : 140 * (number + 1)], "1-0", "checkmate", "0123456789ab")
+        for number in range(250)
+    ]  # fmt: skip
+    # Random moves and node counts compress worst; a twentieth of 5 000 games must stay below a twentieth of 10 MB.
+    assert len(packed_games(NAMES, records)) < 10_000_000 / 20
+
+
+def test_files_of_a_report(report: Path) -> None:
+    folder = report.parent
+    for name in ("ratings", "crosstable", "pairs", "convergence", "endings", "lengths"):
+        assert (folder / "plots" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    rows = list(csv.DictReader((folder / "standings.csv").open(encoding="utf-8")))
+    assert sorted(row["player"] for row in rows) == sorted(NAMES)
+    duels = list(csv.DictReader((folder / "crosstable.csv").open(encoding="utf-8")))
+    assert len(duels) == 4
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    for picture in re.findall(r"!\[.*?\]\((.*?)\)", text):
+        assert (folder / picture).is_file()
+
+
+def test_page_and_summary_say_what_was_played(report: Path) -> None:
+    page, text = report.read_text(encoding="utf-8"), (report.parent / "report.md").read_text(encoding="utf-8")
+    settings = ("nodes=1000", "null_move = off", "some-engine --quiet", "Hash = 16")
+    for said in (*settings, "0123456789ab", "7 of 12 planned games"):
+        assert said in page
+        assert said in text
+    assert repeat_command(specification()) == "elolab tournament sample.toml"
+    assert "elolab tournament sample.toml" in page
+
+
+def test_page_loads_nothing_and_escapes_names(report: Path) -> None:
+    page = report.read_text(encoding="utf-8")
+    assert "&lt;plain&gt; &amp; simple" in page
+    assert "<plain>" not in page
+    assert "{{" not in page
+    addresses = set(re.findall(r"https?://[^\s\"'<)]+", page))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert not re.search(r"<(link|img|iframe)\b|<script[^>]+src=", page)
+
+
+def test_ids_in_the_page_are_unique(report: Path) -> None:
+    page = report.read_text(encoding="utf-8")
+    ids = re.findall(r'\sid="([^"]+)"', page[: page.index('<script type="application/octet-stream"')])
+    assert len(ids) == len(set(ids))
+
+
+def test_same_records_give_the_same_files(report: Path, tmp_path: Path) -> None:
+    again = write_report(tmp_path, specification(), sample()[::-1], planned_games=12)
+    for path in sorted(path for path in report.parent.rglob("*") if path.is_file()):
+        other = again.parent / path.relative_to(report.parent)
+        assert other.read_bytes() == path.read_bytes(), path.name
+
+
+def test_a_tournament_without_games_has_a_report(tmp_path: Path) -> None:
+    page = write_report(tmp_path, specification(), [], planned_games=12).read_text(encoding="utf-8")
+    assert "12 of 12 planned games" in page
+    assert "nan" not in (tmp_path / "report.md").read_text(encoding="utf-8").lower()
+
+
+# In a browser
+
+
+def browser() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
+        if found := shutil.which(name):
+            return found
+    pytest.skip("no chromium or chrome found: the page was not executed")
+
+
+def loaded(page: Path, fragment: str, profile: Path) -> str:
+    """The page's document after its scripts ran."""
+    command = [
+        browser(), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync", f"--user-data-dir={profile}", "--virtual-time-budget=5000",
+        "--dump-dom", f"{page.as_uri()}{fragment}",
+    ]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def body_of(document: str, table: str) -> str:
+    found = re.search(rf'<table id="{table}".*?<tbody>(.*?)</tbody>', document, re.DOTALL)
+    assert found, f"no table {table}"
+    return found.group(1)
+
+
+def check_third_game(document: str) -> None:
+    assert re.search(r'<p id="failure" role="alert" hidden=""></p>', document)
+    moves = body_of(document, "move-list")
+    assert re.findall(r"[a-i]\d[a-i]\d", moves) == list(LINE)
+    assert moves.count("opening") == 2
+    # h0g2 is Red's and i9h9 Black's: 10 centipawns each in the mover's view.
+    assert re.findall(r"[+−]0\.10", moves)[:2] == ["+0.10", "−0.10"]
+    assert "Game 3: &lt;plain&gt; &amp; simple – default, 0–1" in document
+    # After all eight plies: Red's rook stands on h6, and a black pawn on c5.
+    position = re.search(r'<code id="position">(.*?)</code>', document)
+    assert position
+    assert position.group(1) == "r1bakabr1/9/1cn3nc1/p3p1pRp/2p6/9/P1P1P1P1P/1C2C1N2/9/RNBAKAB2 w"
+    assert document.count("<title>Red pawn</title>") == 5
+
+
+def test_replay_in_a_browser(report: Path, tmp_path: Path) -> None:
+    document = loaded(report, "#game=3&ply=8", tmp_path)
+    check_third_game(document)
+    assert body_of(document, "game-list").count("<tr") == 5
+
+
+def test_replay_without_the_browsers_own_decompression(report: Path, tmp_path: Path) -> None:
+    page = tmp_path / "old.html"
+    text = report.read_text(encoding="utf-8")
+    page.write_text(text.replace('"use strict";', "delete window.DecompressionStream;", 1), encoding="utf-8")
+    check_third_game(loaded(page, "#game=3&ply=8", tmp_path / "profile"))
+
+
+def test_faults_and_missing_values_are_shown(report: Path, tmp_path: Path) -> None:
+    document = loaded(report, "#game=4", tmp_path)
+    assert "late by 3 ms" in document
+    moves = body_of(document, "move-list")
+    assert "−mate in 5" in moves
+    assert "–" in moves
+    assert "1\u202f230" in moves
