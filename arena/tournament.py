@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -379,12 +378,23 @@ def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
         "openings_needed": openings_needed(plan.spec),
         "openings_available": plan.available_openings,
         "seconds": estimated_seconds(plan, concurrency, mean_game_ms, missing),
-        "missing_programs": {
-            player.name: player.command[0]
-            for player in plan.spec.players
-            if player.command and player.directory is None and shutil.which(player.command[0]) is None
-        },
+        "cannot_start": _programs_missing(plan.spec.players),
     }
+
+
+def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
+    """External players whose program is not there, and why it cannot be started."""
+    from arena.players.contract import PlayerFault
+    from arena.players.process import find_program
+
+    missing = {}
+    for player in players:
+        if player.protocol != "builtin":
+            try:
+                find_program(player.command, player.directory)
+            except PlayerFault as fault:
+                missing[player.name] = fault.text
+    return missing
 
 
 def description_text(description: dict[str, Any]) -> str:
@@ -395,6 +405,6 @@ def description_text(description: dict[str, Any]) -> str:
         f"openings: {description['openings_needed']} needed, {description['openings_available']} available",
         f"time: about {duration_text(description['seconds'])} (hours:minutes:seconds)",
     ]
-    for name, program in description["missing_programs"].items():
-        lines.append(f"warning: player {name!r}: no program {program!r} found")
+    for name, reason in description["cannot_start"].items():
+        lines.append(f"warning: player {name!r}: {reason}")
     return "\n".join(lines)

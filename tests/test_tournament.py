@@ -25,7 +25,7 @@ from arena.records import GameJob, GameRecord
 from arena.schedule import job_of, round_robin
 from arena.spec import TournamentSpec, load_tournament
 from arena.store import STORE_NAME, Store
-from arena.tournament import Ended, TournamentError, prepare, run
+from arena.tournament import Ended, TournamentError, describe, prepare, run
 from engine.errors import UserError
 
 ROOT = Path(__file__).parent.parent
@@ -225,6 +225,7 @@ def test_the_compiled_loop_and_the_python_loop_play_the_same_games(tmp_path: Pat
 def test_a_player_that_cannot_start_is_out_and_the_rest_goes_on(tmp_path: Path) -> None:
     path = write_spec(tmp_path, players=2, pairs=1)
     path.write_text(path.read_text() + '[[players]]\nname = "absent"\nprotocol = "uci"\ncommand = "no-such-engine"\n')
+    assert "no-such-engine" in describe(prepare(load_tournament(path)), tmp_path / "out", 1)["cannot_start"]["absent"]
     ended = play(path, tmp_path / "out")
     assert list(ended.unavailable) == ["absent"]
     assert "no-such-engine" in ended.unavailable["absent"]
