@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.files import replace_file
+from arena.files import FileError, replace_file
 from arena.records import GameRecord, PlayerSpec
 from arena.report_games import packed_games
 from arena.spec import TournamentSpec
@@ -81,7 +81,10 @@ def write_report(directory: Path, spec: TournamentSpec, records: Sequence[GameRe
     plots = _plots(tables, ordered, game.side_names)
     contents = Contents(spec, ordered, planned_games, game.title, game.side_names, tables, plots)
     folder = directory / "plots"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
     _write_plots(folder, plots)
     replace_file(directory / "standings.csv", lambda stream: tables.standings_frame().to_csv(stream, index=False))
     replace_file(directory / "crosstable.csv", lambda stream: tables.crosstable_frame().to_csv(stream, index=False))
@@ -230,7 +233,10 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
             "Format",
             f"{spec.format.replace('_', ' ')}, {_number(spec.pairs)} colour-swapped pairs for every two players",
         ),
-        ("Openings", f"{spec.openings}, from number {spec.opening_start} of its order by the seed"),
+        (
+            "Openings",
+            f"{spec.openings} (part: {spec.opening_part}; order: {spec.opening_order}; from number {spec.opening_start})",
+        ),
         ("Random seed", str(spec.seed)),
         ("Rules", f"repetition {rules.repetition} at occurrence {rules.fold}, {moves}, {material}"),
         ("Adjudication", "; ".join(_adjudication(adjudication)) or "none"),

@@ -240,3 +240,39 @@ def test_faults_and_missing_values_are_shown(report: Path, tmp_path: Path) -> No
     assert "−mate in 5" in moves
     assert "–" in moves
     assert "1\u202f230" in moves
+
+
+def after(page: Path, actions: str, folder: Path) -> str:
+    """The document after ``actions`` (JavaScript) ran on the loaded page with game 0 open."""
+    acted = folder / "acted.html"
+    script = f"<script>setTimeout(() => {{ {actions} }}, 1500);</script></body>"
+    acted.write_text(page.read_text(encoding="utf-8").replace("</body>", script), encoding="utf-8")
+    return loaded(acted, "#game=0&ply=0", folder / "profile")
+
+
+def test_keys_move_through_game_and_games(report: Path, tmp_path: Path) -> None:
+    keys = ["ArrowRight", "ArrowRight", "ArrowLeft", "f", "l"]
+    press = 'for (const key of %s) element("replay").dispatchEvent(new KeyboardEvent("keydown", { key }));'
+    document = after(report, press % json.dumps(keys), tmp_path)
+    assert "After ply 1 of 4, Black to move:" in document
+    assert re.search(r'id="seat-near">.{0,60}&lt;plain&gt; &amp; simple \(Black\)', document)
+    # The toggle turned whatever this machine's fonts had chosen.
+    letters = 'id="letters" aria-pressed="true"' in document
+    assert (">K</text>" in document) == letters
+    assert (">帥</text>" in document) != letters
+    document = after(report, press % json.dumps(["ArrowDown", "ArrowDown", "End"]), tmp_path)
+    assert "Game 2: default – &lt;plain&gt; &amp; simple, ½–½" in document
+    assert "After ply 8 of 8, Red to move:" in document
+
+
+def test_filters_and_sorting(report: Path, tmp_path: Path) -> None:
+    choose = """
+        const change = (id, value) => { element(id).value = value; element(id).dispatchEvent(new Event("change")); };
+        change("filter-player", "0"); change("filter-result", "won");
+        document.querySelector('th[data-key="plies"] button').click();
+        document.querySelector('th[data-key="plies"] button').click();
+    """
+    document = after(report, choose, tmp_path)
+    assert re.findall(r'href="#game=(\d+)"', body_of(document, "game-list")) == ["3", "0", "1", "4"]
+    assert "4 of 5 games" in document
+    assert 'data-key="plies" aria-sort="descending"' in document
