@@ -235,7 +235,7 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         ),
         (
             "Openings",
-            f"{spec.openings} (part: {spec.opening_part}; order: {spec.opening_order}; from number {spec.opening_start})",
+            f"{spec.openings} (part {spec.opening_part}, order {spec.opening_order}, from number {spec.opening_start})",
         ),
         ("Random seed", str(spec.seed)),
         ("Rules", f"repetition {rules.repetition} at occurrence {rules.fold}, {moves}, {material}"),
