@@ -1,8 +1,8 @@
 """The benchmark: fixed searches whose total number of nodes is the engine's signature.
 
-A change that should not change play leaves the number as it is; a change to search or evaluation shows. The positions are
-searched with the default parameters, for the speed, and again less deeply under variants that between them exercise every
-technique the default leaves out.
+A change that should not change play leaves the number as it is; a change to search or evaluation shows. The positions
+are searched with the default parameters, for the speed, and again less deeply under variants that between them
+exercise every technique the default leaves out.
 """
 
 from __future__ import annotations

@@ -19,7 +19,10 @@ from pathlib import Path
 ENGINE_DIRECTORY = Path(__file__).parent
 
 # Sources that cannot change a move: the shell around the kernels and the texts shown to people.
-_NOT_KERNEL = {"cli.py", "command_line.py", "errors.py", "identity.py", "limits.py", "parameters.py", "parameter_reference.py"}
+_NOT_KERNEL = {
+    "bench.py", "cli.py", "command_line.py", "errors.py", "identity.py", "limits.py", "parameters.py",
+    "parameter_reference.py",
+}  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"protocols"}
 
 _SKIPPED_TOKENS = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}

@@ -41,7 +41,7 @@ def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
 
 
 def _prepare_mangling() -> None:
-    Record.mangling_args = property(_record_mangling)
+    setattr(Record, "mangling_args", property(_record_mangling))  # noqa: B010 - a property replaces a property
     probe = numba.from_dtype(np.dtype([("probe", np.int64)]))
     again = numba.from_dtype(np.dtype([("probe", np.int64)]))
     other = numba.from_dtype(np.dtype([("other", np.int64)]))
@@ -75,13 +75,13 @@ def _prepare_cache() -> Path:
         # No writable home: compile anew in a directory of this user's own.
         directory = Path(f"/tmp/elolab-{os.getuid() if hasattr(os, 'getuid') else 'user'}") / directory.name
         directory.mkdir(parents=True, exist_ok=True)
-    numba.config.CACHE_DIR = str(directory)
+    setattr(numba.config, "CACHE_DIR", str(directory))  # noqa: B010 - numba makes its settings at run time
     return directory
 
 
 _prepare_mangling()
 CACHE_DIRECTORY = _prepare_cache()
-JIT_DISABLED = bool(numba.config.DISABLE_JIT)
+JIT_DISABLED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009
 
 
 def jit(function: Callable[..., Any]) -> Any:

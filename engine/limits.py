@@ -100,7 +100,9 @@ class Limits:
                 raise LimitError(f"limit {text!r}: cannot read {part.strip()!r}; expected {GRAMMAR}")
         limits = cls(**found)  # type: ignore[arg-type]
         if limits.clock_kind != "wall" and not limits.is_timed:
-            raise LimitError(f"limit {text!r}: {limits.clock_kind} clock without clock= or move_time=; expected {GRAMMAR}")
+            raise LimitError(
+                f"limit {text!r}: {limits.clock_kind} clock without clock= or move_time=; expected {GRAMMAR}"
+            )
         return limits
 
     def __str__(self) -> str:

@@ -208,7 +208,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     # Transposition table
     _integer("hash_mb", 16, (0, 4096), (), "MiB", "size of the transposition table; 0 is none", "[EE]"),
     _switch("hash_exact_depth_only", False,
-            "use table entries only of exactly the depth asked for, so that values do not depend on the table", "[ours]"),
+            "use table entries only of exactly the depth asked for, so that values do not depend on the table",
+            "[ours]"),
     # Move ordering
     _switch("hash_move", True, "try the table's move first", "[3.31]", sound=True),
     _integer("killers", 2, (0, 2), (0, 2), "moves", "killer moves kept at each ply", "[3.31] 2", sound=True),

@@ -109,7 +109,8 @@ def _moves_to_go(clocks, side):
 
 @jit
 def spend_clock(clocks, side, elapsed):
-    """Take the time of a move off a clock; False if the flag fell. Adds the increment and, in turn, the next control."""
+    """Take the time of a move off a clock; False if the flag fell. Adds the increment and, in turn, the next
+    control."""
     clocks.moves_made[side] += 1
     if clocks.clock_ns[side] < 0:
         return True

@@ -1,15 +1,16 @@
 """What every game gives to the search, the arena and the command line.
 
-Two halves. The *compiled contract* is the list of stubs below: each game registers functions of the same names under the
-marker of its state record, and the search calls them without knowing the game. The *Python contract* is ``Game`` and
-``Position``: text in and out, legal moves, the arbiter's verdict.
+Two halves. The *compiled contract* is the list of stubs below: each game registers functions of the same names under
+the marker of its state record, and the search calls them without knowing the game. The *Python contract* is ``Game``
+and ``Position``: text in and out, legal moves, the arbiter's verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -85,9 +86,14 @@ def is_quiet(state, move):  # type: ignore[no-untyped-def]
     """Whether a move changes no material."""
 
 
-@game_stub(3)
-def capture_order(state, move, see):  # type: ignore[no-untyped-def]
-    """Ordering score of a move that is not quiet: most valuable victim first; with ``see``, negative if it loses."""
+@game_stub(2)
+def capture_order(state, move):  # type: ignore[no-untyped-def]
+    """Ordering score, at least 0, of a move that is not quiet: most valuable victim, then least valuable attacker."""
+
+
+@game_stub(2)
+def loses_material(state, move):  # type: ignore[no-untyped-def]
+    """Whether a move that is not quiet loses material by static exchange evaluation."""
 
 
 @game_stub(2)
@@ -126,8 +132,9 @@ def perft(state, lists, depth):  # type: ignore[no-untyped-def]
 
 COMPILED_CONTRACT = (
     "generate", "generate_noisy", "make", "unmake", "make_null", "unmake_null", "in_check", "final_score", "evaluate",
-    "prepare", "is_quiet", "capture_order", "history_piece", "path_verdict", "judge", "null_move_allowed", "material",
-    "perft",
+    "prepare", "is_quiet", "capture_order", "loses_material", "history_piece", "path_verdict", "judge",
+    "null_move_allowed",
+    "material", "perft",
 )  # fmt: skip
 """The stubs a game must register."""
 
@@ -226,12 +233,6 @@ def encode_verdict(result: str, reason: str) -> int:
     return RESULTS.index(result) + 4 * REASONS.index(reason)
 
 
-class KernelTable(Protocol):
-    """A game's compiled functions by the names of the compiled contract."""
-
-    def __getattr__(self, name: str) -> Callable[..., Any]: ...
-
-
 @dataclass(frozen=True)
 class BenchPosition:
     """A position of the benchmark with the depth it is searched to."""
@@ -254,7 +255,8 @@ class Game:
     """Name of the opening suite used where none is given."""
     longest_game: int
     state_dtype: np.dtype[Any]
-    kernels: KernelTable
+    kernels: SimpleNamespace
+    """Its compiled functions by the names of the compiled contract."""
     bench_positions: tuple[BenchPosition, ...]
 
     def position(self, text: str | None = None, moves: Sequence[str] = (), ranks: str = "0") -> Position:

@@ -113,7 +113,7 @@ def _collect_root_moves(state, search, lists, parameters):
     score_moves(state, search, lists, parameters, np.int64(0), count, entry_move(probe(search, state.key)))
     search.root_count = 0
     for index in range(count):
-        move = pick_move(lists, np.int64(0), index, count)
+        move = pick_move(state, parameters, lists, np.int64(0), index, count)
         allowed = search.filter_count == 0
         for other in range(search.filter_count):
             if search.filter_moves[other] == move:

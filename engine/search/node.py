@@ -170,7 +170,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, null_
     best_move = np.int64(0)
     raised = alpha
     for index in range(count):
-        move = pick_move(lists, ply, index, count)
+        move = pick_move(state, parameters, lists, ply, index, count)
         quiet = is_quiet(state, move)
         if not spend_node(search, parameters):
             return np.int64(0)

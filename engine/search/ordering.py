@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.games.contract import capture_order, history_piece, is_quiet
+from engine.games.contract import capture_order, history_piece, is_quiet, loses_material
 from engine.kernel import jit
 from engine.parameters import choice_code
 from engine.search.records import HISTORY_SIZE
@@ -36,7 +36,6 @@ def _history_index(state, parameters, move):
 @jit
 def score_moves(state, search, lists, parameters, ply, count, hash_move):
     """Fill ``lists.order[ply]`` with the ordering scores of ``lists.moves[ply]``."""
-    see = 1 if parameters.capture_order == _SEE else 0
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
         quiet = is_quiet(state, move)
@@ -44,8 +43,7 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
         if move == hash_move and parameters.hash_move != 0:
             order = np.int64(_HASH_MOVE)
         elif not quiet and parameters.capture_order != _NO_CAPTURE_ORDER:
-            value = np.int64(capture_order(state, move, see))
-            order = value + _GOOD_CAPTURE if value >= 0 else value + _LOSING_CAPTURE
+            order = np.int64(capture_order(state, move)) + _GOOD_CAPTURE
         elif parameters.killers > 0 and search.killers[ply, 0] == move:
             order = np.int64(_KILLER + 1)
         elif parameters.killers > 1 and search.killers[ply, 1] == move:
@@ -56,14 +54,15 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
 
 
 @jit
-def pick_move(lists, ply, start, count):
-    """Bring the best remaining move to ``start`` and return it; the first of equals, so that order is reproducible."""
+def bring_best(lists, ply, start, count):
+    """Bring the best of the moves from ``start`` on to ``start``; of equals the first, so that order is
+    reproducible."""
     best = start
     for index in range(start + 1, count):
         if lists.order[ply, index] > lists.order[ply, best]:
             best = index
-    move = np.int64(lists.moves[ply, best])
     if best != start:
+        move = lists.moves[ply, best]
         order = lists.order[ply, best]
         # Shift instead of swapping: equals keep the generator's order.
         for index in range(best, start, -1):
@@ -71,7 +70,23 @@ def pick_move(lists, ply, start, count):
             lists.order[ply, index] = lists.order[ply, index - 1]
         lists.moves[ply, start] = move
         lists.order[ply, start] = order
-    return move
+
+
+@jit
+def pick_move(state, parameters, lists, ply, start, count):
+    """Bring the best remaining move to ``start`` and return it.
+
+    Whether a capture loses material is found out only when its turn comes, since most never do.
+    """
+    while True:
+        bring_best(lists, ply, start, count)
+        move = np.int64(lists.moves[ply, start])
+        order = np.int64(lists.order[ply, start])
+        if parameters.capture_order != _SEE or order < _GOOD_CAPTURE or order == _HASH_MOVE:
+            return move
+        if not loses_material(state, move):
+            return move
+        lists.order[ply, start] = order - _GOOD_CAPTURE + _LOSING_CAPTURE
 
 
 @jit

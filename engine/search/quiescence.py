@@ -11,12 +11,13 @@ from engine.games.contract import (
     generate,
     generate_noisy,
     in_check,
+    loses_material,
     make,
     unmake,
 )
 from engine.kernel import jit
 from engine.search.clock import spend_node
-from engine.search.ordering import pick_move, score_moves
+from engine.search.ordering import bring_best, score_moves
 from engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 
@@ -62,12 +63,12 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
     else:
         for index in range(count):
             move = np.int64(lists.moves[ply, index])
-            lists.order[ply, index] = capture_order(state, move, parameters.quiescence_see)
+            lists.order[ply, index] = capture_order(state, move)
     for index in range(count):
-        move = pick_move(lists, ply, index, count)
-        if not evade and lists.order[ply, index] < 0:
-            # Only losing captures are left.
-            break
+        bring_best(lists, ply, index, count)
+        move = np.int64(lists.moves[ply, index])
+        if not evade and parameters.quiescence_see != 0 and loses_material(state, move):
+            continue
         if not spend_node(search, parameters):
             return np.int64(0)
         make(state, move)

@@ -1,9 +1,9 @@
 """The transposition table: a flat uint64 array, buckets of two entries, two words an entry.
 
-The first word is key xor data, so that a torn or foreign entry does not match. Data, from the lowest bit: move 16, score
-16 (offset by 32 768), depth 8, bound 2, unused 1, search number 5, game number 16. Entries of other games count as empty,
-so that a new game needs no clearing and does not depend on what was played before. Mate scores are stored relative to the
-node. Values that come from repetitions depend on the path and are not stored.
+The first word is key xor data, so that a torn or foreign entry does not match. Data, from the lowest bit: move 16,
+score 16 (offset by 32 768), depth 8, bound 2, unused 1, search number 5, game number 16. Entries of other games count
+as empty, so that a new game needs no clearing and does not depend on what was played before. Mate scores are stored
+relative to the node. Values that come from repetitions depend on the path and are not stored.
 """
 
 from __future__ import annotations

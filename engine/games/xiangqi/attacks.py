@@ -14,14 +14,22 @@ from engine.games.xiangqi.position import (
     BIT_OF,
     CANNON,
     CANNON_SHIFT,
+    DOWNWARD_SHIFT,
     ELEPHANT,
-    ELEPHANT_EYES,
-    ELEPHANT_TARGETS,
+    ELEPHANT_MASKS,
     FILE_OF,
+    FIRST_ADVISOR,
+    FIRST_CANNON,
+    FIRST_ELEPHANT,
+    FIRST_HORSE,
+    FIRST_PAWN,
+    FIRST_ROOK,
     GENERAL_TARGETS,
     HALF_OF,
     HORSE,
+    HORSE_LEG_BETWEEN,
     HORSE_MASKS,
+    NONE,
     NOWHERE,
     PAWN,
     PAWN_MASKS,
@@ -29,9 +37,10 @@ from engine.games.xiangqi.position import (
     ROOK,
     ROOK_SHIFT,
     SLOT_TYPE,
+    SQUARES,
+    UPWARD_SHIFT,
 )
 from engine.kernel import jit
-
 
 
 @jit
@@ -63,13 +72,11 @@ def _steps_to(state, slot, at, target):
         return PAWN_MASKS[side, at, HALF_OF[target]] & BIT_OF[target] != 0
     if kind == ADVISOR:
         return ADVISOR_MASKS[at, HALF_OF[target]] & BIT_OF[target] != 0
-    index = 0
     if kind == ELEPHANT:
-        while ELEPHANT_TARGETS[at, index] != NOWHERE:
-            if ELEPHANT_TARGETS[at, index] == target and state.board[ELEPHANT_EYES[at, index]] == 0:
-                return True
-            index += 1
-        return False
+        # The eye lies half way.
+        near = ELEPHANT_MASKS[at, HALF_OF[target]] & BIT_OF[target] != 0
+        return near and state.board[(at + target) >> 1] == 0
+    index = 0
     while GENERAL_TARGETS[at, index] != NOWHERE:
         if GENERAL_TARGETS[at, index] == target:
             return True
@@ -84,3 +91,101 @@ def reaches(state, slot, at, target):
     if kind == HORSE or kind == ROOK or kind == CANNON:
         return major_attacks(state, slot, target)
     return _steps_to(state, slot, at, target)
+
+
+@jit
+def _slider_on(state, line, start, step, base, kind):
+    """Slot of a rook (first piece met) or cannon (second piece met) of one side on a line; 0 if there is none."""
+    place = 0 if kind == ROOK else 4
+    for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
+        met = (line >> (shift + place)) & 15
+        if met != NONE:
+            slot = np.int64(state.board[start + met * step])
+            if slot & base and SLOT_TYPE[slot] == kind:
+                return slot
+    return 0
+
+
+@jit
+def _pawn_attacker(state, side, base, target):
+    """Slot of a pawn of ``side`` that could capture on ``target``; 0 if there is none."""
+    pawns = base + FIRST_PAWN
+    behind = target - 9 + 18 * side
+    if 0 <= behind < SQUARES:
+        slot = np.int64(state.board[behind])
+        if slot >= pawns and slot < pawns + 5:
+            return slot
+    if HALF_OF[target] != side:
+        file = np.int64(FILE_OF[target])
+        if file > 0:
+            slot = np.int64(state.board[target - 1])
+            if slot >= pawns and slot < pawns + 5:
+                return slot
+        if file < 8:
+            slot = np.int64(state.board[target + 1])
+            if slot >= pawns and slot < pawns + 5:
+                return slot
+    return 0
+
+
+@jit
+def cheapest_attacker(state, side, target):
+    """Slot of ``side``'s least valuable piece that could capture on ``target``; 0 if there is none.
+
+    In the order pawn, advisor, elephant, horse, cannon, rook, general, which every table of values shares.
+    """
+    base = (side + 1) << 4
+    slot = _pawn_attacker(state, side, base, target)
+    if slot != 0:
+        return slot
+    if HALF_OF[target] == side:
+        bit = BIT_OF[target]
+        for slot in (base + FIRST_ADVISOR, base + FIRST_ADVISOR + 1):
+            if ADVISOR_MASKS[state.square[slot], side] & bit != 0:
+                return slot
+        for slot in (base + FIRST_ELEPHANT, base + FIRST_ELEPHANT + 1):
+            at = np.int64(state.square[slot])
+            if ELEPHANT_MASKS[at, side] & bit != 0 and state.board[(at + target) >> 1] == 0:
+                return slot
+    for slot in (base + FIRST_HORSE, base + FIRST_HORSE + 1):
+        leg = np.int64(HORSE_LEG_BETWEEN[state.square[slot], target])
+        if leg != 255 and state.board[leg] == 0:
+            return slot
+    rank = np.int64(RANK_OF[target])
+    file = np.int64(FILE_OF[target])
+    for kind, first in ((CANNON, FIRST_CANNON), (ROOK, FIRST_ROOK)):
+        one = np.int64(state.square[base + first])
+        two = np.int64(state.square[base + first + 1])
+        if RANK_OF[one] == rank or RANK_OF[two] == rank:
+            slot = _slider_on(state, rank_line(state, rank, file), rank * 9, 1, base, kind)
+            if slot != 0:
+                return slot
+        if FILE_OF[one] == file or FILE_OF[two] == file:
+            slot = _slider_on(state, file_line(state, rank, file), file, 9, base, kind)
+            if slot != 0:
+                return slot
+    general = np.int64(state.square[base])
+    if general != NOWHERE and HALF_OF[target] == side and _steps_to(state, base, general, target):
+        return base
+    return 0
+
+
+@jit
+def lift(state, slot):
+    """Take a piece off the board for an exchange; ``drop`` puts it back. Sums and hash are not touched."""
+    at = np.int64(state.square[slot])
+    side = (slot >> 4) - 1
+    state.square[slot] = NOWHERE
+    state.board[at] = 0
+    state.occupied[side, HALF_OF[at]] ^= BIT_OF[at]
+    state.file_bits[side, FILE_OF[at]] ^= 1 << RANK_OF[at]
+
+
+@jit
+def drop(state, slot, at):
+    """Put a lifted piece back on its square."""
+    side = (slot >> 4) - 1
+    state.square[slot] = at
+    state.board[at] = slot
+    state.occupied[side, HALF_OF[at]] ^= BIT_OF[at]
+    state.file_bits[side, FILE_OF[at]] ^= 1 << RANK_OF[at]

@@ -1,16 +1,16 @@
 """Evaluation of Xiangqi positions by the values of pieces on squares, kept incrementally.
 
-The tables are our own, set by hand from common opening and endgame knowledge: rooks, horses and cannons gain by activity
-and lose on their first squares and on the rim, a pawn doubles in worth across the river and near the palace approaches a
-horse or cannon, the general prefers to stay at home. Rows are ranks from Red's first (0) to Black's first (9), columns
-files a to e; files f to i mirror them. Units are centipawns.
+The tables are our own, set by hand from common opening and endgame knowledge: rooks, horses and cannons gain by
+activity and lose on their first squares and on the rim, a pawn doubles in worth across the river and near the palace
+approaches a horse or cannon, the general prefers to stay at home. Rows are ranks from Red's first (0) to Black's
+first (9), columns files a to e; files f to i mirror them. Units are centipawns.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from engine.games.xiangqi.attacks import reaches
+from engine.games.xiangqi.attacks import cheapest_attacker, drop, lift
 from engine.games.xiangqi.position import (
     ADVISOR,
     CANNON,
@@ -23,8 +23,6 @@ from engine.games.xiangqi.position import (
     SLOT_TYPE,
     SLOTS,
     SQUARES,
-    make,
-    unmake,
 )
 from engine.kernel import jit
 from engine.parameters import choice_code
@@ -37,7 +35,7 @@ MATERIAL_CHESS = {GENERAL: 0, ADVISOR: 100, ELEPHANT: 100, HORSE: 300, ROOK: 500
 has no counterpart for advisors and elephants, which count as pawns."""
 
 # fmt: off
-_ABOVE_MATERIAL = {
+_ABOVE_MATERIAL: dict[int, tuple[tuple[int, ...], ...]] = {
     GENERAL: (
         (0, 0, 0, 0, 12), (0, 0, 0, -12, -10), (0, 0, 0, -30, -28), (0,) * 5, (0,) * 5,
         (0,) * 5, (0,) * 5, (0,) * 5, (0,) * 5, (0,) * 5,
@@ -126,6 +124,10 @@ _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MAT
 
 _PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in range(16, SLOTS)], np.int16)
 
+MOST_EXCHANGED = 31
+_GENERAL_IN_EXCHANGE = 10_000
+"""A general may only take where nothing takes back."""
+
 
 @jit
 def full_score(state):
@@ -142,10 +144,19 @@ def full_score(state):
 def prepare(state, parameters):
     """Take the value tables of ``parameters.evaluation`` and recount what depends on them."""
     evaluation = parameters.evaluation
+    if state.evaluation == evaluation + 1:
+        return
+    state.evaluation = evaluation + 1
     for slot in range(16, SLOTS):
         for square in range(SQUARES):
             state.values[slot, square] = _TABLES[evaluation, slot, square]
+        state.piece_values[slot] = _PIECE_VALUES[slot]
     state.score = full_score(state)
+    for side in range(2):
+        state.material[side] = 0
+    for slot in range(16, SLOTS):
+        if state.square[slot] != NOWHERE:
+            state.material[(slot >> 4) - 1] += state.piece_values[slot]
 
 
 @jit
@@ -174,60 +185,47 @@ def history_piece(state, move):
 
 
 @jit
-def capture_order(state, move, see):
-    """Most valuable victim, then least valuable attacker; with ``see``, minus what a losing capture loses."""
+def capture_order(state, move):
+    """Most valuable victim, then least valuable attacker; at least 1."""
     attacker = np.int64(state.piece_values[state.board[move & 127]])
     victim = np.int64(state.piece_values[state.board[(move >> 7) & 127]])
-    if see != 0 and attacker > victim:
-        # Only a capture by a dearer piece can lose material.
-        balance = exchange(state, move)
-        if balance < 0:
-            return balance
-    return victim * 16 - attacker // 16 + 1
+    return victim * 16 - attacker // 16 + 64
 
 
 @jit
-def cheapest_capture(state, target):
-    """Square of the side to move's least valuable piece that could capture on ``target``; -1 if there is none."""
-    base = (np.int64(state.side) + 1) << 4
-    best, square = 1_000_000, -1
-    for slot in range(base, base + 16):
-        at = np.int64(state.square[slot])
-        if at == NOWHERE or at == target:
-            continue
-        value = 100_000 if slot == base else np.int64(state.piece_values[slot])
-        if value < best and reaches(state, slot, at, target):
-            best, square = value, at
-    return square
+def loses_material(state, move):
+    """Whether a capture loses material in the exchange on its target; only one by a dearer piece can."""
+    attacker = np.int64(state.piece_values[state.board[move & 127]])
+    victim = np.int64(state.piece_values[state.board[(move >> 7) & 127]])
+    return attacker > victim and exchange(state, move) < 0
 
 
 @jit
 def exchange(state, move):
     """Material won or lost (centipawns, the mover's view) when both sides go on capturing on the target square.
 
-    The exchange is played out on the real board with the least valuable attacker each time, so that screens and legs
-    are those of the moment; the generals take part, pins are ignored.
+    Each side captures with its least valuable piece and may stop when going on would lose. Pieces that have captured
+    are lifted off the board, so that screens and legs are those of the moment; pins are ignored, and a general takes
+    last.
     """
+    origin = move & 127
     target = (move >> 7) & 127
-    gains = state.exchange
-    victim = np.int64(state.piece_values[state.board[target]])
-    gains[0] = victim
-    on_target = np.int64(state.piece_values[state.board[move & 127]])
-    make(state, move)
-    depth = 1
-    while depth < 32:
-        reply = cheapest_capture(state, target)
-        if reply < 0:
-            break
-        gains[depth] = on_target - gains[depth - 1]
-        on_target = np.int64(state.piece_values[state.board[reply]])
-        if SLOT_TYPE[state.board[reply]] == GENERAL:
-            # A general may only take last; it is worth more than anything it could win.
-            on_target = 10_000
-        make(state, reply | (target << 7))
-        depth += 1
-    for _ in range(depth):
-        unmake(state)
-    for index in range(depth - 1, 0, -1):
-        gains[index - 1] = -max(-gains[index - 1], gains[index])
-    return gains[0]
+    slot = np.int64(state.board[origin])
+    side = (slot >> 4) - 1
+    state.exchange[0] = state.piece_values[state.board[target]]
+    lifted = 0
+    while slot != 0 and lifted < MOST_EXCHANGED:
+        value = _GENERAL_IN_EXCHANGE if SLOT_TYPE[slot] == GENERAL else np.int64(state.piece_values[slot])
+        state.exchange_slot[lifted] = slot
+        state.exchange_square[lifted] = state.square[slot]
+        lift(state, slot)
+        lifted += 1
+        side = 1 - side
+        slot = cheapest_attacker(state, side, target)
+        state.exchange[lifted] = value - state.exchange[lifted - 1]
+    for index in range(lifted - 1, -1, -1):
+        drop(state, np.int64(state.exchange_slot[index]), np.int64(state.exchange_square[index]))
+    # The last entry is a capture nobody can make; from there each side chooses between going on and stopping.
+    for index in range(lifted - 1, 0, -1):
+        state.exchange[index - 1] = -max(-state.exchange[index - 1], state.exchange[index])
+    return state.exchange[0]

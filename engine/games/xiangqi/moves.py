@@ -1,8 +1,8 @@
 """Legal move generation for Xiangqi.
 
 Only legal moves are produced. Out of check nearly every move is legal without a test: only the general's own moves and
-those of *suspects* (pieces whose leaving a square might uncover an attack: pinned pieces, cannon screens, horse legs) are
-tried exactly. In check, and while an enemy cannon faces the general with nothing between, every move is.
+those of *suspects* (pieces whose leaving a square might uncover an attack: pinned pieces, cannon screens, horse legs)
+are tried exactly. In check, and while an enemy cannon faces the general with nothing between, every move is.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def _take(state, lists, row, count, mode, test, origin, mask, start, step):
 
 
 @jit
-def _elephant_masks(state, origin):
+def _elephant_mask(state, origin):
     """Squares an elephant reaches within its half of the board."""
     mask = 0
     index = 0
@@ -295,7 +295,8 @@ def _take_jumpers(state, lists, row, count, mode, suspects, base):
         along_file = np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file])
         blocked = (((along_rank << 1) >> file) & 5) | ((((along_file << 1) >> rank) & 5) << 1)
         count = _take(state, lists, row, count, mode, test, origin, HORSE_MASKS[origin, blocked, 0] & low, 0, 1)
-        count = _take(state, lists, row, count, mode, test, origin, HORSE_MASKS[origin, blocked, 1] & high, HALF_SQUARES, 1)
+        count = _take(state, lists, row, count, mode, test, origin, HORSE_MASKS[origin, blocked, 1] & high,
+        HALF_SQUARES, 1)
     for offset in range(FIRST_PAWN, FIRST_PAWN + 5):
         origin = np.int64(state.square[base + offset])
         test = (suspects >> offset) & 1 != 0
@@ -307,7 +308,7 @@ def _take_jumpers(state, lists, row, count, mode, suspects, base):
     for offset in range(FIRST_ELEPHANT, FIRST_ELEPHANT + 2):
         origin = np.int64(state.square[base + offset])
         test = (suspects >> offset) & 1 != 0
-        count = _take(state, lists, row, count, mode, test, origin, _elephant_masks(state, origin) & own_half, start, 1)
+        count = _take(state, lists, row, count, mode, test, origin, _elephant_mask(state, origin) & own_half, start, 1)
     for offset in range(FIRST_ADVISOR, FIRST_ADVISOR + 2):
         origin = np.int64(state.square[base + offset])
         test = (suspects >> offset) & 1 != 0

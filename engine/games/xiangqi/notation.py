@@ -58,8 +58,8 @@ def format_move(code: int) -> str:
 def parse_position(text: str) -> Any:
     """The state of a FEN: at least the board and the side to move.
 
-    Accepts ``w`` or ``r`` for Red, N or H for horses, B or E for elephants. Raises ``PositionError``, naming the square,
-    for anything that cannot stand on a board in play.
+    Accepts ``w`` or ``r`` for Red, N or H for horses, B or E for elephants. Raises ``PositionError``, naming the
+    square, for anything that cannot stand on a board in play.
     """
     fields = text.split()
     if len(fields) < 2:
@@ -71,7 +71,7 @@ def parse_position(text: str) -> Any:
     side = BLACK if fields[1] == "b" else RED
     state = new_record(STATE_DTYPE)
     state.square[:] = NOWHERE
-    used = {}
+    used: dict[tuple[int, int], int] = {}
     for square, (owner, kind) in sorted(board.items()):
         number = used[owner, kind] = used.get((owner, kind), -1) + 1
         put(state, 16 * (owner + 1) + _FIRST_SLOT[kind] + number, square)
@@ -156,7 +156,8 @@ def _refuse_attacked_general(text: str, state: Any, side: int) -> None:
     red, black = int(state.square[16]), int(state.square[32])
     between = range(red + 9, black, 9)
     if red % 9 == black % 9 and not any(state.board[square] for square in between):
-        raise PositionError(f"FEN {text!r}: the generals face each other on {square_name(red)} and {square_name(black)}")
+        facing = f"{square_name(red)} and {square_name(black)}"
+        raise PositionError(f"FEN {text!r}: the generals face each other on {facing}")
     other = 1 - side
     if not is_safe(state, other, NOWHERE, NOWHERE):
         general = square_name(red if other == RED else black)
@@ -185,7 +186,8 @@ def format_position(state: Any) -> str:
 
 
 def parse_coordinates(move: str, first_rank: int) -> int | None:
-    """Code of coordinates such as ``h2e2``, ``H2-E2`` or (ranks from 1) ``a10a9``; ``None`` if they are off the board."""
+    """Code of coordinates such as ``h2e2``, ``H2-E2`` or (ranks from 1) ``a10a9``; ``None`` if they are off the
+    board."""
     match = re.fullmatch(r"([a-i])(\d{1,2})-?([a-i])(\d{1,2})", move.strip().lower())
     if not match:
         raise MoveError(f"cannot read move {move!r}: expected coordinates such as h2e2")
@@ -200,8 +202,8 @@ def parse_coordinates(move: str, first_rank: int) -> int | None:
 def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
     """A move list in ranks 0-9, read in one base for all its moves.
 
-    ``ranks`` is ``0``, ``1`` or ``auto``; auto takes the base in which the whole list is legal and refuses, showing both
-    readings, where both are. Raises ``MoveError``.
+    ``ranks`` is ``0``, ``1`` or ``auto``; auto takes the base in which the whole list is legal and refuses, showing
+    both readings, where both are. Raises ``MoveError``.
     """
     if ranks in ("0", "1"):
         return _in_base(moves, int(ranks))

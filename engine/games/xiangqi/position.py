@@ -55,6 +55,7 @@ STATE_DTYPE = np.dtype(
         ("first_ply", np.int64),  # plies of the game before the state was set up (from the FEN's move number)
         ("reversible", np.int64),  # plies since the last capture or null move
         ("in_check", np.int64),  # whether the side to move is in check; -1 if not yet known
+        ("evaluation", np.int64),  # code of the value tables in ``values`` + 1; 0 for none yet
         ("repetition", np.int64),  # rules in force, see engine.rules.Rules
         ("fold", np.int64),
         ("move_limit", np.int64),
@@ -69,6 +70,8 @@ STATE_DTYPE = np.dtype(
         ("values", np.int16, (SLOTS, SQUARES)),  # value of each slot on each square, Red's view (Black's negative)
         ("piece_values", np.int16, (SLOTS,)),  # for material, positive
         ("exchange", np.int64, (32,)),  # scratch of the static exchange evaluation: at most 31 captures
+        ("exchange_slot", np.uint8, (32,)),
+        ("exchange_square", np.uint8, (32,)),
         ("undo_key", np.uint64, (MAX_GAME_PLIES,)),
         ("undo_move", np.int32, (MAX_GAME_PLIES,)),
         ("undo_score", np.int32, (MAX_GAME_PLIES,)),
@@ -197,6 +200,9 @@ _elephant = [
 ELEPHANT_TARGETS = _padded([[t for t, _ in row] for row in _elephant], 5)
 ELEPHANT_EYES = _padded([[eye for _, eye in row] for row in _elephant], 5)
 
+ELEPHANT_MASKS = np.array([_mask([t for t, _ in row]) for row in _elephant] + [(0, 0)], np.int64)
+"""Squares an elephant reaches on an empty board, by square and half."""
+
 _horse = [
     [(t, s + (df // 2 if abs(df) == 2 else dr // 2 * 9)) for df, dr, t in _steps(s, _HORSE_JUMPS)]
     for s in range(SQUARES)
@@ -239,7 +245,7 @@ def put(state, slot, square):
     state.board[square] = slot
     state.square[slot] = square
     state.occupied[side, HALF_OF[square]] ^= BIT_OF[square]
-    state.file_bits[side, FILE_OF[square]] ^= 1 << RANK_OF[square]
+    state.file_bits[side, FILE_OF[square]] ^= np.int64(1) << RANK_OF[square]
     state.key ^= PIECE_KEYS[slot, square]
     state.score += state.values[slot, square]
     state.material[side] += state.piece_values[slot]
@@ -268,7 +274,7 @@ def make(state, move):
         enemy = 1 - side
         state.square[captured] = NOWHERE
         state.occupied[enemy, HALF_OF[target]] ^= BIT_OF[target]
-        state.file_bits[enemy, FILE_OF[target]] ^= 1 << RANK_OF[target]
+        state.file_bits[enemy, FILE_OF[target]] ^= np.int64(1) << RANK_OF[target]
         state.key ^= PIECE_KEYS[captured, target]
         state.score -= state.values[captured, target]
         state.material[enemy] -= state.piece_values[captured]
@@ -284,9 +290,9 @@ def make(state, move):
     state.board[target] = slot
     state.square[slot] = target
     state.occupied[side, HALF_OF[origin]] ^= BIT_OF[origin]
-    state.file_bits[side, FILE_OF[origin]] ^= 1 << RANK_OF[origin]
+    state.file_bits[side, FILE_OF[origin]] ^= np.int64(1) << RANK_OF[origin]
     state.occupied[side, HALF_OF[target]] ^= BIT_OF[target]
-    state.file_bits[side, FILE_OF[target]] ^= 1 << RANK_OF[target]
+    state.file_bits[side, FILE_OF[target]] ^= np.int64(1) << RANK_OF[target]
     state.key ^= PIECE_KEYS[slot, origin] ^ PIECE_KEYS[slot, target] ^ SIDE_KEY
     state.score += np.int64(state.values[slot, target]) - np.int64(state.values[slot, origin])
     state.side = 1 - side
@@ -308,14 +314,14 @@ def unmake(state):
     state.board[target] = captured
     state.square[slot] = origin
     state.occupied[side, HALF_OF[origin]] ^= BIT_OF[origin]
-    state.file_bits[side, FILE_OF[origin]] ^= 1 << RANK_OF[origin]
+    state.file_bits[side, FILE_OF[origin]] ^= np.int64(1) << RANK_OF[origin]
     state.occupied[side, HALF_OF[target]] ^= BIT_OF[target]
-    state.file_bits[side, FILE_OF[target]] ^= 1 << RANK_OF[target]
+    state.file_bits[side, FILE_OF[target]] ^= np.int64(1) << RANK_OF[target]
     if captured != 0:
         enemy = 1 - side
         state.square[captured] = target
         state.occupied[enemy, HALF_OF[target]] ^= BIT_OF[target]
-        state.file_bits[enemy, FILE_OF[target]] ^= 1 << RANK_OF[target]
+        state.file_bits[enemy, FILE_OF[target]] ^= np.int64(1) << RANK_OF[target]
         state.material[enemy] += state.piece_values[captured]
         state.pieces[enemy] += 1
         if SLOT_TYPE[captured] >= HORSE:

@@ -10,8 +10,8 @@ the ``fold``-th occurrence of a position over the moves since its first counted 
 A move *chases* a piece if after it a rook, horse or cannon could legally capture that piece, the attack is new (it was
 made by the piece that moved, and for a rook or cannon not merely along the line of attack; or by a piece that did not
 attack it before), and the piece is unprotected: no legal recapture. A horse or cannon attacking a rook counts even if
-the rook is protected. Generals, and pawns that have not crossed the river, cannot be chased; an attack on a piece of the
-same type that could itself legally capture the attacker is an offer to exchange, not a chase.
+the rook is protected. Generals, and pawns that have not crossed the river, cannot be chased; an attack on a piece of
+the same type that could itself legally capture the attacker is an offer to exchange, not a chase.
 """
 
 from __future__ import annotations
