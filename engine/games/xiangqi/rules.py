@@ -9,9 +9,10 @@ the ``fold``-th occurrence of a position over the moves since its first counted 
 
 A move *chases* a piece if after it a rook, horse or cannon could legally capture that piece, the attack is new (it was
 made by the piece that moved, and for a rook or cannon not merely along the line of attack; or by a piece that did not
-attack it before), and the piece is unprotected: no legal recapture. A horse or cannon attacking a rook counts even if
-the rook is protected. Generals, and pawns that have not crossed the river, cannot be chased; an attack on a piece of
-the same type that could itself legally capture the attacker is an offer to exchange, not a chase.
+attack it before, where an attack that only waited for its general to leave a check is no new one), and the piece is
+unprotected: no legal recapture. A horse or cannon attacking a rook counts even if the rook is protected. Generals, and
+pawns that have not crossed the river, cannot be chased; an attack on a piece of the same type that could itself legally
+capture the attacker is an offer to exchange, not a chase.
 """
 
 from __future__ import annotations
@@ -88,10 +89,10 @@ def _may_be_chased(slot, at):
 
 
 @jit
-def _attack_masks(state, side, masks):
+def _attack_masks(state, side, masks, safe_already):
     """For each attacker of ``side`` (index: offset of its slot from the first horse) the enemy pieces it attacks.
 
-    A bit is the victim's slot offset; only captures that leave the own general safe count.
+    A bit is the victim's slot offset; unless ``safe_already``, only captures that leave the own general safe count.
     """
     base = (side + 1) << 4
     enemy = 48 - base
@@ -103,7 +104,7 @@ def _attack_masks(state, side, masks):
             for victim in range(enemy + 1, enemy + 16):
                 at = np.int64(state.square[victim])
                 if at != NOWHERE and _may_be_chased(victim, at) and major_attacks(state, attacker, at):
-                    if is_safe(state, side, origin, at):
+                    if safe_already or is_safe(state, side, origin, at):
                         mask |= 1 << (victim - enemy)
         masks[offset - FIRST_HORSE] = mask
 
@@ -129,12 +130,13 @@ def _chased_by_move(state, move):
     enemy = 48 - base
     before = np.zeros(6, np.int64)
     after = np.zeros(6, np.int64)
-    _attack_masks(state, side, before)
+    # A side in check can hardly capture anything; that its attacks are free again afterwards makes them no newer.
+    _attack_masks(state, side, before, in_check(state))
     moved = np.int64(state.board[move & 127])
     origin = move & 127
     target = move >> 7
     make(state, move)
-    _attack_masks(state, side, after)
+    _attack_masks(state, side, after, False)
     chased = 0
     for index in range(6):
         attacker = base + FIRST_HORSE + index
