@@ -1,0 +1,190 @@
+"""The commands that improve: ``tune`` and ``ablate``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.command_line import add_concurrency_argument, add_json_argument, add_output_argument, print_json
+
+if TYPE_CHECKING:
+    from tuning.conditions import Conditions
+
+COUNTED_GAME_SECONDS = 120 / 5_000_000
+"""Seconds of one processor that a game is taken to need for each node a move, before any was played."""
+
+
+def _configure(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("spec", metavar="SPEC", help=f"the {what}'s TOML file, or the name of a shipped one")
+    add_output_argument(parser)
+    add_concurrency_argument(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
+    parser.add_argument(
+        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
+    )
+    add_json_argument(parser)
+
+
+# tune
+
+
+def configure_tune(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab tune``."""
+    _configure(parser, "study")
+    parser.epilog = (
+        "Given again, the command goes on where it was stopped. A gain that a fresh match on reserved openings "
+        "confirms is written as a preset to configs/engines (where there is no configs folder, to DIR); if none is "
+        "confirmed, the exit code is 3."
+    )
+
+
+def run_tune(arguments: argparse.Namespace) -> int:
+    """Run or resume a study."""
+    from arena.configuration import find_config
+    from tuning.report import repeat_commands, tuning_data, tuning_sentence, tuning_text
+    from tuning.spec import load_tuning
+    from tuning.study import prepare_tuning, tune
+
+    spec = load_tuning(find_config("tuning", arguments.spec))
+    directory = _folder(arguments.out, spec.name)
+    if arguments.dry_run:
+        plan = prepare_tuning(spec)
+        facts = {
+            "trials": spec.trials,
+            "openings_for_tuning": spec.pairs,
+            "openings_for_validation": len(plan.reserved),
+        }
+        return _describe(spec.conditions, directory, plan.games, facts, arguments)
+    tuned = _uninterrupted(
+        lambda: tune(
+            spec,
+            directory,
+            concurrency=arguments.concurrency,
+            accept_engine_change=arguments.accept_engine_change,
+        )
+    )
+    if tuned is None or tuned.interrupted:
+        _say_how_to_resume(repeat_commands("tune", spec.conditions, directory)[0], directory)
+        return 130
+    if arguments.json:
+        print_json(tuning_data(tuned))
+    else:
+        print(tuning_text(tuned))
+        print()
+        print(f"games digest: {tuned.digest}")
+        print(tuned.report)
+    if not tuned.confirmed:
+        sys.stdout.flush()
+        print(f"elolab: {tuning_sentence(tuned)}", file=sys.stderr)
+    return tuned.exit_code
+
+
+# ablate
+
+
+def configure_ablate(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab ablate``."""
+    _configure(parser, "ablation")
+    parser.epilog = (
+        "Given again, the command plays only what is missing: that resumes an ablation after any stop, and extends "
+        "it after comparisons or pairs were added to SPEC."
+    )
+
+
+def run_ablate(arguments: argparse.Namespace) -> int:
+    """Run, resume or extend an ablation."""
+    from arena.configuration import find_config
+    from tuning.ablation import ablate, prepare_ablation
+    from tuning.comparisons import load_ablation
+    from tuning.report import ablation_data, ablation_text, repeat_commands
+
+    spec = load_ablation(find_config("ablations", arguments.spec))
+    directory = _folder(arguments.out, spec.name)
+    if arguments.dry_run:
+        plan = prepare_ablation(spec)
+        facts = {"comparisons": len(plan.matches), "openings": len(plan.openings)}
+        return _describe(spec.conditions, directory, plan.games, facts, arguments)
+    ablated = _uninterrupted(
+        lambda: ablate(
+            spec,
+            directory,
+            concurrency=arguments.concurrency,
+            accept_engine_change=arguments.accept_engine_change,
+        )
+    )
+    if ablated is None or ablated.interrupted:
+        _say_how_to_resume(repeat_commands("ablate", spec.conditions, directory)[0], directory)
+        return 130
+    if arguments.json:
+        print_json(ablation_data(ablated))
+    else:
+        print(ablation_text(ablated.rows))
+        print()
+        print(f"games digest: {ablated.digest}")
+        print(ablated.report)
+    return ablated.exit_code
+
+
+# Both
+
+
+def _folder(out: str | None, name: str) -> Path:
+    """``--out``, in which ``{name}`` and ``{identity}`` stand for the run's name and the engine's."""
+    if out is None:
+        return Path("results") / name
+    if "{identity}" in out:
+        from engine.identity import engine_identity
+
+        out = out.replace("{identity}", engine_identity())
+    return Path(out.replace("{name}", name))
+
+
+def _uninterrupted(run: Callable[[], Any]) -> Any:
+    """What ``run`` returns, or ``None`` after a second Ctrl-C."""
+    try:
+        return run()
+    except KeyboardInterrupt:
+        return None
+
+
+def _say_how_to_resume(command: str, directory: Path) -> None:
+    from arena.store import STORE_NAME, Store
+
+    stored = 0
+    if (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as store:
+            stored = len(store)
+    print(f"elolab: interrupted: {stored} games are stored; to go on: {command}", file=sys.stderr)
+
+
+def _describe(
+    conditions: Conditions, directory: Path, games: int, facts: dict[str, int], arguments: argparse.Namespace
+) -> int:
+    """Print what a run would do."""
+    from arena.progress import duration_text
+    from arena.store import STORE_NAME, Store
+
+    stored, mean_ms = 0, None
+    if (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as store:
+            stored, mean_ms = len(store), store.mean_duration_ms()
+    seconds = None
+    if mean_ms is not None:
+        seconds = max(0, games - stored) * mean_ms / 1000 / arguments.concurrency
+    elif conditions.limits.nodes is not None:
+        seconds = games * conditions.limits.nodes * COUNTED_GAME_SECONDS / arguments.concurrency
+    data = {
+        "name": conditions.name, "folder": str(directory), "games": games, "stored": stored, **facts,
+        "seconds": seconds,
+    }  # fmt: skip
+    if arguments.json:
+        print_json(data)
+        return 0
+    print(f"{conditions.name}: at most {games} games, {stored} games are in {directory}")
+    print(", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in facts.items()))
+    if seconds is not None:
+        print(f"time: about {duration_text(seconds)} (hours:minutes:seconds)")
+    return 0

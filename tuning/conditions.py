@@ -1,0 +1,170 @@
+"""What all games of a study or an ablation share, and how a set of parameters becomes a player of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from arena.configuration import ConfigurationError, Table
+from arena.records import PlayerSpec, digest_of
+from arena.spec import LONGEST_NAME, MAXIMUM_SEED, load_preset, read_adjudication, read_rules
+from engine.errors import UserError
+from engine.limits import GRAMMAR, Limits
+from engine.parameters import BY_NAME, Value, format_value, resolve
+from engine.rules import Adjudication, Rules
+
+CONDITION_KEYS = (
+    "name", "description", "game", "base", "set", "seed", "limit", "openings", "rules", "adjudication",
+)  # fmt: skip
+"""The keys that specifications of studies and ablations have in common."""
+
+DIGEST_DIGITS = 8
+"""Hexadecimal digits that stand for the rest of a name that is too long."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Game, base, limits, rules and openings of a run."""
+
+    name: str
+    game: str
+    base_name: str
+    """Name of the preset that is the base."""
+    base: tuple[tuple[str, Value], ...]
+    """Every parameter of the base with its value, in the table's order."""
+    limits: Limits
+    """Of every game, unless said otherwise."""
+    openings: str
+    """The opening suite: a shipped name or a file."""
+    seed: int
+    rules: Rules
+    adjudication: Adjudication
+    source: str
+    """The file it was read from."""
+
+    @property
+    def base_values(self) -> dict[str, Value]:
+        """Every parameter of the base."""
+        return dict(self.base)
+
+    def differences(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """The parameters in which ``values`` differ from the base."""
+        base = self.base_values
+        return {name: value for name, value in values.items() if value != base[name]}
+
+    def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
+        """The player with these values (the base's where they are silent), named by its differences from the base.
+
+        Equal sets have equal names, so that their games are the same games.
+        """
+        changed = self.differences(values)
+        complete = self.base_values | dict(values)
+        name = short_name(describe(changed)) if changed else self.base_name
+        return PlayerSpec(name, "builtin", limits or self.limits, parameters=tuple(complete.items()))
+
+    def content(self) -> dict[str, Any]:
+        """What decides the games, as plain data by the keys of the file."""
+        return {
+            "game": self.game,
+            "base": dict(self.base),
+            "limit": str(self.limits),
+            "seed": self.seed,
+            "rules": asdict(self.rules),
+            "adjudication": asdict(self.adjudication),
+        }
+
+
+def describe(overrides: Mapping[str, Value]) -> str:
+    """Parameters and values in words: ``null_depth 4, history off``."""
+    return ", ".join(f"{name} {format_value(value)}" for name, value in overrides.items())
+
+
+def short_name(text: str) -> str:
+    """A text as a player's name: what is too long ends in a digest of the whole."""
+    if len(text) <= LONGEST_NAME:
+        return text
+    digest = digest_of(text)[:DIGEST_DIGITS]
+    return f"{text[: LONGEST_NAME - DIGEST_DIGITS - 2]}… {digest}"
+
+
+def read_conditions(table: Table, default_name: str) -> Conditions:
+    """Read the common keys of a specification. Raises ``UserError`` with one line for the first mistake."""
+    from engine.games import GAMES
+
+    game = table.choice("game", GAMES, GAMES[0])
+    base_name = table.text("base", "default", "an engine preset's name or file")
+    try:
+        overrides = load_preset(base_name, game, Path(table.where).parent)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{table.where}: base: {error}") from None
+    own = table.mapping("set")
+    resolve(own, f"{table.where}: [set]", game)
+    values = resolve({**overrides, **own}, table.where, game)
+    openings = table.text("openings", game, "an opening suite's name or file")
+    beside = Path(table.where).parent / openings
+    return Conditions(
+        name=_folder_name(table, default_name),
+        game=game,
+        base_name=PurePath(base_name).stem + (f" with {describe(own)}" if own else ""),
+        base=tuple(values.items()),
+        limits=read_limits(table),
+        openings=str(beside) if not Path(openings).is_file() and beside.is_file() else openings,
+        seed=table.whole("seed", 0, MAXIMUM_SEED, 1),
+        rules=read_rules(table),
+        adjudication=read_adjudication(table),
+        source=table.where,
+    )
+
+
+def read_limits(table: Table, default: Limits | None = None) -> Limits:
+    """The key ``limit``; required without a default."""
+    if default is not None and "limit" not in table:
+        return default
+    text = table.text("limit", expected=GRAMMAR)
+    try:
+        return Limits.parse(text)
+    except UserError as error:
+        raise ConfigurationError(f"{table.where}: {error}") from None
+
+
+def with_limits(conditions: Conditions, limits: Limits) -> Conditions:
+    """The same under other limits."""
+    return replace(conditions, limits=limits)
+
+
+def _folder_name(table: Table, default: str) -> str:
+    name: str = table.text("name", default, "a name for the results' folder")
+    if not re.fullmatch(r"[\w.+ -]+", name) or name.startswith(".") or len(name) > LONGEST_NAME:
+        raise table.error("name", f"at most {LONGEST_NAME} letters, digits, '-', '_', '+', '.' or spaces")
+    return name
+
+
+# Which parameters have an effect
+
+
+def is_active(name: str, values: Mapping[str, Value]) -> bool:
+    """Whether a parameter has an effect beside the others' values."""
+    needed = BY_NAME[name].depends_on
+    return needed is None or (values[needed[0]] in needed[1] and is_active(needed[0], values))
+
+
+def needs_clock(name: str) -> bool:
+    """Whether a parameter has an effect on a clock only."""
+    return name.startswith("time_") or name == "clock_reserve_ms"
+
+
+def why_without_effect(name: str, values: Mapping[str, Value], limits: Limits) -> str | None:
+    """The reason in words why a parameter changes nothing here, or ``None``."""
+    if needs_clock(name) and limits.clock_ms is None:
+        return f"it has an effect only on a clock, and the limit is {limits}"
+    needed = BY_NAME[name].depends_on
+    if needed is None or is_active(name, values):
+        return None
+    parent, wanted = needed
+    if values[parent] not in wanted:
+        remedy = " or ".join(format_value(value) for value in wanted)
+        return f"it has an effect only if {parent} is {remedy}, which is {format_value(values[parent])}"
+    return why_without_effect(parent, values, limits)

@@ -1,0 +1,149 @@
+"""The space a tuner searches: dimensions over rows of the parameter table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from arena.configuration import ConfigurationError, Table
+from engine.limits import Limits
+from engine.parameters import BY_NAME, Parameter, Value, find, parameters_of
+from tuning.conditions import is_active, why_without_effect
+
+DIMENSION_KEYS = ("low", "high", "step", "scale", "choices")
+SCALES = ("linear", "log")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One parameter and the values to try: a range of whole numbers, or a list of choices."""
+
+    name: str
+    low: int = 0
+    high: int = 0
+    """The range, both ends included; unused with choices."""
+    step: int = 1
+    scale: str = "linear"
+    """``linear`` or ``log``: what counts as an equal distance."""
+    choices: tuple[Value, ...] = ()
+
+    def coordinate(self, value: Value) -> float:
+        """Where a value lies: 0 and 1 are the ends of the range; of a list, its place (places are not ordered)."""
+        if self.choices:
+            return float(self.choices.index(value)) if value in self.choices else -1.0
+        number, low, high = float(value), float(self.low), float(self.high)
+        if self.scale == "log":
+            number, low, high = math.log(max(number, 1.0)), math.log(low), math.log(high)
+        return (number - low) / (high - low)
+
+    def content(self) -> dict[str, Any]:
+        """The dimension as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Space:
+    """The dimensions of a study around a base."""
+
+    dimensions: tuple[Dimension, ...]
+    base: tuple[tuple[str, Value], ...]
+    """Every parameter of the base."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters searched."""
+        return tuple(dimension.name for dimension in self.dimensions)
+
+    @property
+    def default(self) -> dict[str, Value]:
+        """The base's values of the parameters searched."""
+        base = dict(self.base)
+        return {name: base[name] for name in self.names}
+
+    def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
+        """What a suggestion amounts to: a parameter without effect beside the others has the base's value."""
+        values = dict(self.base) | dict(suggested)
+        default = self.default
+        return {name: values[name] if is_active(name, values) else default[name] for name in self.names}
+
+
+def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limits) -> Space:
+    """Read ``parameters`` (a list of names) and the tables ``[dimensions.NAME]`` of a study's specification.
+
+    Ranges and scales default to the table's tuning columns. Raises ``UserError`` for a parameter that does not exist
+    (nearest name), does not apply to the game or has no effect, and for values outside the legal range.
+    """
+    given = table.mapping("dimensions")
+    listed = table.value("parameters", [])
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+        raise table.error("parameters", "a list of parameter names")
+    names = list(dict.fromkeys([*listed, *given]))
+    if not names:
+        raise ConfigurationError(
+            f"{table.where}: nothing to tune; expected parameters = [names] or tables [dimensions.NAME]"
+        )
+    applicable = {row.name for row in parameters_of(game)}
+    dimensions = []
+    for name in names:
+        where = f"{table.where}: [dimensions.{name}]" if name in given else f"{table.where}: parameters"
+        row = find(name, where, applicable)
+        if name not in applicable:
+            raise ConfigurationError(f"{where}: {name} does not apply to {game}")
+        dimensions.append(_dimension(row, Table(given.get(name, {}), where, DIMENSION_KEYS)))
+    _refuse_what_has_no_effect(table.where, dimensions, base, limits)
+    return Space(tuple(dimensions), tuple(base.items()))
+
+
+def _dimension(row: Parameter, table: Table) -> Dimension:
+    if "choices" in table or row.kind != "integer":
+        return _choice(row, table)
+    if not row.tuning and not {"low", "high"} <= {key for key in DIMENSION_KEYS if key in table}:
+        raise ConfigurationError(f"{table.where}: {row.name} has no range of its own for tuning; give low and high")
+    low, high = row.tuning or (None, None)
+    low = row.check(table.value("low", low), f"{table.where}: low")
+    high = row.check(table.value("high", high), f"{table.where}: high")
+    assert isinstance(low, int)
+    assert isinstance(high, int)
+    if low >= high:
+        raise ConfigurationError(f"{table.where}: low = {low} and high = {high}, expected low below high")
+    scale = table.choice("scale", SCALES, row.scale)
+    step = table.whole("step", 1, high - low, 1)
+    if scale == "log" and (low < 1 or step != 1):
+        raise ConfigurationError(f"{table.where}: scale = 'log' needs low of at least 1 and no step; use 'linear'")
+    if (high - low) % step:
+        raise table.error("step", f"a divisor of {high - low} (high - low)")
+    return Dimension(row.name, low, high, step, scale)
+
+
+def _choice(row: Parameter, table: Table) -> Dimension:
+    for key in ("low", "high", "step", "scale"):
+        if key in table:
+            raise ConfigurationError(f"{table.where}: {key} is for a range of whole numbers; use choices alone")
+    choices = table.value("choices", list(row.tuning or row.legal))
+    if not isinstance(choices, list) or len(choices) < 2:
+        raise table.error("choices", "a list of at least two values")
+    checked = tuple(row.check(choice, f"{table.where}: choices") for choice in choices)
+    if len(set(checked)) < len(checked):
+        raise table.error("choices", "different values")
+    return Dimension(row.name, choices=checked)
+
+
+def _refuse_what_has_no_effect(
+    where: str, dimensions: Sequence[Dimension], base: Mapping[str, Value], limits: Limits
+) -> None:
+    """A dimension must matter under the base, unless what it depends on is searched too and may be right."""
+    names = {dimension.name for dimension in dimensions}
+    for dimension in dimensions:
+        hopeful = dict(base)
+        name: str | None = dimension.name
+        while name is not None and (needed := BY_NAME[name].depends_on) is not None:
+            parent, wanted = needed
+            searched = next((other for other in dimensions if other.name == parent), None)
+            if parent in names and searched is not None and set(searched.choices) & set(wanted):
+                hopeful[parent] = wanted[0]
+            name = parent
+        reason = why_without_effect(dimension.name, hopeful, limits)
+        if reason is not None:
+            raise ConfigurationError(f"{where}: tuning {dimension.name} would change nothing: {reason}")
