@@ -52,8 +52,14 @@ def source_without_comments(text: str) -> str:
                 if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                     docstring_starts.add((statement.lineno, statement.col_offset))
     tokens = []
+    after_docstring = False
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in _SKIPPED_TOKENS or (token.type == tokenize.STRING and token.start in docstring_starts):
+        if token.type in _SKIPPED_TOKENS:
+            continue
+        in_docstring = token.type == tokenize.STRING and token.start in docstring_starts
+        if in_docstring or (after_docstring and token.type == tokenize.NEWLINE):
+            # Its end of line goes with it, so that adding a docstring changes nothing.
+            after_docstring = in_docstring
             continue
         tokens.append(tokenize.tok_name[token.type] if not token.string.strip() else token.string)
     return "\n".join(tokens)

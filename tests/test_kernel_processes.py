@@ -1,0 +1,306 @@
+"""What only fresh processes show: the cache on disk, two games in one process, the bounds-checked and uncompiled lanes.
+
+The processes share one new cache directory, so that each game's search is compiled once: Xiangqi alone, the tiny game of
+``tiny_game.py`` alone, and then every order loads what those two wrote. That is the case in which numba, naming records by
+a counter, ran one game's code for the other.
+
+This file is also the program of those processes: ``python test_kernel_processes.py WORD...`` does one task a word and
+prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TIMEOUT_SECONDS = 400
+
+Run = Callable[..., dict[str, Any]]
+
+
+# --- The program ----------------------------------------------------------------------------------------------------
+
+
+def _search(game: Any, text: str, depth: int, **overrides: Any) -> list[Any]:
+    """[move, score, nodes, depth] of one search, straight through the compiled driver."""
+    from engine.engine import SearchMemory
+    from engine.games.contract import MOVE_LISTS_DTYPE
+    from engine.kernel import new_record
+    from engine.limits import Limits
+    from engine.parameters import resolve
+    from engine.search.driver import think
+
+    memory = SearchMemory(resolve({"hash_mb": 1, **overrides}), None)
+    memory.new_game()
+    memory.set_limits(Limits(depth=depth), None)
+    position = game.position(text)
+    game.kernels.prepare(position.state, memory.parameters)
+    move = int(think(position.state, memory.search, new_record(MOVE_LISTS_DTYPE), memory.parameters))
+    return [game.format_move(move), int(memory.search.line_score[0]), int(memory.search.nodes), int(memory.search.depth)]
+
+
+def task_xiangqi() -> Any:
+    from engine.games import game_named
+
+    game = game_named("xiangqi")
+    position = game.position()
+    found = [_search(game, bench.text, 5) for bench in game.bench_positions]
+    return [int(game.kernels.perft(position.state, position.lists, 3)), found]
+
+
+def task_takeaway() -> Any:
+    from tiny_game import GAME
+
+    position = GAME.position()
+    found = [_search(GAME, text, 16) for text in ("3-4-5 w", "1-2-3 b", "4-4-8 w", "0-0-4 w", "2-0-7 b")]
+    return [int(GAME.kernels.perft(position.state, position.lists, 4)), found]
+
+
+def task_both() -> Any:
+    """One compiled function over both games."""
+    import tiny_game
+    from engine.engine import SearchMemory
+    from engine.games import game_named
+    from engine.games.contract import MOVE_LISTS_DTYPE
+    from engine.kernel import new_record
+    from engine.limits import Limits
+    from engine.parameters import resolve
+
+    arguments: list[Any] = []
+    moves = []
+    for game, text, depth in (
+        (game_named("xiangqi"), game_named("xiangqi").bench_positions[0].text, 5), (tiny_game.GAME, "3-4-5 w", 16),
+    ):  # fmt: skip
+        memory = SearchMemory(resolve({"hash_mb": 1}), None)
+        memory.new_game()
+        memory.set_limits(Limits(depth=depth), None)
+        position = game.position(text)
+        game.kernels.prepare(position.state, memory.parameters)
+        arguments += [position.state, memory.search, memory.parameters]
+        moves.append((game, memory))
+    code = int(tiny_game.think_both(*arguments, new_record(MOVE_LISTS_DTYPE)))
+    codes = (code // 100_000, code % 100_000)
+    return [
+        [game.format_move(code), int(memory.search.line_score[0]), int(memory.search.nodes), int(memory.search.depth)]
+        for code, (game, memory) in zip(codes, moves, strict=True)
+    ]
+
+
+def task_game() -> Any:
+    """A short compiled game and two small searches with everything switched on."""
+    from engine.engine import StopFlag
+    from engine.games import game_named
+    from engine.limits import Limits
+    from engine.parameters import resolve
+    from engine.play import CompiledGames, Contender
+    from engine.rules import Adjudication, Rules
+
+    game = game_named("xiangqi")
+    limits = Limits(nodes=150)
+    contenders = (
+        Contender(resolve({"null_verify": "always", "null_in_pv": True}), limits),
+        Contender(resolve({"history_index": "piece_to", "evaluation": "material", "hash_mb": 1}), limits),
+    )
+    played = CompiledGames("xiangqi").play(
+        game.start, ["h2e2", "h9g7"], *contenders, Rules(), Adjudication(maximum_plies=60), StopFlag()
+    )
+    return [played.moves, played.scores, played.nodes, played.result, played.reason]
+
+
+def task_cycles() -> Any:
+    """The arbiter on a check, a chase and a draw."""
+    from engine.games import game_named
+    from engine.rules import Rules
+
+    game = game_named("xiangqi")
+    found = []
+    for fen, cycle in (
+        ("1nR6/3k5/9/9/9/9/9/4K4/9/9 w", "c9c8 d8d9 c8c9 d9d8"),
+        ("2R6/9/3k5/9/4n4/9/9/9/5K3/9 w", "c9e9 e5c4 e9c9 c4e5"),
+        ("1r3k3/9/9/9/1N7/9/9/r8/4K4/9 w", "b5a7 a2a3 a7b5 a3a2"),
+    ):
+        ending = game.position(fen, cycle.split() * 2).judge(Rules())
+        found.append([ending.result, ending.reason] if ending else None)
+    return found
+
+
+def task_small() -> Any:
+    """Cases small enough for the uncompiled lane."""
+    from engine.games import game_named
+    from tiny_game import GAME
+
+    game = game_named("xiangqi")
+    position = game.position()
+    sharp = "1r2kab1r/2c1a4/n1c1b1n2/4p2N1/p1p6/1C4P2/P1P1P4/2N1B3C/4A4/1RBAK2R1 w"
+    return [
+        int(game.kernels.perft(position.state, position.lists, 2)),
+        _search(game, game.start, 2),
+        _search(game, sharp, 2),
+        _search(game, "3ak4/4a4/4P4/2P3P2/9/9/2p3p2/4p4/4A4/3AK4 w", 3, algorithm="alphabeta", fail_soft=False),
+        _search(GAME, "1-2-2 w", 6),
+        task_cycles(),
+    ]
+
+
+def _dispatchers() -> list[Any]:
+    from numba.core.dispatcher import Dispatcher
+
+    found = {}
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] in ("engine", "tiny_game"):
+            for value in vars(module).values():
+                if isinstance(value, Dispatcher):
+                    found[id(value)] = value
+    return list(found.values())
+
+
+def main(words: list[str]) -> None:
+    results = {word: globals()[f"task_{word}"]() for word in words}
+    hits, misses = {}, {}
+    for dispatcher in _dispatchers():
+        name = f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__name__}"
+        if count := sum(dispatcher.stats.cache_hits.values()):
+            hits[name] = count
+        if count := sum(dispatcher.stats.cache_misses.values()):
+            misses[name] = count
+    print(json.dumps({"results": results, "hits": hits, "misses": misses}))
+
+
+# --- The tests ------------------------------------------------------------------------------------------------------
+
+
+def run_process(cache: Path, *words: str, **environment: str) -> dict[str, Any]:
+    """What the program prints in a fresh process whose cache is below ``cache``."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    done = subprocess.run(
+        [sys.executable, __file__, *words],
+        cwd=ROOT,
+        env={**inherited, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache), **environment},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, f"{words} ended with {done.returncode}:\n{done.stderr[-3000:]}"
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("numba")
+
+
+@pytest.fixture(scope="module")
+def xiangqi_alone(cache: Path) -> dict[str, Any]:
+    return run_process(cache, "xiangqi")
+
+
+@pytest.fixture(scope="module")
+def takeaway_alone(cache: Path) -> dict[str, Any]:
+    return run_process(cache, "takeaway")
+
+
+@pytest.fixture(scope="module")
+def compiled_small(cache: Path, xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any]) -> dict[str, Any]:
+    return run_process(cache, "game", "small", "cycles")
+
+
+def test_rule_1_each_game_alone_compiles_and_is_right(
+    xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any]
+) -> None:
+    assert xiangqi_alone["misses"]["engine.search.driver.think"] == 1
+    assert takeaway_alone["misses"]["engine.search.driver.think"] == 1
+    assert xiangqi_alone["results"]["xiangqi"][0] == 79_666
+    # The side to move wins where the piles modulo 4 do not xor to zero; every search reaches the end.
+    for text, (_, score, _, _) in zip(
+        ("3-4-5 w", "1-2-3 b", "4-4-8 w", "0-0-4 w", "2-0-7 b"), takeaway_alone["results"]["takeaway"][1], strict=True
+    ):
+        one, two, three = (int(pile) % 4 for pile in text.split()[0].split("-"))
+        assert (score > 0) == bool(one ^ two ^ three), text
+        assert abs(score) > 29_000, text
+
+
+@pytest.mark.parametrize(
+    "order", [("xiangqi",), ("takeaway",), ("xiangqi", "takeaway"), ("takeaway", "xiangqi")], ids=" then ".join
+)
+def test_rule_1_games_from_the_cache_play_their_own_code(
+    order: tuple[str, ...], cache: Path, xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any]
+) -> None:
+    """Rule 3 too: recursion loaded from the cache, in a second process, with every function a cache hit."""
+    found = run_process(cache, *order)
+    alone = {**xiangqi_alone["results"], **takeaway_alone["results"]}
+    assert found["results"] == {game: alone[game] for game in order}
+    assert found["misses"] == {}
+    assert found["hits"]["engine.search.driver.think"] == len(order)
+
+
+def test_rule_1_one_function_over_both_games(
+    cache: Path, xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any]
+) -> None:
+    expected = [xiangqi_alone["results"]["xiangqi"][1][0], takeaway_alone["results"]["takeaway"][1][0]]
+    for process in range(2):
+        found = run_process(cache, "both")
+        assert found["results"]["both"] == expected
+        assert bool(found["misses"].get("tiny_game.think_both")) == (process == 0)
+    assert found["misses"] == {}
+    assert found["hits"]["tiny_game.think_both"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [("xiangqi", "takeaway"), ("takeaway", "xiangqi"), ("both",)], ids=" then ".join)
+def test_rule_1_compiling_both_games_in_one_process(
+    order: tuple[str, ...], tmp_path: Path, xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any]
+) -> None:
+    """From an empty cache, and once more from what that process wrote."""
+    alone = {**xiangqi_alone["results"], **takeaway_alone["results"]}
+    alone["both"] = [alone["xiangqi"][1][0], alone["takeaway"][1][0]]
+    for process in range(2):
+        found = run_process(tmp_path, *order)
+        assert found["results"] == {game: alone[game] for game in order}
+        assert bool(found["misses"]) == (process == 0)
+
+
+def test_rule_3_everything_in_a_second_process_from_the_cache(cache: Path, compiled_small: dict[str, Any]) -> None:
+    again = run_process(cache, "game", "small", "cycles")
+    assert again["results"] == compiled_small["results"]
+    assert again["misses"] == {}
+    for name in ("engine.play.play_compiled", "engine.search.driver.think", "engine.games.xiangqi.moves.perft"):
+        assert again["hits"][name] >= 1, name
+
+
+def test_rule_8_the_bounds_checked_lane(
+    cache: Path, xiangqi_alone: dict[str, Any], compiled_small: dict[str, Any]
+) -> None:
+    """An index outside its array raises there; values are those of the ordinary lane."""
+    checked = run_process(cache, "xiangqi", "game", "cycles", NUMBA_BOUNDSCHECK="1")
+    assert checked["misses"]["engine.search.driver.think"] == 1, "a warm cache of unchecked code was used"
+    assert checked["results"]["xiangqi"] == xiangqi_alone["results"]["xiangqi"]
+    assert checked["results"]["game"] == compiled_small["results"]["game"]
+    assert checked["results"]["cycles"] == compiled_small["results"]["cycles"]
+
+
+def test_rule_8_the_uncompiled_lane(cache: Path, compiled_small: dict[str, Any]) -> None:
+    """Plain Python runs the same sources with the same values; no warning of an overflow is let pass."""
+    plain = run_process(cache, "small", NUMBA_DISABLE_JIT="1", PYTHONWARNINGS="error::RuntimeWarning")
+    assert plain["results"]["small"] == compiled_small["results"]["small"]
+
+
+def test_rule_2_each_state_of_the_flags_has_its_own_directory(
+    cache: Path, xiangqi_alone: dict[str, Any], compiled_small: dict[str, Any]
+) -> None:
+    directories = [path for path in cache.iterdir() if path.name.startswith("kernels-")]
+    assert directories, "nothing was cached"
+    assert any(any(path.rglob("*.nbc")) for path in directories)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
