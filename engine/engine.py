@@ -16,8 +16,22 @@ from engine.limits import Limits
 from engine.parameters import Value, resolve, to_record
 from engine.search.clock import CLOCK_CODES, allot
 from engine.search.driver import new_game, think
+from engine.search.quiescence import static_value, terminal_value
 from engine.search.records import COUNTERS, MAX_LINES, NO_LIMIT, SEARCH_DTYPE
-from engine.search.table import GAME_NUMBERS, WORDS_A_BUCKET, allocate
+from engine.search.reports import ReportBoard
+from engine.search.table import (
+    EXACT,
+    GAME_NUMBERS,
+    LOWER_BOUND,
+    UPPER_BOUND,
+    WORDS_A_BUCKET,
+    allocate,
+    entry_bound,
+    entry_depth,
+    entry_move,
+    entry_score,
+    probe,
+)
 
 
 class StopFlag:
@@ -54,6 +68,8 @@ class Clock:
     """Moves until more time is added; 0 is sudden death."""
     remaining_ns: int | None = None
     """The same as ``remaining_ms`` to the nanosecond, where the caller keeps it so (node clock)."""
+    ponders: bool = False
+    """Whether the player thinks on the opponent's time too, and so may spend more of its own."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +82,18 @@ class Line:
     depth: int
     """Depth of the iteration it comes from, in plies."""
     principal_variation: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """What the transposition table knows of a position."""
+
+    move: str | None
+    score: int
+    """Centipawns, the view of the side to move; an exact value is both a lower and an upper bound."""
+    depth: int
+    is_lower_bound: bool
+    is_upper_bound: bool
 
 
 @dataclass(frozen=True)
@@ -122,6 +150,11 @@ class SearchMemory:
         search.nanoseconds_per_node = limits.nanoseconds_per_node
         search.stop_address = stop.address if stop is not None else 0
 
+    def connect(self, ponder: StopFlag | None, board: ReportBoard | None) -> None:
+        """The flag that is set until the ponder hit, and the board that is told of each iteration."""
+        self.search.ponder_address = ponder.address if ponder is not None else 0
+        self.search.report_address = board.address if board is not None else 0
+
 
 class Engine:
     """Plays one game under one set of parameters.
@@ -158,16 +191,20 @@ class Engine:
         *,
         search_moves: Sequence[str] = (),
         lines: int = 1,
+        ponder: StopFlag | None = None,
+        board: ReportBoard | None = None,
     ) -> SearchResult:
         """Think about a position, which is left as it is.
 
         ``clock`` tells the state of the clocks when ``limits`` has one (its start values if omitted). ``search_moves``
-        restricts the moves at the root; ``lines`` asks for so many best moves. Raises ``MoveError`` for a move to
-        restrict to that is not legal.
+        restricts the moves at the root; ``lines`` asks for so many best moves. While ``ponder`` is set no clock ends
+        the search; clear it when the opponent has made the expected move. ``board`` is told of each iteration. Raises
+        ``MoveError`` for a move to restrict to that is not legal.
         """
         memory = self._memory_for(limits)
         search, parameters = memory.search, memory.parameters
         memory.set_limits(limits, stop)
+        memory.connect(ponder, board)
         if not 1 <= lines <= MAX_LINES:
             raise UserError(f"{lines} lines, expected 1 to {MAX_LINES}")
         search.lines = lines
@@ -180,6 +217,7 @@ class Engine:
             clock = clock or Clock(limits.clock_ms, moves_to_go=moves_to_go)
             remaining_ns = clock.remaining_ns if clock.remaining_ns is not None else clock.remaining_ms * 1_000_000
             moves_to_go = clock.moves_to_go
+        search.ponders = int(clock is not None and clock.ponders)
         allot(
             search, parameters, limits.move_time_ms or 0, max(remaining_ns, -1), limits.increment_ms * 1_000_000,
             moves_to_go,
@@ -199,6 +237,34 @@ class Engine:
             deepest_ply=int(search.deepest_ply),
             lines=found,
             counters={name: int(search[name]) - before[name] for name in COUNTERS},
+        )
+
+    def static_score(self, position: Position) -> int:
+        """The evaluation without any search, in centipawns, the view of the side to move."""
+        parameters = to_record(self.parameters)
+        self.game.kernels.prepare(position.state, parameters)
+        if not position.move_codes():
+            return int(terminal_value(position.state, 0))
+        return int(static_value(position.state, parameters))
+
+    def table_entry(self, position: Position) -> TableEntry | None:
+        """What the transposition table knows of a position; it may be asked while a search runs."""
+        if self._memory is None:
+            return None
+        # A record of its own, so that the running search's counters stay its own.
+        reader = new_record(SEARCH_DTYPE)
+        for name in ("table_address", "table_mask", "game_number"):
+            reader[name] = self._memory.search[name]
+        entry = int(probe(reader, position.state.key))
+        if entry == 0:
+            return None
+        move = int(entry_move(entry))
+        return TableEntry(
+            move=self.game.format_move(move) if move else None,
+            score=int(entry_score(entry, 0)),
+            depth=int(entry_depth(entry)),
+            is_lower_bound=int(entry_bound(entry)) in (LOWER_BOUND, EXACT),
+            is_upper_bound=int(entry_bound(entry)) in (UPPER_BOUND, EXACT),
         )
 
     def _line(self, search: Any, line: int) -> Line:

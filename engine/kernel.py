@@ -306,6 +306,17 @@ def _store_word(typingctx, address, index, word):  # type: ignore[no-untyped-def
     return types.void(types.int64, types.int64, types.uint64), generate
 
 
+@intrinsic
+def _release_word(typingctx, address, index, word):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        # Whoever sees this word sees what was stored before it.
+        builder.store_atomic(arguments[2], builder.gep(pointer, [arguments[1]]), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.uint64), generate
+
+
 def load_word(address, index):  # type: ignore[no-untyped-def]
     """Element ``index`` of the uint64 array whose data start at ``address``.
 
@@ -318,6 +329,16 @@ def load_word(address, index):  # type: ignore[no-untyped-def]
 def store_word(address, index, word):  # type: ignore[no-untyped-def]
     """Set element ``index`` of the uint64 array whose data start at ``address``."""
     ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value = int(word)
+
+
+def publish_word(address, index, word):  # type: ignore[no-untyped-def]
+    """As ``store_word``, for another thread to see: what was stored before is complete when it reads the word."""
+    store_word(address, index, word)
+
+
+@overload(publish_word)
+def _publish_word_typing(address, index, word):  # type: ignore[no-untyped-def]
+    return lambda address, index, word: _release_word(np.int64(address), np.int64(index), np.uint64(word))
 
 
 @overload(load_word)

@@ -258,6 +258,12 @@ PARAMETERS: tuple[Parameter, ...] = (
              depends_on=_needs("time_strategy", "fixed")),
     _integer("time_share", 40, (1, 1000), (10, 150), "permille", "share of the remaining time under share", "[ours]",
              scale="log", depends_on=_needs("time_strategy", "share")),
+    _choice("ponder_elapsed", "from_hit", ("from_hit", "from_start"),
+            "what counts as spent after a ponder hit: the time since the hit, or all since the search began (it then "
+            "answers at once if the soft limit has passed)", "[EE 8.1] from_hit; [3.31] from_start"),
+    _integer("ponder_time_factor", 1250, (1000, 4000), (1000, 2000), "permille",
+             "factor of the proper time for a player who thinks on the opponent's time too", "[3.31] 5/4", scale="log",
+             depends_on=_needs("time_strategy", "elephanteye")),
     _integer("clock_reserve_ms", 20, (0, 60_000), (), "ms", "never used: kept for what lies outside the search",
              "[ours]"),
     _integer("poll_interval_nodes", 1024, (1, 1_000_000), (), "nodes", "nodes between two looks at clock and stop flag",

@@ -3,6 +3,8 @@
 Strategies [EE 8.2]: the *proper* time of a move is what remains divided by the moves to go, or the increment plus what
 remains divided by ``time_divisor``. ``elephanteye`` plays once the root has a new result after half of it and aborts at
 twice of it; ``fixed`` aborts at a constant time; ``share`` at a fixed share of what remains.
+
+Pondering [EE 8.1]: until the ponder hit, which another thread signals, no clock ends the search.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from engine.search.records import (
 
 _ELEPHANTEYE = choice_code("time_strategy", "elephanteye")
 _FIXED = choice_code("time_strategy", "fixed")
+_FROM_HIT = choice_code("ponder_elapsed", "from_hit")
 _MILLISECOND = 1_000_000
 
 
@@ -43,6 +46,8 @@ def allot(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to
                 proper = remaining_ns // moves_to_go
             else:
                 proper = increment_ns + remaining_ns // parameters.time_divisor
+            if search.ponders != 0:
+                proper = proper // 1000 * parameters.ponder_time_factor
             soft = proper // 1000 * parameters.time_soft_factor
             hard = min(hard, proper // 1000 * parameters.time_hard_factor)
         elif parameters.time_strategy == _FIXED:
@@ -65,6 +70,12 @@ def elapsed_ns(search):
 
 
 @jit
+def counted_ns(search):
+    """Nanoseconds that count against the limits: all of them, or those since the ponder hit."""
+    return elapsed_ns(search) - search.uncounted_ns
+
+
+@jit
 def start_clock(search):
     """Begin counting time and nodes."""
     search.start_ns = thread_cpu_ns() if search.clock == CLOCK_CPU else monotonic_ns()
@@ -72,6 +83,23 @@ def start_clock(search):
     search.stopped = 0
     search.clock_armed = 0
     search.countdown = 0
+    search.uncounted_ns = 0
+    search.report_count = 0
+
+
+@jit
+def is_pondering(search, parameters):
+    """Whether the clocks stand still because the opponent has not moved yet; notices the ponder hit."""
+    if search.ponder_address == 0:
+        return False
+    if read_flag(search.ponder_address) != 0:
+        return True
+    search.ponder_address = 0
+    if parameters.ponder_elapsed == _FROM_HIT:
+        search.uncounted_ns = elapsed_ns(search)
+    else:
+        stop_if_soft_limit_passed(search)
+    return False
 
 
 @jit
@@ -84,14 +112,17 @@ def poll(search, parameters):
     if left <= 0:
         search.stopped = STOPPED_BY_NODES
         return
-    if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.hard_ns < NO_LIMIT:
+    pondering = is_pondering(search, parameters)
+    if search.stopped != 0:
+        return
+    if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.hard_ns < NO_LIMIT and not pondering:
         if search.clock == CLOCK_NODE:
             # A node that would end past the limit is not searched, so that the node clock is exact.
-            left = min(left, search.hard_ns // search.nanoseconds_per_node - search.nodes)
+            left = min(left, (search.hard_ns + search.uncounted_ns) // search.nanoseconds_per_node - search.nodes)
             if left <= 0:
                 search.stopped = STOPPED_BY_HARD_LIMIT
                 return
-        elif elapsed_ns(search) >= search.hard_ns:
+        elif counted_ns(search) >= search.hard_ns:
             search.stopped = STOPPED_BY_HARD_LIMIT
             return
     search.countdown = min(left, parameters.poll_interval_nodes)
@@ -106,9 +137,9 @@ def arm_clock(search):
 
 @jit
 def stop_if_soft_limit_passed(search):
-    """End the search with what it has if more than the soft limit has gone."""
+    """End the search with what it has if more than the soft limit has gone (never while pondering)."""
     if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.soft_ns < NO_LIMIT:
-        if elapsed_ns(search) > search.soft_ns:
+        if search.ponder_address == 0 and counted_ns(search) > search.soft_ns:
             search.stopped = STOPPED_BY_SOFT_LIMIT
 
 

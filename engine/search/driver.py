@@ -16,6 +16,7 @@ from engine.search.node import ALPHABETA, bounded, remember_variation, search_no
 from engine.search.ordering import pick_move, prepare_heuristics, reward_cutoff, score_moves
 from engine.search.quiescence import terminal_value
 from engine.search.records import HISTORY_SIZE, NO_LIMIT
+from engine.search.reports import report_line
 from engine.search.table import EXACT, LOWER_BOUND, SEARCH_NUMBERS, UPPER_BOUND, entry_move, probe, store
 from engine.values import BAN_BOUND, INFINITY, MATE_BOUND, MAX_DEPTH
 
@@ -181,6 +182,7 @@ def _iterate(state, search, lists, parameters):
             if search.stopped != 0:
                 return
             search.line_score[line] = value
+            report_line(search, line, depth)
         search.depth = depth
         if search.clock_armed == 0:
             arm_clock(search)

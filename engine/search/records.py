@@ -30,6 +30,9 @@ SEARCH_DTYPE = np.dtype(
         ("depth_limit", np.int64),
         ("node_limit", np.int64),
         ("stop_address", np.int64),  # of a byte another thread sets; 0 for none
+        ("ponder_address", np.int64),  # of a byte that is set until the ponder hit; 0 for none, and after the hit
+        ("report_address", np.int64),  # of the board of ``engine.search.reports``; 0 for none
+        ("report_count", np.int64),
         ("table_address", np.int64),
         ("table_mask", np.int64),  # buckets - 1; -1 for no table
         # Clock. Times are nanoseconds since the search began.
@@ -39,6 +42,8 @@ SEARCH_DTYPE = np.dtype(
         ("soft_ns", np.int64),
         ("hard_ns", np.int64),
         ("nanoseconds_per_node", np.int64),
+        ("ponders", np.int64),  # whether the player thinks on the opponent's time too
+        ("uncounted_ns", np.int64),  # what had passed at the ponder hit and does not count against the limits
         # Root moves in the order of trial, and the restriction to some of them.
         ("root_count", np.int64),
         ("root_moves", np.int32, (MAX_MOVES,)),

@@ -1,0 +1,96 @@
+"""What a running search tells another thread: a board on which the driver writes each line of each iteration.
+
+The board is a uint64 array that belongs to the reader; the search knows its address. Word 0 is the number of reports,
+written last, so that whoever reads it finds that many reports complete. There is room for every report a search can
+make: none is overwritten, and no lock is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.kernel import jit, publish_word, store_word
+from engine.search.clock import elapsed_ns
+from engine.search.records import MAX_LINES
+from engine.values import MAX_DEPTH, MAX_PLY
+
+_FIELDS = 7  # line, depth, score, nodes, nanoseconds, deepest ply, moves in the variation
+_WORDS = _FIELDS + MAX_PLY + 2
+_MOST_REPORTS = MAX_DEPTH * MAX_LINES
+
+
+@jit
+def report_line(search, line, depth):
+    """Write a line that an iteration has completed on the board, if there is one."""
+    if search.report_address == 0:
+        return
+    count = search.report_count
+    if count >= _MOST_REPORTS:
+        return
+    start = 1 + count * _WORDS
+    length = search.line_length[line]
+    store_word(search.report_address, start, line)
+    store_word(search.report_address, start + 1, depth)
+    store_word(search.report_address, start + 2, search.line_score[line])
+    store_word(search.report_address, start + 3, search.nodes)
+    store_word(search.report_address, start + 4, elapsed_ns(search))
+    store_word(search.report_address, start + 5, search.deepest_ply)
+    store_word(search.report_address, start + 6, length)
+    for index in range(length):
+        store_word(search.report_address, start + _FIELDS + index, search.line_variation[line, index])
+    search.report_count = count + 1
+    publish_word(search.report_address, 0, search.report_count)
+
+
+@dataclass(frozen=True)
+class Report:
+    """One line of one completed iteration."""
+
+    line: int
+    """From 0, the best."""
+    depth: int
+    """Of the iteration, in plies."""
+    score: int
+    """Centipawns, the view of the side to move at the root."""
+    nodes: int
+    """Since the search began."""
+    time_ns: int
+    """Since the search began, on its clock."""
+    deepest_ply: int
+    variation: tuple[int, ...]
+    """Moves as the kernels number them."""
+
+
+class ReportBoard:
+    """The reader's side; one search writes on it at a time."""
+
+    def __init__(self) -> None:
+        self._words = np.zeros(1 + _MOST_REPORTS * _WORDS, np.uint64)
+        self._read = 0
+
+    @property
+    def address(self) -> int:
+        """Where the search finds it; valid as long as this object lives."""
+        return int(self._words.ctypes.data)
+
+    def clear(self) -> None:
+        """Wipe it for another search."""
+        self._words[0] = 0
+        self._read = 0
+
+    def unread(self) -> list[Report]:
+        """The reports that were not handed out yet, oldest first."""
+        count = int(self._words[0])
+        reports = [self._report(number) for number in range(self._read, count)]
+        self._read = count
+        return reports
+
+    def _report(self, number: int) -> Report:
+        start = 1 + number * _WORDS
+        line, depth, score, nodes, time_ns, deepest_ply, length = (
+            int(word) for word in self._words[start : start + _FIELDS].view(np.int64)
+        )
+        moves = self._words[start + _FIELDS : start + _FIELDS + length]
+        return Report(line, depth, score, nodes, time_ns, deepest_ply, tuple(int(move) for move in moves))
