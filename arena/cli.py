@@ -54,9 +54,9 @@ def configure_tournament(parser: argparse.ArgumentParser) -> None:
 
 def run_tournament(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament."""
-    from arena.configuration import find_config
     from arena.spec import load_tournament
     from arena.tournament import describe, description_text, prepare, resume_command, run
+    from engine.configuration import find_config
 
     spec = load_tournament(find_config("tournaments", arguments.spec))
     directory = _output_folder(arguments.out, spec)
@@ -341,8 +341,8 @@ def _show_openings(wanted: int) -> Any:
 
 
 def _check_openings(arguments: argparse.Namespace) -> int:
-    from arena.configuration import find_config
     from arena.openings import load_suite
+    from engine.configuration import find_config
 
     game = game_of(arguments).name
     suite = load_suite(arguments.openings, game, check_all=True)

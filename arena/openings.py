@@ -26,9 +26,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.configuration import find_config, shipped_folder
 from arena.files import replace_file
 from arena.records import Opening, digest_of
+from engine.configuration import find_config, shipped_folder
 from engine.errors import UserError
 
 if TYPE_CHECKING:

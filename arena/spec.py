@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.configuration import ConfigurationError, Table, find_config, nearest, read_toml
 from arena.players import PROTOCOLS, check_player
 from arena.records import PlayerSpec
+from engine.configuration import ConfigurationError, Table, find_config, nearest, read_toml
 from engine.errors import UserError
 from engine.limits import GRAMMAR, Limits
 from engine.parameters import resolve
+from engine.presets import load_preset
 from engine.rules import REPETITION_RULES, Adjudication, Rules
 
 __all__ = ["TournamentSpec", "find_config", "load_preset", "load_tournament", "spec_from_mapping"]
@@ -160,23 +161,6 @@ def read_adjudication(table: Table) -> Adjudication:
         draw_after_ply=section.whole("draw_after_ply", 0, MAXIMUM_PLIES, default.draw_after_ply),
         maximum_plies=section.whole("maximum_plies", 0, MAXIMUM_PLIES, default.maximum_plies),
     )
-
-
-def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dict[str, Any]:
-    """The overrides of a preset for a game: the section of that name in ``configs/engines/NAME.toml``.
-
-    Raises ``UserError`` if there is no such preset or section, or if a parameter or value is wrong.
-    """
-    from engine.games import GAMES
-
-    path = find_config("engines", name_or_path, beside)
-    table = Table(read_toml(path), str(path), ("description", *GAMES))
-    table.text("description", "none")
-    if game not in table:
-        raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
-    overrides = table.mapping(game)
-    resolve(overrides, f"{path}: [{game}]", game)
-    return overrides
 
 
 def _game(table: Table) -> str:

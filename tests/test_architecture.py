@@ -17,7 +17,7 @@ OWN = {"engine", "arena", "tuning", "configs", "elolab"}
 
 MAY_IMPORT = {
     "configs": {"configs"},
-    "engine": {"engine", "numba", "llvmlite", "numpy"},
+    "engine": {"engine", "configs", "numba", "llvmlite", "numpy"},
     "arena": {"arena", "engine", "configs", "numpy", "pandas", "matplotlib"},
     "tuning": {"tuning", "arena", "engine", "configs", "numpy", "pandas", "matplotlib", "optuna"},
     "elolab": {"engine"},

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.configuration import available_configs
 from arena.openings import (
     Candidate,
     RandomPlay,
@@ -23,6 +22,7 @@ from arena.openings import (
     write_suite,
 )
 from arena.records import Opening
+from engine.configuration import available_configs
 from engine.errors import UserError
 from engine.limits import Limits
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from arena.configuration import available_configs, find_config, shipped_folder
 from arena.spec import TournamentSpec, load_preset, load_tournament, spec_from_mapping
+from engine.configuration import available_configs, find_config, shipped_folder
 from engine.errors import UserError
 from engine.parameters import BY_NAME, PARAMETERS
 

@@ -43,7 +43,7 @@ def configure_tune(parser: argparse.ArgumentParser) -> None:
 
 def run_tune(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
-    from arena.configuration import find_config
+    from engine.configuration import find_config
     from tuning.report import repeat_commands, tuning_data, tuning_sentence, tuning_text
     from tuning.spec import load_tuning
     from tuning.study import prepare_tuning, tune
@@ -96,7 +96,7 @@ def configure_ablate(parser: argparse.ArgumentParser) -> None:
 
 def run_ablate(arguments: argparse.Namespace) -> int:
     """Run, resume or extend an ablation."""
-    from arena.configuration import find_config
+    from engine.configuration import find_config
     from tuning.ablation import ablate, prepare_ablation
     from tuning.comparisons import load_ablation
     from tuning.report import ablation_data, ablation_text, repeat_commands

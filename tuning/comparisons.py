@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.configuration import ConfigurationError, Table, read_toml
 from arena.spec import OPENING_PARTS, default_part
+from engine.configuration import ConfigurationError, Table, read_toml
 from engine.limits import Limits
 from engine.parameters import BY_NAME, Parameter, Value, find, format_value, parameters_of, resolve
 from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions, read_limits, why_without_effect

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.configuration import ConfigurationError, Table
 from arena.records import PlayerSpec, digest_of
 from arena.spec import LONGEST_NAME, MAXIMUM_SEED, load_preset, read_adjudication, read_rules
+from engine.configuration import ConfigurationError, Table
 from engine.errors import UserError
 from engine.limits import GRAMMAR, Limits
 from engine.parameters import BY_NAME, Value, format_value, resolve

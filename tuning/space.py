@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arena.configuration import ConfigurationError, Table
+from engine.configuration import ConfigurationError, Table
 from engine.limits import Limits
 from engine.parameters import BY_NAME, Parameter, Value, find, parameters_of
 from tuning.conditions import is_active, why_without_effect

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.configuration import Table, read_toml
+from engine.configuration import Table, read_toml
 from engine.limits import Limits
 from tuning.conditions import CONDITION_KEYS, Conditions, read_conditions, read_limits
 from tuning.space import Space, read_space

@@ -1,0 +1,26 @@
+"""Presets of the built-in engine: named sets of parameters in ``configs/engines/NAME.toml``, one section a game."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from engine.configuration import ConfigurationError, Table, find_config, read_toml
+from engine.parameters import resolve
+
+
+def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dict[str, Any]:
+    """The overrides of a preset for a game: the section of that name in ``configs/engines/NAME.toml``.
+
+    Raises ``UserError`` if there is no such preset or section, or if a parameter or value is wrong.
+    """
+    from engine.games import GAMES
+
+    path = find_config("engines", name_or_path, beside)
+    table = Table(read_toml(path), str(path), ("description", *GAMES))
+    table.text("description", "none")
+    if game not in table:
+        raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
+    overrides = table.mapping(game)
+    resolve(overrides, f"{path}: [{game}]", game)
+    return overrides
