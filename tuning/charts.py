@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIDTH_INCHES, WIN
+from arena.standings import signed
 from engine.parameters import BY_NAME, format_value
 from tuning.recommend import Observation, Recommendation, ResponseModel, noisy_elo
 from tuning.space import Dimension, Space
@@ -31,8 +32,10 @@ WIDEST_ELO = 400.0
 """Elo: intervals are cut off here, so that a hopeless variant does not flatten all others."""
 
 
-def _figure(height_inches: float, rows: int = 1, columns: int = 1) -> tuple[Figure, Any]:
-    """An empty figure in the report's style and its axes."""
+def _figure(
+    height_inches: float, rows: int = 1, columns: int = 1, widths: Sequence[float] | None = None
+) -> tuple[Figure, Any]:
+    """An empty figure in the report's style and its axes, which share their vertical scale."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -45,7 +48,7 @@ def _figure(height_inches: float, rows: int = 1, columns: int = 1) -> tuple[Figu
     matplotlib.rcParams.update(style)  # type: ignore[arg-type]
     figure = Figure(figsize=(WIDTH_INCHES, height_inches), layout="constrained", facecolor=GROUND)
     FigureCanvasAgg(figure)
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=rows * columns > 1)
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=True, width_ratios=widths)
     for axes in grid.flat:
         axes.set_facecolor("none")
         for side in ("top", "right", "left"):
@@ -155,25 +158,47 @@ def _mark_axis(axes: Axes, space: Space, dimension: Dimension, found: Recommenda
 def forest_chart(rows: Sequence[AblationRow]) -> Figure:
     """Elo of every comparison with its 95 % interval, and beside it what the same depth costs."""
     with_nodes = any(row.nodes_ratio is not None for row in rows)
-    figure, grid = _figure(1.2 + 0.34 * (len(rows) + _groups(rows)), 1, 2 if with_nodes else 1)
-    places, ticks, labels = _layout(rows)
+    wide = (3, 2) if with_nodes else (1,)
+    figure, grid = _figure(1.0 + 0.3 * (len(rows) + 0.7 * _groups(rows)), 1, len(wide), wide)
+    places = _layout(rows)
     axes: Axes = grid[0, 0]
     axes.axvline(0, color=MUTED, linewidth=0.9)
+    limit = _shown_limit(rows)
     for place, row in zip(places, rows, strict=True):
-        settled = row.elo_low > 0 or row.elo_high < 0
-        color = (WIN if row.elo > 0 else SERIES[1]) if settled else MUTED
-        low, high = max(row.elo_low, -WIDEST_ELO), min(row.elo_high, WIDEST_ELO)
-        axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="round")
-        axes.plot([min(max(row.elo, -WIDEST_ELO), WIDEST_ELO)], [place], "o", color=color, markersize=6,
-                  markeredgecolor=GROUND)  # fmt: skip
-    axes.set_yticks(ticks, labels)
+        _draw_interval(axes, row, place, limit)
+    axes.set_yticks(places, [row.label if len(row.label) <= 40 else row.label[:39] + "…" for row in rows])
     axes.set_ylim(max(places) + 0.7, min(places) - 0.7)
+    low, high = min(row.elo_low for row in rows), max(row.elo_high for row in rows)
+    axes.set_xlim(max(min(low, 0.0), -limit) - 0.05 * limit, min(max(high, 0.0), limit) + 0.05 * limit)
     axes.set_xlabel("Elo, variant minus reference")
     axes.grid(axis="x", color=GRID, linewidth=0.8)
     if with_nodes:
         _draw_nodes(grid[0, 1], rows, places)
-        figure.get_layout_engine().set(w_pad=0.08)  # type: ignore[union-attr,call-arg]
     return figure
+
+
+def _shown_limit(rows: Sequence[AblationRow]) -> float:
+    """Elo up to which intervals are drawn to scale: a few hopeless variants must not flatten all others."""
+    reaches = sorted(max(abs(row.elo_low), abs(row.elo_high)) for row in rows)
+    typical = reaches[(2 * len(reaches)) // 3]
+    return min(reaches[-1], 2 * typical, WIDEST_ELO) if len(rows) > 2 else min(reaches[-1], WIDEST_ELO)
+
+
+def _draw_interval(axes: Axes, row: AblationRow, place: float, limit: float) -> None:
+    """Point and line; an arrow with the number where the point lies beyond what is drawn to scale."""
+    settled = row.elo_low > 0 or row.elo_high < 0
+    color = (WIN if row.elo > 0 else SERIES[1]) if settled else MUTED
+    if abs(row.elo) > limit:
+        edge = math.copysign(limit, row.elo)
+        axes.plot([edge], [place], "<" if row.elo < 0 else ">", color=color, markersize=7)
+        axes.annotate(
+            f"{signed(row.elo, 0)}", (edge, place), xytext=(9 if row.elo < 0 else -9, 0), textcoords="offset points",
+            ha="left" if row.elo < 0 else "right", va="center", color=color, fontsize=9,
+        )  # fmt: skip
+        return
+    low, high = max(row.elo_low, -limit), min(row.elo_high, limit)
+    axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="round")
+    axes.plot([row.elo], [place], "o", color=color, markersize=5, markeredgecolor=GROUND, markeredgewidth=0.7)
 
 
 def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]) -> None:
@@ -186,7 +211,7 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
         if math.isfinite(row.nodes_ratio_high):
             axes.plot([row.nodes_ratio_low, row.nodes_ratio_high], [place, place], color=INK, linewidth=1.6)
             seen += [row.nodes_ratio_low, row.nodes_ratio_high]
-        axes.plot([row.nodes_ratio], [place], "s", color=INK, markersize=5, markeredgecolor=GROUND)
+        axes.plot([row.nodes_ratio], [place], "s", color=INK, markersize=4)
         seen.append(row.nodes_ratio)
     ticks = [
         tick for tick in (0.01, 0.1, 0.25, 0.5, 1, 2, 4, 10, 30, 100, 1000) if min(seen) / 2 < tick < max(seen) * 2
@@ -194,12 +219,12 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
     axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
     axes.minorticks_off()
     axes.set_xlim(min(seen) / 1.2, max(seen) * 1.2)
-    axes.set_xlabel(f"nodes to depth {rows[0].depth}, variant / reference")
+    axes.set_xlabel(f"nodes to depth {rows[0].depth}, ratio")
     axes.grid(axis="x", color=GRID, linewidth=0.8)
 
 
-def _layout(rows: Sequence[AblationRow]) -> tuple[list[float], list[float], list[str]]:
-    """Where each row is drawn, with room between groups; ticks and their labels."""
+def _layout(rows: Sequence[AblationRow]) -> list[float]:
+    """Where each row is drawn, with room between groups."""
     places: list[float] = []
     place = 0.0
     for number, row in enumerate(rows):
@@ -207,7 +232,7 @@ def _layout(rows: Sequence[AblationRow]) -> tuple[list[float], list[float], list
             place += 0.7
         places.append(place)
         place += 1
-    return places, places, [row.label if len(row.label) <= 44 else row.label[:43] + "…" for row in rows]
+    return places
 
 
 def _groups(rows: Sequence[AblationRow]) -> int:

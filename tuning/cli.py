@@ -44,7 +44,7 @@ def configure_tune(parser: argparse.ArgumentParser) -> None:
 def run_tune(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
     from engine.configuration import find_config
-    from tuning.report import repeat_commands, tuning_data, tuning_sentence, tuning_text
+    from tuning.report import repeat_command, tuning_data, tuning_sentence, tuning_text
     from tuning.spec import load_tuning
     from tuning.study import prepare_tuning, tune
 
@@ -67,7 +67,7 @@ def run_tune(arguments: argparse.Namespace) -> int:
         )
     )
     if tuned is None or tuned.interrupted:
-        _say_how_to_resume(repeat_commands("tune", spec.conditions, directory)[0], directory)
+        _say_how_to_resume(repeat_command("tune", spec.conditions, directory), directory)
         return 130
     if arguments.json:
         print_json(tuning_data(tuned))
@@ -99,7 +99,7 @@ def run_ablate(arguments: argparse.Namespace) -> int:
     from engine.configuration import find_config
     from tuning.ablation import ablate, prepare_ablation
     from tuning.comparisons import load_ablation
-    from tuning.report import ablation_data, ablation_text, repeat_commands
+    from tuning.report import ablation_data, ablation_text, repeat_command
 
     spec = load_ablation(find_config("ablations", arguments.spec))
     directory = _folder(arguments.out, spec.name)
@@ -116,7 +116,7 @@ def run_ablate(arguments: argparse.Namespace) -> int:
         )
     )
     if ablated is None or ablated.interrupted:
-        _say_how_to_resume(repeat_commands("ablate", spec.conditions, directory)[0], directory)
+        _say_how_to_resume(repeat_command("ablate", spec.conditions, directory), directory)
         return 130
     if arguments.json:
         print_json(ablation_data(ablated))

@@ -9,11 +9,12 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.records import PlayerSpec, digest_of
-from arena.spec import LONGEST_NAME, MAXIMUM_SEED, load_preset, read_adjudication, read_rules
+from arena.spec import LONGEST_NAME, MAXIMUM_SEED, read_adjudication, read_rules
 from engine.configuration import ConfigurationError, Table
 from engine.errors import UserError
 from engine.limits import GRAMMAR, Limits
 from engine.parameters import BY_NAME, Value, format_value, resolve
+from engine.presets import load_preset
 from engine.rules import Adjudication, Rules
 
 CONDITION_KEYS = (

@@ -53,7 +53,7 @@ def trials_frame(tuned: Tuned, model: ResponseModel | None = None) -> DataFrame:
     import pandas
 
     model = model or _model(tuned)
-    mean, deviation = model.predict([trial.values for trial in tuned.trials]) if tuned.trials else ([], [])
+    mean, deviation = model.predict([trial.values for trial in tuned.trials])
     rows: list[dict[str, Any]] = []
     for trial, predicted, spread in zip(tuned.trials, mean, deviation, strict=True):
         estimate, counts = trial.counts.estimate(), trial.counts
@@ -74,7 +74,7 @@ def trials_frame(tuned: Tuned, model: ResponseModel | None = None) -> DataFrame:
                 "same_as": None if trial.same_as is None else trial.same_as + 1,
             }
         )
-    return pandas.DataFrame(rows).astype({"same_as": "Int64"}) if rows else pandas.DataFrame(rows)
+    return pandas.DataFrame(rows).astype({"same_as": "Int64"})
 
 
 def _model(tuned: Tuned) -> ResponseModel:
@@ -123,7 +123,7 @@ def _tuning_document(tuned: Tuned, model: ResponseModel) -> Document:
             Section("validation", "Validation", _validation_blocks(tuned)),
             Section("trials", "Trials", (history, Note(optimism_sentence(tuned)), slices)),
             Section("conditions", "What was played", (Facts(_tuning_facts(tuned)),)),
-            Section("repeat", "To repeat it", (Commands(repeat_commands("tune", spec.conditions, tuned.directory)),)),
+            Section("repeat", "To repeat it", (Commands((repeat_command("tune", spec.conditions, tuned.directory),)),)),
         ),
     )
 
@@ -312,6 +312,7 @@ def write_ablation_report(ablated: Ablated) -> Path:
 
 def _ablation_document(ablated: Ablated) -> Document:
     spec = ablated.spec
+    command = repeat_command("ablate", spec.conditions, ablated.directory)
     forest = Plot(
         "forest",
         "What each change is worth",
@@ -327,10 +328,8 @@ def _ablation_document(ablated: Ablated) -> Document:
         sections=(
             Section("figure", "At a glance", (forest,)),
             Section("table", "Table", (_ablation_grid(ablated.rows), Note(ABLATION_NOTE))),
-            Section("conditions", "What was played", (Facts(_ablation_facts(ablated)),)),
-            Section(
-                "repeat", "To repeat it", (Commands(repeat_commands("ablate", spec.conditions, ablated.directory)),)
-            ),
+            Section("conditions", "What was played", (Facts(_ablation_facts(ablated)), _sides_grid(ablated.rows))),
+            Section("repeat", "To repeat it", (Commands((command,)),)),
         ),
     )
 
@@ -339,8 +338,8 @@ ABLATION_NOTE = (
     "Elo is the variant's minus the reference's: negative where the variant is weaker. Intervals are 95 % each, not "
     "for all rows at once: of twenty rows without any effect one is expected to leave 0 out. LOS is the probability "
     "that the variant is the stronger. Pairs are two games from one opening with colours swapped, counted by the "
-    "variant's result in both, from both lost (LL) to both won (WW). Nodes: what the variant needs to reach the depth, "
-    "as a multiple of the reference's."
+    "variant's result in both: both lost (LL), a loss and a draw (LD), one each or two draws (=), a win and a draw "
+    "(WD), both won (WW). Nodes: what the variant needs to reach the depth, as a multiple of the reference's."
 )
 
 
@@ -363,18 +362,22 @@ def _nodes_text(row: AblationRow) -> str:
 
 
 def _ablation_grid(rows: Sequence[AblationRow]) -> Grid:
-    heads = ("Comparison", "Elo", "95 % interval", "LOS, %", "Pairs", "Games", "LL / LD / even / WD / WW",
-             "Nodes to depth", "Variant", "Reference", "Limit")  # fmt: skip
+    heads = ("Comparison", "Elo", "95 % interval", "LOS, %", "Pairs", "Games", "LL LD = WD WW", "Nodes")
     cells = tuple(
         (
             row.label, elo_text(row.elo, row.elo_error), interval_text(row.elo_low, row.elo_high),
-            percent_text(row.los), str(row.pairs), str(row.games),
-            f"{row.LL} / {row.LD} / {row.even} / {row.WD} / {row.WW}", _nodes_text(row), row.variant or "base",
-            row.reference or "base", row.limit,
+            percent_text(row.los), str(row.pairs), str(row.games), f"{row.LL} {row.LD} {row.even} {row.WD} {row.WW}",
+            _nodes_text(row),
         )
         for row in rows
     )  # fmt: skip
     return Grid(heads, cells, (1, 2, 3, 4, 5, 6, 7))
+
+
+def _sides_grid(rows: Sequence[AblationRow]) -> Grid:
+    """What exactly was compared: the settings in which each side differs from the base."""
+    cells = tuple((row.label, row.variant or "the base", row.reference or "the base", row.limit) for row in rows)
+    return Grid(("Comparison", "Variant", "Reference", "Limit"), cells, ())
 
 
 def _ablation_facts(ablated: Ablated) -> tuple[tuple[str, str], ...]:
@@ -444,6 +447,6 @@ def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str
     return ", ".join(f"{name} = {entry}" for name, entry in asdict(value).items() if entry != ordinary[name])
 
 
-def repeat_commands(command: str, conditions: Conditions, directory: Path) -> tuple[str, ...]:
-    """The command that plays the same games again, into its own folder."""
-    return (shlex.join(["elolab", command, conditions.source, "--out", str(directory)]),)
+def repeat_command(command: str, conditions: Conditions, directory: Path) -> str:
+    """The command that goes on with a run; with another folder it plays the same games again."""
+    return shlex.join(["elolab", command, conditions.source, "--out", str(directory)])

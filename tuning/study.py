@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from arena.executor import GameRunner, stopping_on_signals
 from arena.openings import Suite
+from arena.standings import signed
 from arena.statistics import Pentanomial
 from arena.store import Store
 from engine.errors import UserError
@@ -239,12 +240,12 @@ class _Course:
         if not played:
             return text
         best = max(played, key=lambda trial: trial.elo)
-        return f"{text}  best so far {_with_error(best.counts)} (trial {best.number + 1})"
+        return f"{text}  best {_with_error(best.counts)} (#{best.number + 1})"
 
 
 def _with_error(counts: Pentanomial) -> str:
     estimate = counts.estimate()
-    return f"{estimate.elo:+.1f} ± {estimate.elo_error:.1f}" if counts.pairs else "-"
+    return f"{signed(estimate.elo)} ± {estimate.elo_error:.1f}" if counts.pairs else "-"
 
 
 # Trials and their matches

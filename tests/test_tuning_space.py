@@ -1,0 +1,313 @@
+"""The space of a study: dimensions from the parameter table, what is refused, samplers, and the recommendation."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+
+from arena.statistics import Pentanomial
+from engine.configuration import Table
+from engine.errors import UserError
+from engine.limits import Limits
+from engine.parameters import BY_NAME, resolve
+from tuning.conditions import describe, short_name, why_without_effect
+from tuning.recommend import Observation, fit, noisy_elo, recommend
+from tuning.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
+from tuning.space import Dimension, Space, read_space
+from tuning.spec import SAMPLERS, load_tuning, tuning_from_mapping
+
+NODES = Limits(nodes=1000)
+ROOT = Path(__file__).parent.parent
+
+
+def space_of(data: dict[str, Any], limits: Limits = NODES, **base: Any) -> Space:
+    return read_space(Table(data, "study.toml", ("parameters", "dimensions")), resolve(base), "xiangqi", limits)
+
+
+# Dimensions
+
+
+def test_ranges_and_scales_come_from_the_table() -> None:
+    space = space_of({"parameters": ["null_depth", "aspiration_window", "killers", "aspiration", "quiescence_see"]})
+    null_depth, window, killers, aspiration, see = space.dimensions
+    assert (null_depth.low, null_depth.high) == BY_NAME["null_depth"].tuning
+    assert (window.low, window.high, window.scale) == (*BY_NAME["aspiration_window"].tuning, "log")
+    assert (killers.low, killers.high) == BY_NAME["killers"].tuning
+    assert aspiration.choices == BY_NAME["aspiration"].tuning
+    assert see.choices == (False, True)
+
+
+def test_the_file_may_say_otherwise() -> None:
+    space = space_of(
+        {
+            "parameters": ["null_depth", "lmr_base"],
+            "dimensions": {
+                "null_depth": {"choices": [2, 4]},
+                "lmr_base": {"low": 0, "high": 100, "step": 20},
+                "tempo": {"scale": "log", "low": 1},
+                "aspiration": {"choices": ["off", "full"]},
+            },
+        }
+    )
+    assert space.names == ("null_depth", "lmr_base", "tempo", "aspiration")
+    assert space.dimensions[0].choices == (2, 4)
+    assert space.dimensions[1] == Dimension("lmr_base", 0, 100, 20)
+    assert space.dimensions[2] == Dimension("tempo", 1, 40, scale="log")
+    assert space.dimensions[3].choices == ("off", "full")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({}, ["nothing to tune", "parameters", "[dimensions.NAME]"]),
+        ({"parameters": ["nul_depth"]}, ["unknown parameter 'nul_depth'", "did you mean 'null_depth'"]),
+        ({"parameters": "null_depth"}, ["parameters", "a list of parameter names"]),
+        ({"dimensions": {"null_depth": {"lo": 2}}}, ["[dimensions.null_depth]", "unknown key 'lo'", "'low'"]),
+        ({"dimensions": {"null_depth": {"low": 1}}}, ["[dimensions.null_depth]", "null_depth = 1", "from 2 to 8"]),
+        ({"dimensions": {"null_depth": {"low": 4, "high": 4}}}, ["low = 4 and high = 4", "low below high"]),
+        ({"dimensions": {"null_depth": {"choices": [3]}}}, ["choices", "at least two"]),
+        ({"dimensions": {"null_depth": {"choices": [3, 9]}}}, ["null_depth = 9", "from 2 to 8"]),
+        ({"dimensions": {"null_depth": {"choices": [3, 3]}}}, ["different values"]),
+        ({"dimensions": {"aspiration": {"low": 1}}}, ["low is for a range", "choices"]),
+        ({"dimensions": {"tempo": {"scale": "log"}}}, ["scale = 'log'", "low of at least 1"]),
+        ({"dimensions": {"tempo": {"step": 7}}}, ["step = 7", "divisor of 40"]),
+        ({"parameters": ["hash_mb"]}, ["hash_mb", "give low and high"]),
+        ({"parameters": ["time_divisor"]}, ["time_divisor", "only on a clock", "nodes=1000"]),
+        ({"parameters": ["aspiration_growth"]}, ["aspiration_growth", "aspiration is gradual", "one_sided"]),
+    ],
+)
+def test_mistakes_are_refused_in_one_line(data: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(UserError) as raised:
+        space_of(data)
+    assert "\n" not in str(raised.value)
+    assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+def test_clock_parameters_are_dimensions_on_a_clock() -> None:
+    assert space_of({"parameters": ["time_divisor"]}, Limits.parse("clock=1+0.01,node_clock=50000")).names
+
+
+def test_a_dimension_that_depends_on_another_counts_only_beside_it() -> None:
+    space = space_of({"parameters": ["aspiration", "aspiration_growth"]})
+    active = {"aspiration": "gradual", "aspiration_growth": 1500}
+    assert space.effective(active) == active
+    assert space.effective({**active, "aspiration": "off"}) == {"aspiration": "off", "aspiration_growth": 2000}
+
+
+def test_what_depends_on_what_is_followed_to_the_end() -> None:
+    values = resolve({"null_move": False, "null_verify": "unless_safe"})
+    assert "null_move is on" in str(why_without_effect("null_safe_material", values, NODES))
+    assert why_without_effect("null_safe_material", values | {"null_move": True}, NODES) is None
+
+
+def test_coordinates_follow_the_scale() -> None:
+    assert Dimension("lmr_base", 0, 100).coordinate(25) == pytest.approx(0.25)
+    assert Dimension("aspiration_window", 10, 1000, scale="log").coordinate(100) == pytest.approx(0.5)
+    assert Dimension("aspiration", choices=("off", "full")).coordinate("full") == 1
+
+
+def test_long_names_are_short_and_different() -> None:
+    long = {"lmr_divisor": 200, "null_min_depth": 3, "killers": 1, "tempo": 3, "history_weight": 1}
+    names = {short_name(describe({**long, "lmr_base": value})) for value in range(50)}
+    assert len(names) == 50
+    assert max(map(len, names)) <= 60
+
+
+# The specification
+
+
+STUDY: dict[str, Any] = {
+    "limit": "nodes=100", "pairs": 2, "trials": 3, "parameters": ["null_depth"], "validation": {"pairs": 3},
+}  # fmt: skip
+
+
+def test_the_shipped_study_can_be_read() -> None:
+    spec = load_tuning(ROOT / "configs" / "tuning" / "first.toml")
+    assert spec.trials * spec.pairs > 100
+    assert spec.validation.limits == spec.conditions.limits
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"trails": 3}, ["unknown key 'trails'", "'trials'"]),
+        ({"sampler": "tpee"}, ["sampler = 'tpee'", "'tpe'"]),
+        ({"pairs": 0}, ["pairs = 0", "from 1"]),
+        ({"base": "defalt"}, ["base", "'defalt'", "'default'"]),
+        ({"set": {"null_depht": 3}}, ["[set]", "'null_depht'", "'null_depth'"]),
+        ({"validation": {"pairs": 3, "alpa": 0.1}}, ["[validation]", "'alpa'", "'alpha'"]),
+        ({"validation": {}}, ["[validation]", "pairs is missing"]),
+        ({"validation": {"pairs": 3, "preset": "../x"}}, ["preset", "without folder"]),
+        ({"limit": "node=100"}, ["study.toml", "limit 'node=100'"]),
+    ],
+)
+def test_mistakes_in_a_study_are_refused(changes: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(UserError) as raised:
+        tuning_from_mapping({**STUDY, **changes}, "study.toml")
+    assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+# Samplers
+
+
+def mixed_space() -> Space:
+    return space_of({"parameters": ["null_depth", "aspiration_window", "lmr_base", "aspiration", "killers"]})
+
+
+def landscape(values: dict[str, Any]) -> float:
+    return -((values["lmr_base"] - 90) ** 2) / 100 - 20 * (values["aspiration"] == "off") - values["null_depth"]
+
+
+def new_study(sampler: str, seed: int = 7) -> optuna.Study:
+    distributions = {dimension.name: distribution_of(dimension) for dimension in mixed_space().dimensions}
+    return optuna.create_study(
+        direction="maximize", sampler=ReproducibleSampler(sampler, seed, distributions, startup_trials=4)
+    )
+
+
+def run_trials(study: optuna.Study, count: int) -> list[dict[str, Any]]:
+    for _ in range(count):
+        trial = study.ask()
+        for dimension in mixed_space().dimensions:
+            suggest(trial, dimension)
+        study.tell(trial, landscape(trial.params))
+    return [trial.params for trial in study.get_trials()]
+
+
+def available(sampler: str) -> str:
+    try:
+        check_sampler(sampler, "here")
+    except SamplerError as error:
+        pytest.skip(str(error))
+    return sampler
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_every_sampler_stays_in_the_space_and_moves(sampler: str) -> None:
+    found = run_trials(new_study(available(sampler)), 12)
+    assert len({tuple(values.items()) for values in found}) > 6
+    for values in found:
+        assert 2 <= values["null_depth"] <= 5
+        assert 10 <= values["aspiration_window"] <= 400
+        assert values["aspiration"] in BY_NAME["aspiration"].legal
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_a_study_that_was_stopped_goes_on_with_the_same_suggestions(sampler: str) -> None:
+    whole = run_trials(new_study(available(sampler)), 12)
+    first = new_study(sampler)
+    run_trials(first, 7)
+    if sampler in ("cmaes", "qmc"):  # their state travels in the study's attributes
+        first.sampler = new_study(sampler).sampler
+        resumed = first
+    else:
+        resumed = new_study(sampler)
+        resumed.add_trials(first.get_trials())
+    assert run_trials(resumed, 5) == whole
+    assert run_trials(new_study(sampler, seed=8), 12) != whole
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_a_trial_recorded_in_part_is_completed_as_it_would_have_been(sampler: str) -> None:
+    whole = run_trials(new_study(available(sampler)), 8)
+    study = new_study(sampler)
+    run_trials(study, 7)
+    first, second = mixed_space().dimensions[:2]
+    begun = study.ask()
+    suggest(begun, first)
+    suggest(begun, second)
+    reopened = optuna.Trial(study, begun._trial_id)  # as a new process does
+    for dimension in mixed_space().dimensions:
+        suggest(reopened, dimension)
+    assert reopened.params == whole[-1]
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuning.sampler.find_spec", lambda name: None)
+    check_sampler("tpe", "study.toml")
+    with pytest.raises(SamplerError, match=r"study\.toml: sampler = 'cmaes' needs the Python package 'cmaes'.*pip"):
+        check_sampler("cmaes", "study.toml")
+
+
+# The recommendation
+
+
+def simulated(space: Space, truth: Any, trials: int, pairs: int, seed: int) -> list[Observation]:
+    """Random sets of parameters and the pentanomials of matches whose true Elo is ``truth``."""
+    random = np.random.default_rng(seed)
+    found = {}
+    for _ in range(trials):
+        values = {
+            dimension.name: dimension.choices[random.integers(len(dimension.choices))]
+            if dimension.choices
+            else int(random.integers(dimension.low, dimension.high + 1))
+            for dimension in space.dimensions
+        }
+        expected = 1 / (1 + 10 ** (-truth(values) / 400))
+        even = 0.36
+        win = min(max(expected - even / 2, 0.01), 0.99 - even)
+        games = random.choice([0.0, 0.5, 1.0], size=(pairs, 2), p=[1 - even - win, even, win])
+        found[tuple(values.items())] = Observation(values, Pentanomial.from_pairs([tuple(pair) for pair in games]))
+    return list(found.values())
+
+
+def test_noise_is_finite_whatever_the_counts() -> None:
+    for counts in [(0, 0, 0, 0, 9), (9, 0, 0, 0, 0), (0, 0, 9, 0, 0), (1, 2, 3, 2, 1)]:
+        elo, variance = noisy_elo(Pentanomial(counts))
+        assert math.isfinite(elo)
+        assert 0 < variance < math.inf
+
+
+def test_noise_agrees_with_the_statistics_for_many_pairs() -> None:
+    counts = Pentanomial((100, 500, 900, 600, 150))
+    estimate = counts.estimate()
+    elo, variance = noisy_elo(counts)
+    assert elo == pytest.approx(estimate.elo, abs=0.1)
+    assert 1.96 * math.sqrt(variance) == pytest.approx(estimate.elo_error, rel=0.01)
+
+
+def test_nothing_better_than_the_base_is_recommended_as_the_base() -> None:
+    space = space_of({"parameters": ["null_depth", "lmr_base", "killers"]})
+    found = recommend(space, simulated(space, lambda values: -60.0, 30, 40, seed=3))
+    assert found.values == space.default
+    assert found.predicted_elo == 0
+    assert found.best_elo > -60
+    assert recommend(space, []).values == space.default
+
+
+def test_a_clear_optimum_is_found_and_the_best_trial_is_called_optimistic() -> None:
+    space = space_of({"parameters": ["lmr_base", "lmr_divisor", "null_move"]})
+
+    def truth(values: dict[str, Any]) -> float:
+        distance = (values["lmr_base"] - 120) ** 2 / 60**2 + (values["lmr_divisor"] - 320) ** 2 / 120**2
+        return 106.25 - 45 * distance - (0 if values["null_move"] else 80)
+
+    assert truth(space.default) == 0
+    regrets, optimism = [], []
+    for seed in range(6):
+        observed = simulated(space, truth, 60, 50, seed)
+        found = recommend(space, observed)
+        best = max(observed, key=lambda one: one.counts.estimate().elo)
+        regrets.append((106.25 - truth(found.values), 106.25 - truth(dict(best.values))))
+        optimism.append(found.optimism)
+    ours, naive = np.mean(regrets, axis=0)
+    assert ours < 15
+    assert ours < naive
+    assert np.mean(optimism) > 5
+
+
+def test_the_model_knows_the_base_and_what_does_not_matter() -> None:
+    space = space_of({"parameters": ["lmr_base", "killers"]})
+    observed = simulated(space, lambda values: -abs(values["lmr_base"] - 50), 60, 200, seed=1)
+    model = fit(space, observed)
+    mean, deviation = model.predict([space.default, space.default | {"killers": 0}, space.default | {"lmr_base": 150}])
+    assert abs(mean[0]) < 0.5
+    assert deviation[0] < 0.5
+    assert abs(mean[1]) < 15
+    assert mean[2] == pytest.approx(-100, abs=25)
+    assert model.lengths[0] < model.lengths[1]
