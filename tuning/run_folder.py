@@ -61,7 +61,7 @@ def claim(
                 f"{store.directory}: its games were played by engine {before}, this is engine {identity}; to mix them "
                 "all the same add --accept-engine-change, otherwise give another folder with --out"
             )
-    elif len(store) or any(store.fact(other) for other in (TOURNAMENT_FACT, "tuning", "ablation")):
+    elif len(store) or any(store.fact(other) is not None for other in (TOURNAMENT_FACT, "tuning", "ablation")):
         raise RunError(f"{store.directory}: holds another run, not this {kind}; give another folder with --out")
     store.record_facts({kind: dict(content), "engine_identity": identity})
 
