@@ -396,9 +396,10 @@ def _ablation_facts(ablated: Ablated) -> tuple[tuple[str, str], ...]:
 def ablation_text(rows: Sequence[AblationRow]) -> str:
     """The table for a terminal of 80 columns."""
     depth = next((row.depth for row in rows if row.depth is not None), None)
-    lines = ["Elo of the variant minus the reference, ± half of its 95 % interval"]
+    lines = ["Elo: the variant's minus the reference's, ± half of its 95 % interval"]
     if depth is not None:
-        lines[0] += f"; nodes to depth {depth}"
+        lines.append(f"Nodes: what the variant needs to reach depth {depth}, over the reference's")
+    lines.append("")
     lines.append(f"{'comparison':<39}  {'Elo':>7}  {'±':>5}  {'LOS %':>5}  {'pairs':>5}  {'nodes':>6}")
     for row in rows:
         label = row.label if len(row.label) <= 39 else row.label[:38] + "\N{HORIZONTAL ELLIPSIS}"

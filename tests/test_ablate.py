@@ -1,0 +1,414 @@
+"""Ablations: compact forms, what is refused, equal tables at any concurrency and after any stop, nodes to depth."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import elolab
+from arena.records import GameRecord, Opening
+from arena.statistics import Pentanomial
+from arena.store import STORE_NAME, Store
+from engine.engine import Engine, StopFlag
+from engine.errors import UserError
+from engine.limits import Limits
+from engine.parameters import parameters_of, resolve
+from tuning.ablation import Ablated, AblationRow, ablate, frame_of, prepare_ablation, row_of
+from tuning.comparisons import LEFT_OUT, AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
+from tuning.depth_cost import node_ratio, nodes_to_depth
+from tuning.report import ablation_text
+
+ROOT = Path(__file__).parent.parent
+OPENINGS = """\
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C4NC1/9/RNBAKAB1R b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2B2C1/9/RN1AKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/6P2/P1P1P3P/1C5C1/9/RNBAKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C3C3/9/RNBAKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C1C5/9/RNBAKABNR b - - 0 1
+"""
+SMALL = """\
+seed = 5
+limit = "nodes=60"
+pairs = {pairs}
+openings = "six.epd"
+
+[set]
+hash_mb = 1
+
+[adjudication]
+maximum_plies = 50
+
+[nodes_to_depth]
+depth = 3
+positions = 3
+
+[[leave_one_out]]
+features = ["quiescence", "null_move"]
+
+[[values]]
+parameter = "time_divisor"
+values = [5]
+limit = "clock=0.5+0.01,node_clock=10000"
+pairs = 2
+
+[[comparisons]]
+label = "material only, under alpha-beta"
+variant = {{ algorithm = "alphabeta", evaluation = "material" }}
+reference = {{ algorithm = "alphabeta" }}
+"""
+MINIMAL: dict[str, Any] = {"limit": "nodes=100", "pairs": 2}
+
+
+def write_ablation(folder: Path, pairs: int = 3, extra: str = "") -> Path:
+    (folder / "six.epd").write_text(OPENINGS)
+    path = folder / "parts.toml"
+    path.write_text(SMALL.format(pairs=pairs) + extra)
+    return path
+
+
+def run(path: Path, out: Path, concurrency: int = 1, **options: Any) -> Ablated:
+    return ablate(load_ablation(path), out, concurrency=concurrency, stream=io.StringIO(), **options)
+
+
+def records_in(out: Path) -> list[GameRecord]:
+    with Store(out, read_only=True) as store:
+        return store.records()
+
+
+def read(**changes: Any) -> AblationSpec:
+    return ablation_from_mapping({**MINIMAL, **changes}, "parts.toml")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Ablated]:
+    """A small ablation: its file, folder and end."""
+    folder = tmp_path_factory.mktemp("ablated")
+    path = write_ablation(folder)
+    return path, folder / "out", run(path, folder / "out")
+
+
+# Declaring comparisons
+
+
+def test_leaving_out_changes_one_parameter_of_the_base() -> None:
+    spec = read(leave_one_out=[{"features": ["null_move", "aspiration", "killers", "algorithm"]}])
+    assert [comparison.label for comparison in spec.comparisons] == [
+        "without null_move", "without aspiration", "without killers", "without algorithm",
+    ]  # fmt: skip
+    for comparison, value in zip(spec.comparisons, (False, "off", 0, "alphabeta"), strict=True):
+        (name,) = comparison.differences
+        assert dict(comparison.variant)[name] == value
+        assert dict(comparison.reference) == resolve({})
+
+
+def test_every_feature_that_is_on_can_be_left_out() -> None:
+    base = resolve({})
+    features = [row.name for row in parameters_of("xiangqi") if row.kind == "switch" or row.name in LEFT_OUT]
+    on = [name for name in features if base[name] != LEFT_OUT.get(name, False)]
+    assert len(on) > 15
+    spec = read(leave_one_out=[{"features": on}])
+    assert len(spec.comparisons) == len(on)
+
+
+def test_values_are_compared_with_the_bases_or_another() -> None:
+    spec = read(
+        values=[
+            {"parameter": "history_weight", "values": [0, "off"]},
+            {"parameter": "null_depth", "values": [4], "reference": 2, "limit": "depth=3", "pairs": 7},
+        ]
+    )
+    assert [comparison.label for comparison in spec.comparisons] == [
+        "history_weight 0 against 2", "history off against history_weight 2", "null_depth 4 against 2",
+    ]  # fmt: skip
+    assert spec.comparisons[1].differences == ("history",)
+    assert (spec.comparisons[2].limits, spec.comparisons[2].pairs) == (Limits(depth=3), 7)
+
+
+def test_the_shipped_ablation_asks_what_it_should() -> None:
+    spec = load_ablation(ROOT / "configs" / "ablations" / "first.toml")
+    labels = " ".join(comparison.label for comparison in spec.comparisons)
+    for word in ("null_move", "null_depth 4 against 3", "history_weight 0", "history off", "time_divisor", "PVS"):
+        assert word in labels
+    assert all(comparison.limits.is_reproducible for comparison in spec.comparisons)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, ["nothing to compare", "[[leave_one_out]]"]),
+        ({"leave_out": []}, ["unknown key 'leave_out'", "'leave_one_out'"]),
+        ({"leave_one_out": [{"features": ["nul_move"]}]}, ["[[leave_one_out]] 1", "'nul_move'", "'null_move'"]),
+        ({"leave_one_out": [{"features": ["null_depth"]}]}, ["null_depth cannot be left out", "[[values]]"]),
+        ({"leave_one_out": [{"features": ["null_in_pv"]}]}, ["null_in_pv is off in the base", "[[values]]"]),
+        ({"leave_one_out": [{"features": []}]}, ["features", "a list"]),
+        ({"leave_one_out": [{"features": ["history", "history"]}]}, ["two comparisons", "'without history'"]),
+        ({"values": [{"parameter": "null_depth", "values": [3]}]}, ["null_depth 3", "with itself"]),
+        ({"values": [{"parameter": "null_depth", "values": [9]}]}, ["null_depth = 9", "from 2 to 8"]),
+        ({"values": [{"parameter": "nuldepth", "values": [4]}]}, ["'nuldepth'", "'null_depth'"]),
+        ({"values": [{"parameter": "tempo", "values": ["off"]}]}, ["tempo has no switch"]),
+        ({"values": [{"parameter": "time_divisor", "values": [9]}]}, ["time_divisor changes nothing", "nodes=100"]),
+        (
+            {"values": [{"parameter": "null_depth", "values": [4], "set": {"null_move": False}}]},
+            ["null_depth changes nothing", "null_move is on", "which is off"],
+        ),
+        ({"comparisons": [{"variant": {}, "reference": {}}]}, ["[[comparisons]] 1", "with itself"]),
+        ({"comparisons": [{"variant": {"nul": 1}}]}, ["variant", "'nul'"]),
+        ({"comparisons": [{"variant": {"tempo": 3}, "limit": "nodes"}]}, ["limit 'nodes'"]),
+        (
+            {"leave_one_out": [{"features": ["history"]}], "comparisons": [{"variant": {"history": False}}]},
+            ["is the same comparison as 'without history'"],
+        ),
+    ],
+)
+def test_mistakes_are_refused_in_one_line(changes: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(UserError) as raised:
+        read(**changes)
+    assert "\n" not in str(raised.value)
+    assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+def test_a_feature_left_out_twice_is_refused() -> None:
+    with pytest.raises(UserError, match="history is off in the base"):
+        feature_left_out("history", resolve({"history": False}), "parts.toml", "xiangqi")
+
+
+# Playing
+
+
+def test_every_comparison_plays_the_same_openings_with_colours_swapped(played: tuple[Path, Path, Ablated]) -> None:
+    path, out, ended = played
+    plan = prepare_ablation(load_ablation(path))
+    records = {record.key: record for record in records_in(out)}
+    assert (ended.games, ended.planned, len(records)) == (22, 22, 22)
+    for match in plan.matches:
+        assert match.openings == plan.openings[: match.pairs]
+    numbers = [record.pairing.number for record in records_in(out)]
+    assert numbers == list(range(22))
+    for number in range(0, 22, 2):
+        one, other = (record for record in records_in(out) if record.pairing.number in (number, number + 1))
+        assert (one.first, one.second) == (other.second, other.first)
+        assert one.opening == other.opening
+
+
+def test_rows_are_counted_from_the_variants_view(played: tuple[Path, Path, Ablated]) -> None:
+    path, out, ended = played
+    spec = load_ablation(path)
+    for row, comparison in zip(ended.rows, spec.comparisons, strict=True):
+        name = spec.conditions.player(dict(comparison.variant)).name
+        other = spec.conditions.player(dict(comparison.reference)).name
+        points: dict[int, float] = {}
+        for record in records_in(out):
+            if {record.first, record.second} == {name, other}:
+                assert record.score is not None
+                score = record.score if record.first == name else 1 - record.score
+                points[record.pairing.pair] = points.get(record.pairing.pair, 0) + score
+        counts = [sum(round(2 * score) == place for score in points.values()) for place in range(5)]
+        assert [row.LL, row.LD, row.even, row.WD, row.WW] == counts
+        assert row.games == 2 * row.pairs == 2 * comparison.pairs
+
+
+def test_the_sign_is_the_variants(played: tuple[Path, Path, Ablated]) -> None:
+    path, _, _ = played
+    spec = load_ablation(path)
+    row = row_of(spec, spec.comparisons[0], Pentanomial((0, 0, 1, 4, 5)), None)
+    assert row.elo > 0
+    assert row.los > 0.5
+    assert row.variant == "quiescence off"
+    assert row.reference == ""
+    assert row.nodes_ratio is None
+
+
+def test_concurrency_does_not_matter(played: tuple[Path, Path, Ablated], tmp_path: Path) -> None:
+    path, _, ended = played
+    again = run(path, tmp_path / "two", concurrency=2)
+    assert (again.rows, again.digest) == (ended.rows, ended.digest)
+
+
+class CountingStop(StopFlag):
+    """A stop flag that is set after so many looks at it."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.left = looks
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        if self.left < 0:
+            self.set()
+        return super().is_set()
+
+
+def test_an_ablation_stopped_anywhere_goes_on_as_if_it_had_not_been(
+    played: tuple[Path, Path, Ablated], tmp_path: Path
+) -> None:
+    path, _, ended = played
+    seen: dict[str, str] = {}
+    exits = []
+    for looks in (1, 15, 40, 80):
+        exits.append(run(path, tmp_path / "out", stop=CountingStop(looks)).exit_code)
+        now = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+        assert seen.items() <= now.items()
+        seen = now
+    assert exits[:2] == [130, 130]
+    again = run(path, tmp_path / "out")
+    assert (again.rows, again.digest, again.exit_code) == (ended.rows, ended.digest, 0)
+
+
+def test_an_ablation_killed_at_any_moment_loses_nothing(played: tuple[Path, Path, Ablated], tmp_path: Path) -> None:
+    path, _, ended = played
+    command = [sys.executable, str(ROOT / "elolab.py"), "ablate", str(path), "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while _count(tmp_path / "out") < 3 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    assert len(before) >= 3
+    again = run(path, tmp_path / "out")
+    after = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    assert before.items() <= after.items()
+    assert (again.rows, again.digest) == (ended.rows, ended.digest)
+
+
+def _count(out: Path) -> int:
+    try:
+        with Store(out, read_only=True) as store:
+            return len(store)
+    except Exception:  # the other process is making it
+        return 0
+
+
+def test_more_pairs_and_comparisons_play_only_what_is_missing(
+    played: tuple[Path, Path, Ablated], tmp_path: Path
+) -> None:
+    run(write_ablation(tmp_path), tmp_path / "out")
+    before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    extra = '[[comparisons]]\nlabel = "no tempo"\nvariant = { tempo = 0 }\n'
+    longer = run(write_ablation(tmp_path, pairs=4, extra=extra), tmp_path / "out")
+    after = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    assert before.items() < after.items()
+    assert [row.pairs for row in longer.rows] == [4, 4, 2, 4, 4]
+    at_once = run(write_ablation(tmp_path, pairs=4, extra=extra), tmp_path / "at once")
+    assert (at_once.rows, at_once.digest) == (longer.rows, longer.digest)
+    with pytest.raises(UserError, match="another ablation"):
+        run(write_ablation(tmp_path), tmp_path / "out")
+
+
+# Nodes to depth
+
+
+def test_nodes_are_those_of_the_engine_and_measured_once(tmp_path: Path) -> None:
+    openings = [Opening(line) for line in OPENINGS.splitlines()[:3]]
+    sets = [resolve({"hash_mb": 1}), resolve({"hash_mb": 1, "quiescence": False, "time_divisor": 9}),
+            resolve({"hash_mb": 1, "time_divisor": 9})]  # fmt: skip
+    with Store(tmp_path) as store:
+        nodes = nodes_to_depth("xiangqi", sets, openings, 3, store, 2, StopFlag())
+        assert nodes is not None
+        calls: list[int] = []
+        assert nodes_to_depth("xiangqi", sets, openings, 3, store, 1, StopFlag(), lambda *_: calls.append(1)) == nodes
+        assert not calls
+    assert nodes[0] == nodes[2] != nodes[1]  # a clock's parameters do not matter without a clock
+    for values, found in zip(sets, nodes, strict=True):
+        for opening, count in zip(openings, found, strict=True):
+            engine = Engine("xiangqi", values)
+            assert engine.search(engine.game.position(opening.position), Limits(depth=3)).nodes == count
+
+
+def test_the_ratio_is_a_geometric_mean_with_its_interval() -> None:
+    ratio = node_ratio([200, 50, 100, 100], [100, 100, 100, 100])
+    assert ratio.ratio == pytest.approx(1)
+    deviation = math.sqrt(2 * math.log(2) ** 2 / 3 / 4)
+    assert ratio.high == pytest.approx(math.exp(1.959964 * deviation))
+    assert ratio.low == pytest.approx(1 / ratio.high)
+    assert node_ratio([8], [2]).ratio == pytest.approx(4)
+    assert math.isinf(node_ratio([8], [2]).high)
+
+
+def test_it_can_be_left_out(tmp_path: Path) -> None:
+    path = write_ablation(tmp_path, pairs=1)
+    path.write_text(path.read_text().replace("depth = 3", "depth = 0").replace("pairs = 2", "pairs = 1"))
+    ended = run(path, tmp_path / "out")
+    assert all(row.nodes_ratio is None for row in ended.rows)
+    assert "not measured" in (tmp_path / "out" / "report.html").read_text()
+
+
+# What is written and printed
+
+
+def test_tables_and_reports_are_written(played: tuple[Path, Path, Ablated]) -> None:
+    _, out, ended = played
+    rows = list(csv.DictReader((out / "ablation.csv").open()))
+    assert [row["label"] for row in rows] == [row.label for row in ended.rows]
+    assert rows[0].keys() == set(frame_of(ended.rows).columns)
+    assert float(rows[2]["nodes_ratio"]) == 1
+    assert "| without quiescence |" in (out / "ablation.md").read_text()
+    page = (out / "report.html").read_text()
+    assert page.count("<svg") == 1
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert (out / "plots" / "forest.png").read_bytes().startswith(b"\x89PNG")
+
+
+def a_row(**changes: Any) -> AblationRow:
+    values: dict[str, Any] = {
+        "label": "x" * 60, "group": "values", "variant": "", "reference": "", "limit": "nodes=1", "elo": -math.inf,
+        "elo_error": math.inf, "elo_low": -math.inf, "elo_high": 12.0, "los": 0.0, "pairs": 10_000, "games": 20_000,
+        "LL": 1, "LD": 0, "even": 0, "WD": 0, "WW": 0, "nodes_ratio": 123.456, "nodes_ratio_low": 1.0,
+        "nodes_ratio_high": 200.0, "depth": 12, "positions": 3,
+    }  # fmt: skip
+    return AblationRow(**{**values, **changes})
+
+
+def test_the_text_fits_the_terminal_and_the_figure_bears_infinite_bounds() -> None:
+    from tuning.charts import forest_chart
+
+    rows = [a_row(), a_row(elo=1234.5, elo_error=999.9, nodes_ratio=None), a_row(elo=0.0, elo_low=-3.0)]
+    assert max(map(len, ablation_text(rows).splitlines())) <= 80
+    assert forest_chart(rows).axes
+    assert forest_chart(rows[:1]).axes
+
+
+def test_the_command_prints_the_table(played: tuple[Path, Path, Ablated], capsys: pytest.CaptureFixture[str]) -> None:
+    path, out, ended = played
+    assert elolab.main(["ablate", str(path), "--out", str(out)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert max(map(len, printed[:-1])) <= 80
+    assert printed[-2:] == [f"games digest: {ended.digest}", str(out / "report.html")]
+    assert elolab.main(["ablate", str(path), "--out", str(out), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [row["label"] for row in data["comparisons"]] == [row.label for row in ended.rows]
+
+
+def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert elolab.main(["ablate", str(write_ablation(tmp_path)), "--out", str(tmp_path / "out"), "--dry-run"]) == 0
+    assert "at most 22 games" in capsys.readouterr().out
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
+    path = write_ablation(tmp_path, pairs=6)
+    path.write_text(path.read_text().replace("nodes=60", "nodes=30000"))
+    command = [sys.executable, str(ROOT / "elolab.py"), "ablate", str(path), "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "out" / STORE_NAME).is_file() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    while _count(tmp_path / "out") < 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "games are stored; to go on: elolab ablate" in error.splitlines()[-1]
