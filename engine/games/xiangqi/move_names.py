@@ -1,0 +1,310 @@
+"""Moves as people write them, both ways: ICCS, WXF, and Chinese notation in simplified and traditional characters.
+
+ICCS writes coordinates (``H2-E2``). The others name the piece, the file it leaves, the direction, and the file it
+reaches or, along a file, the number of points: ``C2=5`` and 炮二平五. Each side counts files from its own right. Red
+writes files in Chinese numerals, Black in digits.
+
+Of several pieces of one kind on a file, this module writes (the examples are Red's, on the third file):
+
+======================  =========================  ================================  ====================
+pieces on the file      WXF                        Chinese                           sources
+======================  =========================  ================================  ====================
+two                     ``R+=4 R-=4``              前车平四 后车平四                 [WXF82]
+two advisors/elephants  ``A4+5 A4-5``              仕四进五 仕四退五                 the direction tells
+three pawns             ``13=4 23=4 33=4``         前兵平四 中兵平四 后兵平四        [WXF18], [XQB]
+four, five pawns        ``13=4`` ... ``53=4``      一兵平四 ... 五兵平四             [WXF18], [XQB]
+pawns on two files      ``13=4 23=4``, ``17=6``    前三平四 后三平四, 前七平六       [WXF18], [CXA]
+======================  =========================  ================================  ====================
+
+Also read, if it names exactly one legal move: ``+R=4`` for ``R+=4``; ``.`` for ``=``; N, B, G, S for H, E, K, P; the
+older forms of tandem pawns [WXF82] ``P+=4 P3=4 P-=4`` (three), ``++=4 P+=4 P3=4 P-=4 --=4`` (four, five) and
+``3+=4 33=4 3-=4`` (two files); ``Pa=4`` to ``Pe=4`` and 一兵 to 五兵, which count the pawns of all such files from the
+right, front to rear [XQB]; 前兵三平四; the file of one of two tandem pieces (``R3=4``) where only one can so move.
+Where an older form reads as one that is written here (``33=4``: the third pawn from the front, formerly the middle
+one), the newer meaning is tried first.
+
+Sources: [WXF82] World Xiangqi Federation, "Official Xiangqi piece names and notation" (1982, 1997). [WXF18] World
+Xiangqi Rules (2018). [XQB] xqbase.com, "着法表示" in its standards for computer Xiangqi, and ElephantEye's ``cchess``.
+[CXA] Chinese Xiangqi Association's rules, as DhtmlXQ writes them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.games.contract import MoveError, Position
+from engine.games.xiangqi.notation import format_move, parse_coordinates
+from engine.games.xiangqi.position import ADVISOR, BLACK, ELEPHANT, NOWHERE, PAWN, RED, SLOT_TYPE
+
+NOTATIONS = ("iccs", "wxf", "chinese", "traditional")
+
+_LETTERS = "KAEHRCP"
+_LETTER_SYNONYMS = {"N": "H", "B": "E", "G": "K", "S": "P"}
+_NAMES = {
+    "chinese": ("帅仕相马车炮兵", "将士象马车炮卒"),
+    "traditional": ("帥仕相馬車炮兵", "將士象馬車砲卒"),
+}
+_DIRECTIONS = {
+    "chinese": {"+": "进", "-": "退", "=": "平"},
+    "traditional": {"+": "進", "-": "退", "=": "平"},
+}
+_FRONT_TO_REAR = {"chinese": "前中后", "traditional": "前中後"}
+_NUMERALS = "一二三四五六七八九"
+_ONLY_TRADITIONAL = set("帥將馬傌車俥硨砲進後")
+
+# What is read is brought into one alphabet first: WXF letters, digits, + for 前 and 进, - for 后 and 退, M for 中.
+_READ_AS = {
+    "帅": "K", "帥": "K", "将": "K", "將": "K", "仕": "A", "士": "A", "相": "E", "象": "E", "马": "H", "馬": "H",
+    "傌": "H", "车": "R", "車": "R", "俥": "R", "砗": "R", "硨": "R", "炮": "C", "砲": "C", "包": "C", "兵": "P",
+    "卒": "P", "前": "+", "后": "-", "後": "-", "中": "M", "进": "+", "進": "+", "上": "+", "退": "-", "下": "-",
+    "平": "=", ".": "=", "·": "=", "‐": "-", "–": "-", "—": "-", "−": "-",
+} | {numeral: str(number) for number, numeral in enumerate(_NUMERALS, 1)}  # fmt: skip
+_READING = str.maketrans(_READ_AS)
+
+_KINDS = SLOT_TYPE.tolist()
+_SLOTS = {
+    side: [[slot for slot in range(16 * (side + 1), 16 * (side + 2)) if _KINDS[slot] == kind] for kind in range(7)]
+    for side in (RED, BLACK)
+}
+"""Slots by side and kind."""
+
+_COORDINATES = re.compile(r"[A-Ia-i]\d{1,2}-?[A-Ia-i]\d{1,2}")
+_SHAPE = re.compile(r"([-+M1-9A-Z=]{2,3})([-+=][1-9])")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a piece stands among its side's pieces of the same kind."""
+
+    file: int
+    """Number of its file, from its own side's right."""
+    rank: int
+    """Place on its file from the front, 0 the foremost."""
+    count: int
+    """Pieces of the kind on its file."""
+    tandem_files: int
+    """Files with several pieces of the kind."""
+    overall: int
+    """Place among the pieces of all those files, from the right and front to rear; meaningless outside of them."""
+
+    @property
+    def middle(self) -> bool:
+        """Whether as many pieces of the kind are in front of it as behind it."""
+        return self.count > 1 and 2 * self.rank == self.count - 1
+
+    @property
+    def end(self) -> int:
+        """0 for the foremost, 2 for the last, 1 for one between."""
+        return 0 if self.rank == 0 else 2 if self.rank == self.count - 1 else 1
+
+
+def format_move_name(position: Position, move: str, notation: str) -> str:
+    """A legal move (ICCS, such as ``h2e2``) in one of ``NOTATIONS``. Raises ``MoveError`` if it is not legal."""
+    code = position.code_of(move)
+    if notation == "iccs":
+        return format_coordinates(move)
+    kind = _kind_on(position, code & 127)
+    place = _place(position, kind, code & 127)
+    rest = _rest_of(code, position.side_to_move)
+    if notation == "wxf":
+        return _wxf_origin(kind, place) + rest
+    side = position.side_to_move
+    origin = _chinese_origin(kind, place, side, notation)
+    return origin + _DIRECTIONS[notation][rest[0]] + _numeral(int(rest[1]), side)
+
+
+def format_coordinates(move: str) -> str:
+    """A move with capital letters and a dash (``H2-E2``), as records of games have it; it need not be legal."""
+    return f"{move[:2]}-{move[2:]}".upper()
+
+
+def parse_move_name(position: Position, text: str) -> str:
+    """The legal move (ICCS, such as ``h2e2``) that a text names in any notation, which its form tells.
+
+    Raises ``MoveError`` if it cannot be read, or names no legal move or several.
+    """
+    if is_coordinates(text):
+        return _from_coordinates(position, text)
+    origin, rest = _parts(text)
+    side = position.side_to_move
+    candidates = [code for code in position.move_codes() if _rest_of(code, side) == rest]
+    for reading in (_written_origins, _accepted_origins, _careless_origins):
+        found = [code for code in candidates if origin in reading(*_mover(position, code))]
+        if len(found) == 1:
+            return format_move(found[0])
+        if found:
+            moves = [format_move(code) for code in found]
+            readings = " or ".join(f"{move} ({format_move_name(position, move, 'wxf')})" for move in moves)
+            raise MoveError(f"move {text!r} may be {readings} in position {position.text!r}; write one of these")
+    raise MoveError(f"no legal move is {text!r} after {position.ply} moves in position {position.text!r}")
+
+
+def is_coordinates(text: str) -> bool:
+    """Whether a move is written as coordinates (``h2e2``, ``H2-E2``)."""
+    return _COORDINATES.fullmatch(_stripped(text)) is not None
+
+
+def looks_like_a_move(text: str) -> bool:
+    """Whether a text has the form of a move in some notation."""
+    try:
+        return is_coordinates(text) or bool(_parts(text))
+    except MoveError:
+        return False
+
+
+def notation_of(text: str) -> str:
+    """In which of ``NOTATIONS`` a move is written; characters common to both Chinese ones count as ``chinese``."""
+    if is_coordinates(text):
+        return "iccs"
+    if text.isascii():
+        return "wxf"
+    if _ONLY_TRADITIONAL & set(text):
+        return "traditional"
+    return "chinese" if any(character in _READ_AS and character > "\u3000" for character in text) else "wxf"
+
+
+def _stripped(text: str) -> str:
+    """Without spaces, marks of value (``!?``) and of check, full-width characters as plain ones."""
+    return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).rstrip("!?+#")
+
+
+def _from_coordinates(position: Position, text: str) -> str:
+    code = parse_coordinates(_stripped(text), 0)
+    if code is None:
+        raise MoveError(f"move {text!r} is off the board (files a to i, ranks 0 to 9)")
+    move = format_move(code)
+    position.code_of(move)
+    return move
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Which piece moves, and how, in the alphabet of ``_READ_AS``. Raises ``MoveError`` if it is no move's form."""
+    read = _stripped(text).upper().translate(_READING)
+    at = 0 if read[:1].isalpha() and read[:1] != "M" else 1
+    letter = read[at : at + 1]
+    read = read[:at] + _LETTER_SYNONYMS.get(letter, letter) + read[at + 1 :]
+    match = _SHAPE.fullmatch(read)
+    if match is None:
+        raise MoveError(f"cannot read move {text!r}: expected a form such as h2e2, H2-E2, C2=5, 炮二平五 or 馬8進7")
+    return match[1], match[2]
+
+
+def _kind_on(position: Position, square: int) -> int:
+    return int(_KINDS[position.state.board[square]])
+
+
+def _mover(position: Position, code: int) -> tuple[int, _Place]:
+    kind = _kind_on(position, code & 127)
+    return kind, _place(position, kind, code & 127)
+
+
+def _file_number(square: int, side: int) -> int:
+    return 9 - square % 9 if side == RED else square % 9 + 1
+
+
+def _advance(square: int, side: int) -> int:
+    """Ranks from the side's own back rank."""
+    return square // 9 if side == RED else 9 - square // 9
+
+
+def _place(position: Position, kind: int, square: int) -> _Place:
+    side = position.side_to_move
+    slots = _SLOTS[side][kind]
+    squares = [other for other in position.state.square[slots[0] : slots[-1] + 1].tolist() if other != NOWHERE]
+    squares.sort(key=lambda other: (_file_number(other, side), -_advance(other, side)))
+    files = [other % 9 for other in squares]
+    tandem = [other for other in squares if files.count(other % 9) > 1]
+    same = [other for other in squares if other % 9 == square % 9]
+    return _Place(
+        file=_file_number(square, side),
+        rank=same.index(square),
+        count=len(same),
+        tandem_files=len({other % 9 for other in tandem}),
+        overall=tandem.index(square) if square in tandem else 0,
+    )
+
+
+def _rest_of(code: int, side: int) -> str:
+    """Direction and number: ``=5`` to the fifth file, ``+1`` one point along the file, ``+7`` obliquely to the 7th."""
+    origin, target = code & 127, code >> 7
+    forward = _advance(target, side) - _advance(origin, side)
+    if forward == 0:
+        return f"={_file_number(target, side)}"
+    number = abs(forward) if origin % 9 == target % 9 else _file_number(target, side)
+    return f"{'+' if forward > 0 else '-'}{number}"
+
+
+def _numeral(number: int, side: int) -> str:
+    return _NUMERALS[number - 1] if side == RED else str(number)
+
+
+def _named_by_file(kind: int, place: _Place) -> bool:
+    """Advisors and elephants need no more than their file: of two on it, one can only advance and one only retreat."""
+    return place.count == 1 or kind in (ADVISOR, ELEPHANT)
+
+
+def _wxf_origin(kind: int, place: _Place) -> str:
+    if _named_by_file(kind, place):
+        return f"{_LETTERS[kind]}{place.file}"
+    if place.count > 2 or place.tandem_files > 1:
+        return f"{place.rank + 1}{place.file}"
+    return _LETTERS[kind] + "+-"[place.rank]
+
+
+def _chinese_origin(kind: int, place: _Place, side: int, notation: str) -> str:
+    name = _NAMES[notation][side][kind]
+    if _named_by_file(kind, place):
+        return name + _numeral(place.file, side)
+    if place.count > 3:
+        return _NUMERALS[place.rank] + name
+    where = _FRONT_TO_REAR[notation][place.end]
+    return where + (_numeral(place.file, side) if place.tandem_files > 1 else name)
+
+
+def _written_origins(kind: int, place: _Place) -> set[str]:
+    """The forms that ``format_move_name`` writes; within one position no two pieces share one."""
+    chinese = _chinese_origin(kind, place, RED, "chinese").translate(_READING)
+    return {_wxf_origin(kind, place), chinese}
+
+
+def _accepted_origins(kind: int, place: _Place) -> set[str]:
+    """The other established forms."""
+    return set(_tandem_origins(kind, place)) if place.count > 1 else set()
+
+
+def _tandem_origins(kind: int, place: _Place) -> Iterator[str]:
+    letter, file = _LETTERS[kind], place.file
+    end = ("+", "M", "-")[place.end]
+    if place.end != 1 or place.middle:
+        yield f"{end}{letter}"
+        yield f"{end}{letter}{file}"
+    if place.count <= 3 and place.end != 1:
+        yield f"{letter}{end}"
+    yield f"{(place.rank if place.tandem_files == 1 else place.overall) + 1}{letter}"
+    if kind == PAWN:
+        yield from _tandem_pawn_origins(place, end)
+
+
+def _tandem_pawn_origins(place: _Place, end: str) -> Iterator[str]:
+    file = place.file
+    yield f"{place.rank + 1}{file}"
+    yield f"P{'ABCDE'[place.overall]}"
+    if place.middle:
+        yield from (f"P{file}", f"{file}{file}", "P=", f"M{file}")
+    elif place.end != 1:
+        yield from (f"{end}{file}", f"{file}{end}")
+    if place.count > 3:
+        if place.end != 1:
+            yield end + end
+        if place.rank == 1:
+            yield "P+"
+        if place.rank == place.count - 2:
+            yield "P-"
+
+
+def _careless_origins(kind: int, place: _Place) -> set[str]:
+    """Of two tandem pieces, the file alone."""
+    return {f"{_LETTERS[kind]}{place.file}"} if place.count == 2 else set()
