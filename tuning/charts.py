@@ -181,7 +181,7 @@ def _shown_limit(rows: Sequence[AblationRow]) -> float:
     """Elo up to which intervals are drawn to scale: a few hopeless variants must not flatten all others."""
     reaches = sorted(max(abs(row.elo_low), abs(row.elo_high)) for row in rows)
     typical = reaches[(2 * len(reaches)) // 3]
-    return min(reaches[-1], 2 * typical, WIDEST_ELO) if len(rows) > 2 else min(reaches[-1], WIDEST_ELO)
+    return min(reaches[-1], 3 * typical, WIDEST_ELO) if len(rows) > 2 else min(reaches[-1], WIDEST_ELO)
 
 
 def _draw_interval(axes: Axes, row: AblationRow, place: float, limit: float) -> None:

@@ -317,8 +317,9 @@ def _ablation_document(ablated: Ablated) -> Document:
         "forest",
         "What each change is worth",
         "Points are Elo of the variant minus the reference, lines their 95 % intervals: left of 0 the variant is "
-        "weaker. Coloured where the interval leaves 0 out. On the right the nodes that the variant needs to reach the "
-        "same depth, as a multiple of the reference's (geometric mean over the positions, with 95 % interval).",
+        "weaker. Coloured where the interval leaves 0 out; an arrow stands for a point beyond the scale. On the right "
+        "the nodes that the variant needs to reach the same depth, as a multiple of the reference's (geometric mean "
+        "over the positions, with 95 % interval).",
         charts.forest_chart(ablated.rows),
     )
     return Document(
