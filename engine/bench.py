@@ -31,8 +31,9 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "evaluation": "material", "quiescence_see": False,
     },
     "bold": {
+        "quiescence_check_plies": 2,
         "null_not_twice": False, "null_need_attackers": False, "null_verify": "unless_safe", "null_min_depth": 1,
-        "quiescence_check_plies": 0, "depth_step": 2, "min_depth": 2,
+        "depth_step": 2, "min_depth": 2,
     },
     "exact": {
         "hash_exact_depth_only": True, "rules_in_search": False, "hash_move": False, "lmr_base": 0, "lmr_divisor": 150,

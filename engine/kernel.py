@@ -307,6 +307,30 @@ def _store_word(typingctx, address, index, word):  # type: ignore[no-untyped-def
 
 
 @intrinsic
+def _prefetch(typingctx, address):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        word = ir.IntType(32)
+        byte_pointer = ir.IntType(8).as_pointer()
+        function_type = ir.FunctionType(ir.VoidType(), [byte_pointer, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")
+        # For reading, to be kept in every cache level, data.
+        hints = [ir.Constant(word, 0), ir.Constant(word, 3), ir.Constant(word, 1)]
+        builder.call(function, [builder.inttoptr(arguments[0], byte_pointer), *hints])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+def prefetch(address):  # type: ignore[no-untyped-def]
+    """Ask the processor to fetch the memory at ``address``; changes nothing else."""
+
+
+@overload(prefetch)
+def _prefetch_typing(address):  # type: ignore[no-untyped-def]
+    return lambda address: _prefetch(np.int64(address))
+
+
+@intrinsic
 def _release_word(typingctx, address, index, word):  # type: ignore[no-untyped-def]
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())

@@ -166,7 +166,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[ours]; off in [XQ] and [OT]"),
     _switch("quiescence_see", True, "quiescence skips captures that lose material by static exchange evaluation",
             "[ours]", depends_on=_needs("quiescence")),
-    _integer("quiescence_check_plies", 4, (0, 64), (0, 8), "plies",
+    _integer("quiescence_check_plies", 0, (0, 64), (0, 8), "plies",
              "depth below the horizon to which a side in check searches every reply, not only captures", "[ours]",
              depends_on=_needs("quiescence")),
     # Null move

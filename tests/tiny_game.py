@@ -85,6 +85,11 @@ def make(state, move):
 
 
 @jit
+def key_after(state, move):
+    return state.key
+
+
+@jit
 def unmake(state):
     """Take back the last move."""
     state.ply -= 1
@@ -204,7 +209,7 @@ def think_both(one, one_search, one_parameters, other, other_search, other_param
 
 
 KERNELS: dict[str, Any] = {
-    "generate": generate, "generate_noisy": generate_noisy, "make": make, "unmake": unmake, "make_null": make_null,
+    "generate": generate, "generate_noisy": generate_noisy, "make": make, "key_after": key_after, "unmake": unmake, "make_null": make_null,
     "unmake_null": unmake_null, "in_check": in_check, "final_score": final_score, "evaluate": evaluate,
     "prepare": prepare, "is_quiet": is_quiet, "capture_order": capture_order,
     "loses_material": loses_material, "history_piece": history_piece, "path_verdict": path_verdict, "judge": judge,

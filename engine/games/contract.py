@@ -46,6 +46,11 @@ def make(state, move):  # type: ignore[no-untyped-def]
     """Play a legal move (int64)."""
 
 
+@game_stub(2)
+def key_after(state, move):  # type: ignore[no-untyped-def]
+    """The hash the position will have after a move (a guess is enough: it only prefetches the table)."""
+
+
 @game_stub(1)
 def unmake(state):  # type: ignore[no-untyped-def]
     """Take back the last move."""
@@ -131,10 +136,9 @@ def perft(state, lists, depth):  # type: ignore[no-untyped-def]
 
 
 COMPILED_CONTRACT = (
-    "generate", "generate_noisy", "make", "unmake", "make_null", "unmake_null", "in_check", "final_score", "evaluate",
-    "prepare", "is_quiet", "capture_order", "loses_material", "history_piece", "path_verdict", "judge",
-    "null_move_allowed",
-    "material", "perft",
+    "generate", "generate_noisy", "make", "key_after", "unmake", "make_null", "unmake_null", "in_check",
+    "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "loses_material", "history_piece",
+    "path_verdict", "judge", "null_move_allowed", "material", "perft",
 )  # fmt: skip
 """The stubs a game must register."""
 

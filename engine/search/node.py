@@ -13,6 +13,7 @@ from engine.games.contract import (
     generate,
     in_check,
     is_quiet,
+    key_after,
     make,
     make_null,
     path_verdict,
@@ -33,6 +34,7 @@ from engine.search.table import (
     entry_depth,
     entry_move,
     entry_score,
+    prefetch_bucket,
     probe,
     store,
 )
@@ -159,21 +161,30 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, null_
                     # A mate found by skipping a turn is unproven.
                     return bounded(parameters, beta if value >= MATE_BOUND else value, alpha, beta)
 
-    # Step 6. Moves, in the order of promise.
-    count = generate(state, lists, ply)
-    if count == 0:
-        return bounded(parameters, terminal_value(state, ply), alpha, beta)
-    score_moves(state, search, lists, parameters, ply, count, hash_move)
+    # Step 6. Moves, in the order of promise; the table's move is tried before the others are even generated.
+    count = np.int64(1)
+    generated = hash_move == 0 or parameters.hash_move == 0
+    if generated:
+        count = generate(state, lists, ply)
+        if count == 0:
+            return bounded(parameters, terminal_value(state, ply), alpha, beta)
+        score_moves(state, search, lists, parameters, ply, count, hash_move)
 
     # Step 7. The move loop.
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
     raised = alpha
-    for index in range(count):
-        move = pick_move(state, parameters, lists, ply, index, count)
+    index = np.int64(-1)
+    while index + 1 < count:
+        index += 1
+        if generated:
+            move = pick_move(state, parameters, lists, ply, index, count)
+        else:
+            move = hash_move
         quiet = is_quiet(state, move)
         if not spend_node(search, parameters):
             return np.int64(0)
+        prefetch_bucket(search, key_after(state, move))
         make(state, move)
 
         # Step 8. Late quiet moves are first tried at reduced depth.
@@ -224,6 +235,12 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, null_
                         search.first_move_cutoffs += 1
                     reward_cutoff(state, search, parameters, move, depth, ply)
                     break
+        if not generated:
+            generated = True
+            count = generate(state, lists, ply)
+            score_moves(state, search, lists, parameters, ply, count, hash_move)
+            # The table's move comes first again, and is done.
+            pick_move(state, parameters, lists, ply, np.int64(0), count)
 
     # Step 11. Record the result.
     best = bounded(parameters, best, alpha, beta)

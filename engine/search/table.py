@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernel import jit, load_word, store_word
+from engine.kernel import jit, load_word, prefetch, store_word
 from engine.values import BAN_BOUND, MATE_BOUND
 
 NO_BOUND, UPPER_BOUND, LOWER_BOUND, EXACT = range(4)
@@ -40,6 +40,13 @@ def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
             enough *= 2
         buckets = min(buckets, enough)
     return np.zeros(buckets * WORDS_A_BUCKET, np.uint64)
+
+
+@jit
+def prefetch_bucket(search, key):
+    """Let a bucket's memory be fetched while something else is computed."""
+    if search.table_mask >= 0:
+        prefetch(search.table_address + (np.int64(key) & search.table_mask) * BYTES_A_BUCKET)
 
 
 @jit

@@ -16,6 +16,7 @@ KERNELS: dict[str, Any] = {
     "generate": moves.generate,
     "generate_noisy": moves.generate_noisy,
     "make": position.make,
+    "key_after": position.key_after,
     "unmake": position.unmake,
     "make_null": position.make_null,
     "unmake_null": position.unmake_null,

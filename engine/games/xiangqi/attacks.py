@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.games.xiangqi.moves import file_line, rank_bits, rank_line
+from engine.games.xiangqi.moves import blocked_legs, file_line, rank_line
 from engine.games.xiangqi.position import (
     ADVISOR,
     ADVISOR_MASKS,
@@ -51,10 +51,7 @@ def major_attacks(state, attacker, target):
     rank = np.int64(RANK_OF[origin])
     file = np.int64(FILE_OF[origin])
     if kind == HORSE:
-        along_rank = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
-        along_file = np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file])
-        blocked = (((along_rank << 1) >> file) & 5) | ((((along_file << 1) >> rank) & 5) << 1)
-        return HORSE_MASKS[origin, blocked, HALF_OF[target]] & BIT_OF[target] != 0
+        return HORSE_MASKS[origin, blocked_legs(state, origin), HALF_OF[target]] & BIT_OF[target] != 0
     shift = ROOK_SHIFT if kind == ROOK else CANNON_SHIFT
     if RANK_OF[target] == rank:
         return (rank_line(state, rank, file) >> shift) & (1 << np.int64(FILE_OF[target])) != 0

@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.games.xiangqi.position import (
     ADVISOR_MASKS,
+    ALIGNED,
     BIT_OF,
     CANNON,
     CANNON_SHIFT,
@@ -19,7 +20,6 @@ from engine.games.xiangqi.position import (
     ELEPHANT_TARGETS,
     FILE_LINES,
     FILE_OF,
-    FIRST_ADVISOR,
     FIRST_CANNON,
     FIRST_ELEPHANT,
     FIRST_HORSE,
@@ -73,13 +73,12 @@ def file_line(state, rank, file):
 
 
 @jit
-def _aligned(state, enemy, rank, file):
+def _aligned(state, enemy, square):
     """Which of a square's lines hold an enemy slider or general: bit 0 its rank, bit 1 its file."""
-    lines = 0
-    for slot in (enemy + FIRST_ROOK, enemy + FIRST_ROOK + 1, enemy + FIRST_CANNON, enemy + FIRST_CANNON + 1):
-        at = np.int64(state.square[slot])
-        lines |= np.int64(RANK_OF[at] == rank) | (np.int64(FILE_OF[at] == file) << 1)
-    return lines | (np.int64(FILE_OF[state.square[enemy]] == file) << 1)
+    first = enemy + FIRST_ROOK
+    lines = ALIGNED[square, state.square[first]] | ALIGNED[square, state.square[first + 1]]
+    lines |= ALIGNED[square, state.square[first + 2]] | ALIGNED[square, state.square[first + 3]]
+    return lines | ALIGNED[square, state.square[enemy]]
 
 
 @jit
@@ -118,7 +117,7 @@ def is_safe(state, side, origin, target):
         general = target
     rank = np.int64(RANK_OF[general])
     file = np.int64(FILE_OF[general])
-    aligned = _aligned(state, enemy, rank, file)
+    aligned = _aligned(state, enemy, general)
     if aligned & 1:
         bits = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
         if RANK_OF[origin] == rank:
@@ -200,7 +199,7 @@ def _suspects(state, base, general):
     rank = np.int64(RANK_OF[general])
     file = np.int64(FILE_OF[general])
     suspects = 0
-    aligned = _aligned(state, enemy, rank, file)
+    aligned = _aligned(state, enemy, general)
     if aligned & 1:
         suspects |= _suspects_on_line(state, base, rank_line(state, rank, file), rank * 9, 1)
     if aligned & 2:
@@ -276,6 +275,21 @@ def _take_sliders(state, lists, row, count, mode, suspects, base):
 
 
 @jit
+def blocked_legs(state, origin):
+    """Which of a horse's legs are blocked: bit 0 left, 1 below, 2 right, 3 above."""
+    rank = np.int64(RANK_OF[origin])
+    file = np.int64(FILE_OF[origin])
+    along_rank = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
+    along_file = np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file])
+    return (((along_rank << 1) >> file) & 5) | ((((along_file << 1) >> rank) & 5) << 1)
+
+
+JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
+"""Slots' offsets of horses, pawns, elephants and advisors, in the order their moves are generated."""
+JUMPERS = len(JUMPER_OFFSETS)
+
+
+@jit
 def _take_jumpers(state, lists, row, count, mode, suspects, base):
     """Append (or count) the moves of horses, pawns, elephants and advisors."""
     side = (base >> 4) - 1
@@ -284,35 +298,25 @@ def _take_jumpers(state, lists, row, count, mode, suspects, base):
         low, high = state.occupied[1 - side, 0], state.occupied[1 - side, 1]
     else:
         low, high = ~state.occupied[side, 0], ~state.occupied[side, 1]
-    for offset in range(FIRST_HORSE, FIRST_HORSE + 2):
+    # One loop for all of them keeps the machine code small enough for the instruction cache.
+    for place in range(JUMPERS):
+        offset = np.int64(JUMPER_OFFSETS[place])
         origin = np.int64(state.square[base + offset])
         if origin == NOWHERE:
             continue
         test = (suspects >> offset) & 1 != 0
-        rank = np.int64(RANK_OF[origin])
-        file = np.int64(FILE_OF[origin])
-        along_rank = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
-        along_file = np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file])
-        blocked = (((along_rank << 1) >> file) & 5) | ((((along_file << 1) >> rank) & 5) << 1)
-        count = _take(state, lists, row, count, mode, test, origin, HORSE_MASKS[origin, blocked, 0] & low, 0, 1)
-        count = _take(state, lists, row, count, mode, test, origin, HORSE_MASKS[origin, blocked, 1] & high,
-        HALF_SQUARES, 1)
-    for offset in range(FIRST_PAWN, FIRST_PAWN + 5):
-        origin = np.int64(state.square[base + offset])
-        test = (suspects >> offset) & 1 != 0
-        count = _take(state, lists, row, count, mode, test, origin, PAWN_MASKS[side, origin, 0] & low, 0, 1)
-        count = _take(state, lists, row, count, mode, test, origin, PAWN_MASKS[side, origin, 1] & high, HALF_SQUARES, 1)
-    # Elephants and advisors never leave their own half.
-    own_half = low if side == RED else high
-    start = side * HALF_SQUARES
-    for offset in range(FIRST_ELEPHANT, FIRST_ELEPHANT + 2):
-        origin = np.int64(state.square[base + offset])
-        test = (suspects >> offset) & 1 != 0
-        count = _take(state, lists, row, count, mode, test, origin, _elephant_mask(state, origin) & own_half, start, 1)
-    for offset in range(FIRST_ADVISOR, FIRST_ADVISOR + 2):
-        origin = np.int64(state.square[base + offset])
-        test = (suspects >> offset) & 1 != 0
-        count = _take(state, lists, row, count, mode, test, origin, ADVISOR_MASKS[origin, side] & own_half, start, 1)
+        if offset >= FIRST_PAWN:
+            low_targets, high_targets = PAWN_MASKS[side, origin, 0], PAWN_MASKS[side, origin, 1]
+        elif offset >= FIRST_HORSE:
+            blocked = blocked_legs(state, origin)
+            low_targets, high_targets = HORSE_MASKS[origin, blocked, 0], HORSE_MASKS[origin, blocked, 1]
+        elif offset >= FIRST_ELEPHANT:
+            mask = _elephant_mask(state, origin)
+            low_targets, high_targets = (mask, 0) if side == RED else (0, mask)
+        else:
+            low_targets, high_targets = ADVISOR_MASKS[origin, 0], ADVISOR_MASKS[origin, 1]
+        count = _take(state, lists, row, count, mode, test, origin, low_targets & low, 0, 1)
+        count = _take(state, lists, row, count, mode, test, origin, high_targets & high, HALF_SQUARES, 1)
     return count
 
 

@@ -62,9 +62,10 @@ def parse_position(text: str) -> Any:
     square, for anything that cannot stand on a board in play.
     """
     fields = text.split()
+    if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I):
+        raise PositionError(f"FEN {text!r}: expected a Xiangqi position (this looks like an Othello board)")
     if len(fields) < 2:
-        hint = " (this looks like an Othello board)" if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I) else ""
-        raise PositionError(f"FEN {text!r}: expected a board and a side to move{hint}")
+        raise PositionError(f"FEN {text!r}: expected a board and a side to move")
     board = _read_board(text, fields[0])
     if fields[1] not in ("w", "r", "b"):
         raise PositionError(f"FEN {text!r}: side to move is {fields[1]!r}, expected w (or r) for Red, b for Black")

@@ -84,6 +84,16 @@ STATE_DTYPE = np.dtype(
 )
 
 
+ALIGNED = np.array(
+    [
+        [(one // 9 == two // 9) | (one % 9 == two % 9) << 1 if two < SQUARES else 0 for two in range(SQUARES + 1)]
+        for one in range(SQUARES)
+    ],
+    np.uint8,
+)
+"""Which lines two squares share: bit 0 the rank, bit 1 the file; none with ``NOWHERE``."""
+
+
 def _random_keys(count: int) -> np.ndarray:
     """``count`` 64-bit keys by splitmix64 from a fixed start, so that hashes are the same everywhere."""
     keys, state, mask = [], 0x58_69_61_6E_67_71_69, (1 << 64) - 1
@@ -252,6 +262,17 @@ def put(state, slot, square):
     state.pieces[side] += 1
     if SLOT_TYPE[slot] >= HORSE:
         state.crossers[side] += 1
+
+
+@jit
+def key_after(state, move):
+    """The hash of the position after a move, before it is made."""
+    origin = move & 127
+    target = (move >> 7) & 127
+    slot = state.board[origin]
+    # The row of slot 0 is zero: an empty target changes nothing.
+    change = PIECE_KEYS[slot, origin] ^ PIECE_KEYS[slot, target] ^ PIECE_KEYS[state.board[target], target]
+    return state.key ^ change ^ SIDE_KEY
 
 
 @jit
