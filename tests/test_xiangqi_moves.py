@@ -12,7 +12,7 @@ import pytest
 
 import plain_xiangqi
 from engine.games import game_named
-from engine.games.contract import MoveError, Position
+from engine.games.contract import MoveError, Position, PositionError
 from engine.games.xiangqi import evaluation, position
 from engine.parameters import resolve, to_record
 from engine.rules import Rules
@@ -115,10 +115,10 @@ def noisy(game: Position) -> list[str]:
 
 
 def test_random_endings_agree_with_pyffish() -> None:
-    """Few pieces, open lines, generals that face each other: legal moves, check and mates of 400 positions."""
+    """Few pieces, open lines, generals that face each other: legal moves, check and mates of a thousand positions."""
     generator = random.Random(11)
     ended = 0
-    for _ in range(400):
+    for _ in range(1000):
         game = random_ending(generator)
         fen = game.text
         expected = pyffish.legal_moves("xiangqi", fen, [])
@@ -131,19 +131,30 @@ def test_random_endings_agree_with_pyffish() -> None:
 ENDING_PIECES = ("KRkn", "KRRkrc", "KCAAkrbb", "KNNkcaa", "KRCPkrcp", "KPPPkppp", "KRNCkrnc", "KRCNPkrcnp", "KCCNkrr")
 
 
+def allowed_squares(letter: str) -> list[tuple[int, int]]:
+    """Files and ranks on which a piece can stand."""
+    squares = [(file, rank) for file in range(9) for rank in range(10)]
+    own = {
+        "K": lambda file, rank: 3 <= file <= 5 and rank <= 2,
+        "A": lambda file, rank: (file, rank) in {(3, 0), (5, 0), (4, 1), (3, 2), (5, 2)},
+        "B": lambda file, rank: (file, rank) in {(2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4)},
+        "P": lambda file, rank: rank >= 5 or (rank >= 3 and file % 2 == 0),
+    }.get(letter.upper(), lambda file, rank: True)
+    return [(file, rank) for file, rank in squares if own(file, rank if letter.isupper() else 9 - rank)]
+
+
+ALLOWED_SQUARES = {letter: allowed_squares(letter) for letter in "KABNRCPkabnrcp"}
+
+
 def random_ending(generator: random.Random, pieces: str | None = None) -> Position:
     """A random legal position of a few pieces."""
-    from engine.games.contract import PositionError
-
     while True:
         rows = [["1"] * 9 for _ in range(10)]
         for letter in pieces or generator.choice(ENDING_PIECES):
-            rows[generator.randrange(10)][generator.randrange(9)] = letter
-        if not any("K" in row for row in rows) or not any("k" in row for row in rows):
-            continue
-        fen = "/".join(map("".join, rows)) + f" {generator.choice('wb')}"
+            file, rank = generator.choice(ALLOWED_SQUARES[letter])
+            rows[9 - rank][file] = letter
         try:
-            return GAME.position(GAME.position(fen).text)
+            return GAME.position(GAME.position("/".join(map("".join, rows)) + f" {generator.choice('wb')}").text)
         except PositionError:
             continue
 
