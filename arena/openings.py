@@ -1,7 +1,7 @@
 """Opening suites: reading and checking them, their two halves and order, and generating balanced ones.
 
-A suite is an EPD file: one position (FEN) a line, optionally followed by ``; id "name"``; ``#`` starts a comment; it
-may be compressed (``.gz``).
+A suite is an EPD file: one position (FEN) a line, optionally followed by ``; id "name"``; ``#`` starts a comment. Or
+it is a PGN file (``.pgn``), whose games' first moves are the openings. Both may be compressed (``.gz``).
 
 *The halves.* An opening belongs to the validation half if the last bit of the SHA-256 of its board and side to move
 (the first two fields of the text, one space between, a position and its mirror image being the same) is 1, otherwise to
@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.files import replace_file
+from arena.portable_game_notation import decode_text, read_games
 from arena.records import Opening, digest_of
 from engine.configuration import find_config, shipped_folder
 from engine.errors import UserError
@@ -107,13 +108,16 @@ def placement_of(position: str) -> str:
     return " ".join([min(board, mirrored), *fields[1:2]])
 
 
-def load_suite(name_or_path: str, game: str, *, check_all: bool = False) -> Suite:
+def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: int | None = None) -> Suite:
     """Read a suite: a file, or the name of one in ``configs/openings`` or of a shipped one.
 
-    Every position is checked; those of shipped suites only if ``check_all`` (the tests do that). Raises
-    ``OpeningError`` with the line number of the first position that is not legal, over, or there twice.
+    Every position is checked; those of shipped suites only if ``check_all`` (the tests do that). ``plies`` is how many
+    moves of each game of a PGN file to take (default: all). Raises ``OpeningError`` with the line number of the first
+    position that is not legal, over, or there twice.
     """
     path = find_config("openings", name_or_path)
+    if path.name.endswith((".pgn", ".pgn.gz")):
+        return parse_games(_read_text(path), str(path), game, plies)
     shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
     return parse_suite(_read_text(path), str(path), game, check=check_all or not shipped)
 
@@ -128,7 +132,7 @@ def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suit
         line = line.partition("#")[0].strip()
         if not line:
             continue
-        position, name = _split_line(line)
+        position, name = split_line(line)
         if checker is not None:
             _check(checker, position, f"{where}: line {number}")
         distinct = " ".join(position.split()[:2])
@@ -141,7 +145,24 @@ def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suit
     return Suite(stem, tuple(openings))
 
 
-def _split_line(line: str) -> tuple[str, str]:
+def parse_games(text: str, where: str, game: str, plies: int | None = None) -> Suite:
+    """The first ``plies`` moves of the games in a PGN text (all moves if ``None``) as openings.
+
+    Of openings that lead to the same position or to mirror images only the first is kept. Raises
+    ``PortableGameError``, or ``OpeningError`` with the number of a game that is over by then.
+    """
+    stem = re.sub(r"(\.pgn)?(\.gz)?$", "", Path(where).name)
+    contract = _position_checker(game)
+    openings: dict[str, Opening] = {}
+    for number, portable in enumerate(read_games(text, where, game), start=1):
+        moves = tuple(entry.move for entry in portable.moves[:plies])
+        _check(contract, portable.start, f"{where}: game {number}", moves)
+        reached = placement_of(contract.position(portable.start, moves).text)
+        openings.setdefault(reached, Opening(portable.start, moves, portable.name(contract) or f"{stem} {number}"))
+    return Suite(stem, tuple(openings.values()))
+
+
+def split_line(line: str) -> tuple[str, str]:
     """Position and name of one line of EPD."""
     position, *operations = line.split(";")
     name = ""
@@ -158,13 +179,15 @@ def _position_checker(game: str) -> Game:
     return game_named(game)
 
 
-def _check(game: Game, text: str, where: str) -> None:
+def _check(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> None:
     from engine.rules import Rules
 
     try:
-        ending = game.position(text).judge(Rules())
+        ending = game.position(text, moves).judge(Rules())
     except UserError as error:
         raise OpeningError(f"{where}: {error}") from None
+    if ending is not None and moves:
+        raise OpeningError(f"{where}: over after {len(moves)} plies ({ending.reason}); take fewer with opening_plies")
     if ending is not None:
         raise OpeningError(f"{where}: {text!r}: the game is over there ({ending.reason}); remove the line")
 
@@ -174,9 +197,7 @@ def _read_text(path: Path) -> str:
         data = path.read_bytes()
         if data[:2] == b"\x1f\x8b":
             data = gzip.decompress(data)
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise OpeningError(f"{path}: not UTF-8 text (byte {error.start})") from None
+        return decode_text(data, str(path))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise OpeningError(f"{path}: the compressed file is damaged: {error}") from None
     except OSError as error:

@@ -32,7 +32,7 @@ LONGEST_NAME = 60
 
 TOURNAMENT_KEYS = (
     "name", "description", "game", "format", "pairs", "rounds", "seed", "limit", "openings", "opening_start",
-    "opening_part", "opening_order", "rules", "adjudication", "players",
+    "opening_part", "opening_order", "opening_plies", "rules", "adjudication", "players",
 )  # fmt: skip
 RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
 ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies")
@@ -67,6 +67,8 @@ class TournamentSpec:
     """``tournament`` or ``validation`` (two fixed halves of the suite) or ``all``."""
     opening_order: str = "random"
     """``random`` (a permutation by the seed) or ``sequential`` (the order of the file)."""
+    opening_plies: int = 0
+    """Moves to take from each game of a suite in PGN; 0 for all."""
 
     def player(self, name: str) -> PlayerSpec:
         """The player of that name."""
@@ -124,6 +126,7 @@ def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
         rounds=rounds,
         opening_part=table.choice("opening_part", OPENING_PARTS, default_part(game, openings)),
         opening_order=table.choice("opening_order", OPENING_ORDERS, OPENING_ORDERS[0]),
+        opening_plies=table.whole("opening_plies", 0, MAXIMUM_PLIES, 0),
     )
 
 

@@ -91,7 +91,7 @@ class Ended:
 
 def prepare(spec: TournamentSpec) -> Plan:
     """Read the openings. Raises ``UserError`` if the suite is at fault or too small."""
-    suite = load_suite(spec.openings, spec.game)
+    suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
     part = suite.part(spec.opening_part)
     return Plan(spec, suite, opening_order(spec, part), len(part))
 

@@ -22,6 +22,8 @@ from arena.openings import (
     write_suite,
 )
 from arena.records import Opening
+from arena.spec import spec_from_mapping
+from arena.tournament import prepare
 from engine.configuration import available_configs
 from engine.errors import UserError
 from engine.limits import Limits
@@ -80,6 +82,52 @@ def test_plain_and_compressed_files_are_the_same_suite(tmp_path: Path) -> None:
     before = (tmp_path / "b.epd.gz").read_bytes()
     write_suite(tmp_path / "b.epd.gz", text)
     assert (tmp_path / "b.epd.gz").read_bytes() == before
+
+
+GAMES = """\
+[Red "Ann"] [Black "Bob"]
+1. C2=5 H8+7 2. H2+3 1-0
+[Opening "the mirror image"]
+1. C8=5 H2+3 2. R1+1 *
+1. H2+3 *
+"""
+
+
+def test_first_moves_of_games_are_openings(tmp_path: Path) -> None:
+    path = tmp_path / "mine.pgn.gz"
+    path.write_bytes(gzip.compress(GAMES.encode("gbk")))
+    suite = load_suite(str(path), "xiangqi", plies=2)
+    assert suite.name == "mine"
+    assert suite.openings == (
+        Opening(START, ("h2e2", "h9g7"), "Ann - Bob"),
+        Opening(START, ("h0g2",), "mine 3"),
+    )
+    whole = load_suite(str(path), "xiangqi")
+    assert [opening.name for opening in whole.openings] == ["Ann - Bob", "the mirror image", "mine 3"]
+    assert whole.openings[1].moves == ("b2e2", "b9c7", "i0i1")
+    assert whole.digest != suite.digest
+
+
+def test_a_tournament_says_how_many_plies_of_a_game_it_takes(tmp_path: Path) -> None:
+    (tmp_path / "mine.pgn").write_text(GAMES)
+    data = {
+        "pairs": 2, "limit": "nodes=10", "openings": "mine.pgn", "opening_order": "sequential",
+        "players": [{"name": "a"}, {"name": "b"}],
+    }  # fmt: skip
+    for plies, moves in ((None, ("b2e2", "b9c7", "i0i1")), (1, ("h0g2",))):
+        more = {} if plies is None else {"opening_plies": plies}
+        plan = prepare(spec_from_mapping(data | more, str(tmp_path / "mine.toml")))
+        assert plan.suite.openings[plan.order[1]].moves == moves
+
+
+def test_wrong_games_are_no_openings(tmp_path: Path) -> None:
+    path = tmp_path / "mine.pgn"
+    path.write_text('[FEN "4k4/R8/1R7/9/9/9/9/9/9/3K5 w"]\n1. R8+2 *')
+    with pytest.raises(UserError, match=r"mine.pgn: game 1: over after 1 plies \(checkmate\); take fewer"):
+        load_suite(str(path), "xiangqi")
+    path.write_text("1. C2=5 C2=6 C2=4")
+    with pytest.raises(UserError, match=r"mine.pgn: game 1, line 1: Red's move 2: no legal move is 'C2=4'"):
+        load_suite(str(path), "xiangqi")
 
 
 def test_halves_are_disjoint_and_complete_and_follow_the_rule() -> None:
