@@ -37,6 +37,7 @@ COMMANDS = (
     Command("report", "arena.cli", "Playing", "write a tournament's tables, plots and report again"),
     Command("replay", "arena.cli", "Playing", "play one stored game again and compare"),
     Command("openings", "arena.cli", "Playing", "generate and check suites of balanced openings"),
+    Command("convert", "arena.cli", "Playing", "convert games between notations, formats and encodings"),
     Command("tune", "tuning.cli", "Improving", "search for better settings, then confirm them"),
     Command("ablate", "tuning.cli", "Improving", "measure what each feature of the search is worth"),
     Command("analyse", "engine.cli", "Engine", "search a position"),

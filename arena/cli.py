@@ -1,4 +1,4 @@
-"""The commands that play: ``tournament``, ``report``, ``replay`` and ``openings``."""
+"""The commands that play: ``tournament``, ``report``, ``replay``, ``openings`` and ``convert``."""
 
 from __future__ import annotations
 
@@ -356,3 +356,65 @@ def _check_openings(arguments: argparse.Namespace) -> int:
             f"{counts['validation']} reserved for validation; digest {suite.digest}"
         )
     return 0
+
+
+# convert
+
+
+def configure_convert(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab convert``."""
+    from arena.convert import TARGETS
+    from arena.portable_game_notation import ENCODINGS
+
+    parser.description = (
+        "Convert games and positions. INPUT holds games (PGN with moves in any notation, or merely moves) or positions "
+        "(FEN or EPD, one a line), in UTF-8 or GBK; every move is checked.\n\n"
+        "iccs, wxf, chinese (simplified) and traditional write PGN with the moves in that notation, pgn in the one "
+        "that was read. fen and epd write the position after the last move of each game, epd each position once."
+    )
+    parser.add_argument("input", metavar="INPUT", help="file to read, or - for standard input")
+    add_game_argument(parser)
+    parser.add_argument("--to", choices=TARGETS, default="iccs", help="what to write (default iccs)")
+    parser.add_argument("--out", metavar="FILE", help="file to write (default: print)")
+    parser.add_argument("--encoding", choices=ENCODINGS, default="utf-8", help="of what is written (default utf-8)")
+    parser.add_argument("--plies", type=_plies, metavar="N", help="keep only the first N moves of each game")
+    parser.add_argument(
+        "--ranks",
+        choices=("0", "1", "auto"),
+        default="0",
+        help="number of the lowest rank in coordinates read: 0 (default), 1, or auto: whichever makes a game legal",
+    )
+
+
+def _plies(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
+
+
+def run_convert(arguments: argparse.Namespace) -> int:
+    """Convert games or positions."""
+    from arena.convert import convert
+    from arena.files import replace_file
+    from arena.portable_game_notation import decode_text, encode_text
+
+    content, where = _input(arguments.input)
+    text = decode_text(content, where)
+    converted = convert(text, where, game_of(arguments).name, arguments.to, arguments.ranks, arguments.plies)
+    data = encode_text(converted, arguments.encoding, arguments.out or "standard output")
+    if arguments.out is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+    else:
+        replace_file(Path(arguments.out), data)
+    return 0
+
+
+def _input(name: str) -> tuple[bytes, str]:
+    """The bytes of ``INPUT`` and what to call it in errors."""
+    if name == "-":
+        return sys.stdin.buffer.read(), "standard input"
+    try:
+        return Path(name).read_bytes(), name
+    except OSError as error:
+        raise UserError(f"{name}: cannot be read: {error.strerror}") from None
