@@ -29,14 +29,14 @@ from engine.presets import load_preset
 from tuning.report import trials_frame, tuning_data
 from tuning.run_folder import RunError
 from tuning.spec import TuningSpec, load_tuning
-from tuning.study import STUDY_NAME, Tuned, open_study, prepare_tuning, tune
+from tuning.study import STUDY_NAME, Tuned, observations, open_study, prepare_tuning, tune
 from tuning.validate import judge
 
 ROOT = Path(__file__).parent.parent
 
 
 def openings(count: int) -> str:
-    """Positions after a pawn move or two from the start, all different and legal."""
+    """Legal positions, all different: the start with one cannon of each side elsewhere."""
     lines = []
     for red in range(9):
         for black in range(9):
@@ -66,8 +66,18 @@ def cannons(place: int) -> str:
 def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
     """A small study beside its openings."""
     (folder / "few.epd").write_text(openings(60))
-    settings = {"seed": 3, "limit": "nodes=60", "pairs": 3, "trials": 5, "openings": "few.epd", "startup_trials": 2}
+    settings = {
+        "seed": 3,
+        "limit": "nodes=60",
+        "pairs": 3,
+        "trials": 5,
+        "openings": "few.epd",
+        "startup_trials": 2,
+        "trial_openings": "common",
+    }
+    dimensions = changes.pop("dimensions", {})
     lines = [f"{key} = {json.dumps(value)}" for key, value in {**settings, **changes}.items()]
+    extra += "".join(f"[dimensions.{name}]\nchoices = {one['choices']}\n" for name, one in dimensions.items())
     lines.append('parameters = ["null_depth", "lmr_base", "evaluation"]')
     lines.append("[set]\nhash_mb = 1")
     lines.append("[adjudication]\nmaximum_plies = 50")
@@ -113,6 +123,23 @@ def test_trials_are_matches_on_common_openings_and_validation_on_reserved_ones(
     assert len({record.opening.position for record in trials}) == 3
     assert len(validation) == (0 if tuned.verdict is None else 12)
     assert all("default with hash_mb 1" in (record.first, record.second) for record in records)
+
+
+def test_fresh_openings_are_different_in_every_trial(tmp_path: Path) -> None:
+    path = write_study(tmp_path, trial_openings="fresh", dimensions={"killers": {"choices": [1, 2]}})
+    path.write_text(path.read_text().replace('["null_depth", "lmr_base", "evaluation"]', "[]"))
+    tuned = run(path, tmp_path / "out")
+    played = [record for record in records_in(tmp_path / "out") if record.pairing.round < 5]
+    rounds: dict[str, set[int]] = {}
+    for record in played:
+        rounds.setdefault(record.opening.position, set()).add(record.pairing.round)
+    assert all(len(found) == 1 for found in rounds.values())
+    tried = [trial for trial in tuned.trials if trial.counts.pairs]
+    assert len(tried) >= 2  # the same set again, killers = 1: the only one besides the base
+    assert [trial.same_as for trial in tried[1:]] == [tried[0].number] * (len(tried) - 1)
+    (observed,) = observations(tuned.spec, tuned.trials)
+    assert observed.counts.pairs == 3 * len(tried)
+    assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(tuned)
 
 
 def test_counts_are_those_of_the_games_from_the_candidates_view(played: tuple[Path, Path, Tuned]) -> None:

@@ -276,7 +276,6 @@ def test_nothing_better_than_the_base_is_recommended_as_the_base() -> None:
     found = recommend(space, simulated(space, lambda values: -60.0, 30, 40, seed=3))
     assert found.values == space.default
     assert found.predicted_elo == 0
-    assert found.best_elo > -60
     assert recommend(space, []).values == space.default
 
 
@@ -294,7 +293,7 @@ def test_a_clear_optimum_is_found_and_the_best_trial_is_called_optimistic() -> N
         found = recommend(space, observed)
         best = max(observed, key=lambda one: one.counts.estimate().elo)
         regrets.append((106.25 - truth(found.values), 106.25 - truth(dict(best.values))))
-        optimism.append(found.optimism)
+        optimism.append(best.counts.estimate().elo - float(found.model.predict([best.values])[0][0]))
     ours, naive = np.mean(regrets, axis=0)
     assert ours < 15
     assert ours < naive

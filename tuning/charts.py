@@ -15,7 +15,7 @@ import numpy as np
 from arena.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIDTH_INCHES, WIN
 from arena.standings import signed
 from engine.parameters import BY_NAME, format_value
-from tuning.recommend import Observation, Recommendation, ResponseModel, noisy_elo
+from tuning.recommend import Observation, Recommendation, noisy_elo
 from tuning.space import Dimension, Space
 
 if TYPE_CHECKING:
@@ -73,16 +73,16 @@ def history_chart(tuned: Tuned, predicted: Sequence[float | None]) -> Figure:
         low, high = max(estimate.elo_low, -WIDEST_ELO), min(estimate.elo_high, WIDEST_ELO)
         axes.plot([number, number], [low, high], color=GRID, linewidth=1.4)
     elo = [min(max(estimate.elo, -WIDEST_ELO), WIDEST_ELO) for estimate in estimates]
-    axes.plot(numbers, elo, "o", color=LOSS, markersize=4.5, label="observed, with 95 % interval")
+    axes.plot(numbers, elo, "o", color=LOSS, markersize=4.5, label="observed ± 95 %")
     model = [predicted[trial.number] for trial in trials]
     axes.plot(numbers, [math.nan if value is None else value for value in model], "_", color=WIN, markersize=9,
-              markeredgewidth=2.2, label="expected of that set by the model")  # fmt: skip
+              markeredgewidth=2.2, label="expected by the model")  # fmt: skip
     if tuned.verdict is not None:
         verdict = tuned.verdict
         place = tuned.spec.trials + max(2.0, 0.04 * tuned.spec.trials)
         axes.plot([place, place], [verdict.low, verdict.high], color=WIN, linewidth=3, solid_capstyle="round")
         axes.plot([place], [verdict.estimate.elo], "D", color=WIN, markersize=7, markeredgecolor=GROUND,
-                  label="recommendation, validated")  # fmt: skip
+                  label="validated")  # fmt: skip
     axes.set_xlabel("trial")
     axes.set_ylabel(f"Elo against {tuned.spec.conditions.base_name}")
     axes.grid(axis="y", color=GRID, linewidth=0.8)
@@ -90,9 +90,7 @@ def history_chart(tuned: Tuned, predicted: Sequence[float | None]) -> Figure:
     return figure
 
 
-def slices_chart(
-    space: Space, model: ResponseModel, found: Recommendation, observations: Sequence[Observation]
-) -> Figure:
+def slices_chart(space: Space, found: Recommendation, observations: Sequence[Observation]) -> Figure:
     """The model along each dimension through the recommendation, over the trials' results."""
     columns = min(SLICES_A_ROW, len(space.dimensions))
     rows = math.ceil(len(space.dimensions) / columns)
@@ -104,7 +102,7 @@ def slices_chart(
             continue
         dimension = space.dimensions[place]
         values = _values_along(dimension)
-        mean, deviation = model.predict([found.values | {dimension.name: value} for value in values])
+        mean, deviation = found.model.predict([found.values | {dimension.name: value} for value in values])
         places = [_place(dimension, value) for value in values]
         axes.plot([_place(dimension, one.values[dimension.name]) for one in observations], measured, "o", color=LOSS,
                   markersize=3, alpha=0.55)  # fmt: skip
@@ -147,8 +145,10 @@ def _mark_axis(axes: Axes, space: Space, dimension: Dimension, found: Recommenda
         ticks = np.unique(np.geomspace(dimension.low, dimension.high, 4).round().astype(int))
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
-    elif dimension.high - dimension.low <= 6:
-        axes.set_xticks(range(dimension.low, dimension.high + 1))
+    else:
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     axes.grid(axis="y", color=GRID, linewidth=0.8)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -129,11 +129,6 @@ def read_limits(table: Table, default: Limits | None = None) -> Limits:
         return Limits.parse(text)
     except UserError as error:
         raise ConfigurationError(f"{table.where}: {error}") from None
-
-
-def with_limits(conditions: Conditions, limits: Limits) -> Conditions:
-    """The same under other limits."""
-    return replace(conditions, limits=limits)
 
 
 def _folder_name(table: Table, default: str) -> str:

@@ -35,6 +35,8 @@ class Match:
     """Place in the run's schedule of each pair's first game; the second one follows it."""
     round: int = 0
     """What the match belongs to: the trial's number, or 0."""
+    first_pair: int = 0
+    """Number of its first pair; matches that share openings share these numbers."""
 
     @property
     def pairs(self) -> int:
@@ -57,6 +59,8 @@ class MatchTable:
         self._suite = suite
         self._store = store
         self._scores = {outcome.key: outcome.score for outcome in store.outcomes()}
+        self._reproducible: dict[str, bool] = {}
+        """Of the games handed out: whether they come out the same every time."""
         self._jobs: dict[Match, tuple[tuple[GameJob, GameJob], ...]] = {}
         self._keys: dict[Match, tuple[tuple[str, str], ...]] = {}
 
@@ -66,8 +70,7 @@ class MatchTable:
         ``finished`` is called after each stored game.
         """
         for record in runner.run(self._missing(matches)):
-            reproducible = all(is_reproducible(match.variant, match.reference) for match in matches)
-            self._store.add(record, reproducible=reproducible)
+            self._store.add(record, reproducible=self._reproducible[record.key])
             self._scores[record.key] = record.score
             finished()
         return next(self._missing(matches), None) is None
@@ -81,6 +84,7 @@ class MatchTable:
                 for job, key in zip(self.jobs(match)[pair], self.keys(match)[pair], strict=True):
                     if key not in self._scores and key not in asked:
                         asked.add(key)
+                        self._reproducible[key] = is_reproducible(match.variant, match.reference)
                         yield job
 
     def missing_games(self, matches: Sequence[Match]) -> int:
@@ -118,7 +122,7 @@ class MatchTable:
                 game=self._conditions.game,
                 rules=self._conditions.rules,
                 adjudication=self._conditions.adjudication,
-                pairing=Pairing(number + turn, pair, first, second, opening, match.round),
+                pairing=Pairing(number + turn, match.first_pair + pair, first, second, opening, match.round),
                 first=players[first],
                 second=players[second],
                 opening=self._suite.openings[opening],

@@ -37,10 +37,6 @@ class RunProgress:
             self._shown = now
             self._write(self.line(), keep=False)
 
-    def note(self, text: str) -> None:
-        """Show a line that stays."""
-        self._write(text, keep=True)
-
     def close(self) -> None:
         """Show the last state and leave the line."""
         if self.done:

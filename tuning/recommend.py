@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,30 +51,6 @@ class Observation:
 
 
 @dataclass(frozen=True)
-class Recommendation:
-    """What the trials suggest, to be confirmed by fresh games."""
-
-    values: dict[str, Value]
-    """The dimensions' values; the base's own if nothing seems better."""
-    predicted_elo: float
-    """Posterior mean against the base."""
-    predicted_deviation: float
-    """Posterior standard deviation, in Elo."""
-    best: int | None
-    """Place of the best observation, ``None`` without any."""
-    best_elo: float
-    """What it scored."""
-    best_predicted_elo: float
-    """What the model makes of it."""
-    method: str = METHOD
-
-    @property
-    def optimism(self) -> float:
-        """Elo by which the best observed result exceeds what the model expects of that set."""
-        return self.best_elo - self.best_predicted_elo
-
-
-@dataclass(frozen=True)
 class ResponseModel:
     """Elo against the base as a function of the set, with its uncertainty."""
 
@@ -98,6 +74,21 @@ class ResponseModel:
         return mean, np.sqrt(np.maximum(prior - explained, 0.0))
 
 
+@dataclass(frozen=True)
+class Recommendation:
+    """What the trials suggest, to be confirmed by fresh games."""
+
+    values: dict[str, Value]
+    """The dimensions' values; the base's own if nothing seems better."""
+    predicted_elo: float
+    """Posterior mean against the base."""
+    predicted_deviation: float
+    """Posterior standard deviation, in Elo."""
+    model: ResponseModel = field(repr=False, compare=False)
+    """What all trials say of any set."""
+    method: str = METHOD
+
+
 def noisy_elo(counts: Pentanomial) -> tuple[float, float]:
     """Elo and its variance from the counts of a trial, both finite whatever the counts.
 
@@ -119,22 +110,7 @@ def recommend(space: Space, observations: Sequence[Observation]) -> Recommendati
     mean, deviation = model.predict(candidates)
     mean[0] = deviation[0] = 0.0
     chosen = int(np.argmax(mean))
-    best = _best(observations)
-    return Recommendation(
-        values=candidates[chosen],
-        predicted_elo=float(mean[chosen]),
-        predicted_deviation=float(deviation[chosen]),
-        best=best,
-        best_elo=0.0 if best is None else observations[best].counts.estimate().elo,
-        best_predicted_elo=0.0 if best is None else float(mean[best + 1]),
-    )
-
-
-def _best(observations: Sequence[Observation]) -> int | None:
-    """Place of the highest observed Elo; the earliest of several."""
-    if not observations:
-        return None
-    return max(range(len(observations)), key=lambda place: (observations[place].counts.estimate().elo, -place))
+    return Recommendation(candidates[chosen], float(mean[chosen]), float(deviation[chosen]), model)
 
 
 def fit(space: Space, observations: Sequence[Observation]) -> ResponseModel:

@@ -17,13 +17,13 @@ from engine.rules import Adjudication, Rules
 from tuning import charts
 from tuning.conditions import Conditions
 from tuning.document import Commands, Document, Facts, Grid, Note, Section, write_document
-from tuning.recommend import ResponseModel, fit
+from tuning.recommend import Recommendation
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from tuning.ablation import Ablated, AblationRow
-    from tuning.study import Tuned
+    from tuning.study import Trial, Tuned
 
 TEXT_WIDTH = 80
 MINUS = "\N{MINUS SIGN}"
@@ -42,18 +42,21 @@ def interval_text(low: float, high: float) -> str:
 # Studies
 
 
-def trials_frame(tuned: Tuned, model: ResponseModel | None = None) -> DataFrame:
+def trials_frame(tuned: Tuned) -> DataFrame:
     """The trials as a pandas table, one row each, in their order.
 
     Columns: ``trial`` (from 1), one column for every dimension (what was played), ``elo``, ``elo_error`` (half the
     width of the 95 % interval), ``elo_low``, ``elo_high``, ``los``, ``pairs``, ``games``, ``LL``, ``LD``, ``even``,
     ``WD``, ``WW`` (pairs by outcome, the candidate's view), ``predicted_elo`` and ``predicted_deviation`` (what the
-    model of all trials makes of the set), ``same_as`` (the earlier trial with the same set, from 1).
+    model of all trials makes of the set; missing before the last trial is played), ``same_as`` (the earlier trial with
+    the same set, from 1).
     """
     import pandas
 
-    model = model or _model(tuned)
-    mean, deviation = model.predict([trial.values for trial in tuned.trials])
+    sets = [trial.values for trial in tuned.trials]
+    unknown = [math.nan] * len(sets)
+    found = tuned.recommendation
+    mean, deviation = (unknown, unknown) if found is None else map(list, found.model.predict(sets))
     rows: list[dict[str, Any]] = []
     for trial, predicted, spread in zip(tuned.trials, mean, deviation, strict=True):
         estimate, counts = trial.counts.estimate(), trial.counts
@@ -77,33 +80,26 @@ def trials_frame(tuned: Tuned, model: ResponseModel | None = None) -> DataFrame:
     return pandas.DataFrame(rows).astype({"same_as": "Int64"})
 
 
-def _model(tuned: Tuned) -> ResponseModel:
-    from tuning.study import observations
-
-    return fit(tuned.spec.space, observations(tuned.trials))
-
-
 def write_tuning_report(tuned: Tuned) -> Path:
     """Write trials.csv, report.md, report.html and the plots; returns the path of report.html."""
-    model = _model(tuned)
-    table = trials_frame(tuned, model)
+    table = trials_frame(tuned)
     replace_file(tuned.directory / "trials.csv", lambda stream: table.to_csv(stream, index=False))
-    return write_document(tuned.directory, _tuning_document(tuned, model))
+    return write_document(tuned.directory, _tuning_document(tuned))
 
 
-def _tuning_document(tuned: Tuned, model: ResponseModel) -> Document:
+def _tuning_document(tuned: Tuned) -> Document:
     from tuning.study import observations
 
     spec = tuned.spec
     found = tuned.recommendation
     assert found is not None
-    predicted = [float(value) for value in model.predict([trial.values for trial in tuned.trials])[0]]
+    predicted = [float(value) for value in found.model.predict([trial.values for trial in tuned.trials])[0]]
     history = Plot(
         "history",
         "Trials",
         f"Each point is a match of {spec.pairs} pairs against {spec.conditions.base_name}, with its 95 % interval; the "
         "bar beside it is what the model of all trials expects of the same set. The distance between the highest "
-        "point and its bar is luck. All trials play the same openings.",
+        "point and its bar is luck.",
         charts.history_chart(tuned, predicted),
     )
     slices = Plot(
@@ -112,7 +108,7 @@ def _tuning_document(tuned: Tuned, model: ResponseModel) -> Document:
         "Expected Elo along one parameter, the others as recommended, with 95 % band; points are all trials, whatever "
         "their other parameters. The dotted line is the base's value, the full one the recommended. A flat line "
         "means that the parameter does not matter here.",
-        charts.slices_chart(spec.space, model, found, observations(tuned.trials)),
+        charts.slices_chart(spec.space, found, observations(tuned.spec, tuned.trials)),
     )
     return Document(
         title=spec.name,
@@ -150,17 +146,22 @@ def tuning_sentence(tuned: Tuned) -> str:
     return f"No gain is confirmed: {gain}; the interval reaches down to 0 or below, so nothing was written as a preset."
 
 
+def expected_elo(found: Recommendation, trial: Trial) -> float:
+    """What the model of all trials expects of a trial's set."""
+    return float(found.model.predict([trial.values])[0][0])
+
+
 def optimism_sentence(tuned: Tuned) -> str:
     """By how much the best observed trial flatters itself."""
     from tuning.study import best_trial
 
-    found = tuned.recommendation
-    best = None if found is None else best_trial(tuned.trials, found)
+    found, best = tuned.recommendation, best_trial(tuned.trials)
     if found is None or best is None:
         return "No trial played a set other than the base."
+    expected = expected_elo(found, best)
     return (
         f"The best trial, number {best.number + 1}, scored {signed(best.elo)} Elo; the model of all trials expects "
-        f"{signed(found.best_predicted_elo)} of that set: it is optimistic by {found.optimism:.1f} Elo. Recommended is "
+        f"{signed(expected)} of that set: it is optimistic by {best.elo - expected:.1f} Elo. Recommended is "
         f"the {found.method}: it expects {signed(found.predicted_elo)} Elo (standard deviation "
         f"{found.predicted_deviation:.1f})."
     )
@@ -221,9 +222,10 @@ def _validation_blocks(tuned: Tuned) -> tuple[Any, ...]:
 
 def _tuning_facts(tuned: Tuned) -> tuple[tuple[str, str], ...]:
     spec = tuned.spec
+    openings = "openings of their own" if spec.has_fresh_openings else "the same openings"
     batch = "" if spec.batch == 1 else f", {spec.batch} chosen at a time"
     return (
-        ("Trials", f"{len(tuned.trials)}{batch}, {spec.pairs} pairs each; sampler {spec.sampler}"),
+        ("Trials", f"{len(tuned.trials)}{batch}, {spec.pairs} pairs each on {openings}; sampler {spec.sampler}"),
         ("Limit", f"{spec.conditions.limits}; validation {spec.validation.limits}"),
         *_condition_facts(spec.conditions),
         ("Games", f"{tuned.games} in games.sqlite; digest {tuned.digest}"),
@@ -267,7 +269,7 @@ def tuning_data(tuned: Tuned) -> dict[str, Any]:
         "report": None if tuned.report is None else str(tuned.report),
     }
     if found is not None:
-        best = best_trial(tuned.trials, found)
+        best = best_trial(tuned.trials)
         data["recommendation"] = {
             "parameters": found.values,
             "changed": tuned.spec.conditions.differences(found.values),
@@ -281,8 +283,8 @@ def tuning_data(tuned: Tuned) -> dict[str, Any]:
                 "trial": best.number + 1,
                 "parameters": best.values,
                 "elo": best.elo,
-                "predicted_elo": found.best_predicted_elo,
-                "optimism": found.optimism,
+                "predicted_elo": expected_elo(found, best),
+                "optimism": best.elo - expected_elo(found, best),
             }
     if verdict is not None:
         data["validation"] = {

@@ -15,8 +15,10 @@ from tuning.space import Space, read_space
 SAMPLERS = ("tpe", "cmaes", "random", "qmc")
 
 TUNING_KEYS = (
-    *CONDITION_KEYS, "sampler", "trials", "pairs", "batch", "startup_trials", "parameters", "dimensions", "validation",
+    *CONDITION_KEYS, "sampler", "trials", "pairs", "trial_openings", "batch", "startup_trials", "parameters",
+    "dimensions", "validation",
 )  # fmt: skip
+TRIAL_OPENINGS = ("fresh", "common")
 VALIDATION_KEYS = ("pairs", "limit", "alpha", "preset")
 
 MAXIMUM_TRIALS = 100_000
@@ -48,7 +50,13 @@ class TuningSpec:
     """One of ``SAMPLERS``."""
     trials: int
     pairs: int
-    """Colour-swapped pairs a trial, the same openings for all of them."""
+    """Colour-swapped pairs a trial."""
+    trial_openings: str
+    """``fresh``: every trial has openings of its own; ``common``: all trials have the same.
+
+    Similar sets play similar games from the same openings, so that with common ones the luck of neighbouring trials is
+    shared and cannot be averaged out; with fresh ones it is independent.
+    """
     batch: int
     """Trials whose parameters are chosen before the results of any of them are known."""
     startup_trials: int
@@ -60,6 +68,16 @@ class TuningSpec:
         """Names the study and the results' folder."""
         return self.conditions.name
 
+    @property
+    def has_fresh_openings(self) -> bool:
+        """Whether every trial has openings of its own."""
+        return self.trial_openings == "fresh"
+
+    @property
+    def openings_needed(self) -> int:
+        """Different openings that all trials together play."""
+        return self.pairs * self.trials if self.has_fresh_openings else self.pairs
+
     def content(self) -> dict[str, Any]:
         """What decides trials and games, as plain data."""
         return {
@@ -68,6 +86,7 @@ class TuningSpec:
             "batch": self.batch,
             "startup_trials": self.startup_trials,
             "pairs": self.pairs,
+            "trial_openings": self.trial_openings,
             "trials": self.trials,
             "dimensions": {dimension.name: dimension.content() for dimension in self.space.dimensions},
             "validation": {
@@ -92,13 +111,13 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     conditions = read_conditions(table, PurePath(where).stem)
     space = read_space(table, conditions.base_values, conditions.game, conditions.limits)
     validation = table.table("validation", VALIDATION_KEYS)
-    pairs = table.whole("pairs", 1, MAXIMUM_PAIRS)
     return TuningSpec(
         conditions=conditions,
         space=space,
         sampler=table.choice("sampler", SAMPLERS, SAMPLERS[0]),
         trials=table.whole("trials", 1, MAXIMUM_TRIALS),
-        pairs=pairs,
+        pairs=table.whole("pairs", 1, MAXIMUM_PAIRS),
+        trial_openings=table.choice("trial_openings", TRIAL_OPENINGS, TRIAL_OPENINGS[0]),
         batch=table.whole("batch", 1, MAXIMUM_BATCH, 1),
         startup_trials=table.whole("startup_trials", 1, MAXIMUM_TRIALS, 10),
         validation=Validation(

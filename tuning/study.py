@@ -61,7 +61,7 @@ class Trial:
     counts: Pentanomial
     """From the candidate's view; no pairs if the set is the base itself, which is worth 0 by definition."""
     same_as: int | None = None
-    """The earlier trial with the same set, whose games these are."""
+    """The earlier trial with the same set; on common openings its games are these."""
 
     @property
     def elo(self) -> float:
@@ -128,7 +128,8 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
     from tuning.sampler import check_sampler
 
     check_sampler(spec.sampler, spec.conditions.source)
-    suite, openings = read_openings(spec.conditions, "tournament", spec.pairs)
+    key = "pairs * trials" if spec.has_fresh_openings else "pairs"
+    suite, openings = read_openings(spec.conditions, "tournament", spec.openings_needed, key)
     _, reserved = read_openings(spec.conditions, "validation", spec.validation.pairs, "validation: pairs")
     return TuningPlan(spec, suite, openings, reserved)
 
@@ -201,7 +202,7 @@ class _Course:
         while len(self._trials) < self._spec.trials:
             if not self._batch():
                 return {"trials": tuple(self._trials), "interrupted": True}
-        found = recommend(self._spec.space, observations(self._trials))
+        found = recommend(self._spec.space, observations(self._spec, self._trials))
         ended = {"trials": tuple(self._trials), "recommendation": found}
         if found.values == self._spec.space.default:
             return ended
@@ -236,11 +237,8 @@ class _Course:
     def _words(self) -> str:
         number = min(len(self._trials) + 1, self._spec.trials)
         text = f"trial {number}/{self._spec.trials}"
-        played = [trial for trial in self._trials if trial.counts.pairs]
-        if not played:
-            return text
-        best = max(played, key=lambda trial: trial.elo)
-        return f"{text}  best {_with_error(best.counts)} (#{best.number + 1})"
+        best = best_trial(self._trials)
+        return text if best is None else f"{text}  best {_with_error(best.counts)} (#{best.number + 1})"
 
 
 def _with_error(counts: Pentanomial) -> str:
@@ -257,13 +255,15 @@ def trial_match(plan: TuningPlan, number: int, suggested: dict[str, Value]) -> M
     values = spec.space.effective(suggested)
     if values == spec.space.default:
         return None
-    first = 2 * number * spec.pairs
+    first = number * spec.pairs
+    first_pair = first if spec.has_fresh_openings else 0
     return Match(
         variant=spec.conditions.player(values),
         reference=spec.conditions.player({}),
-        openings=plan.openings,
-        numbers=tuple(range(first, first + 2 * spec.pairs, 2)),
+        openings=plan.openings[first_pair : first_pair + spec.pairs],
+        numbers=tuple(range(2 * first, 2 * (first + spec.pairs), 2)),
         round=number,
+        first_pair=first_pair,
     )
 
 
@@ -278,15 +278,23 @@ def trial_of(
     return Trial(number, suggested, values, counts, same_as)
 
 
-def observations(trials: Sequence[Trial]) -> list[Observation]:
-    """What the trials showed, each different set once (equal sets are the same games); the base is left out."""
-    return [Observation(trial.values, trial.counts) for trial in trials if trial.same_as is None and trial.counts.pairs]
+def observations(spec: TuningSpec, trials: Sequence[Trial]) -> list[Observation]:
+    """What the trials showed, each different set once with all its games; the base is left out."""
+    counts: dict[int, Pentanomial] = {}
+    for trial in trials:
+        if not trial.counts.pairs:
+            continue
+        if trial.same_as is None:
+            counts[trial.number] = trial.counts
+        elif spec.has_fresh_openings:  # on common ones they are the same games
+            counts[trial.same_as] += trial.counts
+    return [Observation(trials[number].values, total) for number, total in counts.items()]
 
 
-def best_trial(trials: Sequence[Trial], found: Recommendation) -> Trial | None:
-    """The trial with the best observed result."""
-    played = [trial for trial in trials if trial.same_as is None and trial.counts.pairs]
-    return None if found.best is None else played[found.best]
+def best_trial(trials: Sequence[Trial]) -> Trial | None:
+    """The trial with the best observed result; the earliest of several."""
+    played = [trial for trial in trials if trial.counts.pairs]
+    return max(played, key=lambda trial: (trial.elo, -trial.number), default=None)
 
 
 # Optuna's study
@@ -372,7 +380,10 @@ def _study_failures(directory: Path) -> Iterator[None]:
 
     try:
         yield
-    except optuna.exceptions.StorageInternalError as error:
+    except Exception as error:
+        ours = isinstance(error, optuna.exceptions.StorageInternalError)
+        if not ours and not type(error).__module__.startswith("sqlalchemy"):
+            raise
         reason = str(error.__cause__ or error).splitlines()[0]
         raise StudyFailure(
             f"{directory / STUDY_NAME}: cannot be used: {reason}; every game stored before is safe: give the same "
