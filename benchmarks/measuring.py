@@ -1,0 +1,80 @@
+"""What the benchmarks share: pinning, repeats with their spread, and a UCI engine to measure against."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Sequence
+
+FAIRY_STOCKFISH = shutil.which("fairy-stockfish") or "/usr/games/fairy-stockfish"
+
+
+def pin(processor: int = 0) -> None:
+    """Run this process, and those it starts, on one processor, where the system allows it."""
+    if hasattr(os, "sched_setaffinity"):
+        usable = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {usable[processor % len(usable)]})
+
+
+def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> None:
+    """Print the median of some repeats with their range."""
+    goal = f"   (goal: {goal})" if goal else ""
+    middle, low, high = statistics.median(values), min(values), max(values)
+    print(f"{name}: median {middle:.4g} {unit}, from {low:.4g} to {high:.4g} over {len(values)} repeats{goal}", flush=True)
+
+
+def need_fairy_stockfish() -> None:
+    """End with a message where the opponent is not installed."""
+    if not os.path.exists(FAIRY_STOCKFISH):
+        print("fairy-stockfish is not installed (Debian's package fairy-stockfish); nothing measured")
+        sys.exit(0)
+
+
+class UciProgram:
+    """A UCI engine set to Xiangqi, as simple as a benchmark needs it."""
+
+    def __init__(self, command: Sequence[str] = (FAIRY_STOCKFISH,)) -> None:
+        self._process = subprocess.Popen(
+            list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        self.send("uci")
+        self.until("uciok")
+        for option in ("UCI_Variant value xiangqi", "Use NNUE value false", "Threads value 1", "Hash value 16"):
+            self.send(f"setoption name {option}")
+        self.new_game()
+
+    def send(self, line: str) -> None:
+        """Write one command."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def until(self, start: str) -> list[str]:
+        """The lines up to the one that begins with ``start``, that one included."""
+        assert self._process.stdout is not None
+        lines = []
+        for line in self._process.stdout:
+            lines.append(line.strip())
+            if line.startswith(start):
+                return lines
+        raise RuntimeError(f"the engine ended before it said {start!r}")
+
+    def new_game(self) -> None:
+        """Empty the tables and wait until that is done."""
+        self.send("ucinewgame")
+        self.send("isready")
+        self.until("readyok")
+
+    def cpu_seconds(self) -> float:
+        """CPU time spent by the engine so far."""
+        with open(f"/proc/{self._process.pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def close(self) -> None:
+        """End the engine."""
+        self.send("quit")
+        self._process.wait(timeout=10)
