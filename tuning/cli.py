@@ -54,7 +54,7 @@ def run_tune(arguments: argparse.Namespace) -> int:
         plan = prepare_tuning(spec)
         facts = {
             "trials": spec.trials,
-            "openings_for_tuning": spec.pairs,
+            "openings_for_tuning": len(plan.openings),
             "openings_for_validation": len(plan.reserved),
         }
         return _describe(spec.conditions, directory, plan.games, facts, arguments)
@@ -183,7 +183,7 @@ def _describe(
     if arguments.json:
         print_json(data)
         return 0
-    print(f"{conditions.name}: at most {games} games, {stored} games are in {directory}")
+    print(f"{conditions.name}: at most {games} games, {stored} of them stored in {directory}")
     print(", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in facts.items()))
     if seconds is not None:
         print(f"time: about {duration_text(seconds)} (hours:minutes:seconds)")

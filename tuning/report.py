@@ -201,7 +201,7 @@ def _validation_blocks(tuned: Tuned) -> tuple[Any, ...]:
         ("Match", "Elo", level, "LOS, %", "Pairs", "LL / LD / even / WD / WW", "Limit"),
         (
             (
-                f"recommended against {tuned.spec.conditions.base_name}",
+                "recommended",
                 signed(estimate.elo),
                 interval_text(verdict.low, verdict.high),
                 percent_text(estimate.los),
