@@ -23,7 +23,8 @@ def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> Non
     """Print the median of some repeats with their range."""
     goal = f"   (goal: {goal})" if goal else ""
     middle, low, high = statistics.median(values), min(values), max(values)
-    print(f"{name}: median {middle:.4g} {unit}, from {low:.4g} to {high:.4g} over {len(values)} repeats{goal}", flush=True)
+    spread = f"from {low:.4g} to {high:.4g} over {len(values)} repeats"
+    print(f"{name}: median {middle:.4g} {unit}, {spread}{goal}", flush=True)
 
 
 def need_fairy_stockfish() -> None:

@@ -1,7 +1,7 @@
 """Nodes per CPU second of one search from four positions, against fairy-stockfish with its classical evaluation.
 
-A node is a move made in the main or the quiescence search; null moves are not counted. Both engines search each position
-from empty tables of 16 MiB, in turn, on one pinned core.
+A node is a move made in the main or the quiescence search; null moves are not counted. Both engines search each
+position from empty tables of 16 MiB, in turn, on one pinned core.
 
     python benchmarks/search_speed.py [repeats]
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import textwrap
 from typing import TYPE_CHECKING
 
 from engine.command_line import (
@@ -94,7 +95,10 @@ def configure_judge(parser: argparse.ArgumentParser) -> None:
 
     parser.description = (
         "Say whether a game is over, and why. The first ending decides; later moves must be legal and are listed as "
-        "extra moves.\n\nReasons:\n" + "\n".join(f"  {reason}: {text}" for reason, text in REASON_TEXT.items())
+        "extra moves.\n\nReasons:\n" + "\n".join(
+            textwrap.fill(f"{reason}: {text}", 76, initial_indent="  ", subsequent_indent="      ")
+            for reason, text in REASON_TEXT.items()
+        )
     )
     add_game_argument(parser)
     add_position_arguments(parser)

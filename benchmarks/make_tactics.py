@@ -1,0 +1,77 @@
+"""Make ``tactics.epd``: positions from stored games with one clearly best move that a shallow search misses.
+
+    python benchmarks/make_tactics.py RUN_FOLDER [positions]
+
+A position is kept if our search (two lines, 1 000 000 nodes) finds one move at least a pawn better than any other
+and a search to depth 2 prefers another, and fairy-stockfish at 1 500 000 nodes plays the same move.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+from measuring import UciProgram, need_fairy_stockfish
+
+from arena.store import Store
+from engine.engine import Engine
+from engine.games import game_named
+from engine.limits import Limits
+from engine.values import MATE_BOUND
+
+GAP = 100
+OUTPUT = Path(__file__).with_name("tactics.epd")
+
+
+def to_ranks_from_one(move: str) -> str:
+    """``h2e2`` as engines of the Stockfish family write it, ``h3e3``."""
+    return f"{move[0]}{int(move[1]) + 1}{move[2]}{int(move[3]) + 1}"
+
+
+def main() -> None:
+    """Look through positions at random until enough are found."""
+    need_fairy_stockfish()
+    folder, wanted = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 40
+    game = game_named("xiangqi")
+    with Store(folder, read_only=True) as store:
+        records = store.records()
+    choice = random.Random(1)
+    engine, opponent = Engine("xiangqi"), UciProgram()
+    found: dict[str, str] = {}
+    while len(found) < wanted:
+        record = choice.choice(records)
+        moves = [entry.move for entry in record.moves]
+        if len(moves) < 20:
+            continue
+        cut = choice.randrange(10, len(moves) - 4)
+        played = [*record.opening.moves, *moves[:cut]]
+        text = game.position(record.opening.position, played).text
+        position = game.position(text)
+        engine.new_game()
+        shallow = engine.search(position, Limits(depth=2)).move
+        engine.new_game()
+        # Most positions have nothing to find: a short look spares the long one.
+        if engine.search(position, Limits(depth=6)).move == shallow:
+            continue
+        engine.new_game()
+        lines = engine.search(position, Limits(nodes=1_000_000), lines=2).lines
+        if len(lines) < 2 or lines[0].move == shallow or lines[0].score - lines[1].score < GAP:
+            continue
+        if lines[1].score > 500 or lines[0].score < -300:
+            continue
+        opponent.new_game()
+        opponent.send(f"position fen {text}")
+        opponent.send("go nodes 1500000")
+        answer = opponent.until("bestmove")[-1].split()[1]
+        if answer != to_ranks_from_one(lines[0].move):
+            continue
+        kind = "mate" if lines[0].score >= MATE_BOUND else "tactics"
+        found[text] = f"{text}; bm {lines[0].move}; id {kind}-{len(found) + 1}"
+        print(found[text], flush=True)
+    opponent.close()
+    OUTPUT.write_text("\n".join(found.values()) + "\n")
+
+
+if __name__ == "__main__":
+    main()
