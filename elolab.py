@@ -40,6 +40,7 @@ COMMANDS = (
     Command("convert", "arena.cli", "Playing", "convert games between notations, formats and encodings"),
     Command("tune", "tuning.cli", "Improving", "search for better settings, then confirm them"),
     Command("ablate", "tuning.cli", "Improving", "measure what each feature of the search is worth"),
+    Command("engine", "engine.cli", "Engine", "run the engine as a program: UCCI, UCI, Qianhong"),
     Command("analyse", "engine.cli", "Engine", "search a position"),
     Command("judge", "engine.cli", "Engine", "say whether a game is over, and why"),
     Command("perft", "engine.cli", "Engine", "count the legal move sequences of a position"),

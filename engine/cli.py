@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import textwrap
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from engine.command_line import (
+    UsageError,
     add_game_argument,
     add_json_argument,
     add_parameter_arguments,
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from engine.engine import Engine, SearchResult
     from engine.games.contract import Position
     from engine.limits import Limits
+    from engine.parameters import Value
+    from engine.protocols.session import Session
 
 MOST_COLUMNS = 120
 """Text is not spread wider than this on a wide terminal."""
@@ -239,3 +244,66 @@ def run_bench(arguments: argparse.Namespace) -> int:
     print(f"{speed(results):.0f} nodes per CPU second with the default settings")
     print(f"Bench: {signature(results)}")
     return 0
+
+
+def configure_engine(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab engine``."""
+    from engine.protocols import PROTOCOLS
+
+    parser.description = (
+        "Run the engine as a program that other programs talk to, over standard input and output. It ends with the "
+        "command quit or with its input."
+    )
+    add_game_argument(parser)
+    parser.add_argument(
+        "--protocol",
+        choices=PROTOCOLS,
+        default=PROTOCOLS[0],
+        help="ucci (default): what Xiangqi programs speak; uci; qianhong: the plug-in protocol of Qianhong",
+    )
+    parser.add_argument(
+        "--ranks",
+        choices=("0", "1"),
+        default="1",
+        help="number of the lowest rank in UCI: 1 (default; announces UCI_Variant), or 0, the cyclone dialect",
+    )
+    parser.add_argument("--preset", metavar="NAME", help="settings from configs/engines/NAME.toml (default: none)")
+    add_parameter_arguments(parser)
+    add_rules_arguments(parser)
+    # How Qianhong starts its plug-ins.
+    parser.add_argument("-info", "--info", action="store_true", help="describe the plug-in to Qianhong, and end")
+    parser.add_argument("-plugin", "--plugin", action="store_true", help=argparse.SUPPRESS)
+
+
+def run_engine(arguments: argparse.Namespace) -> int:
+    """Lead one conversation, until ``quit`` or the end of the input."""
+    from engine.presets import load_preset
+
+    overrides = load_preset(arguments.preset, arguments.game) if arguments.preset else {}
+    session = _session(arguments, overrides | overrides_of(arguments))
+    if arguments.info:
+        from engine.protocols.qianhong import description
+
+        print(*description(session.title), sep="\n")
+        return 0
+    session.run(sys.stdin.fileno() if sys.stdin is not None else None)
+    return 0
+
+
+def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Session:
+    """The session of ``--protocol``; raises ``UsageError`` for a game that it cannot play."""
+    from engine.protocols.qianhong import QianhongSession
+    from engine.protocols.ucci import UcciSession
+    from engine.protocols.uci import UciSession
+
+    kinds: dict[str, type[Session]] = {"ucci": UcciSession, "uci": UciSession, "qianhong": QianhongSession}
+    kind = kinds[arguments.protocol]
+    game = game_of(arguments).name
+    if game not in kind.games:
+        raise UsageError(f"--protocol {arguments.protocol} cannot play {game}; it plays {', '.join(kind.games)}")
+    title = PurePath(arguments.preset).stem if arguments.preset else ""
+    if kind is UciSession:
+        return UciSession(
+            game, overrides, sys.stdout, rules=rules_of(arguments), title=title, first_rank=int(arguments.ranks)
+        )
+    return kind(game, overrides, sys.stdout, rules=rules_of(arguments), title=title)

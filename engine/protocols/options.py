@@ -1,0 +1,77 @@
+"""The options a program announces: those of the protocol, and one for each row of the parameter table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.errors import UserError
+from engine.parameters import BY_NAME, Parameter, Value, format_value, parameters_of
+
+
+class OptionError(UserError):
+    """An option or a value that cannot be taken; the message says what would be right."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option as it is announced."""
+
+    name: str
+    kind: str
+    """``check``, ``spin``, ``combo`` or ``button``."""
+    default: str = ""
+    low: int = 0
+    high: int = 0
+    choices: tuple[str, ...] = ()
+
+    def announcement(self, *, keyword: bool) -> str:
+        """The line that announces it: UCI has the keyword ``name`` and the default first, UCCI the default last."""
+        default = ["default", self.default] if self.default else []
+        domain = ["min", str(self.low), "max", str(self.high)] if self.kind == "spin" else []
+        for choice in self.choices:
+            domain += ["var", choice]
+        if keyword:
+            return " ".join(["option name", self.name, "type", self.kind, *default, *domain])
+        return " ".join(["option", self.name, "type", self.kind, *domain, *default])
+
+    def read_switch(self, value: str) -> bool:
+        """A ``check`` option's value; raises ``OptionError``."""
+        words = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+        if value.lower() not in words:
+            raise OptionError(f"option {self.name} = {value!r}, expected true or false")
+        return words[value.lower()]
+
+    def read_number(self, value: str) -> int:
+        """A ``spin`` option's value; raises ``OptionError``."""
+        digits = value.removeprefix("+")
+        if digits.isascii() and digits.isdigit() and len(digits) < 10 and self.low <= int(digits) <= self.high:
+            return int(digits)
+        raise OptionError(f"option {self.name} = {value!r}, expected a whole number from {self.low} to {self.high}")
+
+
+def parameter_option(row: Parameter, value: Value, name: str = "") -> Option:
+    """The option for a row of the table; ``value`` is its default here, ``name`` what the protocol calls it."""
+    name = name or row.protocol_name
+    if row.kind == "switch":
+        return Option(name, "check", "true" if value else "false")
+    if row.kind == "choice":
+        return Option(name, "combo", format_value(value), choices=row.legal)
+    return Option(name, "spin", format_value(value), *row.legal)
+
+
+def parameter_options(game: str, values: Mapping[str, Value], other_names: Mapping[str, str]) -> list[Option]:
+    """One option for each parameter of a game; ``other_names`` are those by which the protocol knows some of them."""
+    return [parameter_option(row, values[row.name], other_names.get(row.name, "")) for row in parameters_of(game)]
+
+
+def find_parameter(name: str, game: str, other_names: Mapping[str, str]) -> Parameter | None:
+    """The row of an option's name, in any case, with or without underscores; ``None`` if there is none."""
+    wanted = name.lower().replace("_", "")
+    for parameter, protocol_name in other_names.items():
+        if protocol_name.lower() == wanted:
+            return BY_NAME[parameter]
+    for row in parameters_of(game):
+        if row.protocol_name.lower() == wanted:
+            return row
+    return None

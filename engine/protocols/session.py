@@ -1,0 +1,400 @@
+"""What all protocols share: one conversation, in which one search at a time runs in a thread of its own.
+
+The session's own thread deals with events one by one: lines of the input, results of searches, and between them the
+reports of the running search. It alone writes, so that what it writes is in order and a search's iterations come before
+its answer. A protocol is a subclass that reads lines and writes answers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from typing import ClassVar, TextIO
+
+from engine.engine import Clock, Engine, SearchResult, StopFlag
+from engine.errors import UserError
+from engine.games import game_named
+from engine.games.contract import Position
+from engine.limits import Limits
+from engine.parameters import Value, resolve
+from engine.protocols.inbox import EndOfInput, Event, Inbox, Line, LineTooLong, SearchEnded
+from engine.protocols.options import Option, OptionError, find_parameter, parameter_options
+from engine.rules import Rules
+from engine.search.reports import ReportBoard
+
+REPORT_INTERVAL_S = 0.01
+"""How often a running search is asked for new iterations."""
+LONGEST_MESSAGE = 300
+"""Characters of a message that quotes what the other side said."""
+
+
+class CommandError(UserError):
+    """A command that cannot be read; the message says what would be right."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A search that was asked for."""
+
+    position: Position
+    limits: Limits
+    clock: Clock | None = None
+    search_moves: tuple[str, ...] = ()
+    lines: int = 1
+    ponders: bool = False
+    """No clock runs, and nothing is answered, before the ponder hit."""
+    until_stopped: bool = False
+    """Nothing is answered before a stop."""
+
+    @property
+    def ends_by_itself(self) -> bool:
+        """Whether the answer comes without a further command."""
+        limits = self.limits
+        is_limited = limits.is_timed or limits.depth is not None or limits.nodes is not None
+        return is_limited and not self.ponders and not self.until_stopped
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a search has found so far, or in the end, on one line of its analysis."""
+
+    line: int
+    """From 1, the best."""
+    depth: int
+    """The last completed iteration, in plies."""
+    score: int
+    """Centipawns, the view of the side to move; mates as in ``engine.values``."""
+    nodes: int
+    time_ms: float
+    deepest_ply: int
+    moves: tuple[str, ...]
+    """The principal variation."""
+
+
+class Session:
+    """One conversation of the program; ``run`` leads it to its end."""
+
+    games: tuple[str, ...] = ()
+    """The games the protocol can play."""
+    other_names: ClassVar[Mapping[str, str]] = {}
+    """What the protocol calls some parameters."""
+
+    def __init__(
+        self,
+        game: str,
+        overrides: Mapping[str, Value],
+        output: TextIO,
+        *,
+        rules: Rules | None = None,
+        title: str = "",
+    ) -> None:
+        self.game = game_named(game)
+        self.title = " ".join(word for word in ("elolab", package_version(), title) if word)
+        """The program's name, version and preset."""
+        self.parameters = resolve(overrides, game=game)
+        self.position: Position | None = None
+        self.defers_input = False
+        """Whether input waits while a search runs that ends by itself (batch mode)."""
+        self._rules = rules or Rules()
+        self._output = output
+        self._inbox = Inbox()
+        self._engine: Engine | None = None
+        self._given: tuple[str | None, str, list[str]] = (None, "", [])
+        self._task: Task | None = None
+        self._thread: threading.Thread | None = None
+        self._searches = 0
+        self._stop = StopFlag()
+        self._ponder = StopFlag()
+        self._reports = ReportBoard()
+        self._shown: dict[int, Progress] = {}
+        self._held: SearchResult | UserError | None = None
+        self.is_ending = False
+        """Whether no command will follow."""
+        self._ended = False
+
+    # What a protocol says and understands.
+
+    def open(self) -> None:
+        """Called once, before the first line."""
+
+    def handle(self, line: str) -> None:
+        """Do what a line asks for."""
+        raise NotImplementedError
+
+    def complain(self, message: str) -> None:
+        """Tell the other side what could not be done."""
+
+    def show(self, progress: Progress) -> None:
+        """A line of an iteration is complete."""
+
+    def show_final(self, progress: Progress, *, is_new: bool) -> None:
+        """A line as it stands at the end; ``is_new`` if it differs from what its last iteration showed."""
+        self.show(progress)
+
+    def answer(self, result: SearchResult) -> None:
+        """A search is over."""
+        raise NotImplementedError
+
+    def answer_nothing(self) -> None:
+        """A search that was asked for cannot be made, or found no move."""
+
+    # The conversation.
+
+    def run(self, descriptor: int | None) -> None:
+        """Converse until ``end`` or the end of the input, read from a file descriptor.
+
+        Raises ``OSError`` if nobody listens any more.
+        """
+        self._inbox.listen(descriptor)
+        try:
+            self.open()
+            while not self._ended:
+                self._step()
+        finally:
+            self._inbox.close()
+            self.abandon()
+
+    def _step(self) -> None:
+        """Deal with one event, or look for reports of the running search."""
+        waits = self._task is not None and self._held is None
+        deferred = self.defers_input and self._task is not None and self._task.ends_by_itself
+        event = self._inbox.take(REPORT_INTERVAL_S if waits else None, lines=not deferred)
+        self._deal_with(event)
+
+    def _deal_with(self, event: Event | None) -> None:
+        if event is None:
+            self._show_reports()
+        elif isinstance(event, Line):
+            if event.text:
+                self.handle(event.text)
+        elif isinstance(event, SearchEnded):
+            self._search_ended(event)
+        elif isinstance(event, LineTooLong):
+            self.complain("a line was too long and is ignored")
+        elif isinstance(event, EndOfInput):
+            self.finish()
+            self.end()
+
+    def say(self, line: str) -> None:
+        """Write one line at once."""
+        self._output.write(line + "\n")
+        self._output.flush()
+
+    def end(self) -> None:
+        """Make ``run`` return."""
+        self._ended = True
+
+    # Searches.
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether an answer is due."""
+        return self._task is not None
+
+    @property
+    def is_pondering(self) -> bool:
+        """Whether the running search waits for the ponder hit."""
+        return self._task is not None and self._ponder.is_set()
+
+    @property
+    def engine(self) -> Engine:
+        """The engine under the parameters in force."""
+        if self._engine is None:
+            self._engine = Engine(self.game.name, self.parameters)
+        return self._engine
+
+    def warm_up(self) -> None:
+        """Compile or load everything a search needs, so that the first move does not lose time by it."""
+        Engine(self.game.name, {"hash_mb": 0}).search(self.game.position(), Limits(depth=1), board=ReportBoard())
+
+    def start(self, task: Task) -> None:
+        """Begin a search; ``answer`` or ``answer_nothing`` is called when it is over."""
+        assert self._task is None, "one search at a time"
+        self._task = task
+        self._held = None
+        self._searches += 1
+        self._stop.clear()
+        self._reports.clear()
+        self._shown = {}
+        self._ponder.clear()
+        if task.ponders:
+            self._ponder.set()
+        self._thread = threading.Thread(target=self._search, args=(self.engine, task, self._searches), name="search")
+        self._thread.start()
+
+    def _search(self, engine: Engine, task: Task, number: int) -> None:
+        """The search's thread."""
+        outcome: SearchResult | BaseException
+        try:
+            outcome = engine.search(
+                task.position, task.limits, task.clock, self._stop, search_moves=task.search_moves, lines=task.lines,
+                ponder=self._ponder if task.ponders else None, board=self._reports,
+            )  # fmt: skip
+        except BaseException as error:
+            outcome = error
+        self._inbox.put_result(SearchEnded(number, outcome))
+
+    def stop(self) -> None:
+        """Ask the search for its answer now."""
+        self._stop.set()
+        self._ponder.clear()
+        self._answer_if_due()
+
+    def ponder_hit(self) -> None:
+        """The expected move was made: the clocks run from now."""
+        self._ponder.clear()
+        self._answer_if_due()
+
+    def finish(self) -> None:
+        """Stop the search, if there is one, and give its answer before anything else."""
+        self.is_ending = True
+        if self._task is not None:
+            self.stop()
+        while self._task is not None:
+            self._deal_with(self._inbox.take(None, lines=False))
+
+    def abandon(self) -> None:
+        """End the search, if there is one, without an answer."""
+        self._stop.set()
+        self._ponder.clear()
+        if self._thread is not None:
+            self._thread.join()
+        self._task = self._thread = self._held = None
+
+    def _search_ended(self, event: SearchEnded) -> None:
+        if self._task is None or event.number != self._searches:
+            return  # it was abandoned
+        if isinstance(event.outcome, MemoryError):
+            self._held = CommandError("not enough memory; choose a smaller hash table")
+        elif isinstance(event.outcome, SearchResult | UserError):
+            self._held = event.outcome
+        else:
+            raise event.outcome
+        self._show_reports()
+        self._answer_if_due()
+
+    def _answer_if_due(self) -> None:
+        """Answer, unless the search still runs or the answer has to wait for a command."""
+        task, outcome = self._task, self._held
+        if task is None or outcome is None:
+            return
+        if self._ponder.is_set() or (task.until_stopped and not self._stop.is_set()):
+            return
+        if self._thread is not None:
+            self._thread.join()
+        self._task = self._thread = self._held = None
+        if isinstance(outcome, UserError):
+            self.complain(str(outcome))
+            self.answer_nothing()
+            return
+        self._show_final(outcome)
+        if outcome.move is None:
+            self.answer_nothing()
+        else:
+            self.answer(outcome)
+
+    def _show_reports(self) -> None:
+        for report in self._reports.unread():
+            moves = tuple(self.game.format_move(code) for code in report.variation)
+            progress = Progress(
+                report.line + 1,
+                report.depth,
+                report.score,
+                report.nodes,
+                report.time_ns / 1e6,
+                report.deepest_ply,
+                moves,
+            )
+            self._shown[progress.line] = progress
+            self.show(progress)
+
+    def _show_final(self, result: SearchResult) -> None:
+        """The lines as they stand at the end: an iteration that was broken off may have changed them."""
+        for number, line in enumerate(result.lines, 1):
+            moves = line.principal_variation
+            if not moves:
+                continue
+            shown = self._shown.get(number)
+            is_new = shown is None or (shown.score, shown.moves) != (line.score, moves)
+            progress = Progress(
+                number, result.depth, line.score, result.nodes, result.time_ms, result.deepest_ply, moves
+            )
+            self.show_final(progress, is_new=is_new)
+
+    # Positions and options.
+
+    def set_position(self, text: str | None, moves: Sequence[str], ranks: str = "0") -> None:
+        """Take a position (``None``: the start of the game) and the moves played from it.
+
+        Raises ``UserError``; there is no position then. A game that goes on is not played through again.
+        """
+        previous, self.position = self.position, None
+        known_text, known_ranks, known_moves = self._given
+        known = len(known_moves)
+        if previous is None or (known_text, known_ranks) != (text, ranks) or list(moves[:known]) != known_moves:
+            previous, known = self.game.position(text), 0
+            self.game.apply_rules(previous.state, self._rules)
+        for move in self.game.read_moves(previous, moves, ranks)[known:]:
+            previous.push(move)
+        self.position = previous
+        self._given = (text, ranks, list(moves))
+
+    def new_game(self) -> None:
+        """Forget what earlier searches have found."""
+        if self._engine is not None:
+            self._engine.new_game()
+
+    def parameter_options(self) -> list[Option]:
+        """The options for the parameters, at the values in force."""
+        return parameter_options(self.game.name, self.parameters, self.other_names)
+
+    def set_parameter(self, name: str, value: str) -> bool:
+        """Set the parameter of an option's name; False if there is none. Raises ``UserError`` for a wrong value."""
+        row = find_parameter(name, self.game.name, self.other_names)
+        if row is None:
+            return False
+        if value == "":
+            raise OptionError(f"option {name} needs a value")
+        checked = row.check(value)
+        if self.parameters[row.name] != checked:
+            self.parameters[row.name] = checked
+            self._engine = None
+        return True
+
+
+def package_version() -> str:
+    """The version of the installed distribution, or nothing."""
+    try:
+        return metadata.version("elolab")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def one_line(message: str) -> str:
+    """A message that fits into one line of a protocol, whatever it quotes."""
+    printable = "".join(letter if letter.isprintable() else "?" for letter in message)
+    return printable if len(printable) <= LONGEST_MESSAGE else printable[: LONGEST_MESSAGE - 3] + "..."
+
+
+def split_position(words: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The text (``None`` for ``startpos``) and the moves after ``position``; raises ``CommandError``."""
+    head, moves = list(words), []
+    if "moves" in head:
+        at = head.index("moves")
+        head, moves = head[:at], head[at + 1 :]
+    if head == ["startpos"]:
+        return None, moves
+    if len(head) > 1 and head[0] == "fen":
+        return " ".join(head[1:]), moves
+    raise CommandError(f"position {' '.join(words)!r}: expected startpos or fen FEN, then perhaps moves")
+
+
+def read_count(name: str, word: str, *, low: int = 0, high: int = 10**15) -> int:
+    """A whole number, brought into the range; raises ``CommandError`` if it is none."""
+    digits = word.removeprefix("-")
+    if not digits.isascii() or not digits.isdigit():
+        raise CommandError(f"{name} is {word!r}, expected a whole number")
+    number = int(digits) if len(digits) <= 18 else 10**18
+    return max(low, min(high, -number if word.startswith("-") else number))

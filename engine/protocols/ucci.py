@@ -1,0 +1,276 @@
+"""UCCI 3.0, the protocol of Chinese Xiangqi programs (www.xqbase.com/protocol/cchess_ucci.htm, November 2007).
+
+States: *boot* until ``ucci``; *idle*; *thinking* after ``go`` until ``bestmove`` or ``nobestmove``, in which only
+``isready``, ``stop``, ``ponderhit``, ``probe`` and ``quit`` are heard; *pondering*, which is thinking while no clock
+runs. In batch mode a thinking engine does not listen at all: a file of commands is worked off one by one.
+
+What the text leaves to the engine:
+
+- A draw that is offered (``go draw``, ``ponderhit draw``) is accepted where the search's score is not above 0. The
+  engine offers none itself.
+- It resigns where the search has proven that it is mated within ``RESIGN_PLIES`` plies.
+- ``banmoves`` replaces earlier ones, as does ``position``.
+- After a ``position`` that is refused there is none, and ``go`` answers ``nobestmove``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from engine.engine import Clock, SearchResult
+from engine.errors import UserError
+from engine.games.contract import MoveError
+from engine.limits import Limits
+from engine.parameters import BY_NAME
+from engine.protocols.options import Option
+from engine.protocols.session import (
+    CommandError,
+    Progress,
+    Session,
+    Task,
+    one_line,
+    read_count,
+    split_position,
+)
+from engine.values import mate_distance
+
+RESIGN_PLIES = 10
+LONGEST_TIME_MS = 10**9
+
+SWITCHES = (
+    Option("usemillisec", "check", "false"),
+    Option("batch", "check", "false"),
+    Option("debug", "check", "false"),
+    Option("ponder", "check", "false"),
+)
+THREADS = Option("threads", "spin", "1", 1, 1)
+NEW_GAME = Option("newgame", "button")
+
+STANDARD_OPTIONS = {
+    "usebook", "useegtb", "bookfiles", "egtbpaths", "evalapi", "idle", "promotion", "pruning", "knowledge",
+    "randomness", "style", "usehash", "selectivity", "repetition", "drawmoves", "alwayscheck",
+}  # fmt: skip
+"""Options that programs set without asking whether there are any; they are ignored without a word."""
+
+_NUMBERS = ("depth", "nodes", "movestogo", "oppmovestogo")
+_TIMES = ("time", "increment", "opptime", "oppincrement")
+_MODES = ("ponder", "draw", "infinite")
+
+
+class UcciSession(Session):
+    """One conversation in UCCI."""
+
+    games = ("xiangqi",)
+    other_names: ClassVar = {"hash_mb": "hashsize"}
+
+    def open(self) -> None:
+        """Nothing is said before ``ucci``."""
+        self._booted = False
+        self._banned: set[str] = set()
+        self._switches = {option.name: False for option in SWITCHES}
+        self._draw_offered = False
+        self.set_position(None, ())
+
+    def handle(self, line: str) -> None:
+        """One command."""
+        command, *words = line.split()
+        if command == "quit":
+            self.finish()
+            self.say("bye")
+            self.end()
+        elif command == "ucci":
+            if not self.is_searching:
+                self._introduce()
+        elif not self._booted:
+            return
+        elif command == "isready":
+            self.say("readyok")
+        elif command == "probe":
+            self._attempt(self._probe, words)
+        elif command == "stop":
+            if self.is_searching:
+                self.stop()
+            else:
+                self.say("nobestmove")
+        elif command == "ponderhit":
+            if self.is_pondering:
+                self._draw_offered = "draw" in words
+                self.ponder_hit()
+        elif command in ("setoption", "position", "banmoves", "go"):
+            if self.is_searching:
+                self._remark(f"{command} is ignored while the engine thinks")
+                return
+            actions = {"setoption": self._set_option, "position": self._set_position, "banmoves": self._ban}
+            if command == "go":
+                self._go(words)
+            else:
+                self._attempt(actions[command], words)
+        else:
+            self._remark(f"unknown command {command!r}")
+
+    def complain(self, message: str) -> None:
+        """A message for the user."""
+        if self._booted:
+            self.say(f"info message {one_line(message)}")
+
+    def show(self, progress: Progress) -> None:
+        """Time and nodes, then depth, score and variation."""
+        self._show_effort(progress)
+        self._show_line(progress)
+
+    def show_final(self, progress: Progress, *, is_new: bool) -> None:
+        """All nodes, and the line if it is not the one shown last."""
+        self._show_effort(progress)
+        if is_new:
+            self._show_line(progress)
+
+    def answer(self, result: SearchResult) -> None:
+        """``bestmove``, with the reply to ponder on, and whether a draw is accepted or the game given up."""
+        if self._switches["debug"]:
+            self.complain(" ".join(f"{name} {count}" for name, count in result.counters.items()))
+        words = ["bestmove", str(result.move)]
+        if len(result.principal_variation) > 1:
+            words += ["ponder", result.principal_variation[1]]
+        plies = mate_distance(result.score)
+        if self._draw_offered and result.score <= 0:
+            words.append("draw")
+        elif plies is not None and -RESIGN_PLIES <= plies <= 0:
+            words.append("resign")
+        self.say(" ".join(words))
+
+    def answer_nothing(self) -> None:
+        """There is no move."""
+        self.say("nobestmove")
+
+    def _attempt(self, action: object, words: Sequence[str]) -> None:
+        try:
+            action(words)  # type: ignore[operator]
+        except UserError as error:
+            self.complain(str(error))
+
+    def _remark(self, message: str) -> None:
+        """A message for whoever looks for a mistake of the other program."""
+        if self._switches["debug"]:
+            self.complain(message)
+
+    def _show_effort(self, progress: Progress) -> None:
+        self.say(f"info time {round(progress.time_ms)} nodes {progress.nodes}")
+
+    def _show_line(self, progress: Progress) -> None:
+        self.say(f"info depth {progress.depth} score {progress.score} pv {' '.join(progress.moves)}")
+
+    def _introduce(self) -> None:
+        """Who we are, what can be set, and (once everything is compiled) that we are there."""
+        name, _, rest = self.title.partition(" ")
+        self.say(f"id name {name}{' ' if rest else ''}{rest}")
+        self.say("id copyright elolab contributors, MIT licence")
+        self.say("id author elolab contributors")
+        for option in (*SWITCHES, THREADS, NEW_GAME, *self.parameter_options()):
+            self.say(option.announcement(keyword=False))
+        if not self._booted:
+            self.warm_up()
+        self._booted = True
+        self.say("ucciok")
+
+    def _set_option(self, words: Sequence[str]) -> None:
+        if not words:
+            raise CommandError("setoption: which option?")
+        name, value = words[0].lower(), " ".join(words[1:])
+        switch = next((option for option in SWITCHES if option.name == name), None)
+        if switch is not None:
+            self._switches[name] = switch.read_switch(value)
+            self.defers_input = self._switches["batch"]
+        elif name == NEW_GAME.name:
+            self.new_game()
+        elif name == THREADS.name:
+            if value != "0":  # as many as the engine likes
+                THREADS.read_number(value)
+        elif name == "hashsize" and value == "0":  # as much as the engine likes
+            self.set_parameter(name, str(BY_NAME["hash_mb"].default))
+        elif not self.set_parameter(name, value) and name not in STANDARD_OPTIONS:
+            raise CommandError(f"there is no option {words[0]!r}")
+
+    def _set_position(self, words: Sequence[str]) -> None:
+        self._banned = set()
+        self.position, previous = None, self.position
+        text, moves = split_position(words)
+        self.position = previous
+        self.set_position(text, moves)
+
+    def _ban(self, words: Sequence[str]) -> None:
+        if self.position is None:
+            return
+        self._banned = set()
+        moves = self.game.read_moves(self.position, words, "0")
+        self._banned = set(moves) & set(self.position.legal_moves())
+        if illegal := [move for move in moves if move not in self._banned]:
+            raise MoveError(f"banmoves: not legal here: {' '.join(illegal)}")
+
+    def _probe(self, words: Sequence[str]) -> None:
+        """What the table knows of a position, whatever the engine does meanwhile."""
+        text, moves = split_position(words)
+        entry = self.engine.table_entry(self.game.position(text, moves))
+        answer = ["pophash"]
+        if entry is not None:
+            if entry.move is not None:
+                answer += ["bestmove", entry.move]
+            if entry.is_lower_bound:
+                answer += ["lowerbound", str(entry.score), "depth", str(entry.depth)]
+            if entry.is_upper_bound:
+                answer += ["upperbound", str(entry.score), "depth", str(entry.depth)]
+        self.say(" ".join(answer))
+
+    def _go(self, words: Sequence[str]) -> None:
+        self._draw_offered = "draw" in words
+        try:
+            found = self._read_go(words)
+        except CommandError as error:
+            self.complain(str(error))
+            self.answer_nothing()
+            return
+        position = self.position
+        if position is None:
+            self.answer_nothing()
+            return
+        if found.get("depth") == 0:
+            self.say(f"info depth 0 score {self.engine.static_score(position)}")
+            self.answer_nothing()
+            return
+        allowed = [move for move in position.legal_moves() if move not in self._banned] if self._banned else []
+        if self._banned and not allowed:
+            self.answer_nothing()
+            return
+        limits, clock = self._limits(found)
+        self.start(Task(position, limits, clock, tuple(allowed), ponders="ponder" in words))
+
+    def _read_go(self, words: Sequence[str]) -> dict[str, int]:
+        """The numbers after ``go`` by their names, times in milliseconds; raises ``CommandError``."""
+        found: dict[str, int] = {}
+        rest = iter(words)
+        for name in rest:
+            if name in _MODES:
+                continue
+            if name not in (*_NUMBERS, *_TIMES):
+                raise CommandError(f"go: cannot read {name!r}")
+            word = next(rest, "")
+            found[name] = read_count(name, word) if name in _NUMBERS else self._read_time(name, word)
+        return found
+
+    def _read_time(self, name: str, word: str) -> int:
+        """Milliseconds; the word counts seconds unless ``usemillisec`` is set."""
+        if self._switches["usemillisec"]:
+            return read_count(name, word, high=LONGEST_TIME_MS)
+        if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,9})?", word, re.ASCII):
+            raise CommandError(f"{name} is {word!r}, expected seconds")
+        return min(round(float(word) * 1000), LONGEST_TIME_MS)
+
+    def _limits(self, found: dict[str, int]) -> tuple[Limits, Clock | None]:
+        depth = found.get("depth")
+        nodes = max(1, found["nodes"]) if "nodes" in found else None
+        if "time" not in found:
+            return Limits(depth, nodes), None
+        time_ms, moves_to_go = found["time"], found.get("movestogo", 0)
+        clock = Clock(time_ms, found.get("opptime"), moves_to_go, ponders=self._switches["ponder"])
+        return Limits(depth, nodes, clock_ms=time_ms, increment_ms=found.get("increment", 0)), clock

@@ -1,0 +1,244 @@
+"""UCI (Meyer-Kahlen and Huber, 2006) for Xiangqi, in both dialects.
+
+Engines of the Fairy-Stockfish family count ranks from 1 to 10 and announce ``UCI_Variant``; those of the "cyclone"
+dialect count them from 0 to 9 and announce none. Which of the two the program speaks is settled when it starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, TextIO
+
+from engine.engine import Clock, SearchResult
+from engine.errors import UserError
+from engine.limits import Limits
+from engine.parameters import Value
+from engine.protocols.options import Option, OptionError
+from engine.protocols.session import (
+    CommandError,
+    Progress,
+    Session,
+    Task,
+    one_line,
+    read_count,
+    split_position,
+)
+from engine.rules import Rules
+from engine.search.records import MAX_LINES
+from engine.values import mate_distance
+
+LONGEST_TIME_MS = 10**9
+
+THREADS = Option("Threads", "spin", "1", 1, 1)
+PONDER = Option("Ponder", "check", "false")
+LINES = Option("MultiPV", "spin", "1", 1, MAX_LINES)
+CLEAR = Option("Clear Hash", "button")
+VARIANT = Option("UCI_Variant", "combo", "xiangqi", choices=("xiangqi",))
+
+_NUMBERS = ("depth", "nodes", "movestogo")
+_TIMES = ("wtime", "btime", "winc", "binc", "movetime")
+_KEYWORDS = (*_NUMBERS, *_TIMES, "mate", "infinite", "ponder", "searchmoves")
+
+
+class UciSession(Session):
+    """One conversation in UCI."""
+
+    games = ("xiangqi",)
+    other_names: ClassVar = {"hash_mb": "Hash"}
+
+    def __init__(
+        self,
+        game: str,
+        overrides: Mapping[str, Value],
+        output: TextIO,
+        *,
+        rules: Rules | None = None,
+        title: str = "",
+        first_rank: int = 1,
+    ) -> None:
+        super().__init__(game, overrides, output, rules=rules, title=title)
+        self._first_rank = first_rank
+        self._lines = 1
+        self._ponder_option = False
+        self._debug = False
+        self._is_warm = False
+
+    def open(self) -> None:
+        """Nothing is said before ``uci``."""
+        self.set_position(None, ())
+
+    def handle(self, line: str) -> None:
+        """One command; unknown words before it are skipped, as the specification asks."""
+        words = line.split()
+        actions: dict[str, Callable[[Sequence[str]], None]] = {
+            "uci": self._introduce, "debug": self._set_debug, "isready": self._get_ready, "setoption": self._set_option,
+            "ucinewgame": self._new_game, "position": self._set_position, "go": self._go, "stop": self._stop_search,
+            "ponderhit": self._ponder_hit, "quit": self._quit,
+        }  # fmt: skip
+        for at, word in enumerate(words):
+            if word in actions:
+                self._attempt(actions[word], word, words[at + 1 :])
+                return
+        if self._debug:
+            self.complain(f"unknown command {line!r}")
+
+    def complain(self, message: str) -> None:
+        """A message for the user."""
+        self.say(f"info string {one_line(message)}")
+
+    def show(self, progress: Progress) -> None:
+        """One ``info`` line with everything."""
+        words = ["info", "depth", progress.depth, "seldepth", progress.deepest_ply]
+        if self._lines > 1:
+            words += ["multipv", progress.line]
+        words += ["score", format_score(progress.score), "nodes", progress.nodes]
+        if progress.time_ms > 0:
+            words += ["nps", round(progress.nodes / progress.time_ms * 1000)]
+        words += ["time", round(progress.time_ms), "pv", *(self._write(move) for move in progress.moves)]
+        self.say(" ".join(str(word) for word in words))
+
+    def answer(self, result: SearchResult) -> None:
+        """``bestmove``, with the reply to ponder on."""
+        if self._debug:
+            self.complain(" ".join(f"{name} {count}" for name, count in result.counters.items()))
+        words = ["bestmove", self._write(str(result.move))]
+        if len(result.principal_variation) > 1:
+            words += ["ponder", self._write(result.principal_variation[1])]
+        self.say(" ".join(words))
+
+    def answer_nothing(self) -> None:
+        """There is no move."""
+        self.say("bestmove 0000")
+
+    def _write(self, move: str) -> str:
+        """A move in the dialect's ranks."""
+        return f"{move[0]}{int(move[1]) + self._first_rank}{move[2]}{int(move[3]) + self._first_rank}"
+
+    def _attempt(self, action: Callable[[Sequence[str]], None], command: str, words: Sequence[str]) -> None:
+        if self.is_searching and command in ("uci", "setoption", "ucinewgame", "position", "go"):
+            self.complain(f"{command} is ignored during a search")
+            return
+        try:
+            action(words)
+        except UserError as error:
+            self.complain(str(error))
+
+    def _introduce(self, words: Sequence[str]) -> None:
+        self.say(f"id name {self.title}")
+        self.say("id author elolab contributors")
+        standard = [THREADS, PONDER, LINES, CLEAR, *([VARIANT] if self._first_rank == 1 else [])]
+        for option in (*standard, *self.parameter_options()):
+            self.say(option.announcement(keyword=True))
+        self.say("uciok")
+
+    def _set_debug(self, words: Sequence[str]) -> None:
+        self._debug = list(words[:1]) == ["on"]
+
+    def _get_ready(self, words: Sequence[str]) -> None:
+        if not self._is_warm and not self.is_searching:
+            self.warm_up()
+            self._is_warm = True
+        self.say("readyok")
+
+    def _set_option(self, words: Sequence[str]) -> None:
+        if list(words[:1]) != ["name"]:
+            raise CommandError("setoption: expected name NAME value VALUE")
+        at = list(words).index("value") if "value" in words else len(words)
+        name, value = " ".join(words[1:at]), " ".join(words[at + 1 :])
+        wanted = name.lower()
+        if wanted == PONDER.name.lower():
+            self._ponder_option = PONDER.read_switch(value)
+        elif wanted == LINES.name.lower():
+            self._lines = LINES.read_number(value)
+        elif wanted == THREADS.name.lower():
+            THREADS.read_number(value)
+        elif wanted == CLEAR.name.lower():
+            self.new_game()
+        elif wanted == VARIANT.name.lower() and self._first_rank == 1:
+            if value.lower() not in VARIANT.choices:
+                raise OptionError(f"option UCI_Variant = {value!r}, expected xiangqi")
+        elif not self.set_parameter(name, value):
+            raise OptionError(f"there is no option {name!r}")
+
+    def _new_game(self, words: Sequence[str]) -> None:
+        self.new_game()
+
+    def _set_position(self, words: Sequence[str]) -> None:
+        previous, self.position = self.position, None
+        text, moves = split_position(words)
+        self.position = previous
+        self.set_position(text, moves, str(self._first_rank))
+
+    def _stop_search(self, words: Sequence[str]) -> None:
+        if self.is_searching:
+            self.stop()
+
+    def _ponder_hit(self, words: Sequence[str]) -> None:
+        if self.is_searching:
+            self.ponder_hit()
+
+    def _quit(self, words: Sequence[str]) -> None:
+        self.finish()
+        self.end()
+
+    def _go(self, words: Sequence[str]) -> None:
+        try:
+            task = self._read_go(words)
+        except UserError as error:
+            self.complain(str(error))
+            self.answer_nothing()
+            return
+        self.start(task)
+
+    def _read_go(self, words: Sequence[str]) -> Task:
+        """The search that ``go`` asks for; raises ``CommandError``."""
+        position = self.position
+        if position is None:
+            raise CommandError("there is no position to search")
+        found, moves = self._read_limits(words)
+        legal = set(position.legal_moves())
+        allowed = [move for move in self.game.read_moves(position, moves, str(self._first_rank)) if move in legal]
+        limits, clock = self._limits(found, position.side_to_move)
+        ponders = "ponder" in words
+        is_endless = not (limits.is_timed or limits.depth or limits.nodes)
+        return Task(
+            position, limits, clock, tuple(allowed), min(self._lines, len(allowed or legal) or 1), ponders,
+            until_stopped="infinite" in words or (is_endless and not ponders),
+        )  # fmt: skip
+
+    def _read_limits(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+        """The numbers after ``go`` by their names, and the moves to restrict the search to."""
+        found: dict[str, int] = {}
+        moves: list[str] = []
+        rest = list(words)
+        while rest:
+            name = rest.pop(0)
+            if name == "searchmoves":
+                while rest and rest[0] not in _KEYWORDS:
+                    moves.append(rest.pop(0))
+            elif name in _NUMBERS or name in _TIMES:
+                high = 10**15 if name in _NUMBERS else LONGEST_TIME_MS
+                found[name] = read_count(name, rest.pop(0) if rest else "", high=high)
+            elif name == "mate":
+                # Of so many moves, of which the last needs no reply.
+                found["depth"] = 2 * read_count(name, rest.pop(0) if rest else "", low=1, high=1000) - 1
+        return found, moves
+
+    def _limits(self, found: Mapping[str, int], side_to_move: int) -> tuple[Limits, Clock | None]:
+        depth = max(1, found["depth"]) if "depth" in found else None
+        nodes = max(1, found["nodes"]) if "nodes" in found else None
+        move_time = max(1, found["movetime"]) if "movetime" in found else None
+        own, other = ("btime", "wtime") if side_to_move else ("wtime", "btime")
+        if own not in found:
+            return Limits(depth, nodes, move_time), None
+        increment = found.get("binc" if side_to_move else "winc", 0)
+        clock = Clock(found[own], found.get(other), found.get("movestogo", 0), ponders=self._ponder_option)
+        return Limits(depth, nodes, move_time, found[own], increment), clock
+
+
+def format_score(score: int) -> str:
+    """``cp 31`` or ``mate 3``, in moves; minus where the engine is mated."""
+    plies = mate_distance(score)
+    if plies is None:
+        return f"cp {score}"
+    return f"mate {(plies + 1) // 2 if plies > 0 else -(-plies // 2)}"

@@ -1,0 +1,48 @@
+"""Qianhong's protocol: scripted dialogues, and how the program describes itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+from conversation import TRANSCRIPTS, Listener, play_transcript
+
+from engine.engine import Clock
+from engine.limits import Limits
+from engine.protocols.qianhong import LEVEL_SECONDS, QianhongSession, description
+from engine.protocols.session import Task
+
+
+def make(output: TextIO) -> QianhongSession:
+    return QianhongSession("xiangqi", {}, output)
+
+
+@pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("qianhong-*.txt")), ids=lambda path: path.stem)
+def test_dialogue(path: Path) -> None:
+    play_transcript(path, make)
+
+
+class Recorder(QianhongSession):
+    """Notes the searches that are asked for instead of making them."""
+
+    def start(self, task: Task) -> None:
+        self.task = task
+
+
+@pytest.mark.parametrize("level", range(len(LEVEL_SECONDS)))
+def test_a_level_is_a_clock_for_the_next_moves(level: int) -> None:
+    session = Recorder("xiangqi", {}, Listener())  # type: ignore[arg-type]
+    session.open()
+    session.handle(f"LEVEL {level}")
+    session.handle("AI")
+    total_ms = round(10_000 * LEVEL_SECONDS[level])
+    assert session.task.limits == Limits(clock_ms=total_ms, moves_per_control=10)
+    assert session.task.clock == Clock(total_ms, moves_to_go=10)
+
+
+def test_description() -> None:
+    lines = description("elolab 1.0")
+    assert lines[:3] == ["QHPLUGIN V1.3", "elolab 1.0", f"LEVELS {len(LEVEL_SECONDS)}"]
+    assert lines[3] == "0 - about 0.1 s a move"
+    assert lines[-1] == "ENDINFO"

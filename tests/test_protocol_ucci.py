@@ -1,0 +1,110 @@
+"""UCCI: scripted dialogues, and what ``go`` asks of the search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+from conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
+
+from engine.engine import Clock
+from engine.limits import Limits
+from engine.protocols.session import Task
+from engine.protocols.ucci import UcciSession
+
+
+def make(output: TextIO) -> UcciSession:
+    return UcciSession("xiangqi", {}, output)
+
+
+DIALOGUES = [*sorted(TRANSCRIPTS.glob("ucci-*.txt")), TRANSCRIPTS / "end-of-input.txt"]
+
+
+@pytest.mark.parametrize("path", DIALOGUES, ids=lambda path: path.stem)
+def test_dialogue(path: Path) -> None:
+    play_transcript(path, make)
+
+
+class Recorder(UcciSession):
+    """Notes the searches that are asked for instead of making them."""
+
+    def start(self, task: Task) -> None:
+        self.task = task
+
+    def warm_up(self) -> None:
+        """Nothing will be searched."""
+
+
+def asked(*lines: str) -> Recorder:
+    """A session that has heard some lines."""
+    session = Recorder("xiangqi", {}, Listener())  # type: ignore[arg-type]
+    session.open()
+    for line in ("ucci", *lines):
+        session.handle(line)
+    return session
+
+
+@pytest.mark.parametrize(
+    ("go", "limits", "clock"),
+    [
+        ("depth 7", Limits(depth=7), None),
+        ("nodes 5000", Limits(nodes=5000), None),
+        ("infinite", Limits(), None),
+        ("", Limits(), None),
+        ("time 60", Limits(clock_ms=60_000), Clock(60_000)),
+        ("time 0.25 increment 1", Limits(clock_ms=250, increment_ms=1000), Clock(250)),
+        ("time 60 movestogo 12", Limits(clock_ms=60_000), Clock(60_000, moves_to_go=12)),
+        ("time 60 opptime 50 oppmovestogo 3", Limits(clock_ms=60_000), Clock(60_000, 50_000)),
+        ("draw time 9 increment 2 opptime 8 oppincrement 2", Limits(None, None, None, 9000, 2000), Clock(9000, 8000)),
+        ("depth 99999999999999999999999", Limits(depth=10**15), None),
+        ("nodes -3", Limits(nodes=1), None),
+    ],
+)
+def test_limits_in_seconds(go: str, limits: Limits, clock: Clock | None) -> None:
+    task = asked(f"go {go}").task
+    assert (task.limits, task.clock, task.ponders) == (limits, clock, False)
+
+
+def test_limits_in_milliseconds_and_the_ponder_option() -> None:
+    session = asked("setoption usemillisec true", "setoption ponder true", "go ponder time 500 increment 20 opptime 90")
+    assert session.task.limits == Limits(clock_ms=500, increment_ms=20)
+    assert session.task.clock == Clock(500, 90, ponders=True)
+    assert session.task.ponders
+
+
+def test_which_searches_end_by_themselves() -> None:
+    """In batch mode the input waits for these alone; the others could never be ended."""
+    for go, ends in (("depth 3", True), ("time 5", True), ("infinite", False), ("ponder time 5", False)):
+        assert asked(f"go {go}").task.ends_by_itself is ends
+
+
+def test_banned_moves_are_those_not_searched() -> None:
+    session = asked("position startpos moves h2e2", "banmoves h9g7 b9c7", "go depth 1")
+    assert session.position is not None
+    assert set(session.position.legal_moves()) - set(session.task.search_moves) == {"h9g7", "b9c7"}
+    assert asked("go depth 1").task.search_moves == ()
+
+
+def test_a_game_that_goes_on_is_not_played_through_again() -> None:
+    session = asked("position startpos moves h2e2")
+    before = session.position
+    session.handle("position startpos moves h2e2 h9g7")
+    assert session.position is before
+    assert before is not None
+    assert before.moves == ["h2e2", "h9g7"]
+    session.handle("position startpos moves b2e2")
+    assert session.position is not before
+    assert session.position is not None
+    assert session.position.moves == ["b2e2"]
+
+
+def test_a_line_too_long_is_dropped_and_said_so() -> None:
+    conversation = Conversation(make)
+    conversation.say("ucci")
+    conversation.hear_until("ucciok")
+    conversation.say("position startpos moves " + "h2e2 " * 20_000)
+    assert conversation.hear() == "info message a line was too long and is ignored"
+    conversation.say("isready")
+    assert conversation.hear() == "readyok"
+    assert conversation.close() == []

@@ -1,0 +1,113 @@
+"""UCI for Xiangqi in both dialects: scripted dialogues, and what ``go`` asks of the search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+from conversation import TRANSCRIPTS, Listener, play_transcript
+
+from arena.players.uci import parse_information, parse_option
+from engine.engine import Clock
+from engine.limits import Limits
+from engine.parameters import parameters_of
+from engine.protocols.session import Task
+from engine.protocols.uci import UciSession, format_score
+from engine.values import MATE
+
+
+def make(output: TextIO) -> UciSession:
+    return UciSession("xiangqi", {}, output)
+
+
+def make_cyclone(output: TextIO) -> UciSession:
+    return UciSession("xiangqi", {}, output, first_rank=0)
+
+
+@pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("uci-*.txt")), ids=lambda path: path.stem)
+def test_dialogue(path: Path) -> None:
+    play_transcript(path, make_cyclone if path.stem == "uci-ranks-0" else make)
+
+
+class Recorder(UciSession):
+    """Notes the searches that are asked for instead of making them."""
+
+    def start(self, task: Task) -> None:
+        self.task = task
+
+
+def asked(*lines: str) -> Recorder:
+    """A session that has heard some lines."""
+    session = Recorder("xiangqi", {}, Listener())  # type: ignore[arg-type]
+    session.open()
+    for line in lines:
+        session.handle(line)
+    return session
+
+
+@pytest.mark.parametrize(
+    ("go", "limits", "clock"),
+    [
+        ("depth 7", Limits(depth=7), None),
+        ("nodes 5000 depth 3", Limits(depth=3, nodes=5000), None),
+        ("movetime 80", Limits(move_time_ms=80), None),
+        ("wtime 900 btime 700 winc 9 binc 7", Limits(clock_ms=700, increment_ms=7), Clock(700, 900)),
+        ("btime 700 movestogo 5", Limits(clock_ms=700), Clock(700, moves_to_go=5)),
+        ("wtime 900 btime -7", Limits(clock_ms=0), Clock(0, 900)),
+        ("wtime 900", Limits(), None),
+        ("mate 3", Limits(depth=5), None),
+        ("depth 0", Limits(depth=1), None),
+        ("depth 4 nonsense", Limits(depth=4), None),
+    ],
+)
+def test_limits_with_black_to_move(go: str, limits: Limits, clock: Clock | None) -> None:
+    task = asked("position startpos moves h3e3", f"go {go}").task
+    assert (task.limits, task.clock) == (limits, clock)
+
+
+def test_red_reads_its_own_clock_and_the_ponder_option() -> None:
+    session = asked("setoption name Ponder value true", "go ponder wtime 900 btime 700 winc 9 binc 7")
+    assert session.task.clock == Clock(900, 700, ponders=True)
+    assert session.task.limits == Limits(clock_ms=900, increment_ms=9)
+    assert session.task.ponders
+    assert not session.task.until_stopped
+
+
+def test_moves_to_search_are_those_that_are_legal_up_to_the_next_keyword() -> None:
+    task = asked("go searchmoves h3e3 a1a9 b3e3 depth 2").task
+    assert task.search_moves == ("h2e2", "b2e2")
+    assert task.limits == Limits(depth=2)
+
+
+def test_an_endless_search_waits_for_stop() -> None:
+    assert asked("go").task.until_stopped
+    assert asked("go infinite").task.until_stopped
+    assert not asked("go depth 1").task.until_stopped
+
+
+@pytest.mark.parametrize("score", [0, 31, -250, MATE - 1, MATE - 5, 4 - MATE, 2 - MATE])
+def test_scores_are_read_back_as_they_were(score: int) -> None:
+    assert parse_information(f"info depth 3 score {format_score(score)} nodes 7 pv h3e3").score == score
+
+
+def test_every_parameter_is_an_option_that_a_reader_understands() -> None:
+    listener = Listener()
+    session = UciSession("xiangqi", {"tempo": 33}, listener)  # type: ignore[arg-type]
+    session.handle("uci")
+    options = {}
+    while (line := listener.lines.get(timeout=1)) != "uciok":
+        assert line is not None
+        option = parse_option(line)
+        if option is not None:
+            options[option.name] = option
+    for row in parameters_of("xiangqi"):
+        option = options["Hash" if row.name == "hash_mb" else row.protocol_name]
+        assert option.kind == {"switch": "check", "integer": "spin", "choice": "combo"}[row.kind]
+        if row.kind == "integer":
+            assert (option.low, option.high) == row.legal
+        if row.kind == "choice":
+            assert option.choices == row.legal
+    assert options["Tempo"].default == "33"
+    assert options["NullMove"].default == "true"
+    assert options["TimeStrategy"].default == "elephanteye"
