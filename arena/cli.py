@@ -22,7 +22,7 @@ from engine.command_line import (
 from engine.errors import UserError
 
 if TYPE_CHECKING:
-    from arena.records import GameJob, GameRecord
+    from arena.records import GameJob, GameRecord, PlayerSpec
     from arena.spec import TournamentSpec
     from arena.tournament import Ended
 
@@ -204,9 +204,21 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
             "or the beginning of a key (see games.csv)"
         )
     (record,) = found
-    first, second = spec.player(record.first), spec.player(record.second)
+    first, second = (_playable(spec.player(name), directory) for name in (record.first, record.second))
     job = GameJob(spec.game, spec.rules, spec.adjudication, record.pairing, first, second, record.opening, spec.seed)
     return record, job
+
+
+def _playable(player: PlayerSpec, directory: Path) -> PlayerSpec:
+    """A stored player under today's table of parameters: a row the game did not know yet has its default."""
+    from dataclasses import replace
+
+    from engine.parameters import resolve
+
+    if player.protocol != "builtin":
+        return player
+    values = resolve(dict(player.parameters), f"{directory}: player {player.name}")
+    return replace(player, parameters=tuple(values.items()))
 
 
 def _comparison(stored: GameRecord, played: GameRecord, reproducible: bool) -> dict[str, Any]:
