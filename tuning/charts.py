@@ -10,8 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from arena.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIDTH_INCHES, WIN
 from arena.standings import signed
 from engine.parameters import BY_NAME, format_value
@@ -142,8 +140,9 @@ def _mark_axis(axes: Axes, space: Space, dimension: Dimension, found: Recommenda
         axes.margins(x=0.2)
     elif dimension.scale == "log":
         axes.set_xscale("log")
-        ticks = np.unique(np.geomspace(dimension.low, dimension.high, 4).round().astype(int))
-        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+        round_numbers = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
+        ticks = [tick for tick in round_numbers if dimension.low <= tick <= dimension.high]
+        axes.set_xticks(ticks, [str(tick) for tick in ticks], fontsize=9)
         axes.minorticks_off()
     else:
         from matplotlib.ticker import MaxNLocator

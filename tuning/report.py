@@ -159,11 +159,16 @@ def optimism_sentence(tuned: Tuned) -> str:
     if found is None or best is None:
         return "No trial played a set other than the base."
     expected = expected_elo(found, best)
+    if found.values == tuned.spec.space.default:
+        choice = "Recommended is the base itself: the model expects no more of any set that was tried."
+    else:
+        choice = (
+            f"Recommended is the {found.method}: it expects {signed(found.predicted_elo)} Elo (standard deviation "
+            f"{found.predicted_deviation:.1f})."
+        )
     return (
         f"The best trial, number {best.number + 1}, scored {signed(best.elo)} Elo; the model of all trials expects "
-        f"{signed(expected)} of that set: it is optimistic by {best.elo - expected:.1f} Elo. Recommended is "
-        f"the {found.method}: it expects {signed(found.predicted_elo)} Elo (standard deviation "
-        f"{found.predicted_deviation:.1f})."
+        f"{signed(expected)} of that set: it is optimistic by {best.elo - expected:.1f} Elo. {choice}"
     )
 
 
