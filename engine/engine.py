@@ -225,17 +225,19 @@ class Engine:
         state = position.state
         self.game.kernels.prepare(state, parameters)
         before = {name: int(search[name]) for name in COUNTERS}
-        move = int(think(state, search, self._lists, parameters))
-        found = tuple(self._line(search, line) for line in range(min(lines, int(search.root_count))))
+        think(state, search, self._lists, parameters)
+        found = [self._line(search, line) for line in range(lines) if int(search.line_move[line])]
+        # A search that prunes may find a later line better after all; lines of the last iteration come first.
+        found.sort(key=lambda line: (-line.depth, -line.score))
         return SearchResult(
-            move=self.game.format_move(move) if move else None,
-            score=int(search.line_score[0]),
+            move=found[0].move if found else None,
+            score=found[0].score if found else int(search.line_score[0]),
             depth=int(search.depth),
             nodes=int(search.nodes),
             time_ms=int(search.elapsed_ns) / 1e6,
             principal_variation=found[0].principal_variation if found else (),
             deepest_ply=int(search.deepest_ply),
-            lines=found,
+            lines=tuple(found),
             counters={name: int(search[name]) - before[name] for name in COUNTERS},
         )
 

@@ -34,6 +34,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     iteration loses nothing; a result at or below alpha proves nothing and changes nothing.
     """
     search.variation_end[0] = 0
+    iteration = depth
     if in_check(state) and parameters.check_extension != 0:
         depth += 1
     best = np.int64(-INFINITY)
@@ -66,7 +67,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                 raised = value
                 best_move = move
                 remember_variation(search, np.int64(0), move)
-                _keep_result(search, line, move, value, depth)
+                _keep_result(search, line, move, value, iteration)
                 _move_to_front(search, index, first)
                 if value >= beta:
                     reward_cutoff(state, search, parameters, move, depth, np.int64(0))
@@ -87,8 +88,28 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
 
 
 @jit
+def _copy_line(search, source, target):
+    """Write one line's result over another's."""
+    search.line_move[target] = search.line_move[source]
+    search.line_score[target] = search.line_score[source]
+    search.line_depth[target] = search.line_depth[source]
+    search.line_length[target] = search.line_length[source]
+    for index in range(search.line_length[source]):
+        search.line_variation[target, index] = search.line_variation[source, index]
+
+
+@jit
 def _keep_result(search, line, move, value, depth):
-    """A line's result as it stands."""
+    """A line's result as it stands; no other line keeps the same move, whenever the search ends."""
+    if search.line_move[line] != move:
+        place = search.lines - 1
+        for other in range(line + 1, search.lines):
+            if search.line_move[other] == move:
+                place = other
+                break
+        # The lines between, of this iteration or the last, move down to where the move stood.
+        for other in range(place, line, -1):
+            _copy_line(search, other - 1, other)
     search.line_move[line] = move
     search.line_score[line] = value
     search.line_depth[line] = depth
@@ -193,9 +214,10 @@ def _iterate(state, search, lists, parameters):
             stop_if_soft_limit_passed(search)
         if search.stopped != 0 or depth >= last:
             return
-        # One legal move needs no thought, unless depth alone was asked for.
-        if search.root_count == 1 and (search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT):
-            return
+        # One legal move needs no thought, unless depth alone was asked for or the caller chose that move.
+        if search.root_count == 1 and search.filter_count == 0:
+            if search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT:
+                return
         depth = min(depth + parameters.depth_step, last)
 
 
