@@ -1,7 +1,8 @@
 """Xiangqi on a dictionary, slow and simple: the oracle of the tests for checks, exchanges and chases.
 
-Written from the rules alone, without the engine's tables: a board maps (file, rank) to (letter, number), where the letter
-is a FEN letter (upper case Red) and the number tells pieces of one kind apart, so that a chased piece can be followed.
+Written from the rules alone, without the engine's tables: a board maps (file, rank) to (letter, number), where the
+letter is a FEN letter (upper case Red) and the number tells pieces of one kind apart, so that a chased piece can be
+followed.
 """
 
 from __future__ import annotations
@@ -132,9 +133,9 @@ def chased_by(before: Board, origin: Square, target: Square, rule: ChaseRule) ->
             crossed = victim_at[1] >= 5 if is_red(victim) else victim_at[1] <= 4
             if is_red(victim) == red or prey == "K" or (prey == "P" and not crossed):
                 continue
-            if _attacks(after, at, victim_at, rule) and _is_new(before, origin, target, at, victim_at, rule):
-                if _is_threat(after, at, victim_at, rule):
-                    yield victim[1]
+            attacked = _attacks(after, at, victim_at, rule) and _is_new(before, origin, target, at, victim_at, rule)
+            if attacked and _is_threat(after, at, victim_at, rule):
+                yield victim[1]
 
 
 def _attacks(board: Board, at: Square, victim_at: Square, rule: ChaseRule) -> bool:
@@ -171,9 +172,9 @@ def _is_threat(board: Board, at: Square, victim_at: Square, rule: ChaseRule) -> 
     red = is_red(board[at])
     taken = play(board, at, victim_at)
     for other, piece in taken.items():
-        if is_red(piece) != red and reaches(taken, other, victim_at):
-            if rule.pinned_protect or captures_legally(taken, other, victim_at):
-                return False
+        takes_back = is_red(piece) != red and reaches(taken, other, victim_at)
+        if takes_back and (rule.pinned_protect or captures_legally(taken, other, victim_at)):
+            return False
     return True
 
 

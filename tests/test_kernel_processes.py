@@ -1,8 +1,8 @@
 """What only fresh processes show: the cache on disk, two games in one process, the bounds-checked and uncompiled lanes.
 
-The processes share one new cache directory, so that each game's search is compiled once: Xiangqi alone, the tiny game of
-``tiny_game.py`` alone, and then every order loads what those two wrote. That is the case in which numba, naming records by
-a counter, ran one game's code for the other.
+The processes share one new cache directory, so that each game's search is compiled once: Xiangqi alone, the tiny game
+of ``tiny_game.py`` alone, and then every order loads what those two wrote. That is the case in which numba, naming
+records by a counter, ran one game's code for the other (``record_twins.py`` shows it).
 
 This file is also the program of those processes: ``python test_kernel_processes.py WORD...`` does one task a word and
 prints one line of JSON.
@@ -44,7 +44,8 @@ def _search(game: Any, text: str, depth: int, **overrides: Any) -> list[Any]:
     position = game.position(text)
     game.kernels.prepare(position.state, memory.parameters)
     move = int(think(position.state, memory.search, new_record(MOVE_LISTS_DTYPE), memory.parameters))
-    return [game.format_move(move), int(memory.search.line_score[0]), int(memory.search.nodes), int(memory.search.depth)]
+    found = memory.search
+    return [game.format_move(move), int(found.line_score[0]), int(found.nodes), int(found.depth)]
 
 
 def task_xiangqi() -> Any:
@@ -67,6 +68,7 @@ def task_takeaway() -> Any:
 def task_both() -> Any:
     """One compiled function over both games."""
     import tiny_game
+
     from engine.engine import SearchMemory
     from engine.games import game_named
     from engine.games.contract import MOVE_LISTS_DTYPE
@@ -134,8 +136,9 @@ def task_cycles() -> Any:
 
 def task_small() -> Any:
     """Cases small enough for the uncompiled lane."""
-    from engine.games import game_named
     from tiny_game import GAME
+
+    from engine.games import game_named
 
     game = game_named("xiangqi")
     position = game.position()
@@ -177,11 +180,13 @@ def main(words: list[str]) -> None:
 # --- The tests ------------------------------------------------------------------------------------------------------
 
 
-def run_process(cache: Path, *words: str, **environment: str) -> dict[str, Any]:
-    """What the program prints in a fresh process whose cache is below ``cache``."""
+def run_process(
+    cache: Path, *words: str, program: str = Path(__file__).name, **environment: str
+) -> dict[str, Any]:
+    """What a program prints in a fresh process whose cache is below ``cache``."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     done = subprocess.run(
-        [sys.executable, __file__, *words],
+        [sys.executable, str(Path(__file__).with_name(program)), *words],
         cwd=ROOT,
         env={**inherited, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache), **environment},
         capture_output=True,
@@ -253,6 +258,27 @@ def test_rule_1_one_function_over_both_games(
         assert bool(found["misses"].get("tiny_game.think_both")) == (process == 0)
     assert found["misses"] == {}
     assert found["hits"]["tiny_game.think_both"] == 1
+
+
+def run_twins(cache: Path, *words: str) -> dict[str, Any]:
+    """What ``record_twins.py`` prints in a fresh process."""
+    return run_process(cache, *words, program="record_twins.py")
+
+
+@pytest.mark.parametrize("order", [("alpha", "beta"), ("beta", "alpha")], ids=" then ".join)
+def test_rule_1_twins_whose_symbols_numba_would_name_alike(order: tuple[str, str], tmp_path: Path) -> None:
+    """Each compiled in a process of its own, then both loaded into a third."""
+    expected = {"alpha": 30, "beta": 30_000}
+    for word in ("alpha", "beta"):
+        assert run_twins(tmp_path, word) == {"values": [expected[word]], "hits": 0}
+    assert run_twins(tmp_path, *order) == {"values": [expected[word] for word in order], "hits": 2}
+
+
+def test_rule_1_the_danger_is_real(tmp_path: Path) -> None:
+    """With numba's own names the third process runs one game's code for the other; if not, rule 1 can be retired."""
+    for word in ("alpha", "beta"):
+        run_twins(tmp_path, "unpatched", word)
+    assert run_twins(tmp_path, "unpatched", "alpha", "beta") == {"values": [30, 30], "hits": 2}
 
 
 @pytest.mark.slow

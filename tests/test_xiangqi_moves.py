@@ -7,10 +7,10 @@ import random
 from pathlib import Path
 
 import numpy as np
+import plain_xiangqi
 import pyffish
 import pytest
 
-import plain_xiangqi
 from engine.games import game_named
 from engine.games.contract import MoveError, Position, PositionError
 from engine.games.xiangqi import evaluation, position

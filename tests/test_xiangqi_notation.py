@@ -8,11 +8,11 @@ import pyffish
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_xiangqi_moves import ALLOWED_SQUARES, random_ending, random_game, to_pyffish
 
 from engine.games import game_named
 from engine.games.contract import MoveError, PositionError
 from engine.rules import Ending, Rules
-from test_xiangqi_moves import ALLOWED_SQUARES, random_ending, random_game, to_pyffish
 
 GAME = game_named("xiangqi")
 FILES = "abcdefghi"
@@ -93,7 +93,8 @@ def test_other_letters_are_read_and_ours_are_written() -> None:
     assert start == GAME.start
     assert GAME.position("rhbakabhr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RHEAKAEHR r").text == start
     assert GAME.position(start.rsplit(" ", 4)[0]).text == start
-    assert GAME.position("rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b - - 7 12").text.endswith(" b - - 7 12")
+    board = start.split()[0]
+    assert GAME.position(f"{board} b - - 7 12").text == f"{board} b - - 7 12"
     assert GAME.position("3k5/9/9/9/9/9/9/9/9/5K3 w - - - -").text == "3k5/9/9/9/9/9/9/9/9/5K3 w - - 0 1"
 
 
@@ -119,7 +120,7 @@ def test_every_position_of_games_survives_the_round_trip() -> None:
 def test_canonical_text_round_trips(data: st.DataObject) -> None:
     """Whatever is accepted is written canonically, and the canonical text is its own canonical text."""
     board: dict[tuple[int, int], str] = {}
-    for letter in data.draw(st.lists(st.sampled_from("AABBNNRRCCPPPPPaabbnnrrccppppp"), max_size=14)) + ["K", "k"]:
+    for letter in [*data.draw(st.lists(st.sampled_from("AABBNNRRCCPPPPPaabbnnrrccppppp"), max_size=14)), "K", "k"]:
         board[data.draw(st.sampled_from(ALLOWED_SQUARES[letter]))] = letter
     side = data.draw(st.sampled_from("wrb"))
     quiet, number = data.draw(st.integers(0, 300)), data.draw(st.integers(1, 400))
@@ -130,19 +131,18 @@ def test_canonical_text_round_trips(data: st.DataObject) -> None:
         return
     assert game.text == text.replace(" r ", " w ")
     assert GAME.position(game.text).text == game.text
-    swapped = text.replace("N", "H").replace("n", "h").replace("B", "E").replace(f" {side} ", " b " if side == "b" else " r ")
-    placement, rest = swapped.split(" ", 1)
-    assert GAME.position(placement.replace("b", "e") + " " + rest).text == game.text
+    placement, _, rest = text.split(" ", 2)
+    other_letters = placement.translate(str.maketrans("NnBb", "HhEe"))
+    assert GAME.position(f"{other_letters} {'b' if side == 'b' else 'r'} {rest}").text == game.text
 
 
 @given(st.text(alphabet="kabnrcpKABNRCP123456789/ wb-0", max_size=60))
 def test_no_text_makes_a_traceback(text: str) -> None:
     try:
         game = GAME.position(text)
-    except PositionError as error:
-        assert "\n" not in str(error)
-    else:
-        assert GAME.position(game.text).text == game.text
+    except PositionError:
+        return
+    assert GAME.position(game.text).text == game.text
 
 
 # --- Moves ----------------------------------------------------------------------------------------------------------

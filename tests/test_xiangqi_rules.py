@@ -12,16 +12,16 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
+import plain_xiangqi
 import pyffish
 import pytest
+from plain_xiangqi import ChaseRule
+from test_xiangqi_moves import EVALUATIONS, random_ending, snapshot, to_pyffish
 
-import plain_xiangqi
 from engine.games import game_named
 from engine.games.contract import PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, Position
 from engine.parameters import resolve, to_record
 from engine.rules import Ending, Rules
-from plain_xiangqi import ChaseRule
-from test_xiangqi_moves import EVALUATIONS, random_ending, snapshot, to_pyffish
 
 GAME = game_named("xiangqi")
 
@@ -33,6 +33,8 @@ def lost(side: str, offence: str) -> Ending:
     return Ending("0-1" if side == "Red" else "1-0", f"perpetual_{offence}")
 
 
+CHASED = lost("Red", "chase")
+
 # (name, FEN, cycle, verdict under the Asian rule, whether pyffish agrees)
 CYCLES: tuple[tuple[str, str, str, Ending, bool], ...] = (
     ("perpetual check by a rook", "1nR6/3k5/9/9/9/9/9/4K4/9/9 w", "c9c8 d8d9 c8c9 d9d8", lost("Red", "check"), True),
@@ -43,15 +45,15 @@ CYCLES: tuple[tuple[str, str, str, Ending, bool], ...] = (
     ("a cannon chases a horse", "5k3/9/9/9/9/9/9/C4A3/3K1n3/9 w", "a2a1 f1h2 a1a2 h2f1", lost("Red", "chase"), True),
     ("a horse chases a rook", "3k5/9/9/9/9/4N4/7r1/5K3/9/9 w", "e4g5 h3c3 g5e4 c3h3", lost("Red", "chase"), True),
     ("Black chases", "3R5/4nk3/9/9/9/9/9/3K5/9/9 b", "e8c7 d9c9 c7e8 c9d9", lost("Black", "chase"), True),
-    ("cannons chase by their screen", "3k5/9/9/C5n2/9/6N2/9/6C2/9/5K3 w", "g4f6 d9e9 f6g4 e9d9", lost("Red", "chase"), True),
+    ("cannons chase by their screen", "3k5/9/9/C5n2/9/6N2/9/6C2/9/5K3 w", "g4f6 d9e9 f6g4 e9d9", CHASED, True),
     ("chase of an uncrossed pawn", "3k5/9/9/C5p2/9/6N2/9/6C2/9/5K3 w", "g4f6 d9e9 f6g4 e9d9", DRAW, True),
     ("chase of a protected horse", "3k5/9/9/C5n1r/9/6N2/9/6C2/9/5K3 w", "g4f6 d9e9 f6g4 e9d9", DRAW, True),
-    ("cannons chase a protected rook", "3k5/9/9/C5r1r/9/6N2/9/6C2/9/5K3 w", "g4f6 d9e9 f6g4 e9d9", lost("Red", "chase"), True),
+    ("cannons chase a protected rook", "3k5/9/9/C5r1r/9/6N2/9/6C2/9/5K3 w", "g4f6 d9e9 f6g4 e9d9", CHASED, True),
     ("chase by a pawn", "5k3/9/9/3c5/2P6/9/9/9/9/4K4 w", "c5d5 d6c6 d5c5 c6d6", DRAW, True),
     ("chase by a general", "5k3/9/9/9/9/9/9/9/4c4/3K5 w", "d0e0 e1d1 e0d0 d1e1", DRAW, True),
     ("an offer to exchange rooks", "5k3/9/9/9/8r/R8/9/9/9/4K4 w", "a4a5 i5i4 a5a4 i4i5", DRAW, True),
     ("a pinned rook", "3kr4/9/9/9/3n5/4R4/9/9/9/4K4 w", "e4e5 d5b4 e5e4 b4d5", DRAW, False),
-    ("the protector's recapture is illegal", "3k5/9/5n3/4R4/9/9/9/9/9/4K4 w", "e6f6 f7e9 f6e6 e9f7", lost("Red", "chase"), True),
+    ("the protector's recapture is illegal", "3k5/9/5n3/4R4/9/9/9/9/9/4K4 w", "e6f6 f7e9 f6e6 e9f7", CHASED, True),
     ("two pieces in turn", "1r3k3/9/9/9/1N7/9/9/r8/4K4/9 w", "b5a7 a2a3 a7b5 a3a2", DRAW, True),
     ("check and chase in turn", "1nR6/3k5/9/9/9/9/9/4K4/9/9 w", "c9c8 d8d7 c8c9 d7d8", DRAW, True),
     ("both chase", "7C1/9/3k5/9/9/1r7/C8/3A3r1/9/5K3 w", "a3h3 b4h4 h3a3 h4b4", DRAW, True),
@@ -76,6 +78,11 @@ def loser(ending: Ending) -> str | None:
     return {"1-0": "Black", "0-1": "Red"}.get(ending.result)
 
 
+def described(ending: Ending) -> str:
+    """An ending by repetition in the words of ``plain_xiangqi.judge_cycle``."""
+    return "draw" if ending == DRAW else f"{ending.reason} {str(loser(ending)).lower()}"
+
+
 @pytest.mark.parametrize(("fen", "cycle", "verdict", "agrees"), [case[1:] for case in CYCLES], ids=NAMES)
 def test_constructed_cycles(fen: str, cycle: str, verdict: Ending, agrees: bool) -> None:
     """Open until the third occurrence, then the verdict; both oracles are asked."""
@@ -90,7 +97,7 @@ def test_constructed_cycles(fen: str, cycle: str, verdict: Ending, agrees: bool)
     assert game.judge(Rules()) == verdict
     assert {**snapshot(game), "in_check": 0} == {**before, "in_check": 0}, "judging changed the position"
     expected = plain_xiangqi.judge_cycle(fen, moves * 2)
-    assert expected == ("draw" if verdict == DRAW else f"{verdict.reason} {'red' if loser(verdict) == 'Red' else 'black'}")
+    assert expected == described(verdict)
     assert (pyffish_loser(fen, moves * 2) == loser(verdict)) == agrees
 
 
@@ -258,7 +265,7 @@ def test_random_cycles_agree_with_both_oracles() -> None:
         for cycle in generator.sample(found, min(len(found), 15)):
             ended = GAME.position(fen, cycle * 2).judge(Rules())
             assert ended is not None
-            verdict = "draw" if ended == DRAW else f"{ended.reason} {'red' if loser(ended) == 'Red' else 'black'}"
+            verdict = described(ended)
             assert verdict == plain_xiangqi.judge_cycle(fen, cycle * 2), (fen, cycle)
             verdicts[verdict.split()[0]] += 1
             expected = pyffish_loser(fen, cycle * 2)
@@ -354,7 +361,8 @@ def test_the_move_limit_by_its_definition_in_random_games() -> None:
             assert (ending is not None) == (counted >= 40)
             mover = game.side_to_move
             moves = game.legal_moves()
-            calm = [move for move in moves if plain_xiangqi.read_move(move)[1] not in plain_xiangqi.read_board(game.text)[0]]
+            board, _ = plain_xiangqi.read_board(game.text)
+            calm = [move for move in moves if plain_xiangqi.read_move(move)[1] not in board]
             checking = [move for move in calm if gives_check(game, move)]
             game.push(generator.choice(checking or calm or moves))
             if int(game.state.quiet) == 0:

@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from engine.games.contract import PATH_OPEN, BenchPosition, Game, MoveError, PositionError, check_contract, encode_verdict
+from engine.games.contract import (
+    PATH_OPEN,
+    BenchPosition,
+    Game,
+    MoveError,
+    PositionError,
+    check_contract,
+    encode_verdict,
+)
 from engine.kernel import implement, jit, new_record
 from engine.rules import Rules
 from engine.search.driver import think
@@ -209,11 +217,12 @@ def think_both(one, one_search, one_parameters, other, other_search, other_param
 
 
 KERNELS: dict[str, Any] = {
-    "generate": generate, "generate_noisy": generate_noisy, "make": make, "key_after": key_after, "unmake": unmake, "make_null": make_null,
-    "unmake_null": unmake_null, "in_check": in_check, "final_score": final_score, "evaluate": evaluate,
-    "prepare": prepare, "is_quiet": is_quiet, "capture_order": capture_order,
-    "loses_material": loses_material, "history_piece": history_piece, "path_verdict": path_verdict, "judge": judge,
-    "null_move_allowed": null_move_allowed, "material": material, "perft": perft,
+    function.__name__: function
+    for function in (
+        generate, generate_noisy, make, key_after, unmake, make_null, unmake_null, in_check, final_score, evaluate,
+        prepare, is_quiet, capture_order, loses_material, history_piece, path_verdict, judge, null_move_allowed,
+        material, perft,
+    )
 }  # fmt: skip
 
 check_contract(KERNELS, "takeaway")
@@ -254,7 +263,7 @@ class TakeAway(Game):
 
     def format_move(self, code: int) -> str:
         """Pile and stones."""
-        if not 0 < code & 3:
+        if not code & 3 > 0:
             raise MoveError(f"no move {code}")
         return "abc"[(code & 3) - 1] + str(code >> 2)
 
