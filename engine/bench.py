@@ -39,6 +39,20 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "hash_exact_depth_only": True, "rules_in_search": False, "hash_move": False, "lmr_base": 0, "lmr_divisor": 150,
         "lmr_min_depth": 2, "lmr_min_moves": 6, "tempo": 0,
     },
+    "mtdf": {
+        "algorithm": "mtdf", "internal_iterative_deepening": True, "hash_mate_any_depth": True,
+        "unique_move_check": True, "null_return": "beta", "delta_margin": 300,
+    },
+    "guarded": {
+        "mtdf_guess": "zero", "aspiration": "naive", "aspiration_window": 8, "null_mate_guard": True,
+        "null_hash_guard": "bound", "null_store": "all", "mate_threat_extension": True, "null_min_material": 900,
+        "null_not_in_check": False, "futility_depth": 3, "late_move_pruning_depth": 3,
+    },
+    "elephant": {
+        "aspiration": "naive_half", "aspiration_window": 8, "null_verify": "unless_safe", "null_not_in_verify": "root",
+        "null_verify_min_depth": 2, "null_store": "verified", "null_hash_guard": "any_entry", "razoring_depth": 2,
+        "single_reply_extension": True, "reverse_futility_depth": 4, "internal_iterative_reduction": 3,
+    },
     "straight": {"iterative_deepening": False, "history": False, "fail_soft": False},
 }  # fmt: skip
 """Overrides by name. The first is the default, searched to the positions' own depth; the others two plies less."""

@@ -83,6 +83,9 @@ SOUND_WAYS: dict[str, dict[str, Any]] = {
     },
     "history shared": {"history_index": "from_to_shared", "history_weight": 0, "history_decay": "clear"},
     "no stop on mate": {"stop_on_mate": False},
+    "mtdf": {"algorithm": "mtdf"},
+    "mtdf from zero": {"algorithm": "mtdf", "mtdf_guess": "zero", "fail_soft": False},
+    "internal deepening": {"internal_iterative_deepening": True, "hash_mb": 4},
 }  # fmt: skip
 
 
@@ -253,7 +256,7 @@ def test_the_table_keeps_mates_relative_to_the_node() -> None:
         for score, expected in (
             (MATE - here - 5, MATE - there - 5), (here + 5 - MATE, there + 5 - MATE), (123, 123), (-28_000, -28_000),
         ):  # fmt: skip
-            table.store(search_record, key, 77, score, 6, table.EXACT, here)
+            table.store(search_record, key, 77, score, 6, table.EXACT, here, 0)
             entry = table.probe(search_record, key)
             assert table.entry_score(entry, there) == expected
             assert (table.entry_move(entry), table.entry_depth(entry), table.entry_bound(entry)) == (77, 6, table.EXACT)
@@ -262,14 +265,14 @@ def test_the_table_keeps_mates_relative_to_the_node() -> None:
 def test_the_table_does_not_keep_what_the_path_decided() -> None:
     search_record = table_memory().search
     for score in (BAN - 3, 3 - BAN):
-        table.store(search_record, np.uint64(99), 5, score, 6, table.EXACT, 3)
+        table.store(search_record, np.uint64(99), 5, score, 6, table.EXACT, 3, 0)
         assert table.probe(search_record, np.uint64(99)) == 0
 
 
 def test_the_table_answers_only_for_its_key_and_its_game() -> None:
     memory = table_memory()
     key = np.uint64(1 << 63 | 12345)
-    table.store(memory.search, key, 5, 10, 6, table.LOWER_BOUND, 0)
+    table.store(memory.search, key, 5, 10, 6, table.LOWER_BOUND, 0, 0)
     assert table.probe(memory.search, key) != 0
     # The same bucket, another key.
     assert table.probe(memory.search, key ^ np.uint64(1 << 62)) == 0
@@ -280,19 +283,19 @@ def test_the_table_answers_only_for_its_key_and_its_game() -> None:
 def test_the_table_keeps_deep_entries_and_known_moves() -> None:
     search_record = table_memory().search
     bucket = [np.uint64(number << 40 | 5) for number in range(1, 6)]
-    table.store(search_record, bucket[0], 11, 0, 9, table.EXACT, 0)
+    table.store(search_record, bucket[0], 11, 0, 9, table.EXACT, 0, 0)
     for key in bucket[1:]:
-        table.store(search_record, key, 22, 0, 2, table.EXACT, 0)
+        table.store(search_record, key, 22, 0, 2, table.EXACT, 0, 0)
     assert table.entry_depth(table.probe(search_record, bucket[0])) == 9
     assert table.entry_depth(table.probe(search_record, bucket[-1])) == 2
     assert table.probe(search_record, bucket[1]) == 0
     # A bound without a move keeps the move that is known.
-    table.store(search_record, bucket[0], 0, -5, 9, table.UPPER_BOUND, 0)
+    table.store(search_record, bucket[0], 0, -5, 9, table.UPPER_BOUND, 0, 0)
     entry = table.probe(search_record, bucket[0])
     assert (table.entry_move(entry), table.entry_bound(entry)) == (11, table.UPPER_BOUND)
     # In a later search of the game an old deep entry gives way.
     search_record.search_number += 1
-    table.store(search_record, bucket[3], 33, 0, 1, table.EXACT, 0)
+    table.store(search_record, bucket[3], 33, 0, 1, table.EXACT, 0, 0)
     assert table.entry_move(table.probe(search_record, bucket[3])) == 33
 
 

@@ -160,6 +160,11 @@ def capture_order(state, move):
 
 
 @jit
+def capture_gain(state, move):
+    return 0
+
+
+@jit
 def loses_material(state, move):
     """There is nothing to lose."""
     return False
@@ -220,7 +225,8 @@ KERNELS: dict[str, Any] = {
     function.__name__: function
     for function in (
         generate, generate_noisy, make, key_after, unmake, make_null, unmake_null, in_check, final_score, evaluate,
-        prepare, is_quiet, capture_order, loses_material, history_piece, path_verdict, judge, null_move_allowed,
+        prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict, judge,
+        null_move_allowed,
         material, perft,
     )
 }  # fmt: skip

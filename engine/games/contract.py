@@ -97,6 +97,11 @@ def capture_order(state, move):  # type: ignore[no-untyped-def]
 
 
 @game_stub(2)
+def capture_gain(state, move):  # type: ignore[no-untyped-def]
+    """The most centipawns a move that is not quiet wins at once."""
+
+
+@game_stub(2)
 def loses_material(state, move):  # type: ignore[no-untyped-def]
     """Whether a move that is not quiet loses material by static exchange evaluation."""
 
@@ -137,7 +142,8 @@ def perft(state, lists, depth):  # type: ignore[no-untyped-def]
 
 COMPILED_CONTRACT = (
     "generate", "generate_noisy", "make", "key_after", "unmake", "make_null", "unmake_null", "in_check",
-    "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "loses_material", "history_piece",
+    "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
+    "loses_material", "history_piece",
     "path_verdict", "judge", "null_move_allowed", "material", "perft",
 )  # fmt: skip
 """The stubs a game must register."""

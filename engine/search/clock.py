@@ -9,6 +9,10 @@ Pondering [EE 8.1]: until the ponder hit, which another thread signals, no clock
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from engine.kernel import jit, monotonic_ns, read_flag, thread_cpu_ns
 from engine.parameters import choice_code
 from engine.search.records import (
@@ -24,7 +28,22 @@ from engine.search.records import (
 )
 
 _ELEPHANTEYE = choice_code("time_strategy", "elephanteye")
+_ELEPHANTEYE_331 = choice_code("time_strategy", "elephanteye-3.31")
 _FIXED = choice_code("time_strategy", "fixed")
+_MIN_TIME = choice_code("time_strategy", "min_time")
+_SOFT_AT_ROOT = choice_code("time_soft_check", "root_result")
+_PREDICT_OFF = choice_code("time_predict", "off")
+_PREDICT_LAST_RATIO = choice_code("time_predict", "last_ratio")
+_PREDICT_CONSTANT = choice_code("time_predict", "constant_ratio")
+
+FALLING_SCORE = 90
+"""Centipawns by which the score must fall for [3.31] to think on: 20 of its units."""
+STABLE_ITERATIONS = 4
+"""Iterations for which a best move must have stood for [3.31] to halve its time."""
+
+# Logarithms to base 2 in 256ths, made once, so that forecasts are the same on every processor.
+_LOGARITHMS = np.array([round(256 * math.log2(1 + part / 256)) for part in range(256)], np.int64)
+_POWERS = np.array([round(65536 * 2 ** (part / 256)) for part in range(256)], np.int64)
 _FROM_HIT = choice_code("ponder_elapsed", "from_hit")
 _MILLISECOND = 1_000_000
 
@@ -37,19 +56,35 @@ def allot(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to
     """
     soft = NO_LIMIT
     hard = NO_LIMIT
+    strategy = parameters.time_strategy
+    search.soft_at_root = 0
+    search.proper_ns = 0
+    if strategy == _MIN_TIME:
+        # The time a move is a least time: only the end of an iteration is a place to stop.
+        if move_time_ms > 0 or remaining_ns >= 0:
+            soft = (move_time_ms if move_time_ms > 0 else parameters.time_fixed_ms) * _MILLISECOND
+        search.soft_ns = soft
+        search.hard_ns = hard
+        return
     if move_time_ms > 0:
         hard = move_time_ms * _MILLISECOND
     if remaining_ns >= 0:
         usable = max(0, remaining_ns - parameters.clock_reserve_ms * _MILLISECOND)
-        if parameters.time_strategy == _ELEPHANTEYE:
-            if moves_to_go > 0:
-                proper = remaining_ns // moves_to_go
-            else:
-                proper = increment_ns + remaining_ns // parameters.time_divisor
-            if search.ponders != 0:
-                proper = proper // 1000 * parameters.ponder_time_factor
+        if moves_to_go > 0:
+            proper = remaining_ns // moves_to_go
+        else:
+            proper = increment_ns + remaining_ns // parameters.time_divisor
+        if search.ponders != 0:
+            proper = proper // 1000 * parameters.ponder_time_factor
+        search.proper_ns = proper
+        if strategy == _ELEPHANTEYE:
             soft = proper // 1000 * parameters.time_soft_factor
             hard = min(hard, proper // 1000 * parameters.time_hard_factor)
+            search.soft_at_root = 1 if parameters.time_soft_check == _SOFT_AT_ROOT else 0
+        elif strategy == _ELEPHANTEYE_331:
+            soft = proper
+            tenths = max(5, 11 - moves_to_go) if moves_to_go > 0 else 5
+            hard = min(hard, min(remaining_ns // 10 * tenths, 10 * proper))
         elif parameters.time_strategy == _FIXED:
             hard = min(hard, parameters.time_fixed_ms * _MILLISECOND)
         else:
@@ -57,6 +92,70 @@ def allot(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to
         hard = min(hard, usable)
     search.soft_ns = soft
     search.hard_ns = hard
+
+
+@jit
+def adapt_soft_limit(search, parameters, score_change):
+    """[3.31] after an iteration: the proper time, halved for each reason to hurry."""
+    if parameters.time_strategy != _ELEPHANTEYE_331 or search.soft_ns >= NO_LIMIT:
+        return
+    soft = search.proper_ns
+    if parameters.null_move == 0:
+        soft //= 2
+    if score_change >= -FALLING_SCORE:
+        soft //= 2
+    if search.best_move_stable >= STABLE_ITERATIONS:
+        soft //= 2
+    search.soft_ns = soft
+
+
+@jit
+def _logarithm(number):
+    """Logarithm to base 2 of a positive number, in 256ths."""
+    whole = 0
+    rest = number
+    while rest > 1:
+        rest >>= 1
+        whole += 1
+    part = ((number << 8) >> whole) & 255 if whole < 54 else (number >> (whole - 8)) & 255
+    return whole * 256 + _LOGARITHMS[part]
+
+
+@jit
+def _power(logarithm):
+    """2 to the power of a non-negative logarithm in 256ths; bounded, for it is only compared with a limit."""
+    whole = logarithm >> 8
+    if whole > 45:
+        return NO_LIMIT
+    return (_POWERS[logarithm & 255] << whole) >> 16
+
+
+@jit
+def forecast_ns(search, parameters):
+    """Expected duration of the next iteration from those before [OT]; 0 where there is nothing to go by.
+
+    A line through the logarithms of three durations at steps 1, 2, 3 has at step 4 their mean plus the difference of
+    the outer ones.
+    """
+    last = search.iteration_ns[0]
+    before = search.iteration_ns[1]
+    earliest = search.iteration_ns[2]
+    if parameters.time_predict == _PREDICT_CONSTANT or before == 0:
+        return last // 1000 * parameters.time_predict_ratio
+    if parameters.time_predict == _PREDICT_LAST_RATIO or earliest == 0:
+        return _power(max(2 * _logarithm(last) - _logarithm(before), 0))
+    one, two, three = _logarithm(earliest), _logarithm(before), _logarithm(last)
+    return _power(max((one + two + three) // 3 + three - one, 0))
+
+
+@jit
+def next_iteration_fits(search, parameters):
+    """Whether the next iteration is expected to end before this move's hard limit; true where nothing is forecast."""
+    if parameters.time_predict == _PREDICT_OFF or search.clock == CLOCK_OFF or search.hard_ns >= NO_LIMIT:
+        return True
+    if search.ponder_address != 0:
+        return True
+    return counted_ns(search) + forecast_ns(search, parameters) <= search.hard_ns
 
 
 @jit

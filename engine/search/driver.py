@@ -11,8 +11,17 @@ import numpy as np
 from engine.games.contract import generate, in_check, make, unmake
 from engine.kernel import jit
 from engine.parameters import choice_code
-from engine.search.clock import arm_clock, elapsed_ns, spend_node, start_clock, stop_if_soft_limit_passed
+from engine.search.clock import (
+    adapt_soft_limit,
+    arm_clock,
+    elapsed_ns,
+    next_iteration_fits,
+    spend_node,
+    start_clock,
+    stop_if_soft_limit_passed,
+)
 from engine.search.node import ALPHABETA, bounded, remember_variation, search_node
+from engine.search.null_move import NORMAL
 from engine.search.ordering import pick_move, prepare_heuristics, reward_cutoff, score_moves
 from engine.search.quiescence import terminal_value
 from engine.search.records import HISTORY_SIZE, NO_LIMIT
@@ -22,8 +31,15 @@ from engine.values import BAN_BOUND, INFINITY, MATE_BOUND, MAX_DEPTH
 
 _OFF = choice_code("aspiration", "off")
 _FULL = choice_code("aspiration", "full")
-_ONE_SIDED = choice_code("aspiration", "one_sided")
-_SOFT_AT_ROOT = choice_code("time_soft_check", "root_result")
+_GRADUAL = choice_code("aspiration", "gradual")
+_NAIVE_HALF = choice_code("aspiration", "naive_half")
+_NAIVE = choice_code("aspiration", "naive")
+_MTDF = choice_code("algorithm", "mtdf")
+_GUESS_TWO_BACK = choice_code("mtdf_guess", "two_back")
+_GUESS_ZERO = choice_code("mtdf_guess", "zero")
+
+MOST_TURNS = 4
+"""Changes from failing low to failing high, or back, after which an aspiration window is taken to alternate."""
 
 
 @jit
@@ -48,15 +64,15 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
         make(state, move)
         child = np.int64(depth - 1)
         if index == first or parameters.algorithm == ALPHABETA:
-            value = -search_node(state, search, lists, parameters, -beta, -raised, child, np.int64(1), np.int64(0))
+            value = -search_node(state, search, lists, parameters, -beta, -raised, child, np.int64(1), np.int64(NORMAL))
         else:
             value = -search_node(
-                state, search, lists, parameters, -raised - 1, -raised, child, np.int64(1), np.int64(0)
+                state, search, lists, parameters, -raised - 1, -raised, child, np.int64(1), np.int64(NORMAL)
             )
             if value > raised and value < beta and search.stopped == 0:
                 search.researches += 1
                 value = -search_node(
-                    state, search, lists, parameters, -beta, -raised, child, np.int64(1), np.int64(0)
+                    state, search, lists, parameters, -beta, -raised, child, np.int64(1), np.int64(NORMAL)
                 )
         unmake(state)
         if search.stopped != 0:
@@ -72,7 +88,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                 if value >= beta:
                     reward_cutoff(state, search, parameters, move, depth, np.int64(0))
                     break
-                if parameters.time_soft_check == _SOFT_AT_ROOT and line == 0:
+                if search.soft_at_root != 0 and line == 0:
                     stop_if_soft_limit_passed(search)
                     if search.stopped != 0:
                         return np.int64(0)
@@ -83,7 +99,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     elif best_move == 0:
         bound = UPPER_BOUND
     if first == 0 and search.filter_count == 0:
-        store(search, state.key, best_move, best, depth, bound, np.int64(0))
+        store(search, state.key, best_move, best, depth, bound, np.int64(0), np.int64(0))
     return best
 
 
@@ -156,6 +172,8 @@ def _search_window(state, search, lists, parameters, depth, previous):
     if parameters.aspiration != _OFF and previous > -INFINITY:
         alpha = max(previous - half_width, -INFINITY)
         beta = min(previous + half_width, INFINITY)
+    last_failure = 0
+    turns = 0
     while True:
         value = search_root(state, search, lists, parameters, alpha, beta, depth, line)
         if search.stopped != 0:
@@ -168,23 +186,100 @@ def _search_window(state, search, lists, parameters, depth, previous):
             search.fails_low += 1
         else:
             search.fails_high += 1
-        if parameters.aspiration == _FULL:
+        failure = -1 if failed_low else 1
+        if failure == -last_failure:
+            turns += 1
+        last_failure = failure
+        if turns >= MOST_TURNS:
+            # Instability between two searches of one position: each failure contradicts the last, for ever.
+            search.alternations += 1
             alpha = np.int64(-INFINITY)
             beta = np.int64(INFINITY)
-        elif parameters.aspiration == _ONE_SIDED:
-            # A second failure on the other side finds that bound still in place and opens it too.
-            if failed_low:
-                alpha = np.int64(-INFINITY)
-            else:
-                beta = np.int64(INFINITY)
-        else:
+        elif parameters.aspiration == _FULL:
+            alpha = np.int64(-INFINITY)
+            beta = np.int64(INFINITY)
+        elif parameters.aspiration == _GRADUAL:
             half_width = half_width * parameters.aspiration_growth // 1000 + 1
+            reach = half_width if half_width < BAN_BOUND else np.int64(2 * INFINITY)
             if failed_low:
-                alpha = previous - half_width if half_width < BAN_BOUND else np.int64(-INFINITY)
-                alpha = max(alpha, -INFINITY)
+                alpha = max(previous - reach, -INFINITY)
             else:
-                beta = previous + half_width if half_width < BAN_BOUND else np.int64(INFINITY)
-                beta = min(beta, INFINITY)
+                beta = min(previous + reach, INFINITY)
+        elif failed_low:
+            # A second failure on the other side finds that bound still in place and opens it too.
+            alpha = np.int64(-INFINITY)
+            if parameters.aspiration == _NAIVE:
+                beta = value + 1
+        else:
+            beta = np.int64(INFINITY)
+            if parameters.aspiration == _NAIVE or parameters.aspiration == _NAIVE_HALF:
+                alpha = value - 1
+
+
+@jit
+def _search_mtdf(state, search, lists, parameters, depth, guess):
+    """One iteration by MTD(f): null windows that close in on the value from both sides [OT]."""
+    line = search.current_line
+    lower = np.int64(-INFINITY)
+    upper = np.int64(INFINITY)
+    value = guess
+    while lower < upper:
+        beta = max(value, lower + 1)
+        search.mtdf_passes += 1
+        value = search_root(state, search, lists, parameters, beta - 1, beta, depth, line)
+        if search.stopped != 0:
+            return value
+        if value < beta:
+            upper = value
+        else:
+            lower = value
+        if upper < lower:
+            # Instability: the last pass, which searched with the most knowledge, is believed.
+            return value
+    return value
+
+
+@jit
+def _others_lose(state, search, lists, parameters, depth):
+    """Whether every root move but the first is proven to lose [EE 8.3]; an abort inside means no.
+
+    The root of this search is not stored in the table, for its value is not the position's.
+    """
+    alpha = np.int64(-MATE_BOUND)
+    if in_check(state) and parameters.check_extension != 0:
+        depth += 1
+    for index in range(1, search.root_count):
+        if not spend_node(search, parameters):
+            return False
+        make(state, np.int64(search.root_moves[index]))
+        value = -search_node(
+            state, search, lists, parameters, -alpha - 1, -alpha, np.int64(depth - 1), np.int64(1), np.int64(NORMAL)
+        )
+        unmake(state)
+        if search.stopped != 0 or value > alpha:
+            return False
+    return True
+
+
+@jit
+def _first_guess(search, parameters, depth_before):
+    """Where MTD(f) begins."""
+    if depth_before == 0 or parameters.mtdf_guess == _GUESS_ZERO:
+        return np.int64(0)
+    if parameters.mtdf_guess == _GUESS_TWO_BACK and search.previous_score > -INFINITY:
+        return search.previous_score
+    return search.line_score[search.current_line]
+
+
+@jit
+def _note_iteration(search, parameters, began_ns, best_before, score_before):
+    """What the time rules need to know of a completed iteration; sets the soft limit that depends on it."""
+    for index in range(3, 0, -1):
+        search.iteration_ns[index] = search.iteration_ns[index - 1]
+    search.iteration_ns[0] = max(elapsed_ns(search) - began_ns, 1)
+    search.best_move_stable = search.best_move_stable + 1 if search.line_move[0] == best_before else 1
+    search.previous_score = score_before
+    adapt_soft_limit(search, parameters, search.line_score[0] - score_before if score_before > -INFINITY else 0)
 
 
 @jit
@@ -196,10 +291,17 @@ def _iterate(state, search, lists, parameters):
         depth = last
     lines = min(search.lines, search.root_count)
     while True:
+        began_ns = elapsed_ns(search)
+        best_before = search.line_move[0]
+        score_before = search.line_score[0]
         for line in range(lines):
             search.current_line = line
             previous = search.line_score[line] if search.depth > 0 else np.int64(-INFINITY)
-            value = _search_window(state, search, lists, parameters, np.int64(depth), previous)
+            if parameters.algorithm == _MTDF:
+                guess = _first_guess(search, parameters, search.depth)
+                value = _search_mtdf(state, search, lists, parameters, np.int64(depth), guess)
+            else:
+                value = _search_window(state, search, lists, parameters, np.int64(depth), previous)
             if search.stopped != 0:
                 return
             search.line_score[line] = value
@@ -207,12 +309,22 @@ def _iterate(state, search, lists, parameters):
         search.depth = depth
         if search.clock_armed == 0:
             arm_clock(search)
+        _note_iteration(search, parameters, began_ns, best_before, score_before)
         if parameters.stop_on_mate != 0 and lines == 1:
             if search.line_score[0] >= MATE_BOUND or search.line_score[0] <= -MATE_BOUND:
                 return
-        if parameters.time_soft_check != _SOFT_AT_ROOT:
+        if search.soft_at_root == 0:
             stop_if_soft_limit_passed(search)
         if search.stopped != 0 or depth >= last:
+            return
+        if parameters.unique_move_check != 0 and lines == 1 and search.line_score[0] > -MATE_BOUND:
+            if _others_lose(state, search, lists, parameters, np.int64(depth)):
+                search.unique_moves += 1
+                return
+            if search.stopped != 0:
+                return
+        if not next_iteration_fits(search, parameters):
+            search.predicted_stops += 1
             return
         # One legal move needs no thought, unless depth alone was asked for or the caller chose that move.
         if search.root_count == 1 and search.filter_count == 0:
@@ -233,6 +345,11 @@ def think(state, search, lists, parameters):
     search.depth = 0
     search.deepest_ply = 0
     search.current_line = 0
+    search.verifying = 0
+    search.best_move_stable = 0
+    search.previous_score = -INFINITY
+    for index in range(4):
+        search.iteration_ns[index] = 0
     prepare_heuristics(search, parameters)
     for line in range(search.lines):
         search.line_move[line] = 0

@@ -23,7 +23,15 @@ from engine.games.contract import (
 from engine.kernel import jit
 from engine.parameters import choice_code
 from engine.search.clock import spend_node
-from engine.search.null_move import may_try_null_move, must_verify
+from engine.search.null_move import (
+    AFTER_NULL,
+    NORMAL,
+    VERIFICATION,
+    is_mate_threat,
+    may_try_null_move,
+    must_verify,
+    null_move_barred,
+)
 from engine.search.ordering import pick_move, reward_cutoff, reward_history, score_moves
 from engine.search.quiescence import quiescence, static_value, terminal_value
 from engine.search.table import (
@@ -34,6 +42,8 @@ from engine.search.table import (
     entry_depth,
     entry_move,
     entry_score,
+    entry_threat,
+    is_null_cutoff,
     prefetch_bucket,
     probe,
     store,
@@ -41,6 +51,9 @@ from engine.search.table import (
 from engine.values import BAN, INFINITY, MATE_BOUND, MAX_MOVES, MAX_PLY
 
 ALPHABETA = choice_code("algorithm", "alphabeta")
+RETURN_BETA = choice_code("null_return", "beta")
+STORE_VERIFIED = choice_code("null_store", "verified")
+STORE_ALL = choice_code("null_store", "all")
 RECORD_CUTOFF_AND_PV = choice_code("history_record", "cutoff_and_pv")
 
 LOGARITHM = np.array([0] + [round(100 * math.log(number)) for number in range(1, 256)], np.int64)
@@ -75,23 +88,55 @@ def reduction(parameters, depth, number):
 @jit
 def table_cutoff(parameters, entry, alpha, beta, depth, ply):
     """Whether an entry decides the node."""
+    score = entry_score(entry, ply)
+    bound = entry_bound(entry)
+    if parameters.hash_mate_any_depth != 0:
+        # A proven mate stays proven at every depth, where its bound helps.
+        if score >= MATE_BOUND and score >= beta and bound != UPPER_BOUND:
+            return True
+        if score <= -MATE_BOUND and score <= alpha and bound != LOWER_BOUND:
+            return True
     if parameters.hash_exact_depth_only != 0:
         if entry_depth(entry) != depth:
             return False
     elif entry_depth(entry) < depth:
         return False
-    bound = entry_bound(entry)
-    score = entry_score(entry, ply)
     if bound == EXACT:
         return True
     return (bound == LOWER_BOUND and score >= beta) or (bound == UPPER_BOUND and score <= alpha)
 
 
 @jit
-def search_node(state, search, lists, parameters, alpha, beta, depth, ply, null_before):
+def path_value(verdict, ply):
+    """Score of a path that is decided: a draw, or a loss or win by repetition at its distance from the root."""
+    if verdict == PATH_DRAW:
+        return np.int64(0)
+    return ply - BAN if verdict == PATH_LOSS else BAN - ply
+
+
+@jit
+def horizon(state, search, lists, parameters, alpha, beta, ply):
+    """Value of a node at depth 0: what the path decides, else quiescence or the static evaluation.
+
+    A function of its own because most nodes end here, and the main function's frame is large.
+    """
+    search.variation_end[ply] = ply
+    if parameters.rules_in_search != 0:
+        verdict = path_verdict(state, search.root)
+        if verdict != PATH_OPEN:
+            return bounded(parameters, path_value(verdict, ply), alpha, beta)
+    if parameters.quiescence != 0:
+        value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
+    else:
+        value = static_value(state, parameters)
+    return bounded(parameters, value, alpha, beta)
+
+
+@jit
+def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role):
     """Value of the position for the side to move, within or beyond (alpha, beta).
 
-    ``null_before`` is 1 directly after a null move, and in a verification search. When ``search.stopped`` is set the
+    ``role`` is what the node is to the null move (see ``engine.search.null_move``). When ``search.stopped`` is set the
     value means nothing.
     """
     # Step 1. A side in check must not be judged at the horizon.
@@ -99,78 +144,127 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, null_
     if checked and parameters.check_extension != 0 and depth < MAX_PLY:
         depth += 1
 
-    # Step 2. What the path decides: repetition, move limit, bare material.
+    # Step 2. The horizon.
+    if depth <= 0:
+        return horizon(state, search, lists, parameters, alpha, beta, ply)
+
+    # Step 3. What the path decides: repetition, move limit, bare material.
     search.variation_end[ply] = ply
     if parameters.rules_in_search != 0:
         verdict = path_verdict(state, search.root)
         if verdict != PATH_OPEN:
-            value = np.int64(0)
-            if verdict != PATH_DRAW:
-                value = ply - BAN if verdict == PATH_LOSS else BAN - ply
-            return bounded(parameters, value, alpha, beta)
-
-    # Step 3. The horizon.
-    if depth <= 0:
-        if parameters.quiescence != 0:
-            value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
-        else:
-            value = static_value(state, parameters)
-        return bounded(parameters, value, alpha, beta)
+            return bounded(parameters, path_value(verdict, ply), alpha, beta)
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:
         return bounded(parameters, static_value(state, parameters), alpha, beta)
 
-    # Step 4. The transposition table. Nodes of the principal variation are always searched, except under plain
-    # alpha-beta, whose nodes nearly all have an open window.
-    open_window = beta - alpha > 1
+    # Step 4. The transposition table. Nodes of the principal variation are always searched; plain alpha-beta has no
+    # such nodes to tell apart, for nearly all of its windows are open. A stored null cutoff says nothing where no null
+    # move may be tried.
+    principal = beta - alpha > 1 and parameters.algorithm != ALPHABETA
+    barred = null_move_barred(search, parameters, role)
     entry = probe(search, state.key)
     hash_move = entry_move(entry)
-    if entry != 0 and (not open_window or parameters.algorithm == ALPHABETA):
+    threat = entry_threat(entry)
+    if entry != 0 and not principal and not (barred and is_null_cutoff(entry)):
         if table_cutoff(parameters, entry, alpha, beta, depth, ply):
             return bounded(parameters, entry_score(entry, ply), alpha, beta)
 
-    # Step 5. Null move: if even skipping the turn keeps the score above beta, a real move will.
-    if parameters.null_move != 0 and not checked:
+    # Step 5. Nodes near the horizon whose static evaluation is far outside the window.
+    static = np.int64(0)
+    if not checked:
         static = static_value(state, parameters)
-        if may_try_null_move(state, parameters, beta, depth, static, checked, open_window, null_before):
+        if not principal and alpha > -MATE_BOUND and beta < MATE_BOUND:
+            margin = parameters.reverse_futility_margin * depth
+            if depth <= parameters.reverse_futility_depth and static - margin >= beta:
+                return bounded(parameters, static, alpha, beta)
+            if depth <= parameters.razoring_depth and static + parameters.razoring_margin * depth <= alpha:
+                value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
+                if search.stopped != 0:
+                    return np.int64(0)
+                if value <= alpha:
+                    return bounded(parameters, value, alpha, beta)
+
+    # Step 6. Null move: if even skipping the turn keeps the score above beta, a real move will.
+    if not barred and (not checked or parameters.null_not_in_check == 0):
+        if may_try_null_move(state, parameters, entry, beta, depth, ply, static, principal):
             search.null_tries += 1
-            null_depth = max(depth - parameters.null_depth, 0)
-            make_null(state)
-            value = -search_node(
-                state, search, lists, parameters, -beta, -beta + 1, np.int64(null_depth), ply + 1, np.int64(1)
-            )
-            unmake_null(state)
+            null_depth = np.int64(max(depth - parameters.null_depth, 0))
+            if checked:
+                # The general would be taken: the try costs its node and fails.
+                if not spend_node(search, parameters):
+                    return np.int64(0)
+                value = np.int64(-INFINITY)
+            else:
+                make_null(state)
+                value = -search_node(
+                    state, search, lists, parameters, -beta, -beta + 1, null_depth, ply + 1, np.int64(AFTER_NULL)
+                )
+                unmake_null(state)
             if search.stopped != 0:
                 return np.int64(0)
+            if is_mate_threat(parameters, value, ply):
+                search.mate_threats += 1
+                threat = np.int64(1)
             if value >= beta:
+                verified = must_verify(state, parameters, depth)
                 confirmed = True
-                if must_verify(state, parameters, depth):
-                    check_depth = np.int64(depth - parameters.null_depth + 1)
+                if verified:
+                    search.null_verified += 1
+                    search.verifying += 1
                     again = search_node(
-                        state, search, lists, parameters, beta - 1, beta, check_depth, ply, np.int64(1)
-                    )
+                        state, search, lists, parameters, beta - 1, beta,
+                        np.int64(max(depth - parameters.null_depth + 1, 0)), ply, np.int64(VERIFICATION)
+                    )  # fmt: skip
+                    search.verifying -= 1
                     if search.stopped != 0:
                         return np.int64(0)
                     confirmed = again >= beta
-                    if not confirmed:
-                        search.null_refuted += 1
                 if confirmed:
                     search.null_cutoffs += 1
                     search.variation_end[ply] = ply
                     # A mate found by skipping a turn is unproven.
-                    return bounded(parameters, beta if value >= MATE_BOUND else value, alpha, beta)
+                    if value >= MATE_BOUND or parameters.null_return == RETURN_BETA:
+                        value = beta
+                    if parameters.null_store == STORE_ALL or (verified and parameters.null_store == STORE_VERIFIED):
+                        store(search, state.key, np.int64(0), value, null_depth, LOWER_BOUND, ply, threat)
+                    return bounded(parameters, value, alpha, beta)
+                search.null_refuted += 1
+    if threat != 0 and parameters.mate_threat_extension != 0:
+        depth += 1
 
-    # Step 6. Moves, in the order of promise; the table's move is tried before the others are even generated.
+    # Step 7. Without a move from the table, find one by a shallower search, or search less deeply.
+    if hash_move == 0:
+        if parameters.internal_iterative_deepening != 0 and beta - alpha > 1 and depth > 2:
+            search_node(
+                state, search, lists, parameters, alpha, beta, np.int64(depth // 2), ply, np.int64(AFTER_NULL)
+            )
+            if search.stopped != 0:
+                return np.int64(0)
+            search.variation_end[ply] = ply
+            hash_move = entry_move(probe(search, state.key))
+        elif parameters.internal_iterative_reduction != 0 and depth >= parameters.internal_iterative_reduction:
+            depth -= 1
+
+    # Step 8. Moves, in the order of promise; the table's move is tried before the others are even generated.
     count = np.int64(1)
-    generated = hash_move == 0 or parameters.hash_move == 0
+    generated = hash_move == 0 or parameters.hash_move == 0 or parameters.single_reply_extension != 0
     if generated:
         count = generate(state, lists, ply)
         if count == 0:
             return bounded(parameters, terminal_value(state, ply), alpha, beta)
+        if count == 1 and parameters.single_reply_extension != 0:
+            depth += 1
         score_moves(state, search, lists, parameters, ply, count, hash_move)
+    prune_quiets = not principal and not checked and alpha > -MATE_BOUND
+    futile = prune_quiets and depth <= parameters.futility_depth
+    futile = futile and static + parameters.futility_margin * depth <= alpha
+    most_moves = np.int64(MAX_MOVES)
+    if prune_quiets and depth <= parameters.late_move_pruning_depth:
+        most_moves = parameters.late_move_pruning_base + depth * depth
 
-    # Step 7. The move loop.
+    # Step 9. The move loop.
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
     raised = alpha
@@ -182,12 +276,20 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, null_
         else:
             move = hash_move
         quiet = is_quiet(state, move)
-        if not spend_node(search, parameters):
-            return np.int64(0)
-        prefetch_bucket(search, key_after(state, move))
+        if depth > 1:
+            # Below, the child is quiescence, which does not use the table.
+            prefetch_bucket(search, key_after(state, move))
         make(state, move)
 
-        # Step 8. Late quiet moves are first tried at reduced depth.
+        # Step 10. Quiet moves that cannot help: too late in the order, or too far below alpha. Checks are not skipped.
+        if (futile or index >= most_moves) and quiet and best > -MATE_BOUND and not in_check(state):
+            unmake(state)
+            continue
+        if not spend_node(search, parameters):
+            unmake(state)
+            return np.int64(0)
+
+        # Step 11. Late quiet moves are first tried at reduced depth.
         reduced = np.int64(0)
         if (
             parameters.late_move_reductions != 0
@@ -199,30 +301,33 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, null_
         ):
             reduced = reduction(parameters, depth, np.int64(index))
 
-        # Step 9. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first.
+        # Step 12. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first
+        # move; again in full depth if a reduced search raises alpha, and with the whole window if a null window is
+        # not enough.
         child = np.int64(depth - 1)
-        if index == 0 or parameters.algorithm == ALPHABETA:
-            value = -search_node(
-                state, search, lists, parameters, -beta, -raised, child - reduced, ply + 1, np.int64(0)
-            )
-            if reduced > 0 and value > raised and search.stopped == 0:
-                value = -search_node(state, search, lists, parameters, -beta, -raised, child, ply + 1, np.int64(0))
-        else:
-            value = -search_node(
-                state, search, lists, parameters, -raised - 1, -raised, child - reduced, ply + 1, np.int64(0)
-            )
-            if reduced > 0 and value > raised and search.stopped == 0:
+        child_depth = np.int64(child - reduced)
+        upper = beta if index == 0 or parameters.algorithm == ALPHABETA else raised + 1
+        while True:
+            if child_depth <= 0 and (parameters.check_extension == 0 or not in_check(state)):
+                value = -horizon(state, search, lists, parameters, -upper, -raised, ply + 1)
+            else:
                 value = -search_node(
-                    state, search, lists, parameters, -raised - 1, -raised, child, ply + 1, np.int64(0)
+                    state, search, lists, parameters, -upper, -raised, child_depth, ply + 1, np.int64(NORMAL)
                 )
-            if value > raised and value < beta and search.stopped == 0:
+            if value <= raised or search.stopped != 0:
+                break
+            if child_depth < child:
+                child_depth = child
+            elif upper < beta and value < beta:
                 search.researches += 1
-                value = -search_node(state, search, lists, parameters, -beta, -raised, child, ply + 1, np.int64(0))
+                upper = beta
+            else:
+                break
         unmake(state)
         if search.stopped != 0:
             return np.int64(0)
 
-        # Step 10. Keep the best; stop at a refutation.
+        # Step 13. Keep the best; stop at a refutation.
         if value > best:
             best = value
             if value > raised:
@@ -242,7 +347,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, null_
             # The table's move comes first again, and is done.
             pick_move(state, parameters, lists, ply, np.int64(0), count)
 
-    # Step 11. Record the result.
+    # Step 14. Record the result.
     best = bounded(parameters, best, alpha, beta)
     bound = EXACT
     if best >= beta:
@@ -251,5 +356,5 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, null_
         bound = UPPER_BOUND
     elif parameters.history_record == RECORD_CUTOFF_AND_PV:
         reward_history(state, search, parameters, best_move, depth)
-    store(search, state.key, best_move, best, depth, bound, ply)
+    store(search, state.key, best_move, best, depth, bound, ply, threat)
     return best

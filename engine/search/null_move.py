@@ -5,18 +5,53 @@ from __future__ import annotations
 from engine.games.contract import material, null_move_allowed
 from engine.kernel import jit
 from engine.parameters import choice_code
-from engine.values import MATE_BOUND
+from engine.search.table import EXACT, UPPER_BOUND, entry_bound, entry_depth, entry_score, entry_threat
+from engine.values import MATE, MATE_BOUND
 
-VERIFY_ALWAYS = choice_code("null_verify", "always")
-VERIFY_UNLESS_SAFE = choice_code("null_verify", "unless_safe")
+_VERIFY_ALWAYS = choice_code("null_verify", "always")
+_VERIFY_UNLESS_SAFE = choice_code("null_verify", "unless_safe")
+_BAR_SUBTREE = choice_code("null_not_in_verify", "subtree")
+_BAR_ROOT = choice_code("null_not_in_verify", "root")
+_GUARD_ANY_ENTRY = choice_code("null_hash_guard", "any_entry")
+_GUARD_BOUND = choice_code("null_hash_guard", "bound")
+_OFFSET_NULL_DEPTH = choice_code("mate_threat_offset", "null_depth")
+
+NORMAL, AFTER_NULL, VERIFICATION = 0, 1, 2
+"""What a node is to the null move: an ordinary node, the child of one, or the root of a verification."""
 
 
 @jit
-def may_try_null_move(state, parameters, beta, depth, static, checked, open_window, null_before):
-    """Whether the conditions for a null move hold; each but "not in check" is a parameter."""
-    if parameters.null_move == 0 or checked or depth < parameters.null_min_depth:
+def null_move_barred(search, parameters, role):
+    """Whether the node may not try a null move because of where it stands (conditions 4 and 5)."""
+    if parameters.null_move == 0:
+        return True
+    if role != NORMAL and parameters.null_not_twice != 0:
+        return True
+    if search.verifying > 0 and parameters.null_not_in_verify == _BAR_SUBTREE:
+        return True
+    return role == VERIFICATION and parameters.null_not_in_verify >= _BAR_ROOT
+
+
+@jit
+def _table_forbids(parameters, entry, beta, depth, ply):
+    """Conditions 6 and 8: what the table knows of the position speaks against a null move."""
+    if entry == 0:
         return False
-    if null_before != 0 and parameters.null_not_twice != 0:
+    if parameters.null_mate_guard != 0 and entry_threat(entry) != 0:
+        return True
+    if parameters.null_hash_guard == _GUARD_ANY_ENTRY:
+        return True
+    if parameters.null_hash_guard == _GUARD_BOUND:
+        bound = entry_bound(entry)
+        if bound == UPPER_BOUND or bound == EXACT:
+            return entry_depth(entry) >= depth - parameters.null_depth and entry_score(entry, ply) < beta
+    return False
+
+
+@jit
+def may_try_null_move(state, parameters, entry, beta, depth, ply, static, open_window):
+    """Whether the other conditions for a null move hold; each is a parameter (that of check is the caller's)."""
+    if depth < parameters.null_min_depth:
         return False
     if open_window and parameters.null_in_pv == 0:
         return False
@@ -25,15 +60,26 @@ def may_try_null_move(state, parameters, beta, depth, static, checked, open_wind
         return False
     if parameters.null_eval_gate != 0 and depth > parameters.null_depth and static < beta:
         return False
+    if parameters.null_min_material != 0 and material(state) <= parameters.null_min_material:
+        return False
+    if _table_forbids(parameters, entry, beta, depth, ply):
+        return False
     return parameters.null_need_attackers == 0 or null_move_allowed(state)
+
+
+@jit
+def is_mate_threat(parameters, value, ply):
+    """Whether a null search's score says that the opponent mates at once."""
+    offset = parameters.null_depth if parameters.mate_threat_offset == _OFFSET_NULL_DEPTH else 2
+    return value == ply + offset - MATE
 
 
 @jit
 def must_verify(state, parameters, depth):
     """Whether a null cutoff at this depth is believed only after a search without it."""
-    if depth < parameters.null_depth:
-        # The verification would itself be quiescence.
+    least = parameters.null_verify_min_depth
+    if depth < (least if least > 0 else parameters.null_depth):
         return False
-    if parameters.null_verify == VERIFY_ALWAYS:
+    if parameters.null_verify == _VERIFY_ALWAYS:
         return True
-    return parameters.null_verify == VERIFY_UNLESS_SAFE and material(state) <= parameters.null_safe_material
+    return parameters.null_verify == _VERIFY_UNLESS_SAFE and material(state) <= parameters.null_safe_material

@@ -19,19 +19,22 @@ _LOSING_CAPTURE = -(1 << 28)
 
 _NO_CAPTURE_ORDER = choice_code("capture_order", "none")
 _SEE = choice_code("capture_order", "see")
-_FROM_TO_SHARED = choice_code("history_index", "from_to_shared")
 _FROM_TO_SIDE = choice_code("history_index", "from_to_side")
+_PIECE_TO = choice_code("history_index", "piece_to")
 _CLEAR = choice_code("history_decay", "clear")
 _HALVE = choice_code("history_decay", "halve")
 
 
 @jit
 def _history_index(state, parameters, move):
-    if parameters.history_index == _FROM_TO_SHARED:
-        return move & 0x3FFF
+    target = (move >> 7) & 127
+    if parameters.history_index == _PIECE_TO:
+        return (history_piece(state, move) << 7) | target
+    # The origin in the upper bits: a piece's moves lie together in memory.
+    index = ((move & 127) << 7) | target
     if parameters.history_index == _FROM_TO_SIDE:
-        return (move & 0x3FFF) | (np.int64(state.side) << 14)
-    return (history_piece(state, move) << 7) | ((move >> 7) & 127)
+        index |= np.int64(state.side) << 14
+    return index
 
 
 @jit
@@ -69,6 +72,9 @@ def bring_best(lists, ply, start, count):
     first = np.uint64(start)
     last = np.uint64(count)
     highest = lists.order[row, first]
+    if start > 0 and highest == lists.order[row, first - _ONE]:
+        # As good as the one before, which was the best of all of these: mostly the moves without a history.
+        return
     index = first + _ONE
     # First the maximum, which compiles to vector instructions, then its place.
     while index < last:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.games.contract import (
+    capture_gain,
     capture_order,
     evaluate,
     final_score,
@@ -48,6 +49,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
         return static_value(state, parameters)
     evade = below < parameters.quiescence_check_plies and in_check(state)
     best = np.int64(-INFINITY)
+    floor = np.int64(0)
     if evade:
         count = generate(state, lists, ply)
         if count == 0:
@@ -57,6 +59,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
         if best >= beta:
             return best
         alpha = max(alpha, best)
+        floor = best + parameters.delta_margin
         count = generate_noisy(state, lists, ply)
     if evade:
         score_moves(state, search, lists, parameters, ply, count, np.int64(0))
@@ -67,8 +70,11 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
     for index in range(count):
         bring_best(lists, ply, index, count)
         move = np.int64(lists.moves[ply, index])
-        if not evade and parameters.quiescence_see != 0 and loses_material(state, move):
-            continue
+        if not evade:
+            if parameters.delta_margin != 0 and floor + capture_gain(state, move) <= alpha:
+                continue
+            if parameters.quiescence_see != 0 and loses_material(state, move):
+                continue
         if not spend_node(search, parameters):
             return np.int64(0)
         make(state, move)

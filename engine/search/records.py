@@ -40,6 +40,8 @@ SEARCH_DTYPE = np.dtype(
         ("clock_armed", np.int64),  # whether the first iteration is done: no clock ends it
         ("start_ns", np.int64),
         ("soft_ns", np.int64),
+        ("soft_at_root", np.int64),  # whether the soft limit is tested at each new result of the root
+        ("proper_ns", np.int64),  # the proper time of the move, before the factors
         ("hard_ns", np.int64),
         ("nanoseconds_per_node", np.int64),
         ("ponders", np.int64),  # whether the player thinks on the opponent's time too
@@ -60,6 +62,10 @@ SEARCH_DTYPE = np.dtype(
         ("deepest_ply", np.int64),
         ("elapsed_ns", np.int64),
         ("current_line", np.int64),
+        ("verifying", np.int64),  # how many null verifications the search is inside of
+        ("iteration_ns", np.int64, (4,)),  # durations of the last iterations, the latest first
+        ("best_move_stable", np.int64),  # iterations for which the best move has stood
+        ("previous_score", np.int64),  # of the iteration before the last, for MTD(f) and the time rules
         # Heuristics.
         ("killers", np.int32, (MAX_PLY + 2, 2)),
         ("history", np.int32, (HISTORY_SIZE,)),
@@ -71,7 +77,13 @@ SEARCH_DTYPE = np.dtype(
         ("researches", np.int64),  # principal variation search
         ("null_tries", np.int64),
         ("null_cutoffs", np.int64),
-        ("null_refuted", np.int64),  # cutoffs that verification did not confirm
+        ("null_verified", np.int64),  # cutoffs that were searched again without the null move
+        ("null_refuted", np.int64),  # those that this did not confirm
+        ("mate_threats", np.int64),  # null searches that came back mated at once
+        ("alternations", np.int64),  # naive aspiration windows that fell into a loop
+        ("mtdf_passes", np.int64),
+        ("unique_moves", np.int64),  # searches that ended because every other move loses
+        ("predicted_stops", np.int64),  # iterations not begun because they could not end in time
         ("table_probes", np.int64),
         ("table_hits", np.int64),
         ("cutoffs", np.int64),
@@ -81,6 +93,7 @@ SEARCH_DTYPE = np.dtype(
 )
 
 COUNTERS = (
-    "fails_low", "fails_high", "researches", "null_tries", "null_cutoffs", "null_refuted", "table_probes",
-    "table_hits", "cutoffs", "first_move_cutoffs",
+    "fails_low", "fails_high", "researches", "null_tries", "null_cutoffs", "null_verified", "null_refuted",
+    "mate_threats", "alternations", "mtdf_passes", "unique_moves", "predicted_stops", "table_probes", "table_hits",
+    "cutoffs", "first_move_cutoffs",
 )  # fmt: skip

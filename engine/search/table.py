@@ -1,9 +1,9 @@
 """The transposition table: a flat uint64 array, buckets of two entries, two words an entry.
 
 The first word is key xor data, so that a torn or foreign entry does not match. Data, from the lowest bit: move 16,
-score 16 (offset by 32 768), depth 8, bound 2, unused 1, search number 5, game number 16. Entries of other games count
-as empty, so that a new game needs no clearing and does not depend on what was played before. Mate scores are stored
-relative to the node. Values that come from repetitions depend on the path and are not stored.
+score 16 (offset by 32 768), depth 8, bound 2, mate threat 1, search number 5, game number 16. Entries of other games
+count as empty, so that a new game needs no clearing and does not depend on what was played before. Mate scores are
+stored relative to the node. Values that come from repetitions depend on the path and are not stored.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from engine.values import BAN_BOUND, MATE_BOUND
 NO_BOUND, UPPER_BOUND, LOWER_BOUND, EXACT = range(4)
 WORDS_A_BUCKET = 4
 BYTES_A_BUCKET = 8 * WORDS_A_BUCKET
+CACHE_LINE = 64
 SEARCH_NUMBERS = 32
 GAME_NUMBERS = 1 << 16
 
@@ -24,6 +25,7 @@ _GAME_SHIFT = 48
 _SEARCH_SHIFT = 43
 _DEPTH_SHIFT = 32
 _BOUND_SHIFT = 40
+_THREAT_SHIFT = 42
 
 
 def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
@@ -39,7 +41,11 @@ def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
         while enough < 32 * node_limit:
             enough *= 2
         buckets = min(buckets, enough)
-    return np.zeros(buckets * WORDS_A_BUCKET, np.uint64)
+    words = buckets * WORDS_A_BUCKET
+    memory = np.zeros(words + CACHE_LINE // 8, np.uint64)
+    # Large arrays begin 16 bytes into a page: unaligned, every other bucket would lie across two cache lines.
+    skipped = -memory.ctypes.data % CACHE_LINE // 8
+    return memory[skipped : skipped + words]
 
 
 @jit
@@ -99,6 +105,18 @@ def entry_bound(entry):
 
 
 @jit
+def entry_threat(entry):
+    """1 if a null search from the position once came back mated at once."""
+    return (entry >> _THREAT_SHIFT) & 1
+
+
+@jit
+def is_null_cutoff(entry):
+    """Whether the entry is a stored null cutoff: a lower bound without a move, which no search of real moves leaves."""
+    return entry_bound(entry) == LOWER_BOUND and entry_move(entry) == 0
+
+
+@jit
 def _replaceable(search, entry, depth):
     """Whether the deep slot gives way: another game's, an earlier search's, or no deeper than the new entry."""
     if (entry >> _GAME_SHIFT) & (GAME_NUMBERS - 1) != search.game_number:
@@ -109,8 +127,11 @@ def _replaceable(search, entry, depth):
 
 
 @jit
-def store(search, key, move, score, depth, bound, ply):
-    """Remember a result; the deep slot keeps the deepest of this search, the other whatever came last."""
+def store(search, key, move, score, depth, bound, ply, threat):
+    """Remember a result; the deep slot keeps the deepest of this search, the other whatever came last.
+
+    A lower bound without a move is a null cutoff; it never replaces a lower bound that has one.
+    """
     if search.table_mask < 0:
         return
     if score >= MATE_BOUND:
@@ -124,9 +145,15 @@ def store(search, key, move, score, depth, bound, ply):
     deep_key = load_word(search.table_address, start) ^ deep
     slot = start
     if deep_key == key:
-        # A bound without a move keeps the move that is known.
-        if move == 0 and (np.int64(deep) >> _GAME_SHIFT) & (GAME_NUMBERS - 1) == search.game_number:
-            move = entry_move(np.int64(deep))
+        if (np.int64(deep) >> _GAME_SHIFT) & (GAME_NUMBERS - 1) == search.game_number:
+            known = np.int64(deep)
+            if move == 0 and bound == LOWER_BOUND:
+                if entry_bound(known) == LOWER_BOUND and entry_move(known) != 0:
+                    return
+            elif move == 0:
+                # An upper bound keeps the move that is known.
+                move = entry_move(known)
+            threat |= entry_threat(known)
     elif _replaceable(search, np.int64(deep), depth):
         # What leaves the deep slot is still the best candidate for the other one.
         store_word(search.table_address, start + 2, deep_key ^ deep)
@@ -138,6 +165,7 @@ def store(search, key, move, score, depth, bound, ply):
         | ((score + _SCORE_OFFSET) << 16)
         | (max(depth, 0) << _DEPTH_SHIFT)
         | (bound << _BOUND_SHIFT)
+        | (threat << _THREAT_SHIFT)
         | (search.search_number << _SEARCH_SHIFT)
         | (search.game_number << _GAME_SHIFT)
     )

@@ -30,6 +30,7 @@ KERNELS: dict[str, Any] = {
     "prepare": evaluation.prepare,
     "is_quiet": evaluation.is_quiet,
     "capture_order": evaluation.capture_order,
+    "capture_gain": evaluation.capture_gain,
     "loses_material": evaluation.loses_material,
     "history_piece": evaluation.history_piece,
     "material": evaluation.material,

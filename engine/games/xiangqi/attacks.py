@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.games.xiangqi.moves import blocked_legs, file_line, rank_line
+from engine.games.xiangqi.moves import blocked_legs, file_index, rank_index
 from engine.games.xiangqi.position import (
     ADVISOR,
     ADVISOR_MASKS,
@@ -17,7 +17,9 @@ from engine.games.xiangqi.position import (
     DOWNWARD_SHIFT,
     ELEPHANT,
     ELEPHANT_MASKS,
+    FILE_MET,
     FILE_OF,
+    FILE_REACH,
     FIRST_ADVISOR,
     FIRST_CANNON,
     FIRST_ELEPHANT,
@@ -33,7 +35,9 @@ from engine.games.xiangqi.position import (
     NOWHERE,
     PAWN,
     PAWN_MASKS,
+    RANK_MET,
     RANK_OF,
+    RANK_REACH,
     ROOK,
     ROOK_SHIFT,
     SLOT_TYPE,
@@ -54,9 +58,9 @@ def major_attacks(state, attacker, target):
         return HORSE_MASKS[origin, blocked_legs(state, origin), HALF_OF[target]] & BIT_OF[target] != 0
     shift = ROOK_SHIFT if kind == ROOK else CANNON_SHIFT
     if RANK_OF[target] == rank:
-        return (rank_line(state, rank, file) >> shift) & (1 << np.int64(FILE_OF[target])) != 0
+        return (np.int64(RANK_REACH[rank_index(state, rank, file)]) >> shift) & (1 << np.int64(FILE_OF[target])) != 0
     if FILE_OF[target] == file:
-        return (file_line(state, rank, file) >> shift) & (1 << np.int64(RANK_OF[target])) != 0
+        return (np.int64(FILE_REACH[file_index(state, rank, file)]) >> shift) & (1 << np.int64(RANK_OF[target])) != 0
     return False
 
 
@@ -154,11 +158,13 @@ def cheapest_attacker(state, side, target):
         one = np.int64(state.square[base + first])
         two = np.int64(state.square[base + first + 1])
         if RANK_OF[one] == rank or RANK_OF[two] == rank:
-            slot = _slider_on(state, rank_line(state, rank, file), rank * 9, 1, base, kind)
+            line = np.int64(RANK_MET[rank_index(state, rank, file)])
+            slot = _slider_on(state, line, rank * 9, 1, base, kind)
             if slot != 0:
                 return slot
         if FILE_OF[one] == file or FILE_OF[two] == file:
-            slot = _slider_on(state, file_line(state, rank, file), file, 9, base, kind)
+            line = np.int64(FILE_MET[file_index(state, rank, file)])
+            slot = _slider_on(state, line, file, 9, base, kind)
             if slot != 0:
                 return slot
     general = np.int64(state.square[base])

@@ -193,6 +193,13 @@ def capture_order(state, move):
 
 
 @jit
+def capture_gain(state, move):
+    """The captured piece's value on its square."""
+    target = (move >> 7) & 127
+    return abs(np.int64(state.values[state.board[target], target]))
+
+
+@jit
 def loses_material(state, move):
     """Whether a capture loses material in the exchange on its target; only one by a dearer piece can."""
     attacker = np.int64(state.piece_values[state.board[move & 127]])

@@ -18,8 +18,9 @@ from engine.games.xiangqi.position import (
     DOWNWARD_SHIFT,
     ELEPHANT_EYES,
     ELEPHANT_TARGETS,
-    FILE_LINES,
+    FILE_MET,
     FILE_OF,
+    FILE_REACH,
     FIRST_CANNON,
     FIRST_ELEPHANT,
     FIRST_HORSE,
@@ -34,8 +35,9 @@ from engine.games.xiangqi.position import (
     NONE,
     NOWHERE,
     PAWN_MASKS,
-    RANK_LINES,
+    RANK_MET,
     RANK_OF,
+    RANK_REACH,
     RANK_SHIFT,
     RED,
     ROOK,
@@ -61,15 +63,15 @@ def rank_bits(state, side, rank):
 
 
 @jit
-def rank_line(state, rank, file):
-    """The line table's entry for a place on its rank, as the board stands."""
-    return RANK_LINES[(file << 9) + (rank_bits(state, 0, rank) | rank_bits(state, 1, rank))]
+def rank_index(state, rank, file):
+    """Index into the tables of ranks for a place, as the board stands."""
+    return (file << 9) + (rank_bits(state, 0, rank) | rank_bits(state, 1, rank))
 
 
 @jit
-def file_line(state, rank, file):
-    """The line table's entry for a place on its file, as the board stands."""
-    return FILE_LINES[(rank << 10) + (np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file]))]
+def file_index(state, rank, file):
+    """Index into the tables of files for a place, as the board stands."""
+    return (rank << 10) + (np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file]))
 
 
 @jit
@@ -124,7 +126,7 @@ def is_safe(state, side, origin, target):
             bits &= ~(1 << np.int64(FILE_OF[origin]))
         if RANK_OF[target] == rank:
             bits |= 1 << np.int64(FILE_OF[target])
-        if _slider_attacks(state, enemy, RANK_LINES[(file << 9) + bits], rank * 9, 1, target):
+        if _slider_attacks(state, enemy, np.int64(RANK_MET[(file << 9) + bits]), rank * 9, 1, target):
             return False
     if aligned & 2:
         bits = np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file])
@@ -132,7 +134,7 @@ def is_safe(state, side, origin, target):
             bits &= ~(1 << np.int64(RANK_OF[origin]))
         if FILE_OF[target] == file:
             bits |= 1 << np.int64(RANK_OF[target])
-        if _slider_attacks(state, enemy, FILE_LINES[(rank << 10) + bits], file, 9, target):
+        if _slider_attacks(state, enemy, np.int64(FILE_MET[(rank << 10) + bits]), file, 9, target):
             return False
     for horse in (enemy + FIRST_HORSE, enemy + FIRST_HORSE + 1):
         at = np.int64(state.square[horse])
@@ -201,9 +203,11 @@ def _suspects(state, base, general):
     suspects = 0
     aligned = _aligned(state, enemy, general)
     if aligned & 1:
-        suspects |= _suspects_on_line(state, base, rank_line(state, rank, file), rank * 9, 1)
+        line = np.int64(RANK_MET[rank_index(state, rank, file)])
+        suspects |= _suspects_on_line(state, base, line, rank * 9, 1)
     if aligned & 2:
-        suspects |= _suspects_on_line(state, base, file_line(state, rank, file), file, 9)
+        line = np.int64(FILE_MET[file_index(state, rank, file)])
+        suspects |= _suspects_on_line(state, base, line, file, 9)
     for horse in (enemy + FIRST_HORSE, enemy + FIRST_HORSE + 1):
         leg = np.int64(HORSE_LEG_BETWEEN[np.int64(state.square[horse]), general])
         if leg != 255:
@@ -260,13 +264,13 @@ def _take_sliders(state, lists, row, count, mode, suspects, base):
         rank = np.int64(RANK_OF[origin])
         file = np.int64(FILE_OF[origin])
         enemies = rank_bits(state, 1 - side, rank)
-        line = RANK_LINES[(file << 9) + (rank_bits(state, side, rank) | enemies)]
+        line = np.int64(RANK_REACH[(file << 9) + (rank_bits(state, side, rank) | enemies)])
         mask = (line >> shift) & enemies
         if mode != CAPTURES:
             mask |= line & SLIDE_MASK
         count = _take(state, lists, row, count, mode, test, origin, mask, rank * 9, 1)
         enemies = np.int64(state.file_bits[1 - side, file])
-        line = FILE_LINES[(rank << 10) + (np.int64(state.file_bits[side, file]) | enemies)]
+        line = np.int64(FILE_REACH[(rank << 10) + (np.int64(state.file_bits[side, file]) | enemies)])
         mask = (line >> shift) & enemies
         if mode != CAPTURES:
             mask |= line & SLIDE_MASK

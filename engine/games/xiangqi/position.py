@@ -117,43 +117,45 @@ def _slot_keys() -> np.ndarray:
 PIECE_KEYS = _slot_keys()
 SIDE_KEY = _random_keys(2 * 7 * SQUARES + 1)[-1]
 
-# Fields of a line table's entry (int64).
+# Two tables for each kind of line, so that what is used together lies together. A reach entry:
 SLIDE_MASK = 1023  # bits 0-9: empty squares reached
 ROOK_SHIFT = 10  # bits 10-19: first pieces met
 CANNON_SHIFT = 20  # bits 20-29: second pieces met
-UPWARD_SHIFT = 30  # bits 30-41: places of first, second and third piece in ascending direction, 15 for none
-DOWNWARD_SHIFT = 42  # bits 42-53: the same, descending
-NONE = 15
+# A met entry: places of the first, second and third piece, four bits each.
+UPWARD_SHIFT = 0  # bits 0-11: in ascending direction
+DOWNWARD_SHIFT = 12  # bits 12-23: in descending direction
+NONE = 15  # there is no such piece
 
 
-def _line_entry(place: int, occupancy: int, length: int) -> int:
-    entry = 0
+def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
+    """The reach and the met entry of one place under one occupancy."""
+    reach = places = 0
     for step, shift in ((1, UPWARD_SHIFT), (-1, DOWNWARD_SHIFT)):
         met, at = [], place + step
         while 0 <= at < length:
             if occupancy >> at & 1:
                 met.append(at)
             elif not met:
-                entry |= 1 << at
+                reach |= 1 << at
             at += step
         if met:
-            entry |= 1 << met[0] + ROOK_SHIFT
+            reach |= 1 << met[0] + ROOK_SHIFT
         if len(met) > 1:
-            entry |= 1 << met[1] + CANNON_SHIFT
+            reach |= 1 << met[1] + CANNON_SHIFT
         for order in range(3):
-            entry |= (met[order] if order < len(met) else NONE) << shift + 4 * order
-    return entry
+            places |= (met[order] if order < len(met) else NONE) << shift + 4 * order
+    return reach, places
 
 
-def _line_table(length: int) -> np.ndarray:
-    """Entries indexed by place * 2**length + occupancy."""
-    return np.array(
-        [_line_entry(place, bits, length) for place in range(length) for bits in range(1 << length)], np.int64
-    )
+def _line_tables(length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Reach and met entries, uint32, indexed by place * 2**length + occupancy."""
+    entries = [_line_entries(place, bits, length) for place in range(length) for bits in range(1 << length)]
+    both = np.array(entries, np.uint32)
+    return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
 
 
-RANK_LINES = _line_table(9)
-FILE_LINES = _line_table(10)
+RANK_REACH, RANK_MET = _line_tables(9)
+FILE_REACH, FILE_MET = _line_tables(10)
 
 
 def _steps(square: int, deltas: tuple[tuple[int, int], ...]) -> list[tuple[int, int, int]]:

@@ -1,0 +1,309 @@
+"""Each technique acts as its row of the parameter table says."""
+
+from __future__ import annotations
+
+import math
+import random
+from functools import cache
+
+import pytest
+
+from engine.engine import Clock, Engine, SearchMemory, SearchResult
+from engine.games import game_named
+from engine.limits import Limits
+from engine.parameters import resolve
+from engine.search import clock, table
+from engine.search.records import NO_LIMIT
+from engine.values import MATE, MATE_BOUND
+
+SOUND = {
+    "hash_exact_depth_only": True,
+    "rules_in_search": False,
+    "late_move_reductions": False,
+    "null_move": False,
+}
+
+
+
+@cache
+def positions(count: int, seed: int) -> tuple[str, ...]:
+    """Positions after 4 to 60 random plies."""
+    game = game_named("xiangqi")
+    choice = random.Random(seed)
+    texts = []
+    while len(texts) < count:
+        position = game.position()
+        for _ in range(choice.randrange(4, 60)):
+            moves = position.legal_moves()
+            if not moves:
+                break
+            position.push(choice.choice(moves))
+        if position.legal_moves():
+            texts.append(position.text)
+    return tuple(texts)
+
+
+def search(overrides: dict[str, object], text: str, limits: Limits, **rest: object) -> SearchResult:
+    """One search from empty tables."""
+    return Engine("xiangqi", overrides).search(game_named("xiangqi").position(text), limits, **rest)  # type: ignore[arg-type]
+
+
+def total(overrides: dict[str, object], counter: str, depth: int = 6) -> int:
+    """A counter summed over a few positions."""
+    engine = Engine("xiangqi", overrides)
+    counted = 0
+    for text in positions(12, 1):
+        engine.new_game()
+        counted += engine.search(game_named("xiangqi").position(text), Limits(depth=depth)).counters[counter]
+    return counted
+
+
+DRIVERS: tuple[dict[str, object], ...] = (
+    {"algorithm": "alphabeta", "aspiration": "off"},
+    {"algorithm": "mtdf"},
+    {"algorithm": "mtdf", "mtdf_guess": "zero", "fail_soft": False},
+    {"algorithm": "mtdf", "mtdf_guess": "two_back", "hash_mb": 0},
+    {"algorithm": "pvs", "aspiration": "naive", "aspiration_window": 4},
+    {"algorithm": "alphabeta", "aspiration": "naive_half", "aspiration_window": 4},
+    {"algorithm": "pvs", "aspiration": "gradual", "aspiration_window": 2, "internal_iterative_deepening": True},
+)
+
+
+@pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: "-".join(str(value) for value in driver.values()))
+def test_every_driver_finds_the_same_value(driver: dict[str, object]) -> None:
+    reference = Engine("xiangqi", {**SOUND, "algorithm": "pvs", "aspiration": "off"})
+    engine = Engine("xiangqi", {**SOUND, **driver})
+    game = game_named("xiangqi")
+    for text in positions(40, 2):
+        for depth in (1, 2, 3, 4):
+            reference.new_game()
+            engine.new_game()
+            expected = reference.search(game.position(text), Limits(depth=depth)).score
+            assert engine.search(game.position(text), Limits(depth=depth)).score == expected, (text, depth)
+
+
+@pytest.mark.parametrize("naive", ["naive", "naive_half"])
+def test_the_naive_window_never_exceeds_its_limit(naive: str) -> None:
+    engine = Engine("xiangqi", {"aspiration": naive, "aspiration_window": 1, "null_in_pv": True})
+    game = game_named("xiangqi")
+    for text in positions(30, 3):
+        engine.new_game()
+        result = engine.search(game.position(text), Limits(nodes=20_000))
+        assert result.nodes <= 20_000
+
+
+def test_mtdf_counts_its_passes_and_a_good_guess_saves_some() -> None:
+    assert total({"algorithm": "pvs"}, "mtdf_passes") == 0
+    from_last = total({"algorithm": "mtdf", "mtdf_guess": "last"}, "mtdf_passes")
+    from_zero = total({"algorithm": "mtdf", "mtdf_guess": "zero"}, "mtdf_passes")
+    assert 0 < from_last < from_zero
+
+
+@pytest.mark.parametrize(
+    ("condition", "loose", "strict"),
+    [
+        ("null_not_in_check", False, True),
+        ("null_need_attackers", False, True),
+        ("null_min_depth", 1, 3),
+        ("null_not_twice", False, True),
+        ("null_eval_gate", False, True),
+        ("null_in_pv", True, False),
+        ("null_min_material", 0, 4000),
+        ("null_hash_guard", "off", "any_entry"),
+        ("null_hash_guard", "bound", "any_entry"),
+        ("null_mate_guard", False, True),
+    ],
+)
+def test_each_null_move_condition_makes_fewer_tries(condition: str, loose: object, strict: object) -> None:
+    # A threat of mate is met again only where a position is searched more than once.
+    depth = 8 if condition == "null_mate_guard" else 6
+
+    def rate(value: object) -> float:
+        """Tries a node: a condition also changes the size of the tree."""
+        overrides = {condition: value}
+        nodes = sum(search(overrides, text, Limits(depth=depth)).nodes for text in positions(12, 1))
+        return total(overrides, "null_tries", depth) / nodes
+
+    if condition == "null_need_attackers":
+        bare = "3ak4/9/9/9/9/9/4P4/9/4A4/3K1A3 w - - 0 1"
+        assert search({condition: strict}, bare, Limits(depth=6)).counters["null_tries"] < (
+            search({condition: loose}, bare, Limits(depth=6)).counters["null_tries"]
+        )
+        return
+    assert rate(strict) < rate(loose)
+
+
+def test_verification_happens_only_from_its_least_depth_on() -> None:
+    always = {"null_verify": "always", "null_min_depth": 2, "null_depth": 3}
+    assert total({**always, "null_verify_min_depth": 20}, "null_verified") == 0
+    shallow = total({**always, "null_verify_min_depth": 2}, "null_verified")
+    standard = total(always, "null_verified")
+    assert 0 < standard < shallow
+    assert total({"null_verify": "off"}, "null_verified") == 0
+
+
+def test_barring_null_moves_in_the_whole_verification_makes_fewer_of_them() -> None:
+    always = {"null_verify": "always", "null_depth": 2}
+    subtree = total({**always, "null_not_in_verify": "subtree"}, "null_tries")
+    assert subtree < total({**always, "null_not_in_verify": "root"}, "null_tries")
+
+
+def test_fenons_offset_is_unreachable_at_null_depth_three() -> None:
+    assert total({"mate_threat_offset": "two"}, "mate_threats", 8) > 0
+    assert total({"mate_threat_offset": "null_depth", "null_depth": 3}, "mate_threats", 8) == 0
+
+
+def _memory() -> SearchMemory:
+    memory = SearchMemory(resolve({"hash_mb": 1}), None)
+    memory.new_game()
+    return memory
+
+
+def test_a_null_cutoff_never_replaces_a_bound_that_has_a_move() -> None:
+    import numpy as np
+
+    record, key = _memory().search, np.uint64(12345)
+    table.store(record, key, 77, 50, 3, table.LOWER_BOUND, 0, 0)
+    table.store(record, key, 0, 90, 9, table.LOWER_BOUND, 0, 0)
+    entry = table.probe(record, key)
+    assert (table.entry_move(entry), table.entry_score(entry, 0), table.entry_depth(entry)) == (77, 50, 3)
+    assert not table.is_null_cutoff(entry)
+
+
+def test_a_null_cutoff_is_told_from_other_bounds_and_a_threat_stays_with_the_position() -> None:
+    import numpy as np
+
+    record, key = _memory().search, np.uint64(999)
+    table.store(record, key, 0, 90, 2, table.LOWER_BOUND, 0, 1)
+    assert table.is_null_cutoff(table.probe(record, key))
+    table.store(record, key, 5, 40, 3, table.EXACT, 0, 0)
+    entry = table.probe(record, key)
+    assert not table.is_null_cutoff(entry)
+    assert table.entry_threat(entry) == 1
+
+
+def test_stored_null_cutoffs_change_the_tree() -> None:
+    nodes = {
+        store: sum(search({"null_store": store}, text, Limits(depth=7)).nodes for text in positions(12, 1))
+        for store in ("off", "all")
+    }
+    assert nodes["off"] != nodes["all"]
+
+
+ONE_SAVING_MOVE = {
+    "4k4/9/9/8r/r7n/8N/9/9/9/R4K3 w - - 0 1": "a0e0",
+    "5k2n/9/R8/4r4/9/1r3N3/9/9/9/4K4 w - - 0 1": "f4e6",
+    "4k4/3R5/8n/9/9/9/9/9/7r1/1r2NK3 w - - 0 1": "d8d0",
+    "1r3k3/9/2N6/9/2r6/9/9/2n5R/9/3K5 w - - 0 1": "i2c2",
+}
+"""Positions in which every move but one is mated."""
+
+
+@pytest.mark.parametrize(("text", "move"), ONE_SAVING_MOVE.items())
+def test_unique_move_check_ends_the_search_where_every_other_move_loses(text: str, move: str) -> None:
+    result = search({"unique_move_check": True}, text, Limits(nodes=100_000))
+    assert (result.move, result.counters["unique_moves"]) == (move, 1)
+    assert result.nodes < 100_000
+    others = [other for other in game_named("xiangqi").position(text).legal_moves() if other != move]
+    assert search({}, text, Limits(depth=8), search_moves=others).score <= -MATE_BOUND
+
+
+def test_unique_move_check_finds_nothing_where_there_is_a_choice() -> None:
+    start = game_named("xiangqi").start
+    plain = search({}, start, Limits(depth=5))
+    checked = search({"unique_move_check": True}, start, Limits(depth=5))
+    assert checked.counters["unique_moves"] == 0
+    assert (checked.move, checked.score) == (plain.move, plain.score)
+
+
+@pytest.mark.parametrize("overrides", [{}, {"algorithm": "mtdf"}, {"algorithm": "alphabeta", "fail_soft": False}])
+def test_mates_are_found_at_the_right_distance(overrides: dict[str, object]) -> None:
+    text = "4k4/9/9/9/9/9/9/R8/1R7/3K5 w - - 0 1"
+    plain = search({**SOUND, "hash_mb": 0, "algorithm": "alphabeta", "aspiration": "off"}, text, Limits(depth=5)).score
+    assert plain > MATE_BOUND
+    assert search(overrides, text, Limits(depth=9)).score == plain
+    assert (MATE - plain) % 2 == 1
+
+
+def node_clock(strategy: dict[str, object], remaining_ms: int, moves_to_go: int = 0) -> SearchResult:
+    """A search on the node clock at a million nodes a second."""
+    limits = Limits(clock_ms=remaining_ms, clock_kind="node", nodes_per_second=1_000_000)
+    position = game_named("xiangqi").position()
+    return Engine("xiangqi", strategy).search(position, limits, Clock(remaining_ms, moves_to_go=moves_to_go))
+
+
+def test_min_time_stops_only_after_an_iteration() -> None:
+    limits = Limits(move_time_ms=50, clock_kind="node", nodes_per_second=1_000_000)
+    result = search({"time_strategy": "min_time"}, game_named("xiangqi").start, limits)
+    assert result.nodes > 50_000
+    completed = search({}, game_named("xiangqi").start, Limits(depth=result.depth))
+    assert result.nodes == completed.nodes
+
+
+def test_the_released_elephanteyes_hard_limit() -> None:
+    # 2 s, sudden death: half of it at the most, and 10 times the proper time of 100 ms.
+    result = node_clock({"time_strategy": "elephanteye-3.31"}, 2000)
+    assert 0 < result.nodes <= 1_000_000
+    # Four moves to go: 11 - 4 = 7 tenths.
+    assert node_clock({"time_strategy": "elephanteye-3.31"}, 2000, moves_to_go=4).nodes <= 1_400_000
+
+
+@pytest.mark.parametrize("predict", ["last_ratio", "constant_ratio", "least_squares"])
+def test_prediction_does_not_begin_what_cannot_end(predict: str) -> None:
+    strategy = {"time_strategy": "share", "time_share": 100}
+    plain = node_clock(strategy, 2000)
+    predicted = node_clock({**strategy, "time_predict": predict}, 2000)
+    # A forecast may be too hopeful; where it is not, the search ends with an iteration and nothing is thrown away.
+    if predicted.counters["predicted_stops"]:
+        assert predicted.nodes < plain.nodes
+        assert predicted.nodes == search({}, game_named("xiangqi").start, Limits(depth=predicted.depth)).nodes
+    stops = [
+        node_clock({**strategy, "time_predict": predict}, remaining).counters["predicted_stops"]
+        for remaining in (500, 1000, 1500, 2500, 4000)
+    ]
+    assert sum(stops) >= 2
+
+
+def test_forecasts_follow_the_formulas() -> None:
+    memory = _memory()
+    durations = (1_000_000, 3_000_000, 7_000_000)
+    for index, duration in enumerate(reversed(durations)):
+        memory.search.iteration_ns[index] = duration
+    one, two, three = (math.log2(duration) for duration in durations)
+    expected = {
+        "last_ratio": 2 ** (2 * three - two),
+        "constant_ratio": 7_000_000 * 3,
+        "least_squares": 2 ** ((one + two + three) / 3 + three - one),
+    }
+    for name, value in expected.items():
+        parameters = SearchMemory(resolve({"time_predict": name, "hash_mb": 0}), None).parameters
+        assert clock.forecast_ns(memory.search, parameters) == pytest.approx(value, rel=0.02)
+
+
+def test_no_clock_no_forecast() -> None:
+    memory = SearchMemory(resolve({"time_predict": "constant_ratio", "hash_mb": 0}), None)
+    assert memory.search.hard_ns == NO_LIMIT
+    assert clock.next_iteration_fits(memory.search, memory.parameters)
+
+
+@pytest.mark.parametrize(
+    "pruning",
+    [
+        {"reverse_futility_depth": 5},
+        {"futility_depth": 4},
+        {"razoring_depth": 3},
+        {"late_move_pruning_depth": 4},
+        {"delta_margin": 200},
+        {"internal_iterative_reduction": 4},
+    ],
+    ids=lambda pruning: next(iter(pruning)),
+)
+def test_pruning_saves_nodes(pruning: dict[str, object]) -> None:
+    base = sum(search({}, text, Limits(depth=7)).nodes for text in positions(12, 1))
+    assert sum(search(pruning, text, Limits(depth=7)).nodes for text in positions(12, 1)) < base
+
+
+@pytest.mark.parametrize(("extension", "depth"), [("single_reply_extension", 6), ("mate_threat_extension", 8)])
+def test_extensions_change_the_tree(extension: str, depth: int) -> None:
+    base = [search({}, text, Limits(depth=depth)).nodes for text in positions(12, 1)]
+    assert [search({extension: True}, text, Limits(depth=depth)).nodes for text in positions(12, 1)] != base
