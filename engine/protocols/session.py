@@ -8,6 +8,7 @@ its answer. A protocol is a subclass that reads lines and writes answers.
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -73,7 +74,7 @@ class Progress:
     """The principal variation."""
 
 
-class Session:
+class Session(ABC):
     """One conversation of the program; ``run`` leads it to its end."""
 
     games: tuple[str, ...] = ()
@@ -119,9 +120,9 @@ class Session:
     def open(self) -> None:
         """Called once, before the first line."""
 
+    @abstractmethod
     def handle(self, line: str) -> None:
         """Do what a line asks for."""
-        raise NotImplementedError
 
     def complain(self, message: str) -> None:
         """Tell the other side what could not be done."""
@@ -133,9 +134,9 @@ class Session:
         """A line as it stands at the end; ``is_new`` if it differs from what its last iteration showed."""
         self.show(progress)
 
+    @abstractmethod
     def answer(self, result: SearchResult) -> None:
         """A search is over."""
-        raise NotImplementedError
 
     def answer_nothing(self) -> None:
         """A search that was asked for cannot be made, or found no move."""
