@@ -117,17 +117,17 @@ class Session(ABC):
 
     # What a protocol says and understands.
 
-    def open(self) -> None:
+    def open(self) -> None:  # noqa: B027 - a protocol may have nothing to say
         """Called once, before the first line."""
 
     @abstractmethod
     def handle(self, line: str) -> None:
         """Do what a line asks for."""
 
-    def complain(self, message: str) -> None:
+    def complain(self, message: str) -> None:  # noqa: B027 - a protocol may have nothing to say
         """Tell the other side what could not be done."""
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: Progress) -> None:  # noqa: B027 - a protocol may have nothing to say
         """A line of an iteration is complete."""
 
     def show_final(self, progress: Progress, *, is_new: bool) -> None:
@@ -138,7 +138,7 @@ class Session(ABC):
     def answer(self, result: SearchResult) -> None:
         """A search is over."""
 
-    def answer_nothing(self) -> None:
+    def answer_nothing(self) -> None:  # noqa: B027 - a protocol may have nothing to say
         """A search that was asked for cannot be made, or found no move."""
 
     # The conversation.
