@@ -20,7 +20,7 @@ from engine.engine import Engine
 from engine.games import game_named
 from engine.limits import Limits
 
-LONGEST_SECONDS = 2.0
+LONGEST_SECONDS = 1.0
 
 
 def our_seconds(engine: Engine, text: str, solution: str) -> float | None:

@@ -276,9 +276,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         else:
             move = hash_move
         quiet = is_quiet(state, move)
-        if depth > 1:
-            # Below, the child is quiescence, which does not use the table.
-            prefetch_bucket(search, key_after(state, move))
+        prefetch_bucket(search, key_after(state, move))
         make(state, move)
 
         # Step 10. Quiet moves that cannot help: too late in the order, or too far below alpha. Checks are not skipped.
