@@ -15,7 +15,7 @@ from engine.configuration import ConfigurationError, Table, find_config, nearest
 from engine.errors import UserError
 from engine.limits import GRAMMAR, Limits
 from engine.parameters import resolve
-from engine.presets import load_preset
+from engine.presets import load_preset, preset_name
 from engine.rules import REPETITION_RULES, Adjudication, Rules
 
 __all__ = ["TournamentSpec", "find_config", "load_preset", "load_tournament", "spec_from_mapping"]
@@ -260,7 +260,7 @@ def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> Pl
         raise ConfigurationError(f"{table.where}: {error}") from None
     overrides |= table.mapping("set")
     parameters = resolve(overrides, table.where, game)
-    name = _player_name(table, PurePath(preset).stem)
+    name = _player_name(table, preset_name(preset))
     return PlayerSpec(name, "builtin", limits, parameters=tuple(parameters.items()))
 
 

@@ -1,7 +1,8 @@
 """Nodes per CPU second of one search from four positions, against fairy-stockfish with its classical evaluation.
 
 A node is a move made in the main or the quiescence search; null moves are not counted. Both engines search each
-position from empty tables of 16 MiB, in turn, on one pinned core.
+position from empty tables of 16 MiB, in turn, on one pinned core. Ours plays by the preset speed-reference, so that a
+better default does not change what is measured.
 
     python benchmarks/search_speed.py [repeats]
 """
@@ -16,6 +17,7 @@ from measuring import UciProgram, need_fairy_stockfish, pin, report
 from engine.engine import Engine
 from engine.games import game_named
 from engine.limits import Limits
+from engine.presets import load_preset
 
 OUR_NODES = 4_000_000
 THEIR_NODES = 600_000
@@ -28,7 +30,7 @@ def main() -> None:
     pin()
     game = game_named("xiangqi")
     positions = [bench.text for bench in game.bench_positions[:4]]
-    engine = Engine("xiangqi")
+    engine = Engine("xiangqi", load_preset("speed-reference", "xiangqi"))
     engine.search(game.position(), Limits(nodes=1000))
     opponent = UciProgram()
     ours, theirs = [], []

@@ -6,7 +6,6 @@ import argparse
 import shutil
 import sys
 import textwrap
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from engine.command_line import (
@@ -292,6 +291,7 @@ def run_engine(arguments: argparse.Namespace) -> int:
 
 def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Session:
     """The session of ``--protocol``; raises ``UsageError`` for a game that it cannot play."""
+    from engine.presets import preset_name
     from engine.protocols.qianhong import QianhongSession
     from engine.protocols.ucci import UcciSession
     from engine.protocols.uci import UciSession
@@ -301,7 +301,7 @@ def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Sess
     game = game_of(arguments).name
     if game not in kind.games:
         raise UsageError(f"--protocol {arguments.protocol} cannot play {game}; it plays {', '.join(kind.games)}")
-    title = PurePath(arguments.preset).stem if arguments.preset else ""
+    title = preset_name(arguments.preset) if arguments.preset else ""
     if kind is UciSession:
         return UciSession(
             game, overrides, sys.stdout, rules=rules_of(arguments), title=title, first_rank=int(arguments.ranks)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from engine.configuration import ConfigurationError, Table, find_config, read_toml
 from engine.parameters import resolve
+
+
+def preset_name(name_or_path: str) -> str:
+    """The name alone: no folder, no ``.toml``; points are part of a name (``xqwlight-0.3``)."""
+    return PurePath(name_or_path).name.removesuffix(".toml")
 
 
 def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dict[str, Any]:

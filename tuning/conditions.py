@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from arena.records import PlayerSpec, digest_of
@@ -14,7 +14,7 @@ from engine.configuration import ConfigurationError, Table
 from engine.errors import UserError
 from engine.limits import GRAMMAR, Limits
 from engine.parameters import BY_NAME, Value, format_value, resolve
-from engine.presets import load_preset
+from engine.presets import load_preset, preset_name
 from engine.rules import Adjudication, Rules
 
 CONDITION_KEYS = (
@@ -109,7 +109,7 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
     return Conditions(
         name=_folder_name(table, default_name),
         game=game,
-        base_name=PurePath(base_name).stem + (f" with {describe(own)}" if own else ""),
+        base_name=preset_name(base_name) + (f" with {describe(own)}" if own else ""),
         base=tuple(values.items()),
         limits=read_limits(table),
         openings=str(beside) if not Path(openings).is_file() and beside.is_file() else openings,

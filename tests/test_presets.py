@@ -1,0 +1,174 @@
+"""The shipped presets: the systems of the source texts, whole and free of everything that no text has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.spec import load_tournament
+from engine.configuration import available_configs, find_config, read_toml
+from engine.engine import Engine
+from engine.games import game_named
+from engine.limits import Limits
+from engine.parameters import BY_NAME, PARAMETERS, Parameter, Value, parameters_of, resolve
+from engine.presets import load_preset, preset_name
+
+HISTORICAL = (
+    "xqwlight-0.3", "elephanteye-2005", "elephanteye-3.31", "elephanteye-fenon", "fenon", "fenon-extended", "moreland",
+)  # fmt: skip
+COMPLETE = (*HISTORICAL, "speed-reference")
+"""Presets that stay what they are when the defaults change."""
+
+OF_NO_TEXT = {
+    "late_move_reductions": False,
+    "check_extension": False,
+    "single_reply_extension": False,
+    "mate_threat_extension": False,
+    "quiescence_see": False,
+    "quiescence_check_plies": 0,
+    "hash_exact_depth_only": False,
+    "tempo": 0,
+}
+"""Techniques beyond the literature and how they are switched off; those whose 0 is off are found by their text."""
+
+NO_TECHNIQUES = {
+    # Steps, factors and limits of something that a text has; and the rules of the game themselves.
+    "depth_step", "aspiration_growth", "quiescence", "rules_in_search", "time_predict_ratio", "time_share",
+    "clock_reserve_ms",
+}  # fmt: skip
+"""Rows of our own that are not techniques beyond the literature."""
+
+ELEPHANTEYE = {
+    "algorithm": "pvs", "aspiration": "off", "quiescence": True, "stop_on_mate": True, "unique_move_check": True,
+    "hash_mate_any_depth": True, "null_move": True, "null_depth": 3, "null_not_in_verify": "root",
+    "null_verify": "unless_safe", "null_safe_material": 1800, "null_return": "beta", "time_divisor": 20,
+}  # fmt: skip
+EIGHT_CONDITIONS = {
+    "null_need_attackers": True, "null_min_depth": 2, "null_not_in_check": True, "null_not_twice": True,
+    "null_mate_guard": True, "null_eval_gate": True, "null_hash_guard": "any_entry",
+}  # fmt: skip
+FENON = {
+    **EIGHT_CONDITIONS, "null_not_in_verify": "subtree", "null_move": True, "null_min_material": 0,
+    "null_in_pv": True, "null_verify": "always", "null_verify_min_depth": 0, "null_return": "null_score",
+    "null_store": "verified", "mate_threat_offset": "null_depth", "fail_soft": True, "quiescence": True,
+}  # fmt: skip
+HALF_AND_TWICE = {
+    "time_strategy": "elephanteye", "time_hard_factor": 2000, "time_soft_factor": 500, "time_soft_check": "root_result",
+    "ponder_elapsed": "from_hit",
+}  # fmt: skip
+FACTS: dict[str, dict[str, Value]] = {
+    "xqwlight-0.3": {
+        "algorithm": "alphabeta", "fail_soft": False, "aspiration": "off", "quiescence": False, "hash_mb": 0,
+        "hash_move": False, "null_move": False, "killers": 0, "capture_order": "none", "history": True,
+        "history_weight": 2, "history_record": "cutoff_and_pv", "history_index": "from_to_shared",
+        "history_captures": True, "history_decay": "keep", "iterative_deepening": True, "min_depth": 1,
+        "time_strategy": "min_time", "stop_on_mate": True, "evaluation": "piece_square",
+        "internal_iterative_deepening": False,
+    },
+    "elephanteye-2005": {
+        **ELEPHANTEYE, **HALF_AND_TWICE, "null_min_material": 900, "null_need_attackers": False,
+        "null_eval_gate": False, "null_mate_guard": False, "null_hash_guard": "off", "mate_threat_offset": "two",
+    },
+    "elephanteye-3.31": {
+        **ELEPHANTEYE, "null_min_material": 900, "null_need_attackers": False, "null_eval_gate": False,
+        "null_mate_guard": False, "null_hash_guard": "off", "null_store": "all", "null_in_pv": False,
+        "time_strategy": "elephanteye-3.31", "ponder_elapsed": "from_start", "ponder_time_factor": 1250,
+        "hash_move": True, "capture_order": "see", "killers": 2, "history": True, "history_captures": False,
+        "history_decay": "clear", "internal_iterative_deepening": True,
+    },
+    "elephanteye-fenon": {
+        **ELEPHANTEYE, **HALF_AND_TWICE, **EIGHT_CONDITIONS, "null_min_material": 0, "null_store": "verified",
+        "mate_threat_offset": "two",
+    },
+    "fenon": {**FENON, "null_depth": 3},
+    "fenon-extended": {**FENON, "null_depth": 4},
+    "moreland": {
+        "algorithm": "alphabeta", "aspiration": "full", "aspiration_window": 50, "iterative_deepening": True,
+        "depth_step": 1,
+    },
+}  # fmt: skip
+"""What each text says, from the texts."""
+
+
+def matters(row: Parameter, values: dict[str, Any]) -> bool:
+    """Whether a setting has an effect beside the others: neither it nor what it depends on is switched off."""
+    technique = row.name.rpartition("_")[0] + "_depth"
+    if technique != row.name and values.get(technique) == 0 and "0 is off" in BY_NAME[technique].doc:
+        return False
+    if row.depends_on is None:
+        return True
+    parent, wanted = row.depends_on
+    return values[parent] in wanted and matters(BY_NAME[parent], values)
+
+
+@pytest.mark.parametrize("name", available_configs("engines"))
+def test_every_preset_plays(name: str) -> None:
+    position = game_named("xiangqi").position()
+    result = Engine("xiangqi", load_preset(name, "xiangqi")).search(position, Limits(nodes=2000))
+    assert result.move in position.legal_moves()
+    assert 0 < result.nodes <= 2000
+    assert read_toml(find_config("engines", name))["description"].endswith(".")
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_complete_presets_list_every_setting_that_matters(name: str) -> None:
+    listed = load_preset(name, "xiangqi")
+    values = resolve(listed, game="xiangqi")
+    missing = [row.name for row in parameters_of("xiangqi") if matters(row, values) and row.name not in listed]
+    assert not missing, f"configs/engines/{name}.toml must say what it is without: {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("name", HISTORICAL)
+def test_every_line_of_a_historical_preset_names_its_source(name: str) -> None:
+    lines = find_config("engines", name).read_text("utf-8").splitlines()
+    settings = [line for line in lines if re.match(r"\w+ = ", line) and not line.startswith("description")]
+    assert len(settings) == len(load_preset(name, "xiangqi"))
+    unsourced = [line for line in settings if not re.search(r"# \[(XQ|EE|AW|FN|OT|3\.31|ours)[^]]*\]", line)]
+    assert unsourced == []
+
+
+OUR_ROWS = [row for row in PARAMETERS if row.source.startswith("[ours]")]
+
+
+@pytest.mark.parametrize("row", OUR_ROWS, ids=lambda row: row.name)
+def test_techniques_of_no_text_are_off_in_the_systems_of_the_texts(row: Parameter) -> None:
+    if row.name in NO_TECHNIQUES:
+        return
+    off = OF_NO_TEXT.get(row.name, 0 if "0 is off" in row.doc else None)
+    for name in HISTORICAL:
+        values = resolve(load_preset(name, "xiangqi"), game="xiangqi")
+        if matters(row, values):
+            assert off is not None, f"{row.name}: say in OF_NO_TEXT how it is switched off, or in NO_TECHNIQUES why not"
+            assert values[row.name] == off, name
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_preset_says_what_its_text_says(name: str) -> None:
+    listed = load_preset(name, "xiangqi")
+    assert {key: listed.get(key) for key in FACTS[name]} == FACTS[name]
+    assert set(FACTS) == set(HISTORICAL)
+
+
+def test_fenons_variants_differ_by_the_null_depth_alone() -> None:
+    standard, extended = load_preset("fenon", "xiangqi"), load_preset("fenon-extended", "xiangqi")
+    assert {key for key in standard if standard[key] != extended[key]} == {"null_depth"}
+
+
+@pytest.mark.parametrize("given", ["xqwlight-0.3", "xqwlight-0.3.toml", "configs/engines/xqwlight-0.3.toml"])
+def test_a_point_is_part_of_a_presets_name(given: str) -> None:
+    assert preset_name(given) == "xqwlight-0.3"
+
+
+def test_the_literature_tournament_is_all_systems_at_equal_nodes() -> None:
+    spec = load_tournament(find_config("tournaments", "literature"))
+    assert {player.name for player in spec.players} == {*HISTORICAL, "default"}
+    assert {player.limits for player in spec.players} == {Limits(nodes=2000)}
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
+def test_the_readme_names_every_system(page: str) -> None:
+    text = (Path(__file__).parent.parent / page).read_text("utf-8")
+    assert set(re.findall(r"^\| `([\w.-]+)` \|", text, re.MULTILINE)) == {*COMPLETE, "default"}
