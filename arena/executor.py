@@ -1,7 +1,8 @@
 """Plays games side by side and hands out their records as they end.
 
 Games between two built-in players run whole inside compiled code, which lets go of the interpreter, so that threads use
-every processor. Any other game goes through ``arena.game.play_game``. Tournaments, tuning and ablation all use this.
+every processor. Any other game, and any in which a player ponders, goes through ``arena.game.play_game``. Tournaments,
+tuning and ablation all use this.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +44,8 @@ class GameRunner:
         self._stop = stop
         self._tick = tick
         self._pool = ThreadPoolExecutor(concurrency, "game")
+        self._slots = threading.Semaphore(concurrency)
+        self._door = threading.Lock()
         self._local = threading.local()
         self._lock = threading.Lock()
         self._running: dict[str, tuple[GameJob, float]] = {}
@@ -112,16 +116,31 @@ class GameRunner:
     def _play(self, job: GameJob) -> GameRecord | None:
         if self._stop.is_set() or {job.first.name, job.second.name} & self.unavailable.keys():
             return None
-        key = job.key
-        with self._lock:
-            self._running[key] = (job, time.monotonic())
-        try:
-            if job.first.protocol == job.second.protocol == "builtin":
-                return self._play_compiled(job, key)
-            return self._play_with_players(job)
-        finally:
+        with self._occupied_slots(job):
+            if self._stop.is_set():
+                return None
+            key = job.key
             with self._lock:
-                del self._running[key]
+                self._running[key] = (job, time.monotonic())
+            try:
+                if all(player.protocol == "builtin" and not player.ponder for player in (job.first, job.second)):
+                    return self._play_compiled(job, key)
+                return self._play_with_players(job)
+            finally:
+                with self._lock:
+                    del self._running[key]
+
+    @contextmanager
+    def _occupied_slots(self, job: GameJob) -> Iterator[None]:
+        """Take as many of the ``concurrency`` slots as the game keeps processors busy: two if both sides may think."""
+        needed = min(2 if job.thinks_on_both_sides else 1, self.concurrency)
+        with self._door:  # one at a time: a game that waits for two must not wait for ever behind those that take one
+            for _ in range(needed):
+                self._slots.acquire()
+        try:
+            yield
+        finally:
+            self._slots.release(needed)
 
     def _play_compiled(self, job: GameJob, key: str) -> GameRecord | None:
         from engine.identity import engine_identity
@@ -152,6 +171,7 @@ class GameRunner:
             started_at=started_at,
             duration_ms=round(1000 * (time.perf_counter() - started), 3),
             final_position=game.final_position,
+            detail={} if game.late is None else {"late_move": asdict(game.late)},
         )
 
     def _compiled_games(self, game: str) -> Any:

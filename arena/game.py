@@ -2,6 +2,9 @@
 
 The compiled loop of ``engine.play`` plays games between built-in players without any cost a move; this loop plays all
 others, and the same games to the same digest.
+
+A player that ponders is told, after each of its moves, to think about the reply it expects. How it does so is its own
+affair: in a thread or process of its own on the wall clock, afterwards on clocks that count work.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from arena.players.contract import GameStopped, Player, PlayerClock, PlayerFault
+from arena.players.contract import GameStopped, Player, PlayerClock, PlayerFault, Pondered, Reply
 from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec
 from engine.rules import Ending
 
@@ -34,6 +37,8 @@ class GameClock:
     overruns: int = 0
     """Moves that came after the time but within the margin."""
     worst_overrun_ns: int = 0
+    elapsed_ns: int = 0
+    """What the last move took."""
 
     def __post_init__(self) -> None:
         self.remaining_ns = (self.spec.limits.clock_ms or 0) * 1_000_000
@@ -68,6 +73,7 @@ class GameClock:
 
     def after_move(self, elapsed_ns: int) -> None:
         """Charge a move. Raises ``PlayerFault`` (``time_forfeit``) if it came later than time and margin allow."""
+        self.elapsed_ns = elapsed_ns
         move_time_ms = self.spec.limits.move_time_ms
         if move_time_ms is not None and self.spec.protocol != "builtin":
             # A built-in engine stops itself; its search may end a poll after the time, which is no fault of the player.
@@ -93,6 +99,17 @@ class GameClock:
         if overrun_ns > 0:
             self.overruns += 1
             self.worst_overrun_ns = max(self.worst_overrun_ns, overrun_ns)
+
+
+@dataclass
+class Pondering:
+    """One player's pondering during a game."""
+
+    expected: str | None = None
+    """The opponent's move on which it ponders; ``None`` if it does not."""
+    tries: int = 0
+    hits: list[int] = field(default_factory=list)
+    """The moves of the game (from 0) that were thought about before the opponent's had been made."""
 
 
 def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> GameRecord:
@@ -142,6 +159,7 @@ class _GameInProgress:
         self.line = list(job.opening.moves)
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
+        self.ponderings = (Pondering(), Pondering())
         self.fault: dict[str, Any] = {}
 
     def play(self) -> Ending:
@@ -150,6 +168,9 @@ class _GameInProgress:
             return self._unable_to_start() or self._play_moves()
         except GameStopped:
             return Ending("*", "stopped")
+        finally:
+            for side in (0, 1):
+                self._abandon_pondering(side)
 
     def _unable_to_start(self) -> Ending | None:
         for side, player in enumerate(self.players):
@@ -175,21 +196,61 @@ class _GameInProgress:
     def _play_move(self, adjudicator: Adjudicator) -> Ending | None:
         side = self.position.side_to_move
         try:
-            self._ask(side)
+            expected = self._ask(side)
         except PlayerFault as fault:
             self._blame(side, fault)
             return Ending(WINS[1 - side], fault.reason)
         ending = self.position.judge(self.job.rules)
         if ending is None:
             ending = adjudicator.after_move(side, self.moves[-1].score, len(self.moves))
+        if ending is None and expected is not None and self.players[side].spec.ponder:
+            self._begin_pondering(side, expected)
         return ending
 
-    def _ask(self, side: int) -> None:
-        """One move, made on the board and charged; raises ``PlayerFault`` or ``GameStopped``."""
+    def _begin_pondering(self, side: int, expected: str) -> None:
+        """Let a player think about what follows the move it expects, if that is a legal one that ends nothing."""
         from engine.games.contract import MoveError
 
+        position = self.position.copy()
+        try:
+            position.push(expected)
+        except MoveError:
+            return
+        if len(self.line) + 1 >= self.longest or position.judge(self.job.rules) is not None:
+            return
+        clock = self.clocks[side].before_move(self.clocks[1 - side])
+        self.ponderings[side].expected = expected
+        self.ponderings[side].tries += 1
+        self.players[side].ponder(position, [*self.line, expected], clock)
+
+    def _abandon_pondering(self, side: int) -> None:
+        if self.ponderings[side].expected is not None:
+            self.ponderings[side].expected = None
+            self.players[side].stop_pondering()
+
+    def _answer(self, side: int) -> Reply:
+        """What a player answers to the position, whether it has thought about it before or not."""
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
-        reply = player.move(self.position, self.line, clock.before_move(opponent), self.stop)
+        told = clock.before_move(opponent)
+        expected = self.ponderings[side].expected
+        if expected is None:
+            return player.move(self.position, self.line, told, self.stop)
+        self.ponderings[side].expected = None
+        is_hit = self.line[-1] == expected
+        if is_hit:
+            self.ponderings[side].hits.append(len(self.moves))
+        pondered = Pondered(is_hit, opponent.elapsed_ns)
+        return player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
+
+    def _ask(self, side: int) -> str | None:
+        """One move, made on the board and charged; the reply the player expects to it.
+
+        Raises ``PlayerFault`` or ``GameStopped``.
+        """
+        from engine.games.contract import MoveError
+
+        player = self.players[side]
+        reply = self._answer(side)
         if self.stop.is_set():
             raise GameStopped  # the move may be that of a search cut short
         try:
@@ -200,7 +261,8 @@ class _GameInProgress:
         self.line.append(reply.move)
         # A move that comes too late is kept: the record then shows how long it took.
         self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, reply.elapsed_ns / 1e6))
-        clock.after_move(reply.elapsed_ns)
+        self.clocks[side].after_move(reply.elapsed_ns)
+        return reply.expected
 
     def _blame(self, side: int, fault: PlayerFault) -> None:
         """Note the fault with the dialogue that led to it, and end the player's process: it starts afresh."""
@@ -220,10 +282,12 @@ class _GameInProgress:
             self.fault["dialogue"] = dialogue
 
     def detail(self) -> dict[str, Any]:
-        """The record's ``detail``: the fault if there was one, and moves that needed the margin, by side."""
+        """The record's ``detail``: the fault if there was one; by side, moves that needed the margin, and pondering."""
         detail = dict(self.fault)
         if any(clock.overruns for clock in self.clocks):
             detail["overruns"] = [
                 {"moves": clock.overruns, "worst_ms": round(clock.worst_overrun_ns / 1e6, 3)} for clock in self.clocks
             ]
+        if any(pondering.tries for pondering in self.ponderings):
+            detail["pondering"] = [{"tries": pondering.tries, "hits": pondering.hits} for pondering in self.ponderings]
         return detail

@@ -2,7 +2,8 @@
 
 A game is a list of tags and its moves in one notation, which ``Format`` names: ``ICCS`` (coordinates), ``WXF`` or
 ``Chinese`` (the default where the tag is missing; simplified or traditional). A comment may follow a move; engines
-put their figures there: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the mover's side, depth, seconds, nodes.
+put their figures there: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the mover's side, depth, seconds, nodes
+(``ponder hit`` may follow).
 
 Files are UTF-8 or, as most Chinese collections, GBK; ``decode_text`` tells which. Whatever follows a result up to the
 next game (advertisements, as a rule) is passed over, unless there are moves in it.
@@ -37,6 +38,9 @@ _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
 """Tags that are written from the game itself."""
 _OPENING_TAGS = {"game", "event"}
 """One of these again begins another game, even if the one before has no moves."""
+
+PONDER_HIT = " ponder hit"
+"""Follows the figures of a move that was thought about on the opponent's time."""
 
 LONGEST_UNBROKEN_COMMENT = 40
 """Characters; longer comments may be wrapped between words."""
@@ -110,7 +114,11 @@ def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs"
 def portable_game(record: GameRecord, event: str, game: Game) -> PortableGame:
     """A stored game with the tags and comments that describe it."""
     opening = [PortableMove(move) for move in record.opening.moves]
-    played = [PortableMove(entry.move, format_figures(entry)) for entry in record.moves]
+    hits = record.ponder_hits
+    played = [
+        PortableMove(entry.move, format_figures(entry) + (PONDER_HIT if number in hits else ""))
+        for number, entry in enumerate(record.moves)
+    ]
     fault = record.detail.get("fault")
     return PortableGame(
         tags=tuple(_tags(record, event, game)),

@@ -36,6 +36,8 @@ class PlayerSpec:
     """External: longest wait for a move under limits without time (depth, nodes)."""
     restart: str = "on_fault"
     """External: ``on_fault`` or ``always`` (a new process for every game)."""
+    ponder: bool = False
+    """Whether it thinks on the opponent's time, about the reply it expects."""
 
     def content(self) -> dict[str, Any]:
         """What decides the player's moves, as plain data for digests."""
@@ -44,6 +46,8 @@ class PlayerSpec:
             data["parameters"] = dict(self.parameters)
         else:
             data |= {"command": list(self.command), "options": dict(self.options), "directory": self.directory}
+        if self.ponder:
+            data["ponder"] = True
         return data
 
 
@@ -102,6 +106,11 @@ class GameJob:
             }
         )
 
+    @property
+    def thinks_on_both_sides(self) -> bool:
+        """Whether both players may be thinking at the same time; on CPU and node clocks pondering comes in turn."""
+        return any(player.ponder and player.limits.clock_kind == "wall" for player in (self.first, self.second))
+
 
 @dataclass(frozen=True)
 class MoveRecord:
@@ -134,7 +143,12 @@ class GameRecord:
     duration_ms: float = 0.0
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
-    """What does not fit elsewhere: a fault's description, the end of a dialogue, overruns, instruments."""
+    """What does not fit elsewhere: a fault's description, the end of a dialogue, overruns, pondering, instruments."""
+
+    @property
+    def ponder_hits(self) -> frozenset[int]:
+        """Which moves (from 0) were thought about on the opponent's time, who then made the expected move."""
+        return frozenset(hit for side in self.detail.get("pondering", ()) for hit in side["hits"])
 
     @property
     def score(self) -> float | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -32,13 +32,14 @@ LONGEST_NAME = 60
 
 TOURNAMENT_KEYS = (
     "name", "description", "game", "format", "pairs", "rounds", "seed", "limit", "openings", "opening_start",
-    "opening_part", "opening_order", "opening_plies", "rules", "adjudication", "players",
+    "opening_part", "opening_order", "opening_plies", "ponder", "rules", "adjudication", "players",
 )  # fmt: skip
 RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
 ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies")
-BUILTIN_KEYS = ("name", "protocol", "limit", "preset", "set")
+BUILTIN_KEYS = ("name", "protocol", "limit", "ponder", "preset", "set")
 EXTERNAL_KEYS = (
-    "name", "protocol", "limit", "command", "options", "directory", "start_timeout", "margin", "watchdog", "restart",
+    "name", "protocol", "limit", "ponder", "command", "options", "directory", "start_timeout", "margin", "watchdog",
+    "restart",
 )  # fmt: skip
 
 
@@ -191,20 +192,42 @@ def _players(table: Table, game: str) -> tuple[PlayerSpec, ...]:
     default_limit = None
     if "limit" in table:
         default_limit = _limits(table)
+    ponder = table.switch("ponder", False)
     entries = table.array("players", "at least two [[players]]")
     players: list[PlayerSpec] = []
     for index, entry in enumerate(entries):
         where = f"{table.where}: player {index + 1}"
-        player = _player(entry, where, game, default_limit, Path(table.where).parent)
+        player = _player(entry, where, game, default_limit, ponder, Path(table.where).parent)
         if any(player.name == other.name for other in players):
             raise ConfigurationError(f"{where}: name = {player.name!r} is taken; give the player another name")
         players.append(player)
     if len(players) < 2:
         raise ConfigurationError(f"{table.where}: one player ({players[0].name}), expected at least two [[players]]")
+    _check_pondering(players, table.where)
     return tuple(players)
 
 
-def _player(entry: object, where: str, game: str, default_limit: Limits | None, beside: Path) -> PlayerSpec:
+def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
+    """Raise ``ConfigurationError`` unless everyone who ponders can tell how long the opponent's move takes."""
+    for player in players:
+        if not player.ponder:
+            continue
+        limits = player.limits
+        place = f"{where}: player {player.name!r}: ponder = true, but its limit {str(limits)!r}"
+        if not limits.is_timed:
+            raise ConfigurationError(f"{place} has no time; give it a clock or a move_time, or leave ponder out")
+        for other in players:
+            kind = other.limits.clock_kind if other.limits.is_timed else "no"
+            if limits.clock_kind != "wall" and kind != limits.clock_kind:
+                raise ConfigurationError(
+                    f"{place} is on the {limits.clock_kind} clock and {other.name!r} plays on {kind} clock; put all "
+                    "players on that clock, or leave ponder out"
+                )
+
+
+def _player(
+    entry: object, where: str, game: str, default_limit: Limits | None, default_ponder: bool, beside: Path
+) -> PlayerSpec:
     if not isinstance(entry, Mapping):
         raise ConfigurationError(f"{where}: {entry!r} is not a table; expected [[players]]")
     if isinstance(entry.get("name"), str):
@@ -219,9 +242,10 @@ def _player(entry: object, where: str, game: str, default_limit: Limits | None, 
         raise ConfigurationError(f"{where}: no limit, neither here nor for all players; expected limit = {GRAMMAR!r}")
     limits = _limits(table) if "limit" in table else default_limit
     assert limits is not None
+    ponder = table.switch("ponder", default_ponder)
     if protocol == "builtin":
-        return _builtin_player(table, game, limits, beside)
-    player = _external_player(table, protocol, limits)
+        return replace(_builtin_player(table, game, limits, beside), ponder=ponder)
+    player = replace(_external_player(table, protocol, limits), ponder=ponder)
     check_player(player, game, table.where)
     return player
 

@@ -73,6 +73,19 @@ class Clock:
 
 
 @dataclass(frozen=True)
+class PonderGrant:
+    """Pondering after the fact: what the opponent's move took, and whether it was the expected one.
+
+    The search ponders for just that time on its own clock, and then goes on as after a ponder hit or, after a miss,
+    ends. So no second thread takes part, and on the node clock pondering is reproducible.
+    """
+
+    granted_ns: int
+    """The opponent's time for its move, in nanoseconds."""
+    is_hit: bool
+
+
+@dataclass(frozen=True)
 class Line:
     """One line of an analysis."""
 
@@ -109,10 +122,12 @@ class SearchResult:
     nodes: int
     """Moves made in the main and the quiescence search."""
     time_ms: float
-    """On the search's clock."""
+    """On the search's clock, pondering included."""
     principal_variation: tuple[str, ...]
     deepest_ply: int = 0
     lines: tuple[Line, ...] = ()
+    start_ns: int = 0
+    """When the search began, on its clock: ``time.monotonic_ns`` unless that is CPU time."""
     counters: dict[str, int] = field(default_factory=dict)
     """Counters of the search, by the names of ``engine.search.records.COUNTERS``."""
 
@@ -150,9 +165,12 @@ class SearchMemory:
         search.nanoseconds_per_node = limits.nanoseconds_per_node
         search.stop_address = stop.address if stop is not None else 0
 
-    def connect(self, ponder: StopFlag | None, board: ReportBoard | None) -> None:
-        """The flag that is set until the ponder hit, and the board that is told of each iteration."""
-        self.search.ponder_address = ponder.address if ponder is not None else 0
+    def connect(self, ponder: StopFlag | PonderGrant | None, board: ReportBoard | None) -> None:
+        """The flag that is set until the ponder hit, or the time until then, and the board told of each iteration."""
+        search = self.search
+        search.ponder_address = ponder.address if isinstance(ponder, StopFlag) else 0
+        search.ponder_grant_ns = ponder.granted_ns if isinstance(ponder, PonderGrant) else 0
+        search.ponder_misses = int(isinstance(ponder, PonderGrant) and not ponder.is_hit)
         self.search.report_address = board.address if board is not None else 0
 
 
@@ -191,14 +209,15 @@ class Engine:
         *,
         search_moves: Sequence[str] = (),
         lines: int = 1,
-        ponder: StopFlag | None = None,
+        ponder: StopFlag | PonderGrant | None = None,
         board: ReportBoard | None = None,
     ) -> SearchResult:
         """Think about a position, which is left as it is.
 
         ``clock`` tells the state of the clocks when ``limits`` has one (its start values if omitted). ``search_moves``
         restricts the moves at the root; ``lines`` asks for so many best moves. While ``ponder`` is set no clock ends
-        the search; clear it when the opponent has made the expected move. ``board`` is told of each iteration. Raises
+        the search; clear it when the opponent has made the expected move. A ``PonderGrant`` says beforehand when that
+        is. ``board`` is told of each iteration. Raises
         ``MoveError`` for a move to restrict to that is not legal.
         """
         memory = self._memory_for(limits)
@@ -238,6 +257,7 @@ class Engine:
             principal_variation=found[0].principal_variation if found else (),
             deepest_ply=int(search.deepest_ply),
             lines=tuple(found),
+            start_ns=int(search.start_ns),
             counters={name: int(search[name]) - before[name] for name in COUNTERS},
         )
 

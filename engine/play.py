@@ -23,7 +23,7 @@ from engine.games.contract import (
     make,
     prepare,
 )
-from engine.kernel import jit, new_record, read_flag
+from engine.kernel import jit, new_record, read_flag, thread_cpu_ns
 from engine.limits import Limits
 from engine.parameters import Value
 from engine.rules import Adjudication, Ending, Rules
@@ -69,6 +69,7 @@ GAME_DTYPE = np.dtype(
         ("depths", np.int32, (MAX_GAME_PLIES,)),
         ("nodes", np.int64, (MAX_GAME_PLIES,)),
         ("times_ns", np.int64, (MAX_GAME_PLIES,)),
+        ("running_ns", np.int64),  # processor time that the last move took
     ]
 )
 
@@ -158,12 +159,14 @@ def play_compiled(
         if state.ply >= longest:
             return _MAXIMUM
         side = np.int64(state.side)
+        running_since = thread_cpu_ns()
         if side == 0:
             search = first_search
             move = _think(state, search, lists, first_parameters, clocks, side)
         else:
             search = second_search
             move = _think(state, search, lists, second_parameters, clocks, side)
+        record.running_ns = thread_cpu_ns() - running_since
         if read_flag(search.stop_address) != 0:
             return _STOPPED
         ply = record.plies
@@ -190,6 +193,18 @@ class Contender:
 
 
 @dataclass(frozen=True)
+class LateMove:
+    """The move with which a game was lost on time."""
+
+    elapsed_ms: float
+    """What it took on the player's clock."""
+    allowed_ms: float
+    """What the clock had."""
+    running_ms: float
+    """Processor time it took; if that was allowed, the move was late because the process was not running."""
+
+
+@dataclass(frozen=True)
 class PlayedGame:
     """A finished game; lists have one entry a move. Scores are the mover's, in centipawns."""
 
@@ -201,6 +216,8 @@ class PlayedGame:
     result: str
     reason: str
     final_position: str
+    late: LateMove | None = None
+    """Where the game was lost on a wall clock."""
 
 
 class CompiledGames:
@@ -261,7 +278,18 @@ class CompiledGames:
             result=ending.result,
             reason=ending.reason,
             final_position=self.game.format_state(start.state),
+            late=_late_move(record, clocks, ending, (first, second)),
         )
+
+
+def _late_move(record: Any, clocks: Any, ending: Ending, contenders: Sequence[Contender]) -> LateMove | None:
+    """The last move of a game that ended by it on the time of the world, which goes on while a process waits."""
+    loser = 0 if ending.result == "0-1" else 1
+    if ending.reason != "time_forfeit" or contenders[loser].limits.clock_kind != "wall":
+        return None
+    elapsed_ns = int(record.times_ns[record.plies - 1])
+    overdrawn_ns = int(clocks.remaining_ns[loser])
+    return LateMove(elapsed_ns / 1e6, (elapsed_ns + overdrawn_ns) / 1e6, int(record.running_ns) / 1e6)
 
 
 def set_clock(clocks: Any, side: int, limits: Limits) -> None:
@@ -284,4 +312,3 @@ class Adjudicator:
         """The ending after a move of side ``mover`` (0 or 1) with its own score; ``ply`` counts it in."""
         verdict = adjudicate(self._adjudication, self._tracker, mover, NO_SCORE if score is None else score, ply)
         return None if int(verdict) == _OPEN else decode_verdict(int(verdict))
-

@@ -33,6 +33,7 @@ class MockEngine:
         self.turn = (0, 0)
         """Side to move and how often it has moved."""
         self.moves_made = 0
+        self.ponders = False
 
     def run(self) -> None:
         if "file" in self.settings:
@@ -63,6 +64,15 @@ class MockEngine:
             say("readyok")
         elif command == "position":
             self.read_position(words)
+        elif command == "go" and words[1] == "ponder" and self.mode not in ("answers_early", "dies_pondering"):
+            self.ponders = True
+        elif command == "go" and words[1] == "ponder" and self.mode == "dies_pondering":
+            sys.exit(7)
+        elif command in ("ponderhit", "stop") and self.ponders:
+            self.ponders = False
+            if command == "stop" and self.mode == "ignores_stop":
+                time.sleep(1000)
+            self.go()
         elif command == "go":
             self.moves_made += 1
             self.go()
@@ -80,7 +90,8 @@ class MockEngine:
             say("option name UCI_Variant type combo default chess var chess var xiangqi")
         say("option name Hash type spin default 16 min 1 max 1024")
         say("option name Clear Hash type button")
-        say("option name Ponder type check default false")
+        if self.mode != "no_ponder":
+            say("option name Ponder type check default false")
         say("option name EvalFile type string default <empty>")
         say("uciok")
 
@@ -90,8 +101,9 @@ class MockEngine:
         first = 0 if words[3] in ("w", "r") else 1
         self.turn = ((first + len(moves)) % 2, len(moves) // 2)
 
-    def move(self) -> str:
-        side, number = self.turn
+    def move(self, plies: int = 0) -> str:
+        """What is played now, or so many plies later."""
+        side, number = (self.turn[0] + plies) % 2, self.turn[1] + (self.turn[0] + plies) // 2
         move = LEGAL[side][number % 2]
         return f"{move[0]}{int(move[1]) + self.ranks}{move[2]}{int(move[3]) + self.ranks}"
 
@@ -112,7 +124,7 @@ class MockEngine:
         if misdeed is not None and self.misbehaves():
             misdeed()
         else:
-            say(f"bestmove {self.move()} ponder {self.move()}")
+            say(f"bestmove {self.move()} ponder {self.move(1)}")
 
     def go_exit(self) -> None:
         sys.stderr.write("assertion failed: alpha < beta\n")

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena.players.contract import PlayerClock, PlayerFault, Reply
+from arena.players.contract import PlayerClock, PlayerFault, Pondered, Reply
 
 if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
-    from engine.engine import Engine, StopFlag
+    from engine.engine import Clock, Engine, PonderGrant, SearchResult, StopFlag
     from engine.games.contract import Position
+
+WAKE_SECONDS = 0.05
+"""How often whoever waits for a search that ponders looks at the stop flag of the run."""
 
 
 class BuiltinPlayer:
-    """``engine.engine.Engine`` behind ``arena.players.contract.Player``; it has no process and no dialogue."""
+    """``engine.engine.Engine`` behind ``arena.players.contract.Player``; it has no process and no dialogue.
+
+    On the wall clock it ponders in a thread of its own. On the CPU and the node clock nothing is searched before the
+    opponent has moved: the ponder search is then granted what the opponent's move took, in its own CPU time or nodes,
+    and so a game comes out the same at any load.
+    """
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         self.spec = spec
         self.name = spec.name
         self._game = game
         self._engine: Engine | None = None
+        self._expected: tuple[Position, PlayerClock | None] | None = None
+        """What is to be pondered on once the time is known."""
+        self._search: PonderSearch | None = None
 
     def start(self) -> None:
         """Set the engine up, if it is not."""
@@ -31,22 +44,49 @@ class BuiltinPlayer:
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Start from empty tables."""
-        self.start()
-        assert self._engine is not None
-        self._engine.new_game()
+        self.stop_pondering()
+        self._running().new_game()
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Search; a move costs the time that the kernel itself measured on the limits' clock."""
-        from engine.engine import Clock
+        result = self._running().search(position, self.spec.limits, self._clock(clock), stop)
+        return self._reply(result, _nanoseconds(result))
 
-        assert self._engine is not None, "start comes first"
-        own = None
-        if clock is not None:
-            own = Clock(clock.remaining_ms, clock.opponent_remaining_ms, clock.moves_to_go, clock.remaining_ns)
-        result = self._engine.search(position, self.spec.limits, own, stop)
-        if result.move is None:
-            raise PlayerFault("illegal_move", f"{self.name}: found no move")
-        return Reply(result.move, result.score, result.depth, result.nodes, round(result.time_ms * 1e6))
+    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+        """Begin to search, or remember on what."""
+        if self.spec.limits.clock_kind == "wall":
+            self._search = PonderSearch(self._running(), position, self.spec, self._clock(clock))
+        else:
+            self._expected = (position, clock)
+
+    def move_after_pondering(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
+    ) -> Reply:
+        """Search on, charged from the opponent's move on; after a miss, search anew with what the tables keep."""
+        from engine.engine import PonderGrant
+
+        if self._expected is not None:
+            expected, clock_before = self._expected
+            self._expected = None
+            grant = PonderGrant(pondered.opponent_ns, pondered.is_hit)
+            if pondered.is_hit:
+                result = self._granted(position, clock, grant, stop)
+                return self._reply(result, max(0, _nanoseconds(result) - grant.granted_ns))
+            if grant.granted_ns > 0:
+                self._granted(expected, clock_before, grant, stop)
+        if pondered.is_hit:
+            assert self._search is not None, "ponder comes first"
+            search, self._search = self._search, None
+            return self._reply(*search.hit(stop))
+        self.stop_pondering()
+        return self.move(position, moves, clock, stop)
+
+    def stop_pondering(self) -> None:
+        """End the search of the thread, if there is one."""
+        self._expected = None
+        if self._search is not None:
+            self._search.abandon()
+            self._search = None
 
     def dialogue(self) -> list[str]:
         """Nothing: nobody talks."""
@@ -54,4 +94,75 @@ class BuiltinPlayer:
 
     def close(self) -> None:
         """Give the engine's tables back."""
+        self.stop_pondering()
         self._engine = None
+
+    def _running(self) -> Engine:
+        self.start()
+        assert self._engine is not None
+        return self._engine
+
+    def _clock(self, clock: PlayerClock | None) -> Clock | None:
+        from engine.engine import Clock
+
+        if clock is None:
+            return None
+        opponent_ms = clock.opponent_remaining_ms
+        return Clock(clock.remaining_ms, opponent_ms, clock.moves_to_go, clock.remaining_ns, self.spec.ponder)
+
+    def _granted(
+        self, position: Position, clock: PlayerClock | None, grant: PonderGrant, stop: StopFlag
+    ) -> SearchResult:
+        return self._running().search(position, self.spec.limits, self._clock(clock), stop, ponder=grant)
+
+    def _reply(self, result: SearchResult, elapsed_ns: int) -> Reply:
+        if result.move is None:
+            raise PlayerFault("illegal_move", f"{self.name}: found no move")
+        variation = result.principal_variation
+        expected = variation[1] if len(variation) > 1 else None
+        return Reply(result.move, result.score, result.depth, result.nodes, elapsed_ns, expected=expected)
+
+
+class PonderSearch:
+    """A search in a thread of its own, until the opponent has moved and perhaps beyond."""
+
+    def __init__(self, engine: Engine, position: Position, spec: PlayerSpec, clock: Clock | None) -> None:
+        from engine.engine import StopFlag
+
+        self._stop, self._ponder = StopFlag(), StopFlag()
+        self._ponder.set()
+        self._outcome: SearchResult | BaseException | None = None
+        self._thread = threading.Thread(
+            target=self._run, args=(engine, position, spec, clock), name=f"{spec.name} ponders"
+        )
+        self._thread.start()
+
+    def _run(self, engine: Engine, position: Position, spec: PlayerSpec, clock: Clock | None) -> None:
+        try:
+            self._outcome = engine.search(position, spec.limits, clock, self._stop, ponder=self._ponder)
+        except BaseException as error:
+            self._outcome = error
+
+    def hit(self, stop: StopFlag) -> tuple[SearchResult, int]:
+        """The clock runs from now: the result, and the nanoseconds it took from here."""
+        hit_ns = time.monotonic_ns()
+        self._ponder.clear()
+        while self._thread.is_alive():
+            self._thread.join(WAKE_SECONDS)
+            if stop.is_set():
+                self._stop.set()
+        if isinstance(self._outcome, BaseException):
+            raise self._outcome
+        assert self._outcome is not None
+        ended_ns = self._outcome.start_ns + _nanoseconds(self._outcome)
+        return self._outcome, max(0, ended_ns - hit_ns)
+
+    def abandon(self) -> None:
+        """Stop it, whatever it has found."""
+        self._stop.set()
+        self._ponder.clear()
+        self._thread.join()
+
+
+def _nanoseconds(result: SearchResult) -> int:
+    return round(result.time_ms * 1e6)

@@ -63,6 +63,18 @@ class Reply:
     """What the move costs on the player's clock."""
     said: str = ""
     """The answer in the player's own words, for messages about it."""
+    expected: str | None = None
+    """The reply it expects, in the same notation; not yet known to be legal."""
+
+
+@dataclass(frozen=True)
+class Pondered:
+    """What a player that pondered learns when the opponent has moved."""
+
+    is_hit: bool
+    """Whether the opponent made the expected move."""
+    opponent_ns: int
+    """What the opponent's move took on its clock."""
 
 
 class Player(Protocol):
@@ -92,6 +104,21 @@ class Player(Protocol):
         ``moves`` are all moves since the opening's position, the opening's own included. ``clock`` is ``None`` if the
         player's limits have no clock. Faults: ``crash``, ``illegal_move``, ``no_answer``, ``time_forfeit``.
         """
+
+    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+        """Begin to think about the position after the expected reply, the last of ``moves``, while the clock stands.
+
+        Only asked of players whose ``spec`` says ``ponder``; the next call is ``move_after_pondering`` or
+        ``stop_pondering``. ``position`` is the player's to keep. No faults: what goes wrong shows in the next call.
+        """
+
+    def move_after_pondering(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
+    ) -> Reply:
+        """``move``, now that the opponent has moved: goes on with the search after a hit, abandons it otherwise."""
+
+    def stop_pondering(self) -> None:
+        """Abandon the search, for the game is over; does nothing if there is none. No faults."""
 
     def dialogue(self) -> list[str]:
         """The end of what was said between harness and player since it started, oldest first; empty if nothing."""

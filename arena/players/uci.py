@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Reply
+from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
 from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
 from engine.limits import Limits
 from engine.values import BAN_BOUND, MATE, MAX_PLY
@@ -33,6 +33,9 @@ RANKS_OPTION = "ranks"
 
 OFF_WHERE_ABSENT = ("use nnue",)
 """Switches that engines older than the thing they switch do not announce; setting them to false is then no error."""
+
+PONDER_OPTION = "Ponder"
+"""An engine that can ponder announces it; it is set to say that the engine will be asked to."""
 
 LATE_ANSWER_MS = 250
 """How long after its deadline a thinking engine is given to obey ``stop``, before it is taken to hang."""
@@ -152,6 +155,12 @@ def parse_best_move(line: str) -> str | None:
     return words[1]
 
 
+def parse_ponder_move(line: str) -> str | None:
+    """The reply that a ``bestmove`` line expects, as the engine wrote it; ``None`` where it names none."""
+    words = line.split()
+    return words[3] if len(words) > 3 and words[2] == "ponder" else None
+
+
 # --- Rank bases -------------------------------------------------------------------------------------------------------
 
 _MOVE = re.compile(r"([a-i])(\d{1,2})([a-i])(\d{1,2})")
@@ -205,6 +214,16 @@ def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, 
     return commands
 
 
+def ponder_options(options: Sequence[tuple[str, str]], announced: Mapping[str, Option]) -> list[tuple[str, str]]:
+    """A pondering player's options; raises ``PlayerFault`` (``startup_failure``) if the engine cannot ponder."""
+    if PONDER_OPTION.lower() not in announced:
+        raise PlayerFault(
+            "startup_failure", f"ponder = true, but the engine has no option {PONDER_OPTION}; leave ponder out"
+        )
+    others = [(name, value) for name, value in options if name.lower() != PONDER_OPTION.lower()]
+    return [*others, (PONDER_OPTION, "true")]
+
+
 def _unknown_option(name: str, announced: Mapping[str, Option]) -> PlayerFault:
     near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
     names = ", ".join(option.name for option in announced.values())
@@ -222,9 +241,9 @@ def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
     return None
 
 
-def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int) -> str:
+def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, ponder: bool = False) -> str:
     """The ``go`` line for the player's limits; the side that moves first in the game is UCI's white."""
-    words = ["go"]
+    words = ["go ponder" if ponder else "go"]
     if clock is not None:
         own = (max(1, clock.remaining_ms), clock.increment_ms)
         # An opponent without a clock is given the player's own time: some engines divide by it.
@@ -368,8 +387,10 @@ class UciPlayer:
         try:
             self._process = EngineProcess(self.spec.command, self.spec.directory)
             self._converse(self._session.hello(), deadline_ns)
-            variant = VARIANTS[self._game]
-            commands = option_commands(self.spec.options, self._session.options, variant)
+            options: Sequence[tuple[str, str]] = self.spec.options
+            if self.spec.ponder:
+                options = ponder_options(options, self._session.options)
+            commands = option_commands(options, self._session.options, VARIANTS[self._game])
             self._converse(self._session.synchronise(*commands), deadline_ns)
             self._learn_first_rank(deadline_ns)
         except DeadlinePassed:
@@ -402,15 +423,52 @@ class UciPlayer:
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """One search. The clock runs from just before ``go`` is written until ``bestmove`` has arrived."""
+        return self._answer(self._question(position, moves, clock), clock, stop, time.monotonic_ns())
+
+    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+        """``go ponder``; nobody reads what the engine says meanwhile, which waits in the pipe."""
+        deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
+        try:
+            self._running().send(self._question(position, moves, clock, ponder=True), deadline_ns)
+        except (DeadlinePassed, ProcessEnded):
+            pass  # it will not answer after the opponent's move either, which is when that counts
+
+    def move_after_pondering(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
+    ) -> Reply:
+        """``ponderhit``, or ``stop`` and a new search; the clock runs from just before either."""
+        began_ns = time.monotonic_ns()
+        if pondered.is_hit:
+            return self._answer(["ponderhit"], clock, stop, began_ns)
+        try:
+            self._converse(self._session.synchronise("stop"), began_ns + LATE_ANSWER_MS * 1_000_000, stop)
+        except DeadlinePassed:
+            fault = "pondered on a move that was not made, and ignored stop"
+            raise self._failed("no_answer", fault) from None
+        except ProcessEnded:
+            raise self._failed("crash", "ended while it pondered") from None
+        return self._answer(self._question(position, moves, clock), clock, stop, began_ns)
+
+    def stop_pondering(self) -> None:
+        """``stop``; what the engine answers is of no interest."""
+        if self.process_id is not None and not self._session.is_idle:
+            self._halt()
+
+    def _question(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, *, ponder: bool = False
+    ) -> list[str]:
+        """The lines that ask for a move."""
         process, session = self._running(), self._session
         for line in process.drain():  # what is said unasked must not be taken for the answer
             session.receive(line)
-        first_rank = self._first_rank or 0
-        lines = session.think(
-            position_command(self._opening_position, moves, first_rank),
-            go_command(self.spec.limits, clock, position.side_to_move),
+        return session.think(
+            position_command(self._opening_position, moves, self._first_rank or 0),
+            go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder),
         )
-        began_ns = time.monotonic_ns()
+
+    def _answer(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int) -> Reply:
+        """Say the lines and wait for the move."""
+        process = self._running()
         try:
             self._converse(lines, began_ns + self._allowance_ms(clock) * 1_000_000, stop)
         except DeadlinePassed:
@@ -420,7 +478,7 @@ class UciPlayer:
         except GameStopped:
             self._halt()
             raise
-        return self._reply(process.arrived_ns - began_ns)
+        return self._reply(max(0, process.arrived_ns - began_ns))
 
     def dialogue(self) -> list[str]:
         """The end of the conversation with the process that runs or ran last."""
@@ -503,7 +561,9 @@ class UciPlayer:
             raise self._failed("illegal_move", f"answered {line[:80]!r}, which is not a move")
         information = self._session.information()
         counted = f"{line[:80]!r} (ranks counted from {self._first_rank})"
-        return Reply(move, information.score, information.depth, information.nodes, elapsed_ns, counted)
+        expected = parse_ponder_move(line)
+        expected = None if expected is None else read_move(expected, self._first_rank or 0)
+        return Reply(move, information.score, information.depth, information.nodes, elapsed_ns, counted, expected)
 
     def _failed(self, reason: str, text: str) -> PlayerFault:
         """End the process, and say how it ended where it did so by itself."""

@@ -4,7 +4,9 @@ Strategies [EE 8.2]: the *proper* time of a move is what remains divided by the 
 remains divided by ``time_divisor``. ``elephanteye`` plays once the root has a new result after half of it and aborts at
 twice of it; ``fixed`` aborts at a constant time; ``share`` at a fixed share of what remains.
 
-Pondering [EE 8.1]: until the ponder hit, which another thread signals, no clock ends the search.
+Pondering [EE 8.1]: until the ponder hit no clock ends the search. Another thread signals the hit, or the search is told
+beforehand how much time on its own clock the opponent took (a grant), which makes pondering reproducible on the node
+clock.
 """
 
 from __future__ import annotations
@@ -153,7 +155,7 @@ def next_iteration_fits(search, parameters):
     """Whether the next iteration is expected to end before this move's hard limit; true where nothing is forecast."""
     if parameters.time_predict == _PREDICT_OFF or search.clock == CLOCK_OFF or search.hard_ns >= NO_LIMIT:
         return True
-    if search.ponder_address != 0:
+    if awaits_ponder_hit(search):
         return True
     return counted_ns(search) + forecast_ns(search, parameters) <= search.hard_ns
 
@@ -187,15 +189,40 @@ def start_clock(search):
 
 
 @jit
+def awaits_ponder_hit(search):
+    """Whether the opponent has, as far as the search has noticed, not moved yet."""
+    return search.ponder_address != 0 or search.ponder_grant_ns > 0
+
+
+@jit
+def granted_nodes(search):
+    """Nodes that fit into the granted time on the node clock."""
+    return search.ponder_grant_ns // search.nanoseconds_per_node
+
+
+@jit
 def is_pondering(search, parameters):
-    """Whether the clocks stand still because the opponent has not moved yet; notices the ponder hit."""
-    if search.ponder_address == 0:
+    """Whether the clocks stand still because the opponent has not moved yet; notices the ponder hit, or the miss."""
+    if not awaits_ponder_hit(search):
         return False
-    if read_flag(search.ponder_address) != 0:
-        return True
-    search.ponder_address = 0
+    if search.ponder_grant_ns > 0:
+        if search.clock == CLOCK_NODE:
+            if search.nodes < granted_nodes(search):
+                return True
+        elif elapsed_ns(search) < search.ponder_grant_ns:
+            return True
+        before_hit_ns = search.ponder_grant_ns
+        search.ponder_grant_ns = 0
+        if search.ponder_misses != 0:
+            search.stopped = STOPPED_BY_FLAG
+            return False
+    else:
+        if read_flag(search.ponder_address) != 0:
+            return True
+        search.ponder_address = 0
+        before_hit_ns = elapsed_ns(search)
     if parameters.ponder_elapsed == _FROM_HIT:
-        search.uncounted_ns = elapsed_ns(search)
+        search.uncounted_ns = before_hit_ns
     else:
         stop_if_soft_limit_passed(search)
     return False
@@ -214,6 +241,8 @@ def poll(search, parameters):
     pondering = is_pondering(search, parameters)
     if search.stopped != 0:
         return
+    if pondering and search.ponder_grant_ns > 0 and search.clock == CLOCK_NODE:
+        left = min(left, granted_nodes(search) - search.nodes)
     if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.hard_ns < NO_LIMIT and not pondering:
         if search.clock == CLOCK_NODE:
             # A node that would end past the limit is not searched, so that the node clock is exact.
@@ -238,7 +267,7 @@ def arm_clock(search):
 def stop_if_soft_limit_passed(search):
     """End the search with what it has if more than the soft limit has gone (never while pondering)."""
     if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.soft_ns < NO_LIMIT:
-        if search.ponder_address == 0 and counted_ns(search) > search.soft_ns:
+        if not awaits_ponder_hit(search) and counted_ns(search) > search.soft_ns:
             search.stopped = STOPPED_BY_SOFT_LIMIT
 
 

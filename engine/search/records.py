@@ -31,6 +31,8 @@ SEARCH_DTYPE = np.dtype(
         ("node_limit", np.int64),
         ("stop_address", np.int64),  # of a byte another thread sets; 0 for none
         ("ponder_address", np.int64),  # of a byte that is set until the ponder hit; 0 for none, and after the hit
+        ("ponder_grant_ns", np.int64),  # pondering time granted beforehand; 0 for none, and once it is used up
+        ("ponder_misses", np.int64),  # whether the search ends there, since the opponent made another move
         ("report_address", np.int64),  # of the board of ``engine.search.reports``; 0 for none
         ("report_count", np.int64),
         ("table_address", np.int64),
