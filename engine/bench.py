@@ -2,7 +2,8 @@
 
 A change that should not change play leaves the number as it is; a change to search or evaluation shows. The positions
 are searched with the default parameters, for the speed, and again less deeply under variants that between them
-exercise every technique the default leaves out.
+exercise every technique the default leaves out. Others play a few moves on the node clock, for the rules of time and
+for what one move leaves to the next. ``benchmarks/signature_mutations.py`` shows that no setting escapes.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from engine.engine import Engine
+from engine.engine import Clock, Engine, PonderGrant, SearchResult
 from engine.games import GAMES, game_named
+from engine.games.contract import Position
 from engine.limits import Limits
-from engine.parameters import Value
+from engine.parameters import Value, parameters_of
 
 VARIANTS: dict[str, Mapping[str, Value]] = {
     "default": {},
@@ -22,43 +24,88 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "algorithm": "alphabeta", "fail_soft": False, "aspiration": "off", "null_move": False, "quiescence": False,
         "late_move_reductions": False, "hash_mb": 0, "killers": 0, "capture_order": "none", "history_captures": True,
         "history_index": "from_to_shared", "history_record": "cutoff_and_pv", "evaluation": "material_chess",
-        "check_extension": False,
+        "check_extension": False, "stop_on_mate": False,
     },
-    "moreland": {"algorithm": "alphabeta", "aspiration": "full", "aspiration_window": 10, "history_index": "piece_to"},
-    "gradual": {"aspiration": "gradual", "aspiration_window": 5, "history_weight": 1, "capture_order": "mvv_lva"},
+    "moreland": {
+        "algorithm": "alphabeta", "aspiration": "full", "aspiration_window": 10, "history_index": "piece_to",
+        "check_extension": False, "internal_iterative_deepening": True,
+    },
+    "gradual": {
+        "aspiration": "gradual", "aspiration_window": 5, "history_weight": 1, "capture_order": "mvv_lva",
+        "reverse_futility_depth": 3, "reverse_futility_margin": 40, "hash_mate_any_depth": True,
+        "internal_iterative_deepening": True,
+    },
     "verified": {
         "null_depth": 4, "null_verify": "always", "null_in_pv": True, "null_eval_gate": False, "killers": 1,
-        "evaluation": "material", "quiescence_see": False,
+        "evaluation": "material", "quiescence_see": False, "null_store": "verified", "null_mate_guard": True,
+        "mate_threat_offset": "null_depth", "mate_threat_extension": True,
     },
     "bold": {
-        "quiescence_check_plies": 2,
+        "quiescence_check_plies": 2, "check_extension": False, "null_eval_gate": False, "null_not_in_verify": "off",
         "null_not_twice": False, "null_need_attackers": False, "null_verify": "unless_safe", "null_min_depth": 1,
         "depth_step": 2, "min_depth": 2,
+    },
+    "rooted": {
+        "null_depth": 2, "null_verify": "always", "null_not_in_verify": "root", "null_verify_min_depth": 2,
+        "null_store": "all", "null_mate_guard": True, "mate_threat_extension": True, "null_eval_gate": False,
+        "null_need_attackers": False,
     },
     "exact": {
         "hash_exact_depth_only": True, "rules_in_search": False, "hash_move": False, "lmr_base": 0, "lmr_divisor": 150,
         "lmr_min_depth": 2, "lmr_min_moves": 6, "tempo": 0,
     },
     "mtdf": {
-        "algorithm": "mtdf", "internal_iterative_deepening": True, "hash_mate_any_depth": True,
-        "unique_move_check": True, "null_return": "beta", "delta_margin": 300,
+        "algorithm": "mtdf", "hash_mate_any_depth": True, "unique_move_check": True, "null_return": "beta",
+        "delta_margin": 300,
     },
+    "from zero": {"algorithm": "mtdf", "mtdf_guess": "zero", "null_hash_guard": "bound", "null_min_material": 4000},
+    "two back": {"algorithm": "mtdf", "mtdf_guess": "two_back", "null_in_pv": True, "null_eval_gate": False},
     "guarded": {
-        "mtdf_guess": "zero", "aspiration": "naive", "aspiration_window": 8, "null_mate_guard": True,
-        "null_hash_guard": "bound", "null_store": "all", "mate_threat_extension": True, "null_min_material": 900,
-        "null_not_in_check": False, "futility_depth": 3, "late_move_pruning_depth": 3,
+        "aspiration": "naive", "aspiration_window": 8, "null_mate_guard": True, "null_hash_guard": "bound",
+        "null_store": "all", "mate_threat_extension": True, "null_not_in_check": False, "futility_depth": 3,
+        "late_move_pruning_depth": 3,
     },
     "elephant": {
-        "aspiration": "naive_half", "aspiration_window": 8, "null_verify": "unless_safe", "null_not_in_verify": "root",
-        "null_verify_min_depth": 2, "null_store": "verified", "null_hash_guard": "any_entry", "razoring_depth": 2,
-        "single_reply_extension": True, "reverse_futility_depth": 4, "internal_iterative_reduction": 3,
+        "aspiration": "naive_half", "aspiration_window": 8, "null_verify": "unless_safe", "null_verify_min_depth": 2,
+        "null_store": "verified", "null_hash_guard": "any_entry", "razoring_depth": 2, "single_reply_extension": True,
+        "reverse_futility_depth": 4, "internal_iterative_reduction": 3,
     },
     "straight": {"iterative_deepening": False, "history": False, "fail_soft": False},
 }  # fmt: skip
-"""Overrides by name. The first is the default, searched to the positions' own depth; the others two plies less."""
+"""Overrides by name. The first is the default, searched to the positions' own depth; the others less deeply."""
+
+CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
+    "clock": ("clock=0.5+0.01,node_clock=500000", False, {"history_decay": "keep"}),
+    "iteration": ("clock=6/0.1+0.01,node_clock=500000", True, {"time_soft_check": "iteration", "hash_mb": 1}),
+    "released": ("clock=0.5+0.01,node_clock=500000", True, {
+        "time_strategy": "elephanteye-3.31", "history_decay": "clear", "null_move": False,
+        "ponder_elapsed": "from_start",
+    }),
+    "fixed": ("clock=0.3,node_clock=500000", False, {
+        "time_strategy": "fixed", "time_fixed_ms": 40, "time_predict": "last_ratio",
+    }),
+    "at least": ("clock=3,node_clock=500000", False, {"time_strategy": "min_time", "time_fixed_ms": 10}),
+    "share": ("clock=0.5,node_clock=500000", False, {
+        "time_strategy": "share", "time_share": 100, "time_predict": "constant_ratio",
+    }),
+    "slow": ("clock=5,node_clock=10000", False, {"time_strategy": "fixed", "unique_move_check": True}),
+    "part": ("clock=1,node_clock=200000", False, {"time_strategy": "share"}),
+    "line": ("move_time=0.04,node_clock=500000", False, {"time_predict": "least_squares", "min_depth": 3}),
+    "short": ("clock=0.03+0.01,node_clock=500000", False, {"time_soft_factor": 3000, "time_hard_factor": 4000}),
+}  # fmt: skip
+"""Limits, whether the player thinks on the opponent's time too, and overrides, by name."""
 
 SHALLOWER = 3
 """Plies by which the variants are searched less deeply."""
+
+CLOCKED_PLIES = 4
+"""Moves that are played on the node clock from a position, by one searcher for both sides."""
+
+PONDERED_NS = 8_000_000
+"""Time that a player who ponders gets before each move, in nanoseconds."""
+
+CLOCKED_POSITIONS = 3
+"""Positions of each game that are played on."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +116,7 @@ class BenchSearch:
     variant: str
     position: str
     depth: int
+    """The depth asked for, or on a clock the depth reached."""
     nodes: int
     score: int
     """Centipawns, the view of the side to move."""
@@ -76,20 +124,64 @@ class BenchSearch:
 
 
 def searches(games: tuple[str, ...] = GAMES) -> Iterator[BenchSearch]:
-    """Run the benchmark, one search at a time, each from empty tables."""
+    """Run the benchmark, one search at a time."""
     for name in games:
-        game = game_named(name)
         _warm_up(name)
-        for variant, overrides in VARIANTS.items():
-            engine = Engine(name, overrides)
-            for bench in game.bench_positions:
-                depth = bench.depth if not overrides else bench.depth - SHALLOWER
-                position = game.position(bench.text)
-                engine.new_game()
-                start = time.thread_time()
-                result = engine.search(position, Limits(depth=depth))
-                seconds = time.thread_time() - start
-                yield BenchSearch(name, variant, bench.text, depth, result.nodes, result.score, seconds)
+        for variant in (*VARIANTS, *CLOCKED):
+            yield from searches_of(name, variant)
+
+
+def searches_of(name: str, variant: str, changes: Mapping[str, Value] | None = None) -> Iterator[BenchSearch]:
+    """The searches of one variant for a game; ``changes`` are laid over its settings.
+
+    Settings that do not apply to the game are left out.
+    """
+    limits, ponders, overrides = CLOCKED.get(variant) or ("", False, VARIANTS[variant])
+    applicable = {row.name for row in parameters_of(name)}
+    settings = {key: value for key, value in {**overrides, **(changes or {})}.items() if key in applicable}
+    engine = Engine(name, settings)
+    game = game_named(name)
+    if variant in CLOCKED:
+        for bench in game.bench_positions[:CLOCKED_POSITIONS]:
+            yield from _play_on(engine, variant, bench.text, Limits.parse(limits), ponders)
+        return
+    for bench in game.bench_positions:
+        depth = bench.depth
+        if overrides:
+            # Without a table a ply costs several times as much.
+            depth -= SHALLOWER + (1 if overrides.get("hash_mb") == 0 else 0)
+        engine.new_game()
+        result, seconds = _timed(engine, game.position(bench.text), Limits(depth=depth))
+        yield BenchSearch(name, variant, bench.text, depth, result.nodes, result.score, seconds)
+
+
+def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: bool) -> Iterator[BenchSearch]:
+    """A few moves of a game on the node clock, both sides by one searcher and one clock."""
+    position = engine.game.position(text)
+    remaining_ns = (limits.clock_ms or 0) * 1_000_000
+    moves_to_go = limits.moves_per_control
+    grant = PonderGrant(PONDERED_NS, is_hit=True) if ponders else None
+    engine.new_game()
+    for _ in range(CLOCKED_PLIES):
+        clock = Clock(remaining_ns // 1_000_000, None, moves_to_go, remaining_ns, ponders)
+        before = position.text
+        result, seconds = _timed(engine, position, limits, clock if limits.clock_ms else None, grant)
+        yield BenchSearch(engine.game.name, variant, before, result.depth, result.nodes, result.score, seconds)
+        if result.move is None:
+            return
+        position.push(result.move)
+        spent_ns = max(result.nodes * limits.nanoseconds_per_node - (PONDERED_NS if ponders else 0), 0)
+        remaining_ns = max(remaining_ns - spent_ns, 0) + limits.increment_ms * 1_000_000
+        moves_to_go = max(moves_to_go - 1, 0)
+
+
+def _timed(
+    engine: Engine, position: Position, limits: Limits, clock: Clock | None = None, ponder: PonderGrant | None = None
+) -> tuple[SearchResult, float]:
+    """A search and its CPU seconds."""
+    start = time.thread_time()
+    result = engine.search(position, limits, clock, ponder=ponder)
+    return result, time.thread_time() - start
 
 
 def _warm_up(game: str) -> None:
@@ -104,5 +196,5 @@ def signature(results: list[BenchSearch]) -> int:
 
 def speed(results: list[BenchSearch]) -> float:
     """Nodes per CPU second of the default variant."""
-    timed = [result for result in results if not VARIANTS[result.variant]]
+    timed = [result for result in results if result.variant == "default"]
     return sum(result.nodes for result in timed) / max(sum(result.cpu_seconds for result in timed), 1e-9)

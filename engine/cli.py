@@ -214,8 +214,8 @@ def configure_bench(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab bench``."""
     parser.description = (
         "Search fixed positions to fixed depths, with the default settings (whose speed is printed) and with variants "
-        "that exercise the other techniques. The last line is the total number of nodes over all games: it changes "
-        "exactly when the search or the evaluation does."
+        "that exercise the other techniques, and play a few moves on the node clock. The last line is the total number "
+        "of nodes over all games: it changes exactly when the search or the evaluation does."
     )
     add_json_argument(parser)
 

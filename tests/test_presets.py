@@ -15,6 +15,7 @@ from engine.games import game_named
 from engine.limits import Limits
 from engine.parameters import BY_NAME, PARAMETERS, Parameter, Value, parameters_of, resolve
 from engine.presets import load_preset, preset_name
+from tuning.conditions import is_active
 
 HISTORICAL = (
     "xqwlight-0.3", "elephanteye-2005", "elephanteye-3.31", "elephanteye-fenon", "fenon", "fenon-extended", "moreland",
@@ -98,10 +99,7 @@ def matters(row: Parameter, values: dict[str, Any]) -> bool:
     technique = row.name.rpartition("_")[0] + "_depth"
     if technique != row.name and values.get(technique) == 0 and "0 is off" in BY_NAME[technique].doc:
         return False
-    if row.depends_on is None:
-        return True
-    parent, wanted = row.depends_on
-    return values[parent] in wanted and matters(BY_NAME[parent], values)
+    return is_active(row.name, values)
 
 
 @pytest.mark.parametrize("name", available_configs("engines"))

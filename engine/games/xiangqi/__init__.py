@@ -58,6 +58,11 @@ class Xiangqi(Game):
         BenchPosition("1r2kab1r/2c1a4/n1c1b1n2/4p2N1/p1p6/1C4P2/P1P1P4/2N1B3C/4A4/1RBAK2R1 w - - 0 1", 9),
         BenchPosition("3ak4/4a4/4P4/2P3P2/9/9/2p3p2/4p4/4A4/3AK4 w - - 0 1", 12),
         BenchPosition("2bakab2/9/c7c/1C5C1/p1p1p1p1p/P1P1P1P1P/9/9/9/2BAKAB2 b - - 0 1", 10),
+        # Threats of mate, a mate to find, mates to avert, and a side without attackers.
+        BenchPosition("4ka3/4a4/bC7/p3n3p/6R2/P3p3P/9/2r1B4/4A4/3AK1B2 w - - 0 1", 10),
+        BenchPosition("4k4/9/9/9/9/9/9/R8/1R7/3K5 w - - 0 1", 9),
+        BenchPosition("1r3k3/9/2N6/9/2r6/9/9/2n5R/9/3K5 w - - 0 1", 9),
+        BenchPosition("3ak4/9/4b4/9/9/8p/4P4/9/4A4/3K1A3 w - - 0 1", 12),
     )
 
     def parse_state(self, text: str) -> Any:

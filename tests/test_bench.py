@@ -1,0 +1,89 @@
+"""The signature of the benchmark notices every setting of the table, and whatever is added to it."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine import bench
+from engine.parameters import BY_NAME, PARAMETERS, Value
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
+import signature_mutations
+import switch_cost
+from engine_twin import rewrite
+
+
+@pytest.mark.parametrize("row", PARAMETERS, ids=lambda row: row.name)
+def test_variants_hold_every_value_of_every_setting_where_it_acts(row) -> None:  # type: ignore[no-untyped-def]
+    if row.name in signature_mutations.EXEMPT:
+        return
+    bare = [mutation.kind for mutation in signature_mutations.mutations_of(row) if not mutation.ways]
+    assert not bare, f"{row.name}: no variant of engine/bench.py exercises {', '.join(bare)}"
+
+
+def test_exempt_rows_exist_and_have_a_reason() -> None:
+    assert set(signature_mutations.EXEMPT) <= set(BY_NAME)
+    assert all(len(reason) > 20 for reason in signature_mutations.EXEMPT.values())
+
+
+@pytest.mark.parametrize(
+    ("row", "ways", "seen"),
+    [
+        # A setting that acts is noticed, one that depends on something switched off is not.
+        ("killers", (("bold", 0),), "bold with 0"),
+        ("aspiration_growth", (("bold", 9000), ("gradual", 9000)), "gradual with 9000"),
+        ("time_share", (("clock", 100),), None),
+        ("time_share", (("share", 10),), "share with 10"),
+    ],
+)
+def test_a_mutation_is_noticed_where_the_setting_acts(
+    row: str, ways: tuple[tuple[str, Value], ...], seen: str | None
+) -> None:
+    assert signature_mutations.is_noticed(signature_mutations.Mutation(row, "test", ways)) == seen
+
+
+def test_a_row_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    # A stand-in for a new row that is not used yet: without its variants, the share of the time is one.
+    plain = {name: entry for name, entry in bench.CLOCKED.items() if entry[2].get("time_strategy") != "share"}
+    monkeypatch.setattr(signature_mutations, "CLOCKED", plain)
+    monkeypatch.setattr(sys, "argv", ["signature_mutations.py", "time_share"])
+    assert signature_mutations.main() == 1
+    assert "time_share (default), time_share (a number)" in capsys.readouterr().err
+
+
+def test_numbers_are_moved_within_their_legal_range() -> None:
+    row = dataclasses.replace(BY_NAME["killers"], legal=(0, 2))
+    assert signature_mutations.others(row, 2) == (1,)
+    assert signature_mutations.others(row, 0) == (1,)
+    assert signature_mutations.others(BY_NAME["lmr_divisor"], 200) == (240, 160, 360)
+    assert signature_mutations.others(BY_NAME["null_store"], "all") == ("off", "verified")
+
+
+def test_the_benchmark_on_the_node_clock_is_the_same_every_time() -> None:
+    first, second = ([search.nodes for search in bench.searches_of("xiangqi", "iteration")] for _ in range(2))
+    assert first == second
+    assert len(first) == bench.CLOCKED_PLIES * bench.CLOCKED_POSITIONS
+
+
+@pytest.mark.slow
+def test_the_signature_notices_every_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["signature_mutations.py"])
+    assert signature_mutations.main() == 0
+
+
+def test_a_twin_reads_literals_for_parameters() -> None:
+    source = "def f(parameters, s):\n    é = parameters.killers + s.parameters.killers  # parameters.killers\n"
+    changed, names = rewrite(source, switch_cost.literal)
+    assert changed == "def f(parameters, s):\n    é = (2) + s.parameters.killers  # parameters.killers\n"
+    assert names == ["killers"]
+    assert rewrite("x = parameters.items()\n", switch_cost.literal) == ("x = parameters.items()\n", [])
+
+
+def test_the_interval_of_a_median_is_that_of_the_sign_test() -> None:
+    # scipy.stats.binom(20, 0.5).cdf(5) = 0.0207: the 6th and 15th of 20 values; of 5 values the whole range.
+    assert switch_cost.median_interval(range(1, 21)) == (6, 15)
+    assert switch_cost.median_interval([3, 1, 2, 5, 4]) == (1, 5)
