@@ -343,7 +343,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("ponder_time_factor", 1250, (1000, 4000), (1000, 2000), "permille",
              "factor of the proper time for a player who thinks on the opponent's time too", "[3.31] 5/4", scale="log",
              depends_on=_needs("time_strategy", "elephanteye")),
-    _integer("clock_reserve_ms", 20, (0, 60_000), (), "ms", "never used: kept for what lies outside the search",
+    _integer("clock_reserve_ms", 50, (0, 60_000), (), "ms", "never used: kept for what lies outside the search",
              "[ours]"),
     _integer("poll_interval_nodes", 1024, (1, 1_000_000), (), "nodes", "nodes between two looks at clock and stop flag",
              "[EE 8.2]"),

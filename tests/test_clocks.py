@@ -40,13 +40,14 @@ STRATEGIES: dict[str, dict[str, Any]] = {
     "least squares": {"time_predict": "least_squares"},
 }
 """Every way of spending a clock that ends a search inside an iteration."""
+RESERVE_MS = 20
 NODE = "node_clock=1000000"
 """One microsecond a node, so that milliseconds are thousands of nodes."""
 
 
 def hard_limit_ms(strategy: str, remaining_ms: int, increment_ms: int, moves_to_go: int) -> float:
     """What a search may take at most, written down from the definitions of the strategies."""
-    usable = max(0, remaining_ms - 20)
+    usable = max(0, remaining_ms - RESERVE_MS)
     proper = remaining_ms / moves_to_go if moves_to_go else increment_ms + remaining_ms / 20
     rule = STRATEGIES[strategy].get("time_strategy", "elephanteye")
     if rule == "fixed":
@@ -60,7 +61,8 @@ def hard_limit_ms(strategy: str, remaining_ms: int, increment_ms: int, moves_to_
 
 
 def searched(parameters: dict[str, Any], limits: Limits, clock: Clock | None = None, line: int = 1) -> SearchResult:
-    return Engine("xiangqi", {"hash_mb": 1, **parameters}).search(GAME.position(None, POSITIONS[line]), limits, clock)
+    settings = {"hash_mb": 1, "clock_reserve_ms": RESERVE_MS, **parameters}
+    return Engine("xiangqi", settings).search(GAME.position(None, POSITIONS[line]), limits, clock)
 
 
 # --- The node clock ---------------------------------------------------------------------------------------------------
@@ -183,7 +185,7 @@ def test_each_clock_reads_its_own_time(node_counting_clock: dict[str, Any], kind
 
 @pytest.mark.parametrize("limit", ["clock=0.02", "clock=0.02,cpu", f"clock=0.02,{NODE}"])
 def test_without_time_to_spare_one_iteration_is_played(limit: str) -> None:
-    """All of 20 ms is in reserve: the first look after the first iteration ends the search, before another node."""
+    """All the time is in reserve: the first look after the first iteration ends the search, before another node."""
     first = searched({}, Limits(depth=1))
     found = searched({}, Limits.parse(limit))
     assert (found.nodes, found.move, found.depth) == (first.nodes, first.move, 1)
