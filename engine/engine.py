@@ -11,13 +11,16 @@ import numpy as np
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import MOVE_LISTS_DTYPE, Game, Position
+from engine.instruments import InstrumentSettings
 from engine.kernel import new_record
 from engine.limits import Limits
 from engine.parameters import Value, resolve, to_record
 from engine.search.clock import CLOCK_CODES, allot
 from engine.search.driver import new_game, think
+from engine.search.instruments import INSTRUMENTS_DTYPE, clear_instruments, instruments_data
+from engine.search.null_samples import check_null_samples
 from engine.search.quiescence import static_value, terminal_value
-from engine.search.records import COUNTERS, MAX_LINES, NO_LIMIT, SEARCH_DTYPE
+from engine.search.records import COUNTERS, END_REASONS, MAX_LINES, NO_LIMIT, SEARCH_DTYPE
 from engine.search.reports import ReportBoard
 from engine.search.table import (
     EXACT,
@@ -130,12 +133,22 @@ class SearchResult:
     """When the search began, on its clock: ``time.monotonic_ns`` unless that is CPU time."""
     counters: dict[str, int] = field(default_factory=dict)
     """Counters of the search, by the names of ``engine.search.records.COUNTERS``."""
+    ended_by: str = ""
+    """What ended it: a name of ``engine.search.records.END_REASONS``."""
+    instruments: dict[str, Any] | None = None
+    """What the instruments counted, see ``engine.instruments``; ``None`` where they are off."""
+
+
+CHECKER_MEGABYTES = 1
+"""Most MiB for the table of the searches of null cutoffs without null moves."""
 
 
 class SearchMemory:
     """The records and the table of one searcher: made once, reused for any number of games."""
 
-    def __init__(self, parameters: Mapping[str, Value], node_limit: int | None) -> None:
+    def __init__(
+        self, parameters: Mapping[str, Value], node_limit: int | None, instruments: InstrumentSettings | None = None
+    ) -> None:
         self.search = new_record(SEARCH_DTYPE)
         self.parameters = to_record(parameters)
         self.search.lines = 1
@@ -147,9 +160,43 @@ class SearchMemory:
         self.search.table_address = self.table.ctypes.data
         self.search.table_mask = len(self.table) // WORDS_A_BUCKET - 1
         self._game_number = 0
+        self._checker: SearchMemory | None = None
+        self._counters_before = dict.fromkeys(COUNTERS, 0)
+        self._instruments: Any = None
+        if instruments is not None:
+            memory = np.zeros(1, INSTRUMENTS_DTYPE)
+            self.search.instruments_address = memory.ctypes.data
+            self._instruments = memory.view(np.recarray)[0]  # a view, which keeps the memory alive
+            self._instruments.sample_interval = instruments.null_cutoff_interval
+            self._instruments.sample_nodes = instruments.null_cutoff_nodes
+            table = {"hash_mb": min(megabytes, CHECKER_MEGABYTES)}
+            self._checker = SearchMemory({**parameters, "null_move": False, **table}, None)
+
+    @property
+    def checker(self) -> SearchMemory:
+        """Whose records search null cutoffs again; without instruments nothing does, and these stand in for them."""
+        return self._checker or self
+
+    def begin_counting(self) -> None:
+        """Counters and instruments, read with ``counters`` and ``instruments``, count from here."""
+        self._counters_before = {name: int(self.search[name]) for name in COUNTERS}
+        if self._instruments is not None:
+            clear_instruments(self._instruments)
+
+    def counters(self) -> dict[str, int]:
+        """What happened since ``begin_counting``, by the names of ``engine.search.records.COUNTERS``."""
+        return {name: int(self.search[name]) - before for name, before in self._counters_before.items()}
+
+    def instruments(self) -> dict[str, Any] | None:
+        """What the instruments counted since ``begin_counting``; ``None`` where they are off."""
+        if self._instruments is None:
+            return None
+        return {**instruments_data(self._instruments), "counters": self.counters()}
 
     def new_game(self) -> None:
         """Forget everything of earlier games."""
+        if self._instruments is not None:
+            self._instruments.sample_wait = 0
         self._game_number += 1
         if self._game_number == GAME_NUMBERS:
             self.table[:] = 0
@@ -177,15 +224,22 @@ class SearchMemory:
 class Engine:
     """Plays one game under one set of parameters.
 
-    ``parameters`` are overrides of the defaults (or all values); raises ``ParameterError`` if one is not legal.
+    ``parameters`` are overrides of the defaults (or all values); raises ``ParameterError`` if one is not legal. With
+    ``instruments`` each search also says what they counted; what it finds does not depend on them.
     """
 
-    def __init__(self, game: str, parameters: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        game: str,
+        parameters: Mapping[str, Any] | None = None,
+        instruments: InstrumentSettings | None = None,
+    ) -> None:
         self.game: Game = game_named(game)
         self.parameters = resolve(parameters or {}, game=game)
         self._lists = new_record(MOVE_LISTS_DTYPE)
         self._memory: SearchMemory | None = None
         self._node_limit: int | None = None
+        self._instruments = instruments
 
     def new_game(self) -> None:
         """Forget everything learned in earlier searches."""
@@ -195,7 +249,7 @@ class Engine:
     def _memory_for(self, limits: Limits) -> SearchMemory:
         """The searcher's memory; made anew if another node limit asks for another table."""
         if self._memory is None or self._node_limit != limits.nodes:
-            self._memory = SearchMemory(self.parameters, limits.nodes)
+            self._memory = SearchMemory(self.parameters, limits.nodes, self._instruments)
             self._node_limit = limits.nodes
             self._memory.new_game()
         return self._memory
@@ -243,8 +297,9 @@ class Engine:
         )  # fmt: skip
         state = position.state
         self.game.kernels.prepare(state, parameters)
-        before = {name: int(search[name]) for name in COUNTERS}
+        memory.begin_counting()
         think(state, search, self._lists, parameters)
+        check_null_samples(state, search, memory.checker.search, self._lists, memory.checker.parameters)
         found = [self._line(search, line) for line in range(lines) if int(search.line_move[line])]
         # A search that prunes may find a later line better after all; lines of the last iteration come first.
         found.sort(key=lambda line: (-line.depth, -line.score))
@@ -258,7 +313,9 @@ class Engine:
             deepest_ply=int(search.deepest_ply),
             lines=tuple(found),
             start_ns=int(search.start_ns),
-            counters={name: int(search[name]) - before[name] for name in COUNTERS},
+            counters=memory.counters(),
+            ended_by=END_REASONS[int(search.end_reason)],
+            instruments=memory.instruments(),
         )
 
     def static_score(self, position: Position) -> int:

@@ -23,12 +23,14 @@ from engine.games.contract import (
     make,
     prepare,
 )
+from engine.instruments import InstrumentSettings
 from engine.kernel import jit, new_record, read_flag, thread_cpu_ns
 from engine.limits import Limits
 from engine.parameters import Value
 from engine.rules import Adjudication, Ending, Rules
 from engine.search.clock import allot
 from engine.search.driver import think
+from engine.search.null_samples import check_null_samples
 from engine.values import MAX_GAME_PLIES
 
 _OPEN = encode_verdict("*", "unfinished")
@@ -142,10 +144,13 @@ def _think(state, search, lists, parameters, clocks, side):
 
 @jit
 def play_compiled(
-    state, lists, first_search, second_search, first_parameters, second_parameters, clocks, adjudication,
-    tracker, record, longest
+    state, lists, first_search, second_search, first_parameters, second_parameters, first_checker, second_checker,
+    first_checks, second_checks, clocks, adjudication, tracker, record, longest
 ):  # fmt: skip
-    """Play from ``state`` to the end; fills ``record`` and returns the verdict code."""
+    """Play from ``state`` to the end; fills ``record`` and returns the verdict code.
+
+    Each side's checker (a search record and parameters) is used only where its instruments are on.
+    """
     while True:
         verdict = judge(state, lists)
         if verdict != _OPEN:
@@ -167,6 +172,10 @@ def play_compiled(
             search = second_search
             move = _think(state, search, lists, second_parameters, clocks, side)
         record.running_ns = thread_cpu_ns() - running_since
+        if side == 0:
+            check_null_samples(state, search, first_checker, lists, first_checks)
+        else:
+            check_null_samples(state, search, second_checker, lists, second_checks)
         if read_flag(search.stop_address) != 0:
             return _STOPPED
         ply = record.plies
@@ -218,6 +227,8 @@ class PlayedGame:
     final_position: str
     late: LateMove | None = None
     """Where the game was lost on a wall clock."""
+    instruments: tuple[dict[str, Any], dict[str, Any]] | None = None
+    """What each side's instruments counted, see ``engine.instruments``; ``None`` where they are off."""
 
 
 class CompiledGames:
@@ -232,13 +243,13 @@ class CompiledGames:
         self._record = new_record(GAME_DTYPE)
         self._memories: dict[tuple[Any, ...], SearchMemory] = {}
 
-    def _memory(self, contender: Contender, side: int) -> SearchMemory:
-        key = (tuple(contender.parameters.items()), str(contender.limits), side)
+    def _memory(self, contender: Contender, side: int, instruments: InstrumentSettings | None) -> SearchMemory:
+        key = (tuple(contender.parameters.items()), str(contender.limits), side, instruments)
         if key not in self._memories:
             # A tuner meets a new pair of sets in nearly every match: keep only a few tables.
             while len(self._memories) >= 16:
                 del self._memories[next(iter(self._memories))]
-            self._memories[key] = SearchMemory(contender.parameters, contender.limits.nodes)
+            self._memories[key] = SearchMemory(contender.parameters, contender.limits.nodes, instruments)
         return self._memories[key]
 
     def play(
@@ -250,25 +261,32 @@ class CompiledGames:
         rules: Rules,
         adjudication: Adjudication,
         stop: StopFlag,
+        instruments: InstrumentSettings | None = None,
     ) -> PlayedGame:
-        """One game from a position and the moves of its opening; reason ``stopped`` if the flag was set."""
+        """One game from a position and the moves of its opening; reason ``stopped`` if the flag was set.
+
+        The game does not depend on ``instruments``.
+        """
         start = self.game.position(position, moves)
         self.game.apply_rules(start.state, rules)
-        memories = (self._memory(first, 0), self._memory(second, 1))
+        memories = (self._memory(first, 0, instruments), self._memory(second, 1, instruments))
         clocks = new_record(CLOCKS_DTYPE)
         for side, contender in enumerate((first, second)):
             memories[side].new_game()
+            memories[side].begin_counting()
             memories[side].set_limits(contender.limits, stop)
             set_clock(clocks, side, contender.limits)
         record = self._record
         record.plies = 0
         verdict = play_compiled(
             start.state, self._lists, memories[0].search, memories[1].search, memories[0].parameters,
-            memories[1].parameters, clocks, adjudication.to_record(), new_record(TRACKER_DTYPE), record,
-            self.game.longest_game,
+            memories[1].parameters, memories[0].checker.search, memories[1].checker.search,
+            memories[0].checker.parameters, memories[1].checker.parameters, clocks, adjudication.to_record(),
+            new_record(TRACKER_DTYPE), record, self.game.longest_game,
         )  # fmt: skip
         ending = decode_verdict(int(verdict))
         plies = int(record.plies)
+        counted = [found for memory in memories if (found := memory.instruments()) is not None]
         return PlayedGame(
             moves=[self.game.format_move(int(code)) for code in record.moves[:plies]],
             scores=record.scores[:plies].tolist(),
@@ -279,6 +297,7 @@ class CompiledGames:
             reason=ending.reason,
             final_position=self.game.format_state(start.state),
             late=_late_move(record, clocks, ending, (first, second)),
+            instruments=(counted[0], counted[1]) if counted else None,
         )
 
 

@@ -201,6 +201,18 @@ def material(state):
 
 
 @jit
+def piece_count(state):
+    """Piles that have stones."""
+    return np.int64((state.piles > 0).sum())
+
+
+@jit
+def past_move(state, ply):
+    """The move made at a ply; 0 for a skipped turn."""
+    return np.int64(state.undo_move[ply])
+
+
+@jit
 def perft(state, lists, depth):
     """Leaves of the tree."""
     if depth == 0:
@@ -227,7 +239,7 @@ KERNELS: dict[str, Any] = {
         generate, generate_noisy, make, key_after, unmake, make_null, unmake_null, in_check, final_score, evaluate,
         prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict, judge,
         null_move_allowed,
-        material, perft,
+        material, piece_count, past_move, perft,
     )
 }  # fmt: skip
 

@@ -135,6 +135,16 @@ def material(state):  # type: ignore[no-untyped-def]
     """Material of the side to move in centipawns."""
 
 
+@game_stub(1)
+def piece_count(state):  # type: ignore[no-untyped-def]
+    """Pieces of both sides on the board."""
+
+
+@game_stub(2)
+def past_move(state, ply):  # type: ignore[no-untyped-def]
+    """The move made at a ply of the state (``state.ply`` before it was made); 0 for a skipped turn."""
+
+
 @game_stub(3)
 def perft(state, lists, depth):  # type: ignore[no-untyped-def]
     """Number of leaves ``depth`` plies deep."""
@@ -144,7 +154,8 @@ COMPILED_CONTRACT = (
     "generate", "generate_noisy", "make", "key_after", "unmake", "make_null", "unmake_null", "in_check",
     "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
     "loses_material", "history_piece",
-    "path_verdict", "judge", "null_move_allowed", "material", "perft",
+    "path_verdict", "judge", "null_move_allowed", "material", "piece_count", "past_move",
+    "perft",
 )  # fmt: skip
 """The stubs a game must register."""
 

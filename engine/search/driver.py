@@ -20,11 +20,28 @@ from engine.search.clock import (
     start_clock,
     stop_if_soft_limit_passed,
 )
+from engine.search.instruments import (
+    note_iteration_end,
+    note_iteration_start,
+    note_root_result,
+    note_search_end,
+    note_search_start,
+)
 from engine.search.node import ALPHABETA, bounded, remember_variation, search_node
 from engine.search.null_move import NORMAL
 from engine.search.ordering import pick_move, prepare_heuristics, reward_cutoff, score_moves
 from engine.search.quiescence import terminal_value
-from engine.search.records import HISTORY_SIZE, NO_LIMIT
+from engine.search.records import (
+    ENDED_AT_DEPTH,
+    ENDED_BY_FORECAST,
+    ENDED_BY_MATE,
+    ENDED_BY_SINGLE_MOVE,
+    ENDED_BY_UNIQUE_MOVE,
+    ENDED_WITHOUT_MOVES,
+    HISTORY_SIZE,
+    NO_LIMIT,
+    RUNNING,
+)
 from engine.search.reports import report_line
 from engine.search.table import EXACT, LOWER_BOUND, SEARCH_NUMBERS, UPPER_BOUND, entry_move, probe, store
 from engine.values import BAN_BOUND, INFINITY, MATE_BOUND, MAX_DEPTH
@@ -84,6 +101,8 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                 best_move = move
                 remember_variation(search, np.int64(0), move)
                 _keep_result(search, line, move, value, iteration)
+                if line == 0:
+                    note_root_result(search)
                 _move_to_front(search, index, first)
                 if value >= beta:
                     reward_cutoff(state, search, parameters, move, depth, np.int64(0))
@@ -172,16 +191,21 @@ def _search_window(state, search, lists, parameters, depth, previous):
     if parameters.aspiration != _OFF and previous > -INFINITY:
         alpha = max(previous - half_width, -INFINITY)
         beta = min(previous + half_width, INFINITY)
+    windowed = alpha > -INFINITY or beta < INFINITY
     last_failure = 0
     turns = 0
     while True:
         value = search_root(state, search, lists, parameters, alpha, beta, depth, line)
         if search.stopped != 0:
             return value
+        if windowed and last_failure == 0:
+            search.windows += 1
         failed_low = value <= alpha and alpha > -INFINITY
         failed_high = value >= beta and beta < INFINITY
         if not failed_low and not failed_high:
             return value
+        if last_failure == 0:
+            search.windows_missed += 1
         if failed_low:
             search.fails_low += 1
         else:
@@ -284,7 +308,7 @@ def _note_iteration(search, parameters, began_ns, best_before, score_before):
 
 @jit
 def _iterate(state, search, lists, parameters):
-    """Iterative deepening until a limit, a proven mate, or the deepest iteration."""
+    """Iterative deepening until a limit, a proven mate, or the deepest iteration; returns why it ended by itself."""
     last = min(search.depth_limit, MAX_DEPTH)
     depth = min(parameters.min_depth, last)
     if parameters.iterative_deepening == 0 and search.depth_limit <= MAX_DEPTH:
@@ -292,6 +316,7 @@ def _iterate(state, search, lists, parameters):
     lines = min(search.lines, search.root_count)
     while True:
         began_ns = elapsed_ns(search)
+        note_iteration_start(search)
         best_before = search.line_move[0]
         score_before = search.line_score[0]
         for line in range(lines):
@@ -303,33 +328,36 @@ def _iterate(state, search, lists, parameters):
             else:
                 value = _search_window(state, search, lists, parameters, np.int64(depth), previous)
             if search.stopped != 0:
-                return
+                return RUNNING
             search.line_score[line] = value
             report_line(search, line, depth)
         search.depth = depth
+        note_iteration_end(search, depth)
         if search.clock_armed == 0:
             arm_clock(search)
         _note_iteration(search, parameters, began_ns, best_before, score_before)
         if parameters.stop_on_mate != 0 and lines == 1:
             if search.line_score[0] >= MATE_BOUND or search.line_score[0] <= -MATE_BOUND:
-                return
+                return ENDED_BY_MATE
         if search.soft_at_root == 0:
             stop_if_soft_limit_passed(search)
-        if search.stopped != 0 or depth >= last:
-            return
+        if search.stopped != 0:
+            return RUNNING
+        if depth >= last:
+            return ENDED_AT_DEPTH
         if parameters.unique_move_check != 0 and lines == 1 and search.line_score[0] > -MATE_BOUND:
             if _others_lose(state, search, lists, parameters, np.int64(depth)):
                 search.unique_moves += 1
-                return
+                return ENDED_BY_UNIQUE_MOVE
             if search.stopped != 0:
-                return
+                return RUNNING
         if not next_iteration_fits(search, parameters):
             search.predicted_stops += 1
-            return
+            return ENDED_BY_FORECAST
         # One legal move needs no thought, unless depth alone was asked for or the caller chose that move.
         if search.root_count == 1 and search.filter_count == 0:
             if search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT:
-                return
+                return ENDED_BY_SINGLE_MOVE
         depth = min(depth + parameters.depth_step, last)
 
 
@@ -340,6 +368,7 @@ def think(state, search, lists, parameters):
     Limits, clock allotment, filter and number of lines are set beforehand; ``new_game`` came before the first search.
     """
     start_clock(search)
+    note_search_start(search)
     search.root = state.ply
     search.search_number = (search.search_number + 1) & (SEARCH_NUMBERS - 1)
     search.depth = 0
@@ -357,15 +386,18 @@ def think(state, search, lists, parameters):
         search.line_depth[line] = 0
         search.line_length[line] = 0
     count = _collect_root_moves(state, search, lists, parameters)
+    reason = ENDED_WITHOUT_MOVES
     if count == 0:
         search.line_score[0] = terminal_value(state, np.int64(0))
     if search.root_count > 0:
-        _iterate(state, search, lists, parameters)
+        reason = _iterate(state, search, lists, parameters)
         if search.line_move[0] == 0:
             # Stopped before anything was proven: the most promising move, without a score.
             search.line_move[0] = search.root_moves[0]
             search.line_score[0] = 0
     search.elapsed_ns = elapsed_ns(search)
+    search.end_reason = search.stopped if search.stopped != 0 else reason
+    note_search_end(search)
     return search.line_move[0]
 
 

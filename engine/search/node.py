@@ -23,6 +23,14 @@ from engine.games.contract import (
 from engine.kernel import jit
 from engine.parameters import choice_code
 from engine.search.clock import spend_node
+from engine.search.instruments import (
+    NULL_REFUTED,
+    NULL_TRY,
+    NULL_VERIFIED,
+    note_null,
+    note_null_cutoff,
+    note_null_score,
+)
 from engine.search.null_move import (
     AFTER_NULL,
     NORMAL,
@@ -169,6 +177,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     threat = entry_threat(entry)
     if entry != 0 and not principal and not (barred and is_null_cutoff(entry)):
         if table_cutoff(parameters, entry, alpha, beta, depth, ply):
+            search.table_cutoffs += 1
             return bounded(parameters, entry_score(entry, ply), alpha, beta)
 
     # Step 5. Nodes near the horizon whose static evaluation is far outside the window.
@@ -190,6 +199,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     if not barred and (not checked or parameters.null_not_in_check == 0):
         if may_try_null_move(state, parameters, entry, beta, depth, ply, static, principal):
             search.null_tries += 1
+            note_null(state, search, NULL_TRY, depth)
             null_depth = np.int64(max(depth - parameters.null_depth, 0))
             if checked:
                 # The general would be taken: the try costs its node and fails.
@@ -204,6 +214,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
                 unmake_null(state)
             if search.stopped != 0:
                 return np.int64(0)
+            note_null_score(search, parameters, value, ply)
             if is_mate_threat(parameters, value, ply):
                 search.mate_threats += 1
                 threat = np.int64(1)
@@ -212,6 +223,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
                 confirmed = True
                 if verified:
                     search.null_verified += 1
+                    note_null(state, search, NULL_VERIFIED, depth)
                     search.verifying += 1
                     again = search_node(
                         state, search, lists, parameters, beta - 1, beta,
@@ -223,6 +235,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
                     confirmed = again >= beta
                 if confirmed:
                     search.null_cutoffs += 1
+                    note_null_cutoff(state, search, depth, beta, ply)
                     search.variation_end[ply] = ply
                     # A mate found by skipping a turn is unproven.
                     if value >= MATE_BOUND or parameters.null_return == RETURN_BETA:
@@ -231,6 +244,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
                         store(search, state.key, np.int64(0), value, null_depth, LOWER_BOUND, ply, threat)
                     return bounded(parameters, value, alpha, beta)
                 search.null_refuted += 1
+                note_null(state, search, NULL_REFUTED, depth)
     if threat != 0 and parameters.mate_threat_extension != 0:
         depth += 1
 
@@ -315,6 +329,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
             if value <= raised or search.stopped != 0:
                 break
             if child_depth < child:
+                search.reduced_researches += 1
                 child_depth = child
             elif upper < beta and value < beta:
                 search.researches += 1

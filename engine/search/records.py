@@ -14,8 +14,17 @@ NO_LIMIT = 1 << 60
 
 CLOCK_OFF, CLOCK_WALL, CLOCK_CPU, CLOCK_NODE = range(4)
 
-# Why a search ended before its depth limit.
+# Why a search was stopped.
 RUNNING, STOPPED_BY_FLAG, STOPPED_BY_NODES, STOPPED_BY_HARD_LIMIT, STOPPED_BY_SOFT_LIMIT = range(5)
+# Why it ended by itself.
+ENDED_AT_DEPTH, ENDED_BY_MATE, ENDED_BY_UNIQUE_MOVE, ENDED_BY_FORECAST, ENDED_BY_SINGLE_MOVE, ENDED_WITHOUT_MOVES = (
+    range(5, 11)
+)
+END_REASONS = (
+    "running", "stop", "node_limit", "hard_limit", "soft_limit", "depth_limit", "mate", "unique_move", "forecast",
+    "single_move", "no_moves",
+)  # fmt: skip
+"""Names of these codes."""
 
 SEARCH_DTYPE = np.dtype(
     [
@@ -35,6 +44,7 @@ SEARCH_DTYPE = np.dtype(
         ("ponder_misses", np.int64),  # whether the search ends there, since the opponent made another move
         ("report_address", np.int64),  # of the board of ``engine.search.reports``; 0 for none
         ("report_count", np.int64),
+        ("instruments_address", np.int64),  # of the record of ``engine.search.instruments``; 0 for none
         ("table_address", np.int64),
         ("table_mask", np.int64),  # buckets - 1; -1 for no table
         # Clock. Times are nanoseconds since the search began.
@@ -63,6 +73,7 @@ SEARCH_DTYPE = np.dtype(
         ("depth", np.int64),  # last completed iteration
         ("deepest_ply", np.int64),
         ("elapsed_ns", np.int64),
+        ("end_reason", np.int64),  # of the last search, a code of ``END_REASONS``
         ("current_line", np.int64),
         ("verifying", np.int64),  # how many null verifications the search is inside of
         ("iteration_ns", np.int64, (4,)),  # durations of the last iterations, the latest first
@@ -74,9 +85,12 @@ SEARCH_DTYPE = np.dtype(
         ("variation", np.int32, (MAX_PLY + 2, MAX_PLY + 2)),
         ("variation_end", np.int64, (MAX_PLY + 2,)),
         # Counters.
+        ("windows", np.int64),  # iterations of a line searched with an aspiration window
+        ("windows_missed", np.int64),  # those whose value lay outside it
         ("fails_low", np.int64),  # aspiration windows
         ("fails_high", np.int64),
         ("researches", np.int64),  # principal variation search
+        ("reduced_researches", np.int64),  # reduced searches that raised alpha and were searched again in full depth
         ("null_tries", np.int64),
         ("null_cutoffs", np.int64),
         ("null_verified", np.int64),  # cutoffs that were searched again without the null move
@@ -88,6 +102,7 @@ SEARCH_DTYPE = np.dtype(
         ("predicted_stops", np.int64),  # iterations not begun because they could not end in time
         ("table_probes", np.int64),
         ("table_hits", np.int64),
+        ("table_cutoffs", np.int64),  # nodes that an entry decided
         ("cutoffs", np.int64),
         ("first_move_cutoffs", np.int64),
     ],
@@ -95,7 +110,7 @@ SEARCH_DTYPE = np.dtype(
 )
 
 COUNTERS = (
-    "fails_low", "fails_high", "researches", "null_tries", "null_cutoffs", "null_verified", "null_refuted",
-    "mate_threats", "alternations", "mtdf_passes", "unique_moves", "predicted_stops", "table_probes", "table_hits",
-    "cutoffs", "first_move_cutoffs",
+    "windows", "windows_missed", "fails_low", "fails_high", "researches", "reduced_researches", "null_tries",
+    "null_cutoffs", "null_verified", "null_refuted", "mate_threats", "alternations", "mtdf_passes", "unique_moves",
+    "predicted_stops", "table_probes", "table_hits", "table_cutoffs", "cutoffs", "first_move_cutoffs",
 )  # fmt: skip

@@ -34,6 +34,8 @@ KERNELS: dict[str, Any] = {
     "loses_material": evaluation.loses_material,
     "history_piece": evaluation.history_piece,
     "material": evaluation.material,
+    "piece_count": evaluation.piece_count,
+    "past_move": position.past_move,
 }
 
 check_contract(KERNELS, "xiangqi")

@@ -172,6 +172,12 @@ def material(state):
 
 
 @jit
+def piece_count(state):
+    """Pieces of both sides on the board, the generals included."""
+    return state.pieces[0] + state.pieces[1]
+
+
+@jit
 def is_quiet(state, move):
     """Whether a move captures nothing."""
     return state.board[(move >> 7) & 127] == 0

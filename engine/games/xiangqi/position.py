@@ -359,6 +359,12 @@ def unmake(state):
 
 
 @jit
+def past_move(state, ply):
+    """The move made at a ply of the state; 0 for a skipped turn."""
+    return np.int64(state.undo_move[ply])
+
+
+@jit
 def make_null(state):
     """Skip the turn; the position before it can no longer be repeated."""
     ply = np.int64(state.ply)
