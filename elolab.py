@@ -42,6 +42,7 @@ COMMANDS = (
     Command("ablate", "tuning.cli", "Improving", "measure what each feature of the search is worth"),
     Command("engine", "engine.cli", "Engine", "run the engine as a program: UCCI, UCI, Qianhong"),
     Command("analyse", "engine.cli", "Engine", "search a position"),
+    Command("suite", "engine.cli", "Engine", "solve positions with known best moves"),
     Command("judge", "engine.cli", "Engine", "say whether a game is over, and why"),
     Command("perft", "engine.cli", "Engine", "count the legal move sequences of a position"),
     Command("bench", "engine.cli", "Engine", "measure the speed and print the benchmark's node count"),

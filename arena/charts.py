@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.instruments import Instruments, iteration_rows, null_rows
 from arena.records import GameRecord
 from arena.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables
 from arena.statistics import fit_ratings
@@ -28,6 +29,7 @@ PALETTE = {
     SETBACK: "setback", **{color: f"series-{number}" for number, color in enumerate(SERIES) if color != WIN},
 }  # fmt: skip
 """The colours figures may use, and the page's variable that replaces each in SVG (so that dark mode works)."""
+LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
 
 
@@ -161,10 +163,9 @@ def convergence_chart(tables: Tables, records: Sequence[GameRecord]) -> Figure:
     """Ratings as games came in, in schedule order."""
     pairs, ratings = convergence(tables, records)
     figure, axes = _figure(3.6)
-    styles = ("-", "--", ":", "-.")
     for place, row in enumerate(tables.standings):
         axes.plot(
-            pairs, [moment[place] for moment in ratings], styles[place // len(SERIES) % len(styles)],
+            pairs, [moment[place] for moment in ratings], LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)],
             color=SERIES[place % len(SERIES)], linewidth=1.8, label=_names([row.player], 22)[0],
             marker="o" if len(pairs) < 2 else None,
         )  # fmt: skip
@@ -228,6 +229,53 @@ def lengths_chart(records: Sequence[GameRecord]) -> Figure:
     axes.set_ylabel("games")
     _grid(axes, "y")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=11, handlelength=1)
+    return figure
+
+
+def iterations_chart(instruments: Instruments) -> Figure:
+    """Mean nodes from the start of a search to the end of each depth, on a logarithmic scale, by player."""
+    from matplotlib.ticker import MaxNLocator
+
+    figure, axes = _figure(3.4)
+    for place, name in enumerate(instruments.totals):
+        rows = iteration_rows(name, instruments.totals[name])
+        axes.plot(
+            [row["depth_plies"] for row in rows], [row["mean_nodes_to_depth"] for row in rows],
+            LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)], color=SERIES[place % len(SERIES)], linewidth=1.8,
+            marker="o", markersize=4, label=_names([name], 22)[0],
+        )  # fmt: skip
+    axes.set_yscale("log")
+    axes.set_xlabel("depth of the iteration, plies")
+    axes.set_ylabel("nodes to its end, mean")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _grid(axes, "y")
+    figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)
+    return figure
+
+
+def null_failures_chart(instruments: Instruments) -> Figure:
+    """Failed verifications and wrong samples of null cutoffs against own material, all players together."""
+    from engine.instruments import MATERIAL_STEP, summed_instruments
+
+    figure, axes = _figure(3.2)
+    total = {"null_by_material": {}, **summed_instruments(instruments.totals.values())}
+    rows = null_rows("", total, "material")
+    parts = (
+        ("refuted_percent_of_verified", "verifications that failed", LOSS, "o-"),
+        ("wrong_percent_of_decided", "sampled cutoffs that were wrong", WIN, "s--"),
+    )
+    for column, label, color, style in parts:
+        known = [row for row in rows if row[column] is not None]
+        axes.plot(
+            [(row["own_material_from_centipawns"] + MATERIAL_STEP / 2) / 100 for row in known],
+            [row[column] for row in known], style, color=color, label=label, markersize=5, linewidth=1.6,
+        )  # fmt: skip
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    axes.set_xlabel(f"own material, pawns (classes of {MATERIAL_STEP / 100:g})")
+    axes.set_ylabel("%")
+    _grid(axes, "y")
+    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=11, handlelength=1.6)
     return figure
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from engine.command_line import (
     usable_processors,
 )
 from engine.errors import UserError
+from engine.instruments import InstrumentSettings
 
 if TYPE_CHECKING:
     from arena.records import GameJob, GameRecord, PlayerSpec
@@ -49,6 +50,12 @@ def configure_tournament(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
     )
+    parser.add_argument(
+        "--instruments",
+        action="store_true",
+        help="count what the searches of built-in players do (null moves, iterations, endings, time), for "
+        "instruments.csv and a section of the report; the games are the same with and without",
+    )
     add_json_argument(parser)
 
 
@@ -59,6 +66,8 @@ def run_tournament(arguments: argparse.Namespace) -> int:
     from engine.configuration import find_config
 
     spec = load_tournament(find_config("tournaments", arguments.spec))
+    if arguments.instruments and spec.instruments is None:
+        spec = replace(spec, instruments=InstrumentSettings())
     directory = _output_folder(arguments.out, spec)
     if arguments.dry_run:
         description = describe(prepare(spec), directory, arguments.concurrency)

@@ -22,6 +22,7 @@ from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec
 if TYPE_CHECKING:
     from arena.players.contract import Player
     from engine.engine import StopFlag
+    from engine.instruments import InstrumentSettings
 
 TICK_SECONDS = 0.5
 """How often ``tick`` is called while no game ends."""
@@ -155,6 +156,7 @@ class GameRunner:
             job.rules,
             job.adjudication,
             self._stop,
+            job.instruments,
         )
         if game.reason == "stopped":
             return None
@@ -172,6 +174,7 @@ class GameRunner:
             duration_ms=round(1000 * (time.perf_counter() - started), 3),
             final_position=game.final_position,
             detail={} if game.late is None else {"late_move": asdict(game.late)},
+            instruments=game.instruments,
         )
 
     def _compiled_games(self, game: str) -> Any:
@@ -197,15 +200,17 @@ class GameRunner:
         """This thread's players for a job: those of its last game go on, the others are closed."""
         from arena.players import make_player
 
-        kept: dict[PlayerSpec, Player] = self._local.__dict__.setdefault("players", {})
-        for spec in [spec for spec in kept if spec not in (job.first, job.second)]:
-            kept.pop(spec).close()
-        for spec in (job.first, job.second):
-            if spec not in kept:
-                kept[spec] = make_player(spec, job.game)
+        kept: dict[tuple[PlayerSpec, InstrumentSettings | None], Player]
+        kept = self._local.__dict__.setdefault("players", {})
+        wanted = [(spec, job.instruments) for spec in (job.first, job.second)]
+        for key in [key for key in kept if key not in wanted]:
+            kept.pop(key).close()
+        for key in wanted:
+            if key not in kept:
+                kept[key] = make_player(key[0], job.game, job.instruments)
                 with self._lock:
-                    self._players.append(kept[spec])
-        return kept[job.first], kept[job.second]
+                    self._players.append(kept[key])
+        return kept[wanted[0]], kept[wanted[1]]
 
 
 def _give_up(futures: Iterable[Future[GameRecord | None]]) -> None:

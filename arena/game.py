@@ -141,6 +141,7 @@ def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> G
         duration_ms=(time.monotonic_ns() - began_ns) / 1e6,
         final_position=game.position.text,
         detail=game.detail(),
+        instruments=None if job.instruments is None else (players[0].instruments(), players[1].instruments()),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from engine.instruments import InstrumentSettings
 from engine.limits import Limits
 from engine.rules import Adjudication, Rules
 
@@ -89,6 +90,8 @@ class GameJob:
     second: PlayerSpec
     opening: Opening
     seed: int
+    instruments: InstrumentSettings | None = None
+    """Whether and how built-in players count what they do; no game depends on it."""
 
     @property
     def key(self) -> str:
@@ -143,7 +146,9 @@ class GameRecord:
     duration_ms: float = 0.0
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
-    """What does not fit elsewhere: a fault's description, the end of a dialogue, overruns, pondering, instruments."""
+    """What does not fit elsewhere: a fault's description, the end of a dialogue, overruns, pondering."""
+    instruments: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
+    """What each side counted, see ``engine.instruments``; ``None`` for an external player, or where they were off."""
 
     @property
     def ponder_hits(self) -> frozenset[int]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.files import FileError, replace_file
+from arena.instruments import Instruments, end_rows, instruments_of, iteration_rows, player_row, shown_columns
 from arena.records import GameRecord, PlayerSpec
 from arena.report_games import packed_games
 from arena.spec import TournamentSpec
@@ -33,6 +34,14 @@ RATING_NOTE = (
     "advantage of the first move); ± is half the width of its 95 % interval. Score and W-D-L are the player's own "
     "games. A pair is two games from one opening with colours swapped; pairs are counted by the player's result in "
     "both, from both lost (LL) to both won (WW); “even” is one win each or two draws. Depth, nodes and time are means."
+)
+INSTRUMENT_SECTION = ("instruments", "Inside the search")
+INSTRUMENTS_NOTE = (
+    "What the searches of built-in players counted, each player's games together; instruments.csv and the tables "
+    "beside it have every figure. After last iteration: nodes between the last completed iteration and an abort. After "
+    "last result: nodes since the root last had a new result. Wrong null cutoffs: of samples that were searched again "
+    "without null moves, with the same depth and bound, outside the player's clock. Branching factor: nodes of an "
+    "iteration by those of the one before."
 )
 CROSSTABLE_NOTE = (
     "Each cell is the view of the player on the left: score in %, then Elo ± half the width of its 95 % interval from "
@@ -65,10 +74,20 @@ class Contents:
     side_names: tuple[str, str]
     tables: Tables
     plots: tuple[Plot, ...]
+    instruments: Instruments
+    """Empty where nothing was counted."""
+    instrument_plots: tuple[Plot, ...] = ()
+
+    @property
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        """Ids and titles of the page's sections."""
+        return (*SECTIONS[:-1], INSTRUMENT_SECTION, SECTIONS[-1]) if self.instruments else SECTIONS
 
 
 def write_report(directory: Path, spec: TournamentSpec, records: Sequence[GameRecord], *, planned_games: int) -> Path:
     """Write report.html, report.md, standings.csv, crosstable.csv and plots/*.png into ``directory``.
+
+    Where players' searches were counted also instruments.csv and its companions.
 
     Returns the path of report.html. The files depend on nothing but the arguments. Raises ``FileError`` if one of them
     cannot be written.
@@ -79,13 +98,20 @@ def write_report(directory: Path, spec: TournamentSpec, records: Sequence[GameRe
     ordered = sorted(records, key=lambda record: record.pairing.number)
     tables = tables_of([player.name for player in spec.players], ordered)
     plots = _plots(tables, ordered, game.side_names)
-    contents = Contents(spec, ordered, planned_games, game.title, game.side_names, tables, plots)
+    instruments = instruments_of([player.name for player in spec.players], ordered)
+    counted = _instrument_plots(instruments) if instruments else ()
+    contents = Contents(
+        spec, ordered, planned_games, game.title, game.side_names, tables, plots, instruments, counted
+    )
     folder = directory / "plots"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
-    _write_plots(folder, plots)
+    _write_plots(folder, (*plots, *counted))
+    if instruments:
+        for name, frame in instruments.frames().items():
+            replace_file(directory / f"{name}.csv", frame.to_csv(index=False))
     replace_file(directory / "standings.csv", lambda stream: tables.standings_frame().to_csv(stream, index=False))
     replace_file(directory / "crosstable.csv", lambda stream: tables.crosstable_frame().to_csv(stream, index=False))
     replace_file(directory / "report.md", markdown(contents))
@@ -139,6 +165,28 @@ def _plots(tables: Tables, records: Sequence[GameRecord], side_names: tuple[str,
             "Scores",
             "Score in % of the player on the left against the one below; blue is above one half, orange below.",
             charts.crosstable_chart(tables),
+        ),
+    )
+
+
+def _instrument_plots(instruments: Instruments) -> tuple[Plot, ...]:
+    from arena import charts
+
+    return (
+        Plot(
+            "nodes_to_depth",
+            "Nodes to depth",
+            "Mean nodes from the start of a search to the end of each iteration, over the searches that completed it. "
+            "Equal slopes are equal branching factors; the deepest points come from the few searches that got there.",
+            charts.iterations_chart(instruments),
+        ),
+        Plot(
+            "null_failures",
+            "Null moves that failed",
+            "Share of the verified null cutoffs that the verification refuted, and of the sampled ones that a search "
+            "without null moves refuted, by the material of the side that skipped its turn (generals not counted), all "
+            "players together.",
+            charts.null_failures_chart(instruments),
         ),
     )
 
@@ -300,7 +348,7 @@ def html_page(contents: Contents) -> str:
         "title": escape(spec.name),
         "kicker": escape(f"{contents.game_title} tournament report"),
         "summary": _summary(contents, lambda name: f'<strong class="name">{escape(name)}</strong>'),
-        "navigation": _navigation(),
+        "navigation": _navigation(contents),
         "sections": _sections(contents),
         "first_side": escape(first),
         "footer": f"Written by elolab. To play these games again: <code>{escape(repeat_command(spec))}</code>",
@@ -318,8 +366,8 @@ def _filled(template: str, values: dict[str, str]) -> str:
     return pieces[0] + "".join(values[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:]))
 
 
-def _navigation() -> str:
-    links = (*SECTIONS, ("games", "All games"), ("replay", "Replay"))
+def _navigation(contents: Contents) -> str:
+    links = (*contents.sections, ("games", "All games"), ("replay", "Replay"))
     return "".join(f'<a href="#{target}">{escape(title)}</a>' for target, title in links)
 
 
@@ -330,10 +378,12 @@ def _sections(contents: Contents) -> str:
         + _figure_html(contents.plots[0]),
         "crosstable": _crosstable_html(contents.tables),
         "figures": _figures_html(contents.plots),
+        "instruments": _instruments_html(contents),
         "played": _played_html(contents),
     }
     return "\n".join(
-        f'<section id="{name}"><h2>{escape(title)}</h2>{bodies[name]}</section>' for name, title in SECTIONS
+        f'<section id="{name}"><h2>{escape(title)}</h2>{bodies[name]}</section>'
+        for name, title in contents.sections
     )
 
 
@@ -417,6 +467,69 @@ def _figure_html(plot: Plot) -> str:
     return f'<figure><div class="chart-scroll">{picture}</div><figcaption>{caption}</figcaption></figure>'
 
 
+def _instruments_html(contents: Contents) -> str:
+    instruments = contents.instruments
+    rows = [player_row(name, total, instruments.games[name]) for name, total in instruments.totals.items()]
+    columns = shown_columns()
+    main = _plain_table(
+        [("Player", ""), *((head, unit) for head, unit, _, _ in columns)],
+        [(row["player"], *(_figure_text(figure(row), digits) for _, _, figure, digits in columns)) for row in rows],
+    )
+    ends = [row for name, total in instruments.totals.items() for row in end_rows(name, total)]
+    endings = _plain_table(
+        [("Player", ""), ("Ended by", ""), ("Searches", ""), ("Share", "%"), ("Nodes", "mean"), ("Time", "ms, mean")],
+        [
+            (
+                row["player"], row["reason"].replace("_", " "), _number(row["searches"]),
+                _figure_text(row["searches_percent"], 1), _figure_text(row["mean_nodes"], 0),
+                _figure_text(row["mean_time_ms"], 2),
+            )
+            for row in ends
+        ],
+    )  # fmt: skip
+    depths = [row for name, total in instruments.totals.items() for row in iteration_rows(name, total)]
+    iterations = _plain_table(
+        [
+            ("Player", ""), ("Depth", "plies"), ("Searches", ""), ("Nodes", "mean"), ("Time", "ms, mean"),
+            ("Nodes to depth", "mean"), ("Branching", "factor"),
+        ],
+        [
+            (
+                row["player"], str(row["depth_plies"]), _number(row["searches"]), _figure_text(row["mean_nodes"], 0),
+                _figure_text(row["mean_time_ms"], 2), _figure_text(row["mean_nodes_to_depth"], 0),
+                _figure_text(row["branching_factor"], 2),
+            )
+            for row in depths
+        ],
+    )  # fmt: skip
+    figures = "".join(_figure_html(plot) for plot in contents.instrument_plots)
+    return (
+        f'<p class="note">{escape(INSTRUMENTS_NOTE)}</p>{main}<div class="figures">{figures}</div>'
+        f"<h3>What ended the searches</h3>{endings}<h3>Iterations</h3>{iterations}"
+    )
+
+
+def _figure_text(value: float | None, digits: int) -> str:
+    return "\N{EN DASH}" if value is None else _number(round(value)) if digits == 0 else f"{value:.{digits}f}"
+
+
+def _plain_table(heads: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose first column is text and the others figures; heads have a title and a unit."""
+    head = "".join(
+        f'<th scope="col"{" class=number" if column else ""}>{escape(title)}'
+        + (f'<span class="unit">{escape(unit)}</span>' if unit else "")
+        + "</th>"
+        for column, (title, unit) in enumerate(heads)
+    )
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
+        + "</tr>"
+        for first, *cells in rows
+    )
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
 def _played_html(contents: Contents) -> str:
     facts = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in _facts(contents))
     rows = "".join(
@@ -443,6 +556,9 @@ def markdown(contents: Contents) -> str:
     parts += ["## Standings", RATING_NOTE, _standings_markdown(tables.standings), _plot_markdown(contents, "ratings")]
     parts += ["## Everyone against everyone", CROSSTABLE_NOTE, _duels_markdown(tables.duels)]
     parts += [_plot_markdown(contents, name) for name in ("crosstable", "pairs", "convergence", "endings", "lengths")]
+    if contents.instruments:
+        parts += [f"## {INSTRUMENT_SECTION[1]}", INSTRUMENTS_NOTE, _instruments_markdown(contents.instruments)]
+        parts += [_plot_link(plot) for plot in contents.instrument_plots]
     parts += ["## What was played", "\n".join(f"- {label}: {text}" for label, text in _facts(contents))]
     players = [(player.name, f"`{player.limits}`", _setting(player)) for player in spec.players]
     parts += [_table(("player", "limit", "setting"), players, numbers=())]
@@ -451,13 +567,26 @@ def markdown(contents: Contents) -> str:
 
 
 def _plot_markdown(contents: Contents, name: str) -> str:
-    plot = next(plot for plot in contents.plots if plot.name == name)
+    return _plot_link(next(plot for plot in contents.plots if plot.name == name))
+
+
+def _plot_link(plot: Plot) -> str:
     return f"![{plot.title}](plots/{plot.name}.png)\n\n*{plot.title}.* {plot.caption}"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> str:
     lines = [heads, ["---:" if column in numbers else "---" for column in range(len(heads))], *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _instruments_markdown(instruments: Instruments) -> str:
+    """The main table turned over: one row a figure, one column a player."""
+    rows = [player_row(name, total, instruments.games[name]) for name, total in instruments.totals.items()]
+    cells = [
+        (f"{head} ({unit})" if unit else head, *(_figure_text(figure(row), digits) for row in rows))
+        for head, unit, figure, digits in shown_columns()
+    ]
+    return _table(("figure", *(row["player"] for row in rows)), cells, numbers=range(1, len(rows) + 1))
 
 
 def _standings_markdown(rows: Sequence[Standing]) -> str:

@@ -100,4 +100,5 @@ def job_of(spec: TournamentSpec, suite: Suite, pairing: Pairing) -> GameJob:
         second=spec.players[pairing.second],
         opening=suite.openings[pairing.opening],
         seed=spec.seed,
+        instruments=spec.instruments,
     )

@@ -13,6 +13,7 @@ from arena.players import PROTOCOLS, check_player
 from arena.records import PlayerSpec
 from engine.configuration import ConfigurationError, Table, find_config, nearest, read_toml
 from engine.errors import UserError
+from engine.instruments import InstrumentSettings
 from engine.limits import GRAMMAR, Limits
 from engine.parameters import resolve
 from engine.presets import load_preset, preset_name
@@ -29,13 +30,16 @@ MAXIMUM_SEED = 2**63 - 1
 MAXIMUM_SCORE = 30_000
 MAXIMUM_PLIES = 1_000
 LONGEST_NAME = 60
+MAXIMUM_INTERVAL = 10**9
 
 TOURNAMENT_KEYS = (
     "name", "description", "game", "format", "pairs", "rounds", "seed", "limit", "openings", "opening_start",
-    "opening_part", "opening_order", "opening_plies", "ponder", "rules", "adjudication", "players",
+    "opening_part", "opening_order", "opening_plies", "ponder", "rules", "adjudication", "instruments",
+    "players",
 )  # fmt: skip
 RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
 ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies")
+INSTRUMENT_KEYS = ("null_cutoff_interval", "null_cutoff_nodes")
 BUILTIN_KEYS = ("name", "protocol", "limit", "ponder", "preset", "set")
 EXTERNAL_KEYS = (
     "name", "protocol", "limit", "ponder", "command", "options", "directory", "start_timeout", "margin", "watchdog",
@@ -70,6 +74,8 @@ class TournamentSpec:
     """``random`` (a permutation by the seed) or ``sequential`` (the order of the file)."""
     opening_plies: int = 0
     """Moves to take from each game of a suite in PGN; 0 for all."""
+    instruments: InstrumentSettings | None = None
+    """Whether and how built-in players count what they do; the games do not depend on it."""
 
     def player(self, name: str) -> PlayerSpec:
         """The player of that name."""
@@ -86,6 +92,8 @@ class TournamentSpec:
         fields["players"] = tuple(_player_from_content(player) for player in data["players"])
         fields["rules"] = Rules(**data["rules"])
         fields["adjudication"] = Adjudication(**data["adjudication"])
+        if data.get("instruments") is not None:
+            fields["instruments"] = InstrumentSettings(**data["instruments"])
         return cls(**fields)
 
 
@@ -128,6 +136,7 @@ def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
         opening_part=table.choice("opening_part", OPENING_PARTS, default_part(game, openings)),
         opening_order=table.choice("opening_order", OPENING_ORDERS, OPENING_ORDERS[0]),
         opening_plies=table.whole("opening_plies", 0, MAXIMUM_PLIES, 0),
+        instruments=read_instruments(table),
     )
 
 
@@ -164,6 +173,21 @@ def read_adjudication(table: Table) -> Adjudication:
         draw_moves=section.whole("draw_moves", 0, MAXIMUM_PLIES, default.draw_moves),
         draw_after_ply=section.whole("draw_after_ply", 0, MAXIMUM_PLIES, default.draw_after_ply),
         maximum_plies=section.whole("maximum_plies", 0, MAXIMUM_PLIES, default.maximum_plies),
+    )
+
+
+def read_instruments(table: Table) -> InstrumentSettings | None:
+    """The table ``[instruments]`` (an empty one switches them on), or ``instruments = true``."""
+    switch = table.value("instruments", False)
+    if isinstance(switch, bool):
+        return InstrumentSettings() if switch else None
+    if not isinstance(switch, Mapping):
+        raise table.error("instruments", "true, false or a table [instruments]")
+    section = table.table("instruments", INSTRUMENT_KEYS)
+    default = InstrumentSettings()
+    return InstrumentSettings(
+        section.whole("null_cutoff_interval", 0, MAXIMUM_INTERVAL, default.null_cutoff_interval),
+        section.whole("null_cutoff_nodes", 1, MAXIMUM_INTERVAL, default.null_cutoff_nodes),
     )
 
 

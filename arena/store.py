@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +53,16 @@ CREATE TABLE games (
 CREATE INDEX games_by_number ON games (number);
 """
 
-MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (SCHEMA_1,)
+SCHEMA_2 = "ALTER TABLE games ADD COLUMN instruments TEXT"
+"""What each side counted, as JSON; null where the instruments were off."""
+
+MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (SCHEMA_1, SCHEMA_2)
 """Entry ``n`` takes a file from version ``n`` to ``n + 1``. Released entries never change."""
 
 COLUMNS = (
     "key", "number", "round", "pair", "first_index", "second_index", "opening_index", "first", "second",
     "opening_position", "opening_moves", "opening_name", "result", "reason", "plies", "digest", "engine_identity",
-    "started_at", "duration_ms", "final_position", "detail", "moves",
+    "started_at", "duration_ms", "final_position", "detail", "moves", "instruments",
 )  # fmt: skip
 
 
@@ -223,14 +226,26 @@ class Store:
         else:
             connection = sqlite3.connect(path, isolation_level=None)
         try:
-            self._prepare(connection, read_only)
+            version = self._checked_version(connection)
+            if not read_only:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                migrate(connection)
+            elif version < len(MIGRATIONS):
+                # Of an older elolab: a copy in memory is brought up to date, the file stays as it is.
+                with closing(connection):
+                    copy = sqlite3.connect(":memory:", isolation_level=None)
+                    connection.backup(copy)
+                migrate(copy)
+                return copy
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _prepare(self, connection: sqlite3.Connection, read_only: bool) -> None:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+    def _checked_version(self, connection: sqlite3.Connection) -> int:
+        """The file's schema; raises ``StoreError`` if it is not one of ours."""
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
         mark = connection.execute("PRAGMA application_id").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if mark != APPLICATION_ID and (mark or version or tables):
@@ -240,16 +255,7 @@ class Store:
                 f"{self.directory / STORE_NAME}: written by a newer elolab (schema {version}, this one knows "
                 f"{len(MIGRATIONS)}); use that one, or another folder"
             )
-        if read_only:
-            if version < len(MIGRATIONS):
-                raise StoreError(
-                    f"{self.directory / STORE_NAME}: of an older elolab (schema {version}); resume the tournament once "
-                    "to bring it up to date"
-                )
-            return
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        migrate(connection)
+        return version
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -314,6 +320,7 @@ def _row_of(record: GameRecord) -> tuple[Any, ...]:
         record.started_at, record.duration_ms, record.final_position,
         json.dumps(record.detail, ensure_ascii=False, sort_keys=True),
         json.dumps(moves, separators=(",", ":")),
+        None if record.instruments is None else json.dumps(record.instruments, separators=(",", ":")),
     )  # fmt: skip
 
 
@@ -334,6 +341,7 @@ def _record_of(row: tuple[Any, ...]) -> GameRecord:
         duration_ms=value["duration_ms"],
         final_position=value["final_position"],
         detail=json.loads(value["detail"]),
+        instruments=None if value["instruments"] is None else tuple(json.loads(value["instruments"])),
     )
 
 

@@ -1,8 +1,9 @@
 """CPU time until a set of mates and tactics is solved, against fairy-stockfish with its classical evaluation.
 
 A position counts as solved at the first depth from which the engine prefers the solution at every deeper one it reaches
-within its time; the time is that of the search up to the end of that iteration. The set (``tactics.epd``) was made by
-``make_tactics.py``; its solutions are those both engines find given far more time.
+within its time; the time is that of the search up to the end of that iteration. The set is the shipped suite
+``xiangqi-tactics``; its solutions are those both engines find given far more time. ``elolab suite`` solves it for any
+setting.
 
     python benchmarks/tactics.py
 """
@@ -10,35 +11,23 @@ within its time; the time is that of the search up to the end of that iteration.
 from __future__ import annotations
 
 import statistics
-import time
-from pathlib import Path
 
 from make_tactics import to_ranks_from_one
 from measuring import UciProgram, need_fairy_stockfish, pin
 
+from engine.configuration import find_config
 from engine.engine import Engine
-from engine.games import game_named
 from engine.limits import Limits
+from engine.suite import SuitePosition, attempt, load_positions
 
 LONGEST_SECONDS = 1.0
 
 
-def our_seconds(engine: Engine, text: str, solution: str) -> float | None:
-    """CPU seconds to the solution; ``None`` if it is not found in time."""
-    position = game_named("xiangqi").position(text)
-    solved = None
-    for depth in range(1, 60):
-        engine.new_game()
-        start = time.process_time()
-        move = engine.search(position, Limits(depth=depth)).move
-        seconds = time.process_time() - start
-        if seconds > LONGEST_SECONDS:
-            break
-        if move != solution:
-            solved = None
-        elif solved is None:
-            solved = seconds
-    return solved
+def our_seconds(engine: Engine, entry: SuitePosition) -> float | None:
+    """CPU seconds to the solution; ``None`` if no iteration finds it in time."""
+    limits = Limits(move_time_ms=round(1000 * LONGEST_SECONDS), clock_kind="cpu")
+    solution = attempt(engine, entry, limits).solution
+    return solution.time_ms / 1000 if solution is not None else None
 
 
 def their_seconds(opponent: UciProgram, text: str, solution: str) -> float | None:
@@ -63,13 +52,11 @@ def main() -> None:
     need_fairy_stockfish()
     pin()
     engine, opponent = Engine("xiangqi"), UciProgram()
-    engine.search(game_named("xiangqi").position(), Limits(depth=2))
+    engine.search(engine.game.position(), Limits(depth=2))
     ours, theirs = [], []
-    for line in Path(__file__).with_name("tactics.epd").read_text().splitlines():
-        text, solution, _ = (part.strip() for part in line.split(";"))
-        solution = solution.removeprefix("bm ")
-        ours.append(our_seconds(engine, text, solution))
-        theirs.append(their_seconds(opponent, text, to_ranks_from_one(solution)))
+    for entry in load_positions(find_config("suites", "xiangqi-tactics"), "xiangqi"):
+        ours.append(our_seconds(engine, entry))
+        theirs.append(their_seconds(opponent, entry.position, to_ranks_from_one(entry.best_moves[0])))
     opponent.close()
     for name, times in (("elolab", ours), ("fairy-stockfish", theirs)):
         solved = [seconds for seconds in times if seconds is not None]

@@ -20,6 +20,7 @@ SUFFIXES = {
     "tuning": (".toml",),
     "ablations": (".toml",),
     "openings": (".epd", ".epd.gz"),
+    "suites": (".epd",),
 }
 """The kinds of configuration files and how their names end."""
 
@@ -29,6 +30,7 @@ KIND_NAMES = {
     "tuning": "tuning specification",
     "ablations": "ablation specification",
     "openings": "opening suite",
+    "suites": "suite of positions",
 }
 
 _REQUIRED: Any = object()

@@ -10,6 +10,7 @@ from engine.errors import UserError
 if TYPE_CHECKING:
     from arena.players.contract import Player
     from arena.records import PlayerSpec
+    from engine.instruments import InstrumentSettings
 
 PROTOCOLS = ("builtin", "uci")
 """What ``PlayerSpec.protocol`` may be."""
@@ -63,13 +64,16 @@ def _check_external(spec: PlayerSpec, game: str, place: str) -> None:
         raise PlayerError(f"{place}: {fault.text}") from None
 
 
-def make_player(spec: PlayerSpec, game: str) -> Player:
-    """A player for one thread, not yet started. Raises ``PlayerError`` as ``check_player`` does."""
+def make_player(spec: PlayerSpec, game: str, instruments: InstrumentSettings | None = None) -> Player:
+    """A player for one thread, not yet started. Raises ``PlayerError`` as ``check_player`` does.
+
+    ``instruments`` is what a built-in player counts beside playing; others count nothing.
+    """
     check_player(spec, game)
     if spec.protocol == "builtin":
         from arena.players.builtin import BuiltinPlayer
 
-        return BuiltinPlayer(spec, game)
+        return BuiltinPlayer(spec, game, instruments)
     from arena.players.uci import UciPlayer
 
     return UciPlayer(spec, game)

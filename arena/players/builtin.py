@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.players.contract import PlayerClock, PlayerFault, Pondered, Reply
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
     from engine.engine import Clock, Engine, PonderGrant, SearchResult, StopFlag
     from engine.games.contract import Position
+    from engine.instruments import InstrumentSettings
 
 WAKE_SECONDS = 0.05
 """How often whoever waits for a search that ponders looks at the stop flag of the run."""
@@ -26,10 +27,12 @@ class BuiltinPlayer:
     and so a game comes out the same at any load.
     """
 
-    def __init__(self, spec: PlayerSpec, game: str) -> None:
+    def __init__(self, spec: PlayerSpec, game: str, instruments: InstrumentSettings | None = None) -> None:
         self.spec = spec
         self.name = spec.name
         self._game = game
+        self._settings = instruments
+        self._counted: dict[str, Any] = {}
         self._engine: Engine | None = None
         self._expected: tuple[Position, PlayerClock | None] | None = None
         """What is to be pondered on once the time is known."""
@@ -40,16 +43,18 @@ class BuiltinPlayer:
         if self._engine is None:
             from engine.engine import Engine
 
-            self._engine = Engine(self._game, dict(self.spec.parameters))
+            self._engine = Engine(self._game, dict(self.spec.parameters), self._settings)
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Start from empty tables."""
         self.stop_pondering()
         self._running().new_game()
+        self._counted = {}
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Search; a move costs the time that the kernel itself measured on the limits' clock."""
         result = self._running().search(position, self.spec.limits, self._clock(clock), stop)
+        self._count(result)
         return self._reply(result, _nanoseconds(result))
 
     def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
@@ -77,7 +82,9 @@ class BuiltinPlayer:
         if pondered.is_hit:
             assert self._search is not None, "ponder comes first"
             search, self._search = self._search, None
-            return self._reply(*search.hit(stop))
+            result, elapsed_ns = search.hit(stop)
+            self._count(result)
+            return self._reply(result, elapsed_ns)
         self.stop_pondering()
         return self.move(position, moves, clock, stop)
 
@@ -85,8 +92,12 @@ class BuiltinPlayer:
         """End the search of the thread, if there is one."""
         self._expected = None
         if self._search is not None:
-            self._search.abandon()
+            self._count(self._search.abandon())
             self._search = None
+
+    def instruments(self) -> dict[str, Any] | None:
+        """The sum over the searches of the game, those on the opponent's time included."""
+        return self._counted if self._settings is not None else None
 
     def dialogue(self) -> list[str]:
         """Nothing: nobody talks."""
@@ -96,6 +107,12 @@ class BuiltinPlayer:
         """Give the engine's tables back."""
         self.stop_pondering()
         self._engine = None
+
+    def _count(self, result: SearchResult | None) -> None:
+        from engine.instruments import add_instruments
+
+        if result is not None and result.instruments is not None:
+            add_instruments(self._counted, result.instruments)
 
     def _running(self) -> Engine:
         self.start()
@@ -113,7 +130,9 @@ class BuiltinPlayer:
     def _granted(
         self, position: Position, clock: PlayerClock | None, grant: PonderGrant, stop: StopFlag
     ) -> SearchResult:
-        return self._running().search(position, self.spec.limits, self._clock(clock), stop, ponder=grant)
+        result = self._running().search(position, self.spec.limits, self._clock(clock), stop, ponder=grant)
+        self._count(result)
+        return result
 
     def _reply(self, result: SearchResult, elapsed_ns: int) -> Reply:
         if result.move is None:
@@ -157,11 +176,12 @@ class PonderSearch:
         ended_ns = self._outcome.start_ns + _nanoseconds(self._outcome)
         return self._outcome, max(0, ended_ns - hit_ns)
 
-    def abandon(self) -> None:
-        """Stop it, whatever it has found."""
+    def abandon(self) -> SearchResult | None:
+        """Stop it, whatever it has found; ``None`` if it failed."""
         self._stop.set()
         self._ponder.clear()
         self._thread.join()
+        return None if isinstance(self._outcome, BaseException) else self._outcome
 
 
 def _nanoseconds(result: SearchResult) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.rules import REASONS
 
@@ -119,6 +119,9 @@ class Player(Protocol):
 
     def stop_pondering(self) -> None:
         """Abandon the search, for the game is over; does nothing if there is none. No faults."""
+
+    def instruments(self) -> dict[str, Any] | None:
+        """What was counted since ``new_game`` (see ``engine.instruments``); ``None`` if nothing is."""
 
     def dialogue(self) -> list[str]:
         """The end of what was said between harness and player since it started, oldest first; empty if nothing."""

@@ -480,6 +480,9 @@ class UciPlayer:
             raise
         return self._reply(max(0, process.arrived_ns - began_ns))
 
+    def instruments(self) -> None:
+        """Nothing: an external engine keeps its counts to itself."""
+
     def dialogue(self) -> list[str]:
         """The end of the conversation with the process that runs or ran last."""
         return self._process.dialogue.tail() if self._process is not None else []

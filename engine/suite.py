@@ -1,0 +1,127 @@
+"""Positions with known best moves, and how many of them a setting of the engine solves.
+
+A suite is an EPD file: one position a line, ``; bm MOVE [MOVE ...]`` with the best moves in the game's notation and,
+optionally, ``; id "name"``; ``#`` starts a comment. A position is *solved* if the search plays a best move when its
+limit is reached, from the first depth from which it preferred one at every deeper iteration that it completed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.configuration import ConfigurationError
+from engine.engine import Engine
+from engine.errors import UserError
+from engine.games import game_named
+from engine.limits import Limits
+from engine.search.reports import Report, ReportBoard
+
+
+@dataclass(frozen=True)
+class SuitePosition:
+    """One line of a suite."""
+
+    name: str
+    position: str
+    """The game's position text (FEN)."""
+    best_moves: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """A completed iteration of a search; nodes and time since its beginning, on its clock."""
+
+    depth: int
+    move: str
+    score: int
+    """Centipawns, the view of the side to move."""
+    nodes: int
+    time_ms: float
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A search of one position of a suite."""
+
+    name: str
+    position: str
+    best_moves: tuple[str, ...]
+    move: str | None
+    """The move played."""
+    score: int
+    depth: int
+    """Last completed iteration, in plies."""
+    nodes: int
+    time_ms: float
+    solved: bool
+    solution: Iteration | None
+    """The first iteration of those, up to the last, that all prefer a best move; ``None`` if the position was missed or
+    the best move was found after the last completed iteration."""
+    iterations: tuple[Iteration, ...]
+
+
+def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
+    """Read a suite; every position and move is checked. Raises ``ConfigurationError`` with the first mistake's line."""
+    contract = game_named(game)
+    found: list[SuitePosition] = []
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise ConfigurationError(f"{path}: cannot be read: {reason}") from None
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.partition("#")[0].strip()
+        if not line:
+            continue
+        where = f"{path}: line {number}"
+        position, *operations = (part.strip() for part in line.split(";"))
+        values = dict(operation.split(None, 1) for operation in operations if len(operation.split(None, 1)) == 2)
+        if "bm" not in values:
+            raise ConfigurationError(f"{where}: no best move; expected FEN; bm MOVE; id \"name\";")
+        moves = tuple(values["bm"].split())
+        try:
+            board = contract.position(position)
+            for move in moves:
+                board.code_of(move)
+        except UserError as error:
+            raise ConfigurationError(f"{where}: {error}") from None
+        name = re.sub(r'^"(.*)"$', r"\1", values.get("id", f"line {number}"))
+        found.append(SuitePosition(name, board.text, moves))
+    if not found:
+        raise ConfigurationError(f"{path}: no positions in it; expected lines like FEN; bm MOVE; id \"name\";")
+    return tuple(found)
+
+
+def attempt(engine: Engine, entry: SuitePosition, limits: Limits) -> Attempt:
+    """Search one position from empty tables."""
+    board = ReportBoard()
+    engine.new_game()
+    result = engine.search(engine.game.position(entry.position), limits, board=board)
+    iterations = tuple(_iteration(engine, report) for report in board.unread())
+    solved = result.move in entry.best_moves
+    solution = None
+    for iteration in reversed(iterations if solved else ()):
+        if iteration.move not in entry.best_moves:
+            break
+        solution = iteration
+    return Attempt(
+        entry.name, entry.position, entry.best_moves, result.move, result.score, result.depth, result.nodes,
+        result.time_ms, solved, solution, iterations,
+    )  # fmt: skip
+
+
+def _iteration(engine: Engine, report: Report) -> Iteration:
+    move = engine.game.format_move(report.variation[0]) if report.variation else ""
+    return Iteration(report.depth, move, report.score, report.nodes, report.time_ns / 1e6)
+
+
+def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, float]]:
+    """By depth: searches that completed it, and their mean nodes from the beginning."""
+    nodes: dict[int, list[int]] = {}
+    for found in attempts:
+        for iteration in found.iterations:
+            nodes.setdefault(iteration.depth, []).append(iteration.nodes)
+    return {depth: (len(counts), sum(counts) / len(counts)) for depth, counts in sorted(nodes.items())}

@@ -1,0 +1,94 @@
+"""Suites of positions with known best moves: reading them, what counts as solved, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import elolab
+from engine.configuration import ConfigurationError, find_config
+from engine.engine import Engine
+from engine.limits import Limits
+from engine.suite import SuitePosition, attempt, load_positions, mean_nodes_to_depth
+
+SHIPPED = find_config("suites", "xiangqi-tactics")
+MATE_IN_ONE = "4k4/R8/9/9/9/9/9/9/9/1R3K3 w - - 0 1"
+
+
+def test_the_shipped_suite_is_legal_and_distinct() -> None:
+    entries = load_positions(SHIPPED, "xiangqi")
+    assert len(entries) == 40
+    assert len({entry.position for entry in entries}) == len({entry.name for entry in entries}) == 40
+    assert all(len(entry.best_moves) == 1 for entry in entries)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no positions in it"),
+        (f"# nothing\n{MATE_IN_ONE};\n", 'line 2: no best move; expected FEN; bm MOVE; id "name";'),
+        (f"{MATE_IN_ONE}; bm b0b9 a0a1;\n", "line 1: illegal move 'a0a1'"),
+        ("4k4/9/9 w; bm a0a1", "line 1: .*4k4/9/9"),
+    ],
+)
+def test_mistakes_are_told_with_their_line(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "x.epd").write_text(text)
+    with pytest.raises(ConfigurationError, match=words):
+        load_positions(tmp_path / "x.epd", "xiangqi")
+
+
+def test_several_best_moves_and_names(tmp_path: Path) -> None:
+    (tmp_path / "x.epd").write_text(f'{MATE_IN_ONE}; bm b0b9 b0b1; id "two; no, one"\n{MATE_IN_ONE}; bm b0b9\n')
+    # A semicolon ends an operation, in a name as well.
+    first, second = load_positions(tmp_path / "x.epd", "xiangqi")
+    assert (first.best_moves, second.best_moves) == (("b0b9", "b0b1"), ("b0b9",))
+    assert second.name == "line 2"
+
+
+def test_a_mate_is_solved_and_another_move_missed() -> None:
+    engine = Engine("xiangqi")
+    solved = attempt(engine, SuitePosition("mate", MATE_IN_ONE, ("b0b9",)), Limits(depth=5))
+    assert solved.solved
+    assert solved.solution == solved.iterations[0]
+    assert solved.score == 29_999
+    missed = attempt(engine, SuitePosition("not", MATE_IN_ONE, ("b0b1",)), Limits(depth=5))
+    assert (missed.solved, missed.solution, missed.move) == (False, None, "b0b9")
+
+
+def test_the_solution_is_where_fixed_depths_begin_to_agree() -> None:
+    """Iterations of one search against searches of their own to each depth, as far as they are the same."""
+    entries = load_positions(SHIPPED, "xiangqi")[:8]
+    engine = Engine("xiangqi")
+    late = 0
+    for entry in entries:
+        found = attempt(engine, entry, Limits(depth=6))
+        moves = []
+        for depth in range(1, found.depth + 1):
+            fresh = Engine("xiangqi").search(engine.game.position(entry.position), Limits(depth=depth))
+            moves.append(fresh.move)
+            assert fresh.nodes == found.iterations[depth - 1].nodes
+        assert [iteration.move for iteration in found.iterations] == moves
+        right = [move in entry.best_moves for move in moves]
+        expected = next((d for d in range(1, len(right) + 1) if all(right[d - 1 :])), None)
+        assert (found.solution.depth if found.solution else None) == expected
+        assert found.solved == right[-1]
+        late += bool(expected and expected > 1)
+    assert late > 0
+    depths = mean_nodes_to_depth([attempt(engine, entry, Limits(depth=2)) for entry in entries])
+    assert [count for count, _ in depths.values()] == [8, 8]
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert elolab.main(["suite", "xiangqi-tactics", "--limit", "nodes=3000", "--set", "null_move=off", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["solved"] + data["missed"] == data["positions"] == len(data["attempts"]) == 40
+    assert data["solved"] == sum(entry["solved"] for entry in data["attempts"]) > 0
+    assert all(entry["nodes"] <= 3000 for entry in data["attempts"])
+    assert data["nodes_to_depth"][0]["searches"] == 40
+    assert elolab.main(["suite", str(SHIPPED), "--engine", "no-null-move", "--nodes", "3000"]) == 0
+    text = capsys.readouterr().out
+    assert f"{data['solved']} of 40 solved at nodes=3000, {data['missed']} missed" in text
+    assert elolab.main(["suite", "xiangqi-tactic", "--nodes", "10"]) == 2
+    assert "did you mean 'xiangqi-tactics'" in capsys.readouterr().err
