@@ -18,27 +18,32 @@ from engine.games.contract import Position
 from engine.limits import Limits
 from engine.parameters import Value, parameters_of
 
+UNPRUNED: Mapping[str, Value] = {
+    "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0, "late_move_pruning_depth": 0,
+    "delta_margin": 0,
+}  # fmt: skip
+
 VARIANTS: dict[str, Mapping[str, Value]] = {
     "default": {},
     "plain": {
         "algorithm": "alphabeta", "fail_soft": False, "aspiration": "off", "null_move": False, "quiescence": False,
         "late_move_reductions": False, "hash_mb": 0, "killers": 0, "capture_order": "none", "history_captures": True,
         "history_index": "from_to_shared", "history_record": "cutoff_and_pv", "evaluation": "material_chess",
-        "check_extension": False, "stop_on_mate": False,
+        "check_extension": False, "stop_on_mate": False, **UNPRUNED,
     },
     "moreland": {
         "algorithm": "alphabeta", "aspiration": "full", "aspiration_window": 10, "history_index": "piece_to",
-        "check_extension": False, "internal_iterative_deepening": True,
+        "check_extension": False, "internal_iterative_deepening": True, "evaluation": "piece_square", **UNPRUNED,
     },
     "gradual": {
         "aspiration": "gradual", "aspiration_window": 5, "history_weight": 1, "capture_order": "mvv_lva",
         "reverse_futility_depth": 3, "reverse_futility_margin": 40, "hash_mate_any_depth": True,
-        "internal_iterative_deepening": True,
+        "internal_iterative_deepening": True, "singular_depth": 4, "singular_margin": 10, "evaluation": "piece_square",
     },
     "verified": {
         "null_depth": 4, "null_verify": "always", "null_in_pv": True, "null_eval_gate": False, "killers": 1,
         "evaluation": "material", "quiescence_see": False, "null_store": "verified", "null_mate_guard": True,
-        "mate_threat_offset": "null_depth", "mate_threat_extension": True,
+        "mate_threat_offset": "null_depth", "mate_threat_extension": True, **UNPRUNED,
     },
     "bold": {
         "quiescence_check_plies": 2, "check_extension": False, "null_eval_gate": False, "null_not_in_verify": "off",
@@ -48,7 +53,7 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     "rooted": {
         "null_depth": 2, "null_verify": "always", "null_not_in_verify": "root", "null_verify_min_depth": 2,
         "null_store": "all", "null_mate_guard": True, "mate_threat_extension": True, "null_eval_gate": False,
-        "null_need_attackers": False,
+        "null_need_attackers": False, "singular_depth": 3, **UNPRUNED,
     },
     "exact": {
         "hash_exact_depth_only": True, "rules_in_search": False, "hash_move": False, "lmr_base": 0, "lmr_divisor": 150,
@@ -59,7 +64,10 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "delta_margin": 300,
     },
     "from zero": {"algorithm": "mtdf", "mtdf_guess": "zero", "null_hash_guard": "bound", "null_min_material": 4000},
-    "two back": {"algorithm": "mtdf", "mtdf_guess": "two_back", "null_in_pv": True, "null_eval_gate": False},
+    "two back": {
+        "algorithm": "mtdf", "mtdf_guess": "two_back", "null_in_pv": True, "null_eval_gate": False,
+        "pruning_spares_checks": False,
+    },
     "guarded": {
         "aspiration": "naive", "aspiration_window": 8, "null_mate_guard": True, "null_hash_guard": "bound",
         "null_store": "all", "mate_threat_extension": True, "null_not_in_check": False, "futility_depth": 3,
@@ -76,10 +84,12 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
 
 CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
     "clock": ("clock=0.5+0.01,node_clock=500000", False, {"history_decay": "keep"}),
-    "iteration": ("clock=6/0.1+0.01,node_clock=500000", True, {"time_soft_check": "iteration", "hash_mb": 1}),
+    "iteration": ("clock=6/0.1+0.01,node_clock=500000", True, {
+        "time_soft_check": "iteration", "hash_mb": 1, "replacement": "always",
+    }),
     "released": ("clock=0.5+0.01,node_clock=500000", True, {
         "time_strategy": "elephanteye-3.31", "history_decay": "clear", "null_move": False,
-        "ponder_elapsed": "from_start",
+        "ponder_elapsed": "from_start", "replacement": "deeper", "hash_mb": 1,
     }),
     "fixed": ("clock=0.3,node_clock=500000", False, {
         "time_strategy": "fixed", "time_fixed_ms": 40, "time_predict": "last_ratio",

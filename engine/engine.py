@@ -35,6 +35,7 @@ from engine.search.table import (
     entry_score,
     probe,
 )
+from engine.values import INFINITY
 
 
 class StopFlag:
@@ -152,6 +153,7 @@ class SearchMemory:
         self.search = new_record(SEARCH_DTYPE)
         self.parameters = to_record(parameters)
         self.search.lines = 1
+        self.search.replacement = self.parameters.replacement
         self.search.depth_limit = NO_LIMIT
         self.search.node_limit = NO_LIMIT
         self.search.soft_ns = self.search.hard_ns = NO_LIMIT
@@ -324,7 +326,7 @@ class Engine:
         self.game.kernels.prepare(position.state, parameters)
         if not position.move_codes():
             return int(terminal_value(position.state, 0))
-        return int(static_value(position.state, parameters))
+        return int(static_value(position.state, parameters, -INFINITY, INFINITY))
 
     def table_entry(self, position: Position) -> TableEntry | None:
         """What the transposition table knows of a position; it may be asked while a search runs."""

@@ -27,7 +27,7 @@ from engine.games.contract import (
 from engine.kernel import is_registered
 from engine.parameters import resolve, to_record
 from engine.rules import REASONS, RESULTS, Rules
-from engine.values import MATE_BOUND, MAX_GAME_PLIES, MAX_MOVES, MAX_PLY
+from engine.values import INFINITY, MATE_BOUND, MAX_GAME_PLIES, MAX_MOVES, MAX_PLY
 
 ALL_GAMES = [*(game_named(name) for name in GAMES), tiny_game.GAME]
 
@@ -154,7 +154,7 @@ def test_text_round_trips_and_copies_are_independent(game: Game) -> None:
 
 def test_evaluation_and_material_are_bounded_integers(game: Game) -> None:
     for position in played(game, range(3)):
-        value = game.kernels.evaluate(position.state)
+        value = game.kernels.evaluate(position.state, -INFINITY, INFINITY)
         assert isinstance(value, int)
         assert abs(value) < MATE_BOUND
         assert game.kernels.material(position.state) >= 0

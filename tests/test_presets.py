@@ -37,8 +37,8 @@ OF_NO_TEXT = {
 
 NO_TECHNIQUES = {
     # Steps, factors and limits of something that a text has; and the rules of the game themselves.
-    "depth_step", "aspiration_growth", "quiescence", "rules_in_search", "time_predict_ratio", "time_share",
-    "clock_reserve_ms",
+    "depth_step", "aspiration_growth", "pruning_spares_checks", "quiescence", "replacement", "rules_in_search",
+    "time_predict_ratio", "time_share", "clock_reserve_ms",
 }  # fmt: skip
 """Rows of our own that are not techniques beyond the literature."""
 

@@ -25,13 +25,14 @@ from engine.parameters import BY_NAME, PARAMETERS, resolve, to_record
 from engine.rules import Rules
 from engine.search import table
 from engine.search.records import COUNTERS
-from engine.values import BAN, MATE, MATE_BOUND, mate_distance
+from engine.values import BAN, INFINITY, MATE, MATE_BOUND, mate_distance
 
 GAME = game_named("xiangqi")
 
 SOUND = {
     "hash_exact_depth_only": True, "rules_in_search": False, "late_move_reductions": False, "null_move": False,
-    "hash_mb": 4,
+    "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0, "late_move_pruning_depth": 0,
+    "delta_margin": 0, "hash_mb": 4,
 }  # fmt: skip
 """Everything that could make a value depend on anything but position and depth is off."""
 
@@ -127,8 +128,11 @@ def minimax(position: Position, depth: int, ply: int, overrides: dict[str, Any])
     if kernels.in_check(state) and overrides.get("check_extension", True):
         depth += 1
     if depth <= 0:
-        score = int(evaluation.full_score(state))
-        return (score if int(state.side) == 0 else -score) + overrides.get("tempo", 10)
+        if overrides.get("evaluation", "full") == "full":
+            score = int(kernels.evaluate(state, -INFINITY, INFINITY))
+        else:
+            score = int(evaluation.full_score(state)) * (1 - 2 * int(state.side))
+        return score + overrides.get("tempo", 10)
     best = None
     for code in position.move_codes():
         kernels.make(state, code)
@@ -164,7 +168,7 @@ def test_the_principal_variation_leads_to_the_value() -> None:
             continue
         assert len(found.principal_variation) == 4
         GAME.kernels.prepare(position.state, to_record(resolve(settings)))
-        assert sign * (GAME.kernels.evaluate(position.state) + 10) == found.score
+        assert sign * (GAME.kernels.evaluate(position.state, -INFINITY, INFINITY) + 10) == found.score
 
 
 # --- Mates ----------------------------------------------------------------------------------------------------------

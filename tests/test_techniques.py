@@ -6,6 +6,7 @@ import math
 import random
 from functools import cache
 
+import numpy as np
 import pytest
 
 from engine.engine import Clock, Engine, SearchMemory, SearchResult
@@ -21,8 +22,25 @@ SOUND = {
     "rules_in_search": False,
     "late_move_reductions": False,
     "null_move": False,
+    "reverse_futility_depth": 0,
+    "futility_depth": 0,
+    "razoring_depth": 0,
+    "late_move_pruning_depth": 0,
+    "delta_margin": 0,
 }
 
+UNPRUNED: dict[str, object] = {
+    "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0, "late_move_pruning_depth": 0,
+    "delta_margin": 0,
+}  # fmt: skip
+
+
+MATE_THREATS = (
+    "3a5/3k5/3a1r3/c8/R5b1P/8C/N8/4pA3/3K5/4nA3 w - - 0 1",
+    "4ka1r1/3C1P3/c2a5/6n2/6b2/2B6/9/p4K3/9/3A1AB2 w - - 0 1",
+    "1c2k1b2/1N2a2P1/3a5/2n6/6b2/2B6/7p1/1r3A3/C4R3/4K1B2 b - - 0 1",
+    "3kr4/4a4/b1ca5/3R5/6n2/2B5C/2P2N3/B4A3/4K4/3A2p2 w - - 0 1",
+)
 
 
 @cache
@@ -115,14 +133,13 @@ def test_mtdf_counts_its_passes_and_a_good_guess_saves_some() -> None:
     ],
 )
 def test_each_null_move_condition_makes_fewer_tries(condition: str, loose: object, strict: object) -> None:
-    # A threat of mate is met again only where a position is searched more than once.
-    depth = 8 if condition == "null_mate_guard" else 6
+    # Threats of mate are frequent only where generals stand bare.
+    texts, depth = (MATE_THREATS, 7) if condition == "null_mate_guard" else (positions(12, 1), 6)
 
     def rate(value: object) -> float:
         """Tries a node: a condition also changes the size of the tree."""
-        overrides = {condition: value}
-        nodes = sum(search(overrides, text, Limits(depth=depth)).nodes for text in positions(12, 1))
-        return total(overrides, "null_tries", depth) / nodes
+        found = [search({**UNPRUNED, condition: value}, text, Limits(depth=depth)) for text in texts]
+        return sum(one.counters["null_tries"] for one in found) / sum(one.nodes for one in found)
 
     if condition == "null_need_attackers":
         bare = "3ak4/9/9/9/9/9/4P4/9/4A4/3K1A3 w - - 0 1"
@@ -299,8 +316,39 @@ def test_no_clock_no_forecast() -> None:
     ids=lambda pruning: next(iter(pruning)),
 )
 def test_pruning_saves_nodes(pruning: dict[str, object]) -> None:
-    base = sum(search({}, text, Limits(depth=7)).nodes for text in positions(12, 1))
-    assert sum(search(pruning, text, Limits(depth=7)).nodes for text in positions(12, 1)) < base
+    def nodes(overrides: dict[str, object]) -> int:
+        return sum(search({**UNPRUNED, **overrides}, text, Limits(depth=6)).nodes for text in positions(12, 1))
+
+    assert nodes(pruning) < nodes({})
+
+
+def test_a_move_that_stands_alone_is_extended_the_more_often_the_less_it_must_be_ahead() -> None:
+    def extended(margin: int) -> int:
+        return total({"singular_depth": 4, "singular_margin": margin}, "singular_moves", 7)
+
+    assert 0 < extended(30) < extended(4) <= total({"singular_depth": 4, "singular_margin": 4}, "singular_tries", 7)
+    assert total({"singular_depth": 0}, "singular_tries", 7) == 0
+
+
+def _filled(replacement: str) -> set[tuple[int, int]]:
+    """What a bucket keeps of four entries of depths 9, 2, 5, 3 stored in this order, as (key, depth)."""
+    memory = SearchMemory(resolve({"hash_mb": 1, "replacement": replacement}), None)
+    memory.new_game()
+    search = memory.search
+    buckets = int(search.table_mask) + 1
+    keys = {1 + number * buckets: depth for number, depth in enumerate((9, 2, 5, 3))}
+    for key, depth in keys.items():
+        table.store(search, np.uint64(key), 5, 10, depth, table.EXACT, 0, 0)
+    kept = {key: int(table.probe(search, np.uint64(key))) for key in keys}
+    return {(key // buckets, int(table.entry_depth(entry))) for key, entry in kept.items() if entry}
+
+
+@pytest.mark.parametrize(
+    ("replacement", "kept"),
+    [("two_tier", {(0, 9), (3, 3)}), ("always", {(2, 5), (3, 3)}), ("deeper", {(0, 9), (2, 5)})],
+)
+def test_replacement_decides_what_a_full_bucket_keeps(replacement: str, kept: set[tuple[int, int]]) -> None:
+    assert _filled(replacement) == kept
 
 
 @pytest.mark.parametrize(("extension", "depth"), [("single_reply_extension", 6), ("mate_threat_extension", 8)])

@@ -76,9 +76,12 @@ def final_score(state):  # type: ignore[no-untyped-def]
     """Score of a position without legal moves, the side to move's view, at distance 0 (``-MATE`` where that loses)."""
 
 
-@game_stub(1)
-def evaluate(state):  # type: ignore[no-untyped-def]
-    """Static evaluation in centipawns, the side to move's view (without tempo)."""
+@game_stub(3)
+def evaluate(state, alpha, beta):  # type: ignore[no-untyped-def]
+    """Static evaluation in centipawns, the side to move's view (without tempo).
+
+    A value at or below alpha may be an upper bound, one at or above beta a lower bound of the evaluation.
+    """
 
 
 @game_stub(2)

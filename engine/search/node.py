@@ -33,6 +33,7 @@ from engine.search.instruments import (
 )
 from engine.search.null_move import (
     AFTER_NULL,
+    EXCLUSION,
     NORMAL,
     VERIFICATION,
     is_mate_threat,
@@ -136,7 +137,7 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
     if parameters.quiescence != 0:
         value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
     else:
-        value = static_value(state, parameters)
+        value = static_value(state, parameters, alpha, beta)
     return bounded(parameters, value, alpha, beta)
 
 
@@ -144,8 +145,8 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
 def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role):
     """Value of the position for the side to move, within or beyond (alpha, beta).
 
-    ``role`` is what the node is to the null move (see ``engine.search.null_move``). When ``search.stopped`` is set the
-    value means nothing.
+    ``role`` is what the node is to the null move or to singular moves (see ``engine.search.null_move``). When
+    ``search.stopped`` is set the value means nothing.
     """
     # Step 1. A side in check must not be judged at the horizon.
     checked = in_check(state)
@@ -165,7 +166,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:
-        return bounded(parameters, static_value(state, parameters), alpha, beta)
+        return bounded(parameters, static_value(state, parameters, alpha, beta), alpha, beta)
 
     # Step 4. The transposition table. Nodes of the principal variation are always searched; plain alpha-beta has no
     # such nodes to tell apart, for nearly all of its windows are open. A stored null cutoff says nothing where no null
@@ -175,7 +176,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     entry = probe(search, state.key)
     hash_move = entry_move(entry)
     threat = entry_threat(entry)
-    if entry != 0 and not principal and not (barred and is_null_cutoff(entry)):
+    if entry != 0 and not principal and role != EXCLUSION and not (barred and is_null_cutoff(entry)):
         if table_cutoff(parameters, entry, alpha, beta, depth, ply):
             search.table_cutoffs += 1
             return bounded(parameters, entry_score(entry, ply), alpha, beta)
@@ -183,7 +184,9 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     # Step 5. Nodes near the horizon whose static evaluation is far outside the window.
     static = np.int64(0)
     if not checked:
-        static = static_value(state, parameters)
+        # Every test below compares with a bound of the window, give or take the greatest margin.
+        reach = depth * max(parameters.reverse_futility_margin, parameters.futility_margin, parameters.razoring_margin)
+        static = static_value(state, parameters, np.int64(alpha - reach), np.int64(beta + reach))
         if not principal and alpha > -MATE_BOUND and beta < MATE_BOUND:
             margin = parameters.reverse_futility_margin * depth
             if depth <= parameters.reverse_futility_depth and static - margin >= beta:
@@ -261,9 +264,41 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         elif parameters.internal_iterative_reduction != 0 and depth >= parameters.internal_iterative_reduction:
             depth -= 1
 
-    # Step 8. Moves, in the order of promise; the table's move is tried before the others are even generated.
+    # Step 8. Does the table's move stand alone? Then it is searched deeper.
+    singular = np.int64(0)
+    if (
+        parameters.singular_depth != 0
+        and depth >= parameters.singular_depth
+        and hash_move != 0
+        and role != EXCLUSION
+        and entry != 0
+        and entry_bound(entry) != UPPER_BOUND
+        and entry_depth(entry) >= depth - 3
+    ):
+        expected = entry_score(entry, ply)
+        if -MATE_BOUND < expected < MATE_BOUND:
+            search.singular_tries += 1
+            search.excluded[ply] = hash_move
+            bar = expected - parameters.singular_margin * depth
+            value = search_node(
+                state, search, lists, parameters, np.int64(bar - 1), np.int64(bar), np.int64(depth // 2), ply,
+                np.int64(EXCLUSION)
+            )  # fmt: skip
+            if search.stopped != 0:
+                return np.int64(0)
+            search.variation_end[ply] = ply
+            if value < bar:
+                search.singular_moves += 1
+                singular = np.int64(1)
+
+    # Step 9. Moves, in the order of promise; the table's move is tried before the others are even generated.
     count = np.int64(1)
-    generated = hash_move == 0 or parameters.hash_move == 0 or parameters.single_reply_extension != 0
+    generated = (
+        hash_move == 0
+        or parameters.hash_move == 0
+        or parameters.single_reply_extension != 0
+        or role == EXCLUSION
+    )
     if generated:
         count = generate(state, lists, ply)
         if count == 0:
@@ -278,7 +313,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     if prune_quiets and depth <= parameters.late_move_pruning_depth:
         most_moves = parameters.late_move_pruning_base + depth * depth
 
-    # Step 9. The move loop.
+    # Step 10. The move loop.
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
     raised = alpha
@@ -287,21 +322,27 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         index += 1
         if generated:
             move = pick_move(state, parameters, lists, ply, index, count)
+            if role == EXCLUSION and move == search.excluded[ply]:
+                continue
         else:
             move = hash_move
         quiet = is_quiet(state, move)
+
+        # Step 11. Quiet moves that cannot help, too late in the order or too far below alpha, are skipped; whether a move
+        # gives check is known once it is made.
+        skipped = (futile or index >= most_moves) and quiet and best > -MATE_BOUND
+        if skipped and parameters.pruning_spares_checks == 0:
+            continue
         prefetch_bucket(search, key_after(state, move))
         make(state, move)
-
-        # Step 10. Quiet moves that cannot help: too late in the order, or too far below alpha. Checks are not skipped.
-        if (futile or index >= most_moves) and quiet and best > -MATE_BOUND and not in_check(state):
+        if skipped and not in_check(state):
             unmake(state)
             continue
         if not spend_node(search, parameters):
             unmake(state)
             return np.int64(0)
 
-        # Step 11. Late quiet moves are first tried at reduced depth.
+        # Step 12. Late quiet moves are first tried at reduced depth.
         reduced = np.int64(0)
         if (
             parameters.late_move_reductions != 0
@@ -313,10 +354,12 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         ):
             reduced = reduction(parameters, depth, np.int64(index))
 
-        # Step 12. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first
+        # Step 13. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first
         # move; again in full depth if a reduced search raises alpha, and with the whole window if a null window is
         # not enough.
         child = np.int64(depth - 1)
+        if singular != 0 and move == hash_move:
+            child += 1
         child_depth = np.int64(child - reduced)
         upper = beta if index == 0 or parameters.algorithm == ALPHABETA else raised + 1
         while True:
@@ -340,7 +383,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         if search.stopped != 0:
             return np.int64(0)
 
-        # Step 13. Keep the best; stop at a refutation.
+        # Step 14. Keep the best; stop at a refutation.
         if value > best:
             best = value
             if value > raised:
@@ -360,7 +403,10 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
             # The table's move comes first again, and is done.
             pick_move(state, parameters, lists, ply, np.int64(0), count)
 
-    # Step 14. Record the result.
+    # Step 15. Record the result.
+    if role == EXCLUSION:
+        # Not the position's value; where the left out move was the only one, nothing comes near it.
+        return alpha if best == -INFINITY else best
     best = bounded(parameters, best, alpha, beta)
     bound = EXACT
     if best >= beta:

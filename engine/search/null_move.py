@@ -16,14 +16,15 @@ _GUARD_ANY_ENTRY = choice_code("null_hash_guard", "any_entry")
 _GUARD_BOUND = choice_code("null_hash_guard", "bound")
 _OFFSET_NULL_DEPTH = choice_code("mate_threat_offset", "null_depth")
 
-NORMAL, AFTER_NULL, VERIFICATION = 0, 1, 2
-"""What a node is to the null move: an ordinary node, the child of one, or the root of a verification."""
+NORMAL, AFTER_NULL, VERIFICATION, EXCLUSION = 0, 1, 2, 3
+"""What a node is: an ordinary node, the child of a null move, the root of a verification, or one without its table's
+move, to see whether that move stands alone."""
 
 
 @jit
 def null_move_barred(search, parameters, role):
     """Whether the node may not try a null move because of where it stands (conditions 4 and 5)."""
-    if parameters.null_move == 0:
+    if parameters.null_move == 0 or role == EXCLUSION:
         return True
     if role != NORMAL and parameters.null_not_twice != 0:
         return True

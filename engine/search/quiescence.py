@@ -23,9 +23,9 @@ from engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 
 @jit
-def static_value(state, parameters):
-    """Static evaluation with the bonus for the side to move, in centipawns."""
-    return evaluate(state) + parameters.tempo
+def static_value(state, parameters, alpha, beta):
+    """Static evaluation with the bonus for the side to move, in centipawns; outside (alpha, beta) it may be a bound."""
+    return evaluate(state, np.int64(alpha - parameters.tempo), np.int64(beta - parameters.tempo)) + parameters.tempo
 
 
 @jit
@@ -46,7 +46,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:
-        return static_value(state, parameters)
+        return static_value(state, parameters, alpha, beta)
     evade = below < parameters.quiescence_check_plies and in_check(state)
     best = np.int64(-INFINITY)
     floor = np.int64(0)
@@ -55,7 +55,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
         if count == 0:
             return terminal_value(state, ply)
     else:
-        best = static_value(state, parameters)
+        best = static_value(state, parameters, alpha, beta)
         if best >= beta:
             return best
         alpha = max(alpha, best)

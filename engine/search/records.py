@@ -47,6 +47,7 @@ SEARCH_DTYPE = np.dtype(
         ("instruments_address", np.int64),  # of the record of ``engine.search.instruments``; 0 for none
         ("table_address", np.int64),
         ("table_mask", np.int64),  # buckets - 1; -1 for no table
+        ("replacement", np.int64),  # which entries give way, a code of the parameter of that name
         # Clock. Times are nanoseconds since the search began.
         ("clock", np.int64),
         ("clock_armed", np.int64),  # whether the first iteration is done: no clock ends it
@@ -75,6 +76,7 @@ SEARCH_DTYPE = np.dtype(
         ("elapsed_ns", np.int64),
         ("end_reason", np.int64),  # of the last search, a code of ``END_REASONS``
         ("current_line", np.int64),
+        ("excluded", np.int32, (MAX_PLY + 2,)),  # the move left out at each ply where a singular move is looked for
         ("verifying", np.int64),  # how many null verifications the search is inside of
         ("iteration_ns", np.int64, (4,)),  # durations of the last iterations, the latest first
         ("best_move_stable", np.int64),  # iterations for which the best move has stood
@@ -99,6 +101,8 @@ SEARCH_DTYPE = np.dtype(
         ("alternations", np.int64),  # naive aspiration windows that fell into a loop
         ("mtdf_passes", np.int64),
         ("unique_moves", np.int64),  # searches that ended because every other move loses
+        ("singular_tries", np.int64),  # table moves compared with all the others
+        ("singular_moves", np.int64),  # those that stood alone and were extended
         ("predicted_stops", np.int64),  # iterations not begun because they could not end in time
         ("table_probes", np.int64),
         ("table_hits", np.int64),
@@ -111,6 +115,7 @@ SEARCH_DTYPE = np.dtype(
 
 COUNTERS = (
     "windows", "windows_missed", "fails_low", "fails_high", "researches", "reduced_researches", "null_tries",
-    "null_cutoffs", "null_verified", "null_refuted", "mate_threats", "alternations", "mtdf_passes", "unique_moves",
-    "predicted_stops", "table_probes", "table_hits", "table_cutoffs", "cutoffs", "first_move_cutoffs",
+    "null_cutoffs", "null_verified", "null_refuted", "mate_threats", "singular_tries", "singular_moves", "alternations",
+    "mtdf_passes", "unique_moves", "predicted_stops", "table_probes", "table_hits", "table_cutoffs", "cutoffs",
+    "first_move_cutoffs",
 )  # fmt: skip

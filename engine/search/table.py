@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel import jit, load_word, prefetch, store_word
+from engine.parameters import choice_code
 from engine.values import BAN_BOUND, MATE_BOUND
 
 NO_BOUND, UPPER_BOUND, LOWER_BOUND, EXACT = range(4)
@@ -19,6 +20,9 @@ BYTES_A_BUCKET = 8 * WORDS_A_BUCKET
 CACHE_LINE = 64
 SEARCH_NUMBERS = 32
 GAME_NUMBERS = 1 << 16
+
+ALWAYS = choice_code("replacement", "always")
+DEEPER = choice_code("replacement", "deeper")
 
 _SCORE_OFFSET = 32_768
 _GAME_SHIFT = 48
@@ -118,7 +122,7 @@ def is_null_cutoff(entry):
 
 @jit
 def _replaceable(search, entry, depth):
-    """Whether the deep slot gives way: another game's, an earlier search's, or no deeper than the new entry."""
+    """Whether an entry gives way: another game's, an earlier search's, or no deeper than the new entry."""
     if (entry >> _GAME_SHIFT) & (GAME_NUMBERS - 1) != search.game_number:
         return True
     if (entry >> _SEARCH_SHIFT) & (SEARCH_NUMBERS - 1) != search.search_number:
@@ -128,7 +132,7 @@ def _replaceable(search, entry, depth):
 
 @jit
 def store(search, key, move, score, depth, bound, ply, threat):
-    """Remember a result; the deep slot keeps the deepest of this search, the other whatever came last.
+    """Remember a result; by default the deep slot keeps the deepest of this search, the other whatever came last.
 
     A lower bound without a move is a null cutoff; it never replaces a lower bound that has one.
     """
@@ -154,12 +158,15 @@ def store(search, key, move, score, depth, bound, ply, threat):
                 # An upper bound keeps the move that is known.
                 move = entry_move(known)
             threat |= entry_threat(known)
-    elif _replaceable(search, np.int64(deep), depth):
+    elif search.replacement == ALWAYS or _replaceable(search, np.int64(deep), depth):
         # What leaves the deep slot is still the best candidate for the other one.
         store_word(search.table_address, start + 2, deep_key ^ deep)
         store_word(search.table_address, start + 3, deep)
     else:
         slot = start + 2
+        if search.replacement == DEEPER:
+            if not _replaceable(search, np.int64(load_word(search.table_address, slot + 1)), depth):
+                return
     entry = (
         move
         | ((score + _SCORE_OFFSET) << 16)

@@ -40,6 +40,11 @@ RANK_SHIFT = np.array([9 * (rank % 5) for rank in range(10)], np.uint8)
 """Place of a rank's nine bits within its half."""
 HALF_OF_RANK = np.array([rank // 5 for rank in range(10)], np.uint8)
 
+TERM_COUNT = 28
+"""Terms of the full evaluation, see ``terms.TERM_NAMES``."""
+PHASES = 16
+"""Phases of the full evaluation: 16 has all the material of the start, 0 none."""
+
 ASIAN, CHECK_ONLY, DRAW = 2, 1, 0
 """Codes of the repetition rules, as in ``engine.rules.REPETITION_RULES``."""
 
@@ -63,12 +68,15 @@ STATE_DTYPE = np.dtype(
         ("material", np.int64, (2,)),  # centipawns of each side, the general not counted
         ("crossers", np.int64, (2,)),  # rooks, horses, cannons and pawns of each side
         ("pieces", np.int64, (2,)),  # pieces of each side
+        ("counts", np.uint8, (2, 8)),  # pieces of each side and type
         ("board", np.uint8, (96,)),  # slot on each square, 0 if empty
         ("square", np.uint8, (SLOTS,)),  # square of each slot
         ("occupied", np.int64, (2, 2)),  # occupancy by side and half of the board, 45 bits
         ("file_bits", np.uint16, (2, 9)),  # occupancy of each file by each side, 10 bits
         ("values", np.int16, (SLOTS, SQUARES)),  # value of each slot on each square, Red's view (Black's negative)
         ("piece_values", np.int16, (SLOTS,)),  # for material, positive
+        ("terms", np.int16, (TERM_COUNT,)),  # scratch of the full evaluation: Red's less Black's
+        ("term_weights", np.int16, (PHASES + 1, TERM_COUNT)),  # centipawns by phase
         ("exchange", np.int64, (32,)),  # scratch of the static exchange evaluation: at most 31 captures
         ("exchange_slot", np.uint8, (32,)),
         ("exchange_square", np.uint8, (32,)),
@@ -262,6 +270,7 @@ def put(state, slot, square):
     state.score += state.values[slot, square]
     state.material[side] += state.piece_values[slot]
     state.pieces[side] += 1
+    state.counts[side, SLOT_TYPE[slot]] += 1
     if SLOT_TYPE[slot] >= HORSE:
         state.crossers[side] += 1
 
@@ -302,6 +311,7 @@ def make(state, move):
         state.score -= state.values[captured, target]
         state.material[enemy] -= state.piece_values[captured]
         state.pieces[enemy] -= 1
+        state.counts[enemy, SLOT_TYPE[captured]] -= 1
         if SLOT_TYPE[captured] >= HORSE:
             state.crossers[enemy] -= 1
         state.quiet = 0
@@ -347,6 +357,7 @@ def unmake(state):
         state.file_bits[enemy, FILE_OF[target]] ^= np.int64(1) << RANK_OF[target]
         state.material[enemy] += state.piece_values[captured]
         state.pieces[enemy] += 1
+        state.counts[enemy, SLOT_TYPE[captured]] += 1
         if SLOT_TYPE[captured] >= HORSE:
             state.crossers[enemy] += 1
     state.side = side
