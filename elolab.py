@@ -44,6 +44,7 @@ COMMANDS = (
     Command("analyse", "engine.cli", "Engine", "search a position"),
     Command("suite", "engine.cli", "Engine", "solve positions with known best moves"),
     Command("judge", "engine.cli", "Engine", "say whether a game is over, and why"),
+    Command("solve", "engine.cli", "Engine", "play an Othello position out to the end, exactly"),
     Command("perft", "engine.cli", "Engine", "count the legal move sequences of a position"),
     Command("bench", "engine.cli", "Engine", "measure the speed and print the benchmark's node count"),
     Command("parameters", "engine.cli", "Engine", "list every setting of the engine with its range"),
@@ -132,8 +133,9 @@ def help_text() -> str:
     lines = [
         "usage: elolab COMMAND [arguments]",
         "",
-        "Tournaments between engines and between settings of the built-in Xiangqi engine,",
-        "with everything needed to say which is stronger, and how certain that is.",
+        "Tournaments between engines and between settings of the built-in engine for",
+        "Xiangqi and Othello, with everything needed to say which is stronger, and how",
+        "certain that is.",
     ]
     width = max(len(command.name) for command in COMMANDS)
     group = ""

@@ -213,12 +213,12 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
             "or the beginning of a key (see games.csv)"
         )
     (record,) = found
-    first, second = (_playable(spec.player(name), directory) for name in (record.first, record.second))
+    first, second = (_playable(spec.player(name), spec.game, directory) for name in (record.first, record.second))
     job = GameJob(spec.game, spec.rules, spec.adjudication, record.pairing, first, second, record.opening, spec.seed)
     return record, job
 
 
-def _playable(player: PlayerSpec, directory: Path) -> PlayerSpec:
+def _playable(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
     """A stored player under today's table of parameters: a row the game did not know yet has its default."""
     from dataclasses import replace
 
@@ -226,7 +226,7 @@ def _playable(player: PlayerSpec, directory: Path) -> PlayerSpec:
 
     if player.protocol != "builtin":
         return player
-    values = resolve(dict(player.parameters), f"{directory}: player {player.name}")
+    values = resolve(dict(player.parameters), f"{directory}: player {player.name}", game)
     return replace(player, parameters=tuple(values.items()))
 
 

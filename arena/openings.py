@@ -4,8 +4,8 @@ A suite is an EPD file: one position (FEN) a line, optionally followed by ``; id
 it is a PGN file (``.pgn``), whose games' first moves are the openings. Both may be compressed (``.gz``).
 
 *The halves.* An opening belongs to the validation half if the last bit of the SHA-256 of its board and side to move
-(the first two fields of the text, one space between, a position and its mirror image being the same) is 1, otherwise to
-the tournament half. So the half of a position never changes, whatever suite it is in.
+(the first two fields of the text, one space between, positions that differ by symmetry being the same) is 1, otherwise
+to the tournament half. So the half of a position never changes, whatever suite it is in.
 
 *The order.* The openings are sorted by the SHA-256 of ``"<seed>:<index in the suite>"``, so that the order is the same
 in every version of everything. Pair ``k`` of any pairing plays opening ``order[(start + k) mod size]``.
@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 import gzip
 import hashlib
+import math
 import re
 import threading
 import zlib
@@ -101,11 +102,28 @@ def is_reserved_for_validation(opening: Opening) -> bool:
 
 
 def placement_of(position: str) -> str:
-    """Board and side to move of a position's text; a mirror image has the same."""
+    """Board and side to move of a position's text; those that differ by symmetry alone have the same.
+
+    A board written rank by rank, with ``/`` between, has a mirror image; one written as a single square of characters
+    is alike from all its sides.
+    """
     fields = position.split()
     board = fields[0]
+    size = math.isqrt(len(board))
+    if "/" not in board and size * size == len(board):
+        return " ".join([min(_images(board, size)), *fields[1:2]])
     mirrored = "/".join(rank[::-1] for rank in board.split("/"))
     return " ".join([min(board, mirrored), *fields[1:2]])
+
+
+def _images(board: str, size: int) -> Iterator[str]:
+    """The eight turns and reflections of a square of characters."""
+    rows = [board[start : start + size] for start in range(0, len(board), size)]
+    for _ in range(2):
+        for _ in range(4):
+            rows = ["".join(column) for column in zip(*rows[::-1], strict=True)]
+            yield "".join(rows)
+        rows = rows[::-1]
 
 
 def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: int | None = None) -> Suite:

@@ -153,7 +153,9 @@ def portable_text(portable: PortableGame, game: Game, notation: str = "iccs") ->
 def _written_tags(portable: PortableGame, game: Game, notation: str) -> list[tuple[str, str]]:
     own = {name.lower() for name in _OWN_TAGS}
     tags = {name: value for name, value in portable.tags if name.lower() not in own}
-    tags |= {"Game": game.title, "Result": portable.result, "Format": FORMATS[notation]}
+    tags |= {"Game": game.title, "Result": portable.result}
+    if game.move_notations:
+        tags["Format"] = FORMATS[notation]
     if portable.start != game.start:
         tags |= {"SetUp": "1", "FEN": portable.start}
     sides = game.side_names
@@ -193,6 +195,8 @@ def move_names(game: Game, start: str, moves: Sequence[str], notation: str) -> l
 
     Raises ``UserError`` if a move is not legal, except in coordinates, which are not checked.
     """
+    if not game.move_notations:
+        return list(moves)
     from engine.games.xiangqi.move_names import format_coordinates, format_move_name
 
     if notation == "iccs":
@@ -473,7 +477,7 @@ def _finished(draft: _Draft, game: Game, ranks: str) -> PortableGame:
         moves=tuple(PortableMove(move, comments.get(number, "")) for number, move in enumerate(moves, 1)),
         result=_result(draft, tags.get("result", "")),
         comment=comments.get(0, ""),
-        notation=_notation(draft, tags.get("format", "")),
+        notation=_notation(draft, tags.get("format", "")) if game.move_notations else "iccs",
     )
 
 
@@ -508,6 +512,8 @@ def _read_moves(draft: _Draft, position: Position, ranks: str) -> list[str]:
     from engine.games.xiangqi.move_names import is_coordinates, parse_move_name
 
     words = [word for word, _ in draft.words]
+    if not position.game.move_notations:
+        return _read_plain_moves(draft, position)
     if ranks != "0" and words and all(is_coordinates(word) for word in words):
         try:
             words = position.game.read_moves(position, [word.rstrip("!?+#") for word in words], ranks)
@@ -518,6 +524,20 @@ def _read_moves(draft: _Draft, position: Position, ranks: str) -> list[str]:
     for number, (word, (_, line)) in enumerate(zip(words, draft.words, strict=True), start=first):
         try:
             move = parse_move_name(position, word)
+            position.push(move)
+        except UserError as error:
+            side = position.game.side_names[number % 2]
+            raise draft.error(line, f"{side}'s move {number // 2 + 1}: {error}") from None
+        moves.append(move)
+    return moves
+
+
+def _read_plain_moves(draft: _Draft, position: Position) -> list[str]:
+    """Moves of a game that has one notation."""
+    moves = []
+    for number, (word, line) in enumerate(draft.words, start=position.side_to_move):
+        try:
+            (move,) = position.game.read_moves(position, [word], "0")
             position.push(move)
         except UserError as error:
             side = position.game.side_names[number % 2]

@@ -17,7 +17,7 @@ from arena.records import GameRecord, PlayerSpec
 from arena.report_games import packed_games
 from arena.spec import TournamentSpec
 from arena.standings import Duel, Standing, Tables, percent_text, signed, tables_of
-from engine.parameters import PARAMETERS, format_value
+from engine.parameters import format_value, resolve
 from engine.rules import REASON_TEXT
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Contents:
     planned_games: int
     game_title: str
     side_names: tuple[str, str]
+    score_name: str
     tables: Tables
     plots: tuple[Plot, ...]
     instruments: Instruments
@@ -101,7 +102,8 @@ def write_report(directory: Path, spec: TournamentSpec, records: Sequence[GameRe
     instruments = instruments_of([player.name for player in spec.players], ordered)
     counted = _instrument_plots(instruments) if instruments else ()
     contents = Contents(
-        spec, ordered, planned_games, game.title, game.side_names, tables, plots, instruments, counted
+        spec, ordered, planned_games, game.title, game.side_names, game.score_name, tables, plots,
+        instruments, counted
     )
     folder = directory / "plots"
     try:
@@ -287,7 +289,7 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         ),
         ("Random seed", str(spec.seed)),
         ("Rules", f"repetition {rules.repetition} at occurrence {rules.fold}, {moves}, {material}"),
-        ("Adjudication", "; ".join(_adjudication(adjudication)) or "none"),
+        ("Adjudication", "; ".join(_adjudication(adjudication, contents.score_name)) or "none"),
         (
             f"{first}'s advantage",
             f"{first} scored {100 * counts.score:.1f} % "
@@ -299,29 +301,30 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
     ]
 
 
-def _adjudication(adjudication: object) -> list[str]:
+def _adjudication(adjudication: object, score_name: str) -> list[str]:
     values = asdict(adjudication)  # type: ignore[call-overload]
     parts = []
     if values["resign_moves"]:
         parts.append(
-            f"won at {values['resign_score'] / 100:g} pawns for {values['resign_moves']} moves, both players agreeing"
+            f"won at {values['resign_score'] / 100:g} {score_name} for {values['resign_moves']} moves, both players "
+            "agreeing"
         )
     if values["draw_moves"]:
         parts.append(
-            f"drawn within {values['draw_score'] / 100:g} pawns for {values['draw_moves']} moves of each from ply "
-            f"{values['draw_after_ply']}"
+            f"drawn within {values['draw_score'] / 100:g} {score_name} for {values['draw_moves']} moves of each "
+            f"from ply {values['draw_after_ply']}"
         )
     if values["maximum_plies"]:
         parts.append(f"drawn after {values['maximum_plies']} plies")
     return parts
 
 
-def _setting(player: PlayerSpec) -> str:
+def _setting(player: PlayerSpec, game: str) -> str:
     """How a player differs from the default built-in engine, or which program it is."""
     if player.protocol != "builtin":
         options = ", ".join(f"{name} = {value}" for name, value in player.options)
         return f"{player.protocol}: {shlex.join(player.command)}" + (f" ({options})" if options else "")
-    defaults = {parameter.name: parameter.default for parameter in PARAMETERS}
+    defaults = resolve({}, game=game)
     changes = [f"{name} = {format_value(value)}" for name, value in player.parameters if value != defaults.get(name)]
     return ", ".join(changes) or "all parameters at their defaults"
 
@@ -351,6 +354,7 @@ def html_page(contents: Contents) -> str:
         "navigation": _navigation(contents),
         "sections": _sections(contents),
         "first_side": escape(first),
+        "score_name": escape(contents.score_name),
         "footer": f"Written by elolab. To play these games again: <code>{escape(repeat_command(spec))}</code>",
         "style": (assets / "report.css").read_text(encoding="utf-8"),
         "script": (assets / "report.js").read_text(encoding="utf-8"),
@@ -534,7 +538,7 @@ def _played_html(contents: Contents) -> str:
     facts = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in _facts(contents))
     rows = "".join(
         f'<tr><th scope="row">{escape(player.name)}</th><td><code>{escape(str(player.limits))}</code></td>'
-        f"<td>{escape(_setting(player))}</td></tr>"
+        f"<td>{escape(_setting(player, contents.spec.game))}</td></tr>"
         for player in contents.spec.players
     )
     return (
@@ -560,7 +564,7 @@ def markdown(contents: Contents) -> str:
         parts += [f"## {INSTRUMENT_SECTION[1]}", INSTRUMENTS_NOTE, _instruments_markdown(contents.instruments)]
         parts += [_plot_link(plot) for plot in contents.instrument_plots]
     parts += ["## What was played", "\n".join(f"- {label}: {text}" for label, text in _facts(contents))]
-    players = [(player.name, f"`{player.limits}`", _setting(player)) for player in spec.players]
+    players = [(player.name, f"`{player.limits}`", _setting(player, spec.game)) for player in spec.players]
     parts += [_table(("player", "limit", "setting"), players, numbers=())]
     parts += [f"To play these games again:\n\n    {repeat_command(spec)}"]
     return "\n\n".join(parts) + "\n"

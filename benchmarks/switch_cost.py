@@ -53,7 +53,7 @@ def literal(name: str) -> str | None:
     """The default's value as the kernels read it."""
     if name not in BY_NAME:
         return None
-    return f"({int(to_record(resolve({}))[name])})"
+    return f"({int(to_record(resolve({}, game='xiangqi'))[name])})"
 
 
 def run(folder: Path) -> tuple[int, float]:

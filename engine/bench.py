@@ -78,6 +78,13 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "null_store": "verified", "null_hash_guard": "any_entry", "razoring_depth": 2, "single_reply_extension": True,
         "reverse_futility_depth": 4, "internal_iterative_reduction": 3,
     },
+    "foretold": {
+        "probcut_depth": 4, "pass_costs_depth": True,
+        "endgame_fastest_first": False, "endgame_parity": False, "endgame_empties": 12,
+    },
+    "looked up": {
+        "enhanced_cutoff_depth": 2, "endgame_stability": False, "endgame_sort_empties": 6, "null_move": True,
+    },
     "straight": {"iterative_deepening": False, "history": False, "fail_soft": False},
 }  # fmt: skip
 """Overrides by name. The first is the default, searched to the positions' own depth; the others less deeply."""
@@ -98,6 +105,7 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
     "share": ("clock=0.5,node_clock=500000", False, {
         "time_strategy": "share", "time_share": 100, "time_predict": "constant_ratio",
     }),
+    "allotted": ("clock=0.4,node_clock=500000", False, {"time_strategy": "othello"}),
     "slow": ("clock=5,node_clock=10000", False, {"time_strategy": "fixed", "unique_move_check": True}),
     "part": ("clock=1,node_clock=200000", False, {"time_strategy": "share"}),
     "line": ("move_time=0.04,node_clock=500000", False, {"time_predict": "least_squares", "min_depth": 3}),

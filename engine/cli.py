@@ -6,6 +6,7 @@ import argparse
 import shutil
 import sys
 import textwrap
+import time
 from typing import TYPE_CHECKING
 
 from engine.command_line import (
@@ -26,7 +27,7 @@ from engine.command_line import (
 
 if TYPE_CHECKING:
     from engine.engine import Engine, SearchResult
-    from engine.games.contract import Position
+    from engine.games.contract import Game, Position
     from engine.limits import Limits
     from engine.parameters import Value
     from engine.protocols.session import Session
@@ -65,23 +66,32 @@ def configure_perft(parser: argparse.ArgumentParser) -> None:
     add_game_argument(parser)
     add_position_arguments(parser)
     parser.add_argument("--depth", type=_depth, required=True, metavar="PLIES", help=f"1 to {DEEPEST_PERFT}")
+    parser.add_argument(
+        "--passes",
+        choices=("ply", "free"),
+        default="ply",
+        help="whether a forced pass, in games that have it, counts as a ply (default) or costs none; a game that is "
+        "over is one leaf in both conventions",
+    )
     add_json_argument(parser)
 
 
 def run_perft(arguments: argparse.Namespace) -> int:
     """Count the leaves under each move, then ``total N``."""
     position = position_of(arguments)
-    kernels, lists = position.game.kernels, position.lists
+    game = position.game
     counts = {}
-    for move in position.legal_moves():
+    for code, move in zip(position.move_codes(), position.legal_moves(), strict=True):
+        free = arguments.passes == "free" and bool(game.kernels.is_pass(position.state, code))
         child = position.copy()
         child.push(move)
-        counts[move] = int(kernels.perft(child.state, lists, arguments.depth - 1))
+        counts[move] = game.perft(child, arguments.depth - (0 if free else 1), arguments.passes)
         if not arguments.json:
             print(f"{move} {counts[move]}", flush=True)
-    total = sum(counts.values())
+    total = sum(counts.values()) if counts else game.perft(position, arguments.depth, arguments.passes)
     if arguments.json:
-        print_json({"position": position.text, "depth": arguments.depth, "moves": counts, "total": total})
+        convention = {"passes": arguments.passes}
+        print_json({"position": position.text, "depth": arguments.depth, **convention, "moves": counts, "total": total})
     else:
         print(f"total {total}")
     return 0
@@ -116,7 +126,7 @@ def run_judge(arguments: argparse.Namespace) -> int:
 
     rules = rules_of(arguments)
     target = position_of(arguments)
-    position = target.game.position(arguments.fen)
+    position = target.game.position(target.start)
     ending = position.judge(rules)
     for move in target.moves:
         if ending is not None:
@@ -177,13 +187,18 @@ def run_analyse(arguments: argparse.Namespace) -> int:
     print(position.game.describe(position))
     side = position.game.side_names[position.side_to_move]
     print(f"{position.text}")
-    print(f"{side} to move; scores are {side}'s, in pawns (M: mate in moves, R: decided by repetition)")
+    print(f"{side} to move; scores are {side}'s, in {position.game.score_name}{_other_scores(position.game)}")
     for number, line in enumerate(result.lines, 1):
         print(f"{number}. {format_score(line.score):>7}  depth {line.depth:<3} {' '.join(line.principal_variation)}")
     speed = f", {result.nodes / result.time_ms:.0f} thousand a second" if result.time_ms else ""
     print(f"{result.nodes} nodes in {result.time_ms / 1000:.3f} s{speed}; deepest ply {result.deepest_ply}")
     print(f"bestmove {result.move or '(none)'}")
     return 0
+
+
+def _other_scores(game: Game) -> str:
+    """What scores that are no numbers mean, where there are any."""
+    return "" if game.score_unit else " (M: mate in moves, R: decided by repetition)"
 
 
 def _interruptible(engine: Engine, position: Position, limits: Limits, moves: list[str], lines: int) -> SearchResult:
@@ -274,6 +289,64 @@ def run_suite(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def configure_solve(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab solve``."""
+    parser.description = (
+        "Play a position out to the end, perfectly: the exact score for the side to move, in discs with the empty "
+        "squares going to the winner, and a best line. Up to about 20 empty squares that takes seconds, and each two "
+        "more take about five times as long. For games with an exact solver: Othello."
+    )
+    add_game_argument(parser, "othello")
+    parser.add_argument(
+        "--board",
+        required=True,
+        metavar="TEXT",
+        help="the position: 64 characters X, O or - (a1 to h1, a2 to h8), then the side to move, X or O",
+    )
+    parser.add_argument("--fen", metavar="FEN", help=argparse.SUPPRESS)
+    parser.add_argument("--moves", action="store_true", help="give the exact score of every move")
+    add_parameter_arguments(parser)
+    add_json_argument(parser)
+
+
+def run_solve(arguments: argparse.Namespace) -> int:
+    """Solve a position; Ctrl-C ends it without a result."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from engine.engine import StopFlag
+    from engine.solving import Solver
+
+    position = position_of(arguments, with_moves=False)
+    stop = StopFlag()
+    solver = Solver(position.game.name, overrides_of(arguments), stop)
+    began = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(solver.solve, position, every_move=arguments.moves)
+        try:
+            solution = future.result()
+        except KeyboardInterrupt:
+            stop.set()
+            raise
+    seconds = time.monotonic() - began
+    if arguments.json:
+        data = {
+            "position": position.text, "score": solution.score, "best_move": solution.best_move,
+            "line": list(solution.line), "nodes": solution.nodes, "time_ms": 1000 * seconds,
+        }  # fmt: skip
+        print_json(data | ({"moves": dict(solution.moves)} if solution.moves is not None else {}))
+        return 0
+    side = position.game.side_names[position.side_to_move]
+    print(position.game.describe(position))
+    print(f"{side} to move; scores are {side}'s, in discs, empty squares to the winner")
+    for move, score in sorted((solution.moves or {}).items(), key=lambda pair: -pair[1]):
+        print(f"{move:<4} {score:+d}")
+    print(f"score {solution.score:+d}")
+    print(f"bestmove {solution.best_move or '(none)'}")
+    print(f"line {' '.join(solution.line) or '(none)'}")
+    print(f"{solution.nodes} nodes in {seconds:.3f} s")
+    return 0
+
+
 def configure_bench(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab bench``."""
     parser.description = (
@@ -289,6 +362,7 @@ def run_bench(arguments: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from engine.bench import searches, signature, speed
+    from engine.games import GAMES
 
     results = []
     for result in searches():
@@ -301,10 +375,13 @@ def run_bench(arguments: argparse.Namespace) -> int:
                 flush=True,
             )
     if arguments.json:
-        figures = {"bench": signature(results), "nodes_per_second": speed(results)}
+        speeds = {game: speed([result for result in results if result.game == game]) for game in GAMES}
+        figures = {"bench": signature(results), "nodes_per_second": speeds}
         print_json(figures | {"searches": [asdict(result) for result in results]})
         return 0
-    print(f"{speed(results):.0f} nodes per CPU second with the default settings")
+    for game in GAMES:
+        own = [result for result in results if result.game == game]
+        print(f"{game}: {speed(own):.0f} nodes per CPU second with the default settings")
     print(f"Bench: {signature(results)}")
     return 0
 

@@ -67,9 +67,9 @@ class CommandParser(argparse.ArgumentParser):
         raise UsageError(f"{command}: {message}; {self.prog} --help explains the arguments")
 
 
-def add_game_argument(parser: argparse.ArgumentParser) -> None:
+def add_game_argument(parser: argparse.ArgumentParser, default: str = DEFAULT_GAME) -> None:
     """``--game NAME``: read it with ``game_of``."""
-    parser.add_argument("--game", default=DEFAULT_GAME, metavar="NAME", help=f"the game (default {DEFAULT_GAME})")
+    parser.add_argument("--game", default=default, metavar="NAME", help=f"the game (default {default})")
 
 
 def game_of(arguments: argparse.Namespace) -> Game:
@@ -144,11 +144,15 @@ def overrides_of(arguments: argparse.Namespace) -> dict[str, Value]:
 
 
 def add_position_arguments(parser: argparse.ArgumentParser) -> None:
-    """``--fen``, ``--moves`` and ``--ranks``: read them with ``position_of``."""
+    """``--fen`` or ``--board``, ``--moves`` and ``--ranks``: read them with ``position_of``."""
     group = parser.add_argument_group("position")
     group.add_argument("--fen", metavar="FEN", help="position (default: the start of the game)")
-    group.add_argument("--board", metavar="TEXT", help=argparse.SUPPRESS)
-    group.add_argument("--moves", nargs="*", default=[], metavar="MOVE", help="moves played from it, such as h2e2 h9g7")
+    group.add_argument(
+        "--board", metavar="TEXT", help="position of Othello: 64 characters X, O or - (a1 to h1, a2 to h8), then X or O"
+    )
+    group.add_argument(
+        "--moves", nargs="*", default=[], metavar="MOVE", help="moves played from it, such as h2e2 h9g7, or d3 pass"
+    )
     group.add_argument(
         "--ranks",
         choices=("0", "1", "auto"),
@@ -159,10 +163,27 @@ def add_position_arguments(parser: argparse.ArgumentParser) -> None:
 
 def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Position:
     """The position that the arguments describe; raises ``UserError`` if it or a move is not legal."""
-    if arguments.board is not None:
-        raise UsageError(f"--board does not describe a position of {arguments.game}; give --fen FEN")
-    moves = [word for given in arguments.moves for word in given.split()] if with_moves else []
-    return game_of(arguments).position(arguments.fen, moves, arguments.ranks)
+    game = game_of(arguments)
+    for option in ("fen", "board"):
+        if getattr(arguments, option, None) is not None and option != game.position_option:
+            other = _game_with_option(option)
+            hint = f", or --game {other} for that game" if other else ""
+            raise UsageError(
+                f"--{option} does not describe a position of {game.name}; "
+                f"give --{game.position_option} {game.start!r}{hint}"
+            )
+    text = getattr(arguments, game.position_option, None)
+    if not with_moves:
+        return game.position(text)
+    moves = [word for given in arguments.moves for word in given.split()]
+    return game.position(text, moves, arguments.ranks)
+
+
+def _game_with_option(option: str) -> str | None:
+    """The first game whose positions an option describes."""
+    from engine.games import GAMES, game_named
+
+    return next((name for name in GAMES if game_named(name).position_option == option), None)
 
 
 def add_rules_arguments(parser: argparse.ArgumentParser) -> None:

@@ -21,6 +21,7 @@ SUFFIXES = {
     "ablations": (".toml",),
     "openings": (".epd", ".epd.gz"),
     "suites": (".epd",),
+    "weights": (".toml",),
 }
 """The kinds of configuration files and how their names end."""
 
@@ -31,6 +32,7 @@ KIND_NAMES = {
     "ablations": "ablation specification",
     "openings": "opening suite",
     "suites": "suite of positions",
+    "weights": "file of evaluation weights",
 }
 
 _REQUIRED: Any = object()

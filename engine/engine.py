@@ -15,7 +15,7 @@ from engine.instruments import InstrumentSettings
 from engine.kernel import new_record
 from engine.limits import Limits
 from engine.parameters import Value, resolve, to_record
-from engine.search.clock import CLOCK_CODES, allot
+from engine.search.clock import CLOCK_CODES, allot, start_clock
 from engine.search.driver import new_game, think
 from engine.search.instruments import INSTRUMENTS_DTYPE, clear_instruments, instruments_data
 from engine.search.null_samples import check_null_samples
@@ -319,6 +319,19 @@ class Engine:
             ended_by=END_REASONS[int(search.end_reason)],
             instruments=memory.instruments(),
         )
+
+    def best_line(self, position: Position, score: int) -> tuple[tuple[str, ...], int]:
+        """A best line to the end of the game from a position just solved with this exact score, and its nodes.
+
+        ``score`` is in the search's units, the view of the side to move.
+        """
+        memory = self._memory_for(Limits(depth=1))
+        search = memory.search
+        self.game.kernels.prepare(position.state, memory.parameters)
+        start_clock(search)
+        self.game.kernels.best_line(position.state, search, self._lists, memory.parameters, score)
+        codes = search.line_variation[0, : int(search.line_length[0])]
+        return tuple(self.game.format_move(int(code)) for code in codes), int(search.nodes)
 
     def static_score(self, position: Position) -> int:
         """The evaluation without any search, in centipawns, the view of the side to move."""

@@ -162,7 +162,21 @@ def _overload_3(stub: Any, implementation_for: Any) -> None:
         return None if function is None else lambda state, a, b: function(state, a, b)
 
 
-_OVERLOADS = {1: _overload_1, 2: _overload_2, 3: _overload_3}
+def _overload_5(stub: Any, implementation_for: Any) -> None:
+    @overload(stub)
+    def typing(state, a, b, c, d):  # type: ignore[no-untyped-def]
+        function = implementation_for(state)
+        return None if function is None else lambda state, a, b, c, d: function(state, a, b, c, d)
+
+
+def _overload_7(stub: Any, implementation_for: Any) -> None:
+    @overload(stub)
+    def typing(state, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+        function = implementation_for(state)
+        return None if function is None else lambda state, a, b, c, d, e, f: function(state, a, b, c, d, e, f)
+
+
+_OVERLOADS = {1: _overload_1, 2: _overload_2, 3: _overload_3, 5: _overload_5, 7: _overload_7}
 
 
 # --- Bits -----------------------------------------------------------------------------------------------------------
@@ -186,6 +200,15 @@ def _cttz(typingctx, value):  # type: ignore[no-untyped-def]
     return types.int64(value), generate
 
 
+@intrinsic
+def _ctlz(typingctx, value):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        count = builder.ctlz(arguments[0], cgutils.false_bit)
+        return builder.zext(count, ir.IntType(64)) if value.bitwidth < 64 else count
+
+    return types.int64(value), generate
+
+
 def popcount(value):  # type: ignore[no-untyped-def]
     """Number of one bits of a 64-bit integer, as int64."""
     return (int(value) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
@@ -195,6 +218,38 @@ def lowest_bit(value):  # type: ignore[no-untyped-def]
     """Index of the lowest one bit of a 64-bit integer, as int64; 64 if there is none."""
     bits = int(value) & 0xFFFF_FFFF_FFFF_FFFF
     return (bits & -bits).bit_length() - 1 if bits else 64
+
+
+def leading_zeros(value):  # type: ignore[no-untyped-def]
+    """Number of zero bits above the highest one bit of a 64-bit integer, as int64; 64 if there is none."""
+    return 64 - (int(value) & 0xFFFF_FFFF_FFFF_FFFF).bit_length()
+
+
+def add_words(one, other):  # type: ignore[no-untyped-def]
+    """Sum of two uint64 modulo 2**64; uncompiled too, where plain addition warns of the overflow."""
+    return np.uint64((int(one) + int(other)) & 0xFFFF_FFFF_FFFF_FFFF)
+
+
+def multiply_words(one, other):  # type: ignore[no-untyped-def]
+    """Product of two uint64 modulo 2**64; uncompiled too."""
+    return np.uint64((int(one) * int(other)) & 0xFFFF_FFFF_FFFF_FFFF)
+
+
+@overload(add_words)
+def _add_words(one, other):  # type: ignore[no-untyped-def]
+    return lambda one, other: np.uint64(one) + np.uint64(other)
+
+
+@overload(multiply_words)
+def _multiply_words(one, other):  # type: ignore[no-untyped-def]
+    return lambda one, other: np.uint64(one) * np.uint64(other)
+
+
+@overload(leading_zeros)
+def _leading_zeros(value):  # type: ignore[no-untyped-def]
+    if isinstance(value, types.Integer) and value.bitwidth == 64:
+        return lambda value: _ctlz(value)
+    return None
 
 
 @overload(popcount)

@@ -14,12 +14,13 @@ from __future__ import annotations
 import contextlib
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from engine.errors import UserError
+from engine.weights import pinned, weights_address
 
 Value = bool | int | str
 
@@ -34,10 +35,11 @@ class Parameter:
 
     name: str
     kind: str
-    """``switch`` (off, on), ``integer`` or ``choice``."""
+    """``switch`` (off, on), ``integer``, ``choice``, or ``weights`` (a file of weights, see ``engine.weights``)."""
     default: Value
     legal: tuple[Any, ...]
-    """Integers: (lowest, highest). Choices: every choice, in the order of their codes."""
+    """Integers: (lowest, highest). Choices: every choice, in the order of their codes. Weights: the names of the
+    features, in the order in which the kernels number them."""
     tuning: tuple[Any, ...]
     """Integers: the range a tuner searches. Switches and choices: the values it tries. Empty: not worth tuning."""
     scale: str
@@ -51,6 +53,12 @@ class Parameter:
     """Whether, everything else being sound, the value of a position at a given depth does not depend on it."""
     doc: str
     source: str
+    default_by_game: tuple[tuple[str, Value], ...] = ()
+    """Defaults in games where ``default`` would be wrong, whether or not the parameter can be set there."""
+
+    def default_for(self, game: str | None) -> Value:
+        """The default in a game; ``None`` stands for any game without one of its own."""
+        return dict(self.default_by_game).get(game or "", self.default)
 
     @property
     def protocol_name(self) -> str:
@@ -73,6 +81,14 @@ class Parameter:
             near = difflib.get_close_matches(str(value), self.legal, 1, 0.5)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise ParameterError(f"{prefix}{self.name} = {value!r}, expected one of {', '.join(self.legal)}{hint}")
+        if self.kind == "weights":
+            expected = f"{prefix}{self.name} = {value!r}, expected a file of weights"
+            if not isinstance(value, str) or not value:
+                raise ParameterError(expected)
+            try:
+                return pinned(value, self.legal)
+            except UserError as error:
+                raise ParameterError(f"{expected}: {error}") from None
         low, high = self.legal
         if isinstance(value, str):
             with contextlib.suppress(ValueError):
@@ -85,6 +101,8 @@ class Parameter:
         """The integer the kernels read."""
         if self.kind == "choice":
             return self.legal.index(value)
+        if self.kind == "weights":
+            return weights_address(str(value), self.legal)
         return int(value)
 
 
@@ -127,13 +145,19 @@ def _row(
     games: tuple[str, ...] = (),
     depends_on: tuple[str, tuple[Value, ...]] | None = None,
     sound: bool,
+    **by_game: Value,
 ) -> Parameter:
-    return Parameter(name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, doc, source)
+    """A row; further arguments are defaults of single games, ``othello=False``."""
+    defaults = tuple(by_game.items())
+    return Parameter(name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, doc, source, defaults)
 
 
 def _needs(name: str, *values: Value) -> tuple[str, tuple[Value, ...]]:
     return name, values or (True,)
 
+
+_XIANGQI = ("xiangqi",)
+_OTHELLO = ("othello",)
 
 PARAMETERS: tuple[Parameter, ...] = (
     # Search drivers
@@ -164,23 +188,24 @@ PARAMETERS: tuple[Parameter, ...] = (
              "factor by which gradual widens the half-width at each failure", "[ours]", scale="log", sound=True,
              depends_on=_needs("aspiration", "gradual")),
     _switch("stop_on_mate", True, "end iterative deepening once the root value is a proven mate", "[EE 8.3][XQ]",
-            sound=True, depends_on=_needs("iterative_deepening")),
+            sound=True, depends_on=_needs("iterative_deepening"), games=_XIANGQI),
     _switch("unique_move_check", False,
             "after an iteration search the root again without its best move; if every other move is proven to lose, "
-            "play at once", "[EE 8.3]", depends_on=_needs("iterative_deepening")),
+            "play at once", "[EE 8.3]", depends_on=_needs("iterative_deepening"), games=_XIANGQI),
     # Quiescence
     _switch("quiescence", True, "search captures (all replies in check) below depth 0; off returns the static value",
-            "[ours]; off in [XQ] and [OT]"),
+            "[ours]; off in [XQ] and [OT]", games=_XIANGQI),
     _switch("quiescence_see", True, "quiescence skips captures that lose material by static exchange evaluation",
-            "[ours]", depends_on=_needs("quiescence")),
+            "[ours]", depends_on=_needs("quiescence"), games=_XIANGQI),
     _integer("quiescence_check_plies", 0, (0, 64), (0, 8), "plies",
              "depth below the horizon to which a side in check searches every reply, not only captures", "[ours]",
-             depends_on=_needs("quiescence")),
+             depends_on=_needs("quiescence"), games=_XIANGQI),
     _integer("delta_margin", 200, (0, 3000), (0, 600), "centipawns",
              "quiescence skips captures that even with this margin cannot raise the score to alpha; 0 is off", "[ours]",
-             depends_on=_needs("quiescence")),
+             depends_on=_needs("quiescence"), games=_XIANGQI),
     # Null move
-    _switch("null_move", True, "prune where even skipping the turn keeps the score above beta", "[FN][EE]"),
+    _switch("null_move", True, "prune where even skipping the turn keeps the score above beta", "[FN][EE]",
+            othello=False),
     _integer("null_depth", 3, (2, 8), (2, 5), "plies",
              "whole depth subtracted for the null search, the skipped ply included: depth - null_depth",
              "[FN] 3 or 4; ElephantEye's NULL_DEPTH 2 is 3 here", depends_on=_needs("null_move")),
@@ -189,10 +214,10 @@ PARAMETERS: tuple[Parameter, ...] = (
              depends_on=_needs("null_move")),
     _switch("null_not_in_check", True,
             "no null move in check; off wastes a node on it each time, for the general would be taken",
-            "[FN] condition 3", depends_on=_needs("null_move")),
+            "[FN] condition 3", depends_on=_needs("null_move"), games=_XIANGQI),
     _switch("null_need_attackers", True,
             "the side to move must have a rook, horse, cannon or a pawn across the river", "[FN] condition 1",
-            depends_on=_needs("null_move")),
+            depends_on=_needs("null_move"), games=_XIANGQI),
     _switch("null_not_twice", True, "no null move directly after a null move", "[FN] condition 4",
             depends_on=_needs("null_move")),
     _switch("null_eval_gate", True,
@@ -203,14 +228,15 @@ PARAMETERS: tuple[Parameter, ...] = (
             "root", "[FN] condition 5 subtree; [EE] root", depends_on=_needs("null_verify", "always", "unless_safe")),
     _switch("null_mate_guard", False,
             "no null move in a position where an earlier null search came back mated (kept in the table's entry)",
-            "[FN] condition 6, from Crafty", depends_on=_needs("null_move")),
+            "[FN] condition 6, from Crafty", depends_on=_needs("null_move"), games=_XIANGQI),
     _choice("null_hash_guard", "off", ("off", "any_entry", "bound"),
             "no null move where the table has an entry that gave no cutoff; bound: only if it is an upper bound or "
             "exact, below beta and at least as deep as the null search", "[FN] condition 8 any_entry; bound from "
             "Crafty", depends_on=_needs("null_move")),
     _integer("null_min_material", 0, (0, 10000), (0, 2000), "centipawns",
              "a null move needs more own material than this (the general not counted); 0 is off",
-             "[EE] instead of condition 1; [3.31] 200 in its unit, 900 here", depends_on=_needs("null_move")),
+             "[EE] instead of condition 1; [3.31] 200 in its unit, 900 here", depends_on=_needs("null_move"),
+             games=_XIANGQI),
     _switch("null_in_pv", False,
             "also try null moves in nodes of the principal variation; plain alpha-beta cannot tell them apart and "
             "always does", "[FN] on; [3.31] off", depends_on=_needs("null_move")),
@@ -228,13 +254,13 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[FN] verified; [3.31] and Crafty all", depends_on=_needs("null_move")),
     _choice("mate_threat_offset", "two", ("two", "null_depth"),
             "a null search whose score is -MATE + ply + this shows a threat of mate", "[EE] and Crafty 2; [FN]'s "
-            "listing null_depth", depends_on=_needs("null_move")),
+            "listing null_depth", depends_on=_needs("null_move"), games=_XIANGQI),
     _switch("mate_threat_extension", False,
             "search a node one ply deeper where the null search came back mated at once", "[ours], Crafty's use",
-            depends_on=_needs("null_move")),
+            depends_on=_needs("null_move"), games=_XIANGQI),
     _integer("null_safe_material", 1800, (0, 10000), (500, 4000), "centipawns",
              "own material (the general not counted) above which unless_safe trusts a null cutoff",
-             "[EE]; [3.31] 400 in its unit", depends_on=_needs("null_verify", "unless_safe")),
+             "[EE]; [3.31] 400 in its unit", depends_on=_needs("null_verify", "unless_safe"), games=_XIANGQI),
     # Reductions and extensions
     _switch("late_move_reductions", True, "search late quiet moves at reduced depth first", "[ours]"),
     _integer("lmr_min_depth", 3, (2, 20), (2, 6), "plies", "least depth at which moves are reduced", "[ours]",
@@ -246,7 +272,8 @@ PARAMETERS: tuple[Parameter, ...] = (
              depends_on=_needs("late_move_reductions")),
     _integer("lmr_divisor", 200, (50, 1000), (120, 400), "hundredths", "divisor of the logarithmic part", "[ours]",
              depends_on=_needs("late_move_reductions")),
-    _switch("check_extension", True, "search one ply deeper when the side to move is in check", "[ours]"),
+    _switch("check_extension", True, "search one ply deeper when the side to move is in check", "[ours]",
+            games=_XIANGQI),
     _switch("single_reply_extension", False, "search one ply deeper when there is only one legal move", "[ours]"),
     _integer("singular_depth", 0, (0, 30), (0, 12), "plies",
              "least depth at which a table move that all others are far behind is searched one ply deeper; 0 is off",
@@ -255,25 +282,37 @@ PARAMETERS: tuple[Parameter, ...] = (
              "how far behind the others must be, times the depth", "[ours]",
              depends_on=_needs("singular_depth", *range(1, 31))),
     _integer("reverse_futility_depth", 6, (0, 20), (0, 8), "plies",
-             "deepest node at which a static evaluation far above beta is believed; 0 is off", "[ours]"),
+             "deepest node at which a static evaluation far above beta is believed; 0 is off", "[ours]", othello=0),
     _integer("reverse_futility_margin", 120, (1, 2000), (40, 400), "centipawns a ply",
              "how far above beta the evaluation must be, times the depth", "[ours]", scale="log"),
     _integer("futility_depth", 4, (0, 20), (0, 6), "plies",
              "deepest node at which quiet moves are skipped when the static evaluation is far below alpha; 0 is off",
-             "[ours]"),
+             "[ours]", othello=0),
     _integer("futility_margin", 150, (1, 2000), (50, 500), "centipawns a ply",
              "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log"),
     _integer("razoring_depth", 2, (0, 10), (0, 4), "plies",
              "deepest node that goes straight to quiescence when the static evaluation is far below alpha; 0 is off",
-             "[ours]"),
+             "[ours]", othello=0),
     _integer("razoring_margin", 300, (1, 3000), (100, 900), "centipawns a ply",
              "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log"),
     _integer("late_move_pruning_depth", 4, (0, 20), (0, 6), "plies",
-             "deepest node at which late quiet moves are skipped altogether; 0 is off", "[ours]"),
+             "deepest node at which late quiet moves are skipped altogether; 0 is off", "[ours]", othello=0),
     _integer("late_move_pruning_base", 6, (1, 60), (2, 20), "moves",
              "moves searched at depth 1 before late ones are skipped; depth squared are added", "[ours]"),
     _switch("pruning_spares_checks", True,
-            "moves that give check are not skipped as futile or late (which costs making every such move)", "[ours]"),
+            "moves that give check are not skipped as futile or late (which costs making every such move)", "[ours]",
+            games=_XIANGQI),
+    _switch("pass_costs_depth", False,
+            "a forced pass costs a ply of depth; off, a search as deep as there are empty squares reaches the end",
+            "[OT] off", games=_OTHELLO),
+    _integer("probcut_depth", 0, (0, 60), (0, 12), "plies",
+             "least depth at which a shallower search whose value lies far outside the window is believed; 0 is off",
+             "[ours], after Buro's ProbCut"),
+    _integer("probcut_checks", 1, (1, 3), (1, 3), "searches",
+             "multi-ProbCut: such searches at a node, each deeper than the one before, up to half the depth",
+             "[ours], after Buro", depends_on=("probcut_depth", tuple(range(1, 61)))),
+    _integer("probcut_margin", 400, (0, 5000), (100, 1500), "centipawns",
+             "how far outside the window the shallower value must lie", "[ours]", scale="log"),
     # Transposition table
     _integer("hash_mb", 16, (0, 4096), (), "MiB", "size of the transposition table; 0 is none", "[EE]"),
     _choice("replacement", "two_tier", ("two_tier", "always", "deeper"),
@@ -285,13 +324,16 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[ours]"),
     _switch("hash_mate_any_depth", False,
             "a proven mate in the table cuts at any depth where its bound helps", "[EE 8.3]",
-            depends_on=None),
+            depends_on=None, games=_XIANGQI),
+    _integer("enhanced_cutoff_depth", 0, (0, 60), (0, 12), "plies",
+             "least depth at which, before any move is searched, every child's table entry is asked for a cutoff (in "
+             "the endgame solver too); 0 is off", "[ours], after Plaat's enhanced transposition cutoffs"),
     # Move ordering
     _switch("hash_move", True, "try the table's move first", "[3.31]", sound=True),
     _integer("killers", 2, (0, 2), (0, 2), "moves", "killer moves kept at each ply", "[3.31] 2", sound=True),
     _choice("capture_order", "see", ("none", "mvv_lva", "see"),
             "captures first by most valuable victim, least valuable attacker; see also puts losing ones last",
-            "[3.31]; none in [XQ]", sound=True),
+            "[3.31]; none in [XQ]", sound=True, games=_XIANGQI),
     _switch("internal_iterative_deepening", False,
             "search open-window nodes deeper than 2 without a table move at half the depth first", "[3.31]",
             sound=True),
@@ -307,7 +349,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             "one table for both sides by squares, one for each side, or by piece and target",
             "[XQ 3.4] from_to_shared", sound=True, depends_on=_needs("history")),
     _switch("history_captures", False, "captures earn and use history too", "[XQ 3.4] on; [3.31] off", sound=True,
-            depends_on=_needs("history")),
+            depends_on=_needs("history"), games=_XIANGQI),
     _choice("history_decay", "halve", ("keep", "halve", "clear"),
             "what happens to the table between two moves of a game (between iterations it is kept)",
             "[XQ] keep; [3.31] clear", sound=True, depends_on=_needs("history")),
@@ -315,16 +357,41 @@ PARAMETERS: tuple[Parameter, ...] = (
     _choice("evaluation", "full", ("material_chess", "material", "piece_square", "full"),
             "international chess's values (rook 5, horse and cannon 3, pawn 1), our values, a value by piece and "
             "square, or these with mobility, the general's safety, bound pieces, pawns and phase",
-            "[XQ 3.1]; material and full [ours]"),
-    _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]"),
+            "[XQ 3.1]; material and full [ours]", games=_XIANGQI),
+    _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]", games=_XIANGQI),
     _switch("rules_in_search", True,
             "score repetitions, the move limit and bare material inside the search; off leaves them to the arbiter",
-            "[ours]"),
+            "[ours]", games=_XIANGQI),
+    Parameter("evaluation_weights", "weights", "othello",
+              ("mobility", "potential_mobility", "corners", "corner_moves", "x_squares", "c_squares", "edge_stable",
+               "edges", "centre", "discs", "to_move", "last_move"),
+              (), "linear", "", _OTHELLO, None, False,
+              "file of the evaluation's weights (configs/weights), one for each feature and phase of the game; its "
+              "digest becomes part of the setting", "[ours]"),
+    # Endgame
+    _integer("endgame_empties", 14, (0, 60), (8, 20), "empty squares",
+             "from so many empty squares on, a position searched to the end of the game is solved exactly; 0 is off",
+             "[ours]", games=_OTHELLO),
+    _integer("endgame_presearch", 8, (1, 60), (4, 14), "plies",
+             "iteration after which the next one solves the root, once endgame_empties allows it", "[ours]",
+             games=_OTHELLO),
+    _integer("endgame_sort_empties", 7, (5, 60), (5, 12), "empty squares",
+             "least number of empty squares at which the solver sorts moves and uses the table", "[ours]",
+             games=_OTHELLO, sound=True),
+    _switch("endgame_fastest_first", True, "the solver tries first what leaves the opponent the fewest moves", "[ours]",
+            games=_OTHELLO, sound=True),
+    _switch("endgame_parity", True, "the solver tries first the regions with an odd number of empty squares", "[ours]",
+            games=_OTHELLO, sound=True),
+    _switch("endgame_stability", True,
+            "the solver cuts where discs that can no longer turn already decide against alpha", "[ours]",
+            games=_OTHELLO, sound=True),
     # Time
-    _choice("time_strategy", "elephanteye", ("elephanteye", "elephanteye-3.31", "fixed", "share", "min_time"),
+    _choice("time_strategy", "elephanteye",
+            ("elephanteye", "elephanteye-3.31", "fixed", "share", "min_time", "othello"),
             "elephanteye: proper time with hard and soft limits; elephanteye-3.31: the released program's rules; "
             "fixed: the same time every move, aborted; share: a fixed share of what remains; min_time: end after the "
-            "iteration in which the time passed, never inside", "[EE 8.2]; [3.31]; min_time [XQ 3.5]; share [ours]",
+            "iteration in which the time passed, never inside; othello: before each iteration what remains is shared "
+            "among the own moves beyond its horizon", "[EE 8.2]; [3.31]; min_time [XQ 3.5]; share [ours]; othello [OT]",
             tuning=()),
     _integer("time_divisor", 20, (2, 200), (8, 60), "moves",
              "proper time is increment + remaining / time_divisor: the game is taken to end within so many moves",
@@ -350,6 +417,9 @@ PARAMETERS: tuple[Parameter, ...] = (
              depends_on=_needs("time_predict", "constant_ratio")),
     _integer("time_share", 40, (1, 1000), (10, 150), "permille", "share of the remaining time under share", "[ours]",
              scale="log", depends_on=_needs("time_strategy", "share")),
+    _integer("time_move_cap", 500, (1, 1000), (100, 1000), "permille",
+             "the most of the remaining time that a move may take under othello, which would spend all of it on a "
+             "search to the end", "[ours]; [OT] 1000", depends_on=_needs("time_strategy", "othello")),
     _choice("ponder_elapsed", "from_hit", ("from_hit", "from_start"),
             "what counts as spent after a ponder hit: the time since the hit, or all since the search began (it then "
             "answers at once if the soft limit has passed)", "[EE 8.1] from_hit; [3.31] from_start"),
@@ -368,8 +438,10 @@ PARAMETERS_DTYPE = np.dtype([(row.name, np.int64) for row in PARAMETERS])
 
 
 def parameters_of(game: str) -> tuple[Parameter, ...]:
-    """The rows that apply to a game."""
-    return tuple(row for row in PARAMETERS if not row.games or game in row.games)
+    """The rows that apply to a game, with its defaults."""
+    return tuple(
+        replace(row, default=row.default_for(game)) for row in PARAMETERS if not row.games or game in row.games
+    )
 
 
 def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Parameter:
@@ -384,14 +456,19 @@ def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Para
 def resolve(overrides: Mapping[str, object], where: str = "", game: str | None = None) -> dict[str, Value]:
     """Every parameter's value, ``overrides`` checked and laid over the defaults, in the table's order.
 
-    ``where`` names the file or option in errors. Raises ``ParameterError``.
+    With a ``game``, the parameters that apply to it and its defaults; otherwise all of them. ``where`` names the file
+    or option in errors. Raises ``ParameterError``.
     """
-    values: dict[str, Value] = {row.name: row.default for row in PARAMETERS}
+    rows = PARAMETERS if game is None else parameters_of(game)
+    values: dict[str, Value] = {row.name: row.default for row in rows}
     for name, value in overrides.items():
         row = find(name, where)
         if game is not None and row.games and game not in row.games:
             raise ParameterError(f"{where + ': ' if where else ''}{name} does not apply to {game}")
         values[name] = row.check(value, where)
+    for row in rows:
+        if row.kind == "weights" and row.name not in overrides:
+            values[row.name] = row.check(row.default, where)
     return values
 
 
@@ -407,9 +484,11 @@ def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[
 
 
 def to_record(values: Mapping[str, Value]) -> Any:
-    """The record of ``PARAMETERS_DTYPE`` (all int64) that the kernels read."""
+    """The record of ``PARAMETERS_DTYPE`` (all int64) that the kernels read; what does not apply to the game is 0."""
     record = np.zeros(1, PARAMETERS_DTYPE).view(np.recarray)[0]
     for row in PARAMETERS:
+        if row.name not in values:
+            continue
         record[row.name] = row.encode(values[row.name])
     return record
 

@@ -110,11 +110,11 @@ def test_leaving_out_changes_one_parameter_of_the_base() -> None:
     for comparison, value in zip(spec.comparisons, (False, "off", 0, "alphabeta"), strict=True):
         (name,) = comparison.differences
         assert dict(comparison.variant)[name] == value
-        assert dict(comparison.reference) == resolve({})
+        assert dict(comparison.reference) == resolve({}, game="xiangqi")
 
 
 def test_every_feature_that_is_on_can_be_left_out() -> None:
-    base = resolve({})
+    base = resolve({}, game="xiangqi")
     features = [row.name for row in parameters_of("xiangqi") if row.kind == "switch" or row.name in LEFT_OUT]
     on = [name for name in features if base[name] != LEFT_OUT.get(name, False)]
     assert len(on) > 15
@@ -181,7 +181,7 @@ def test_mistakes_are_refused_in_one_line(changes: dict[str, Any], words: list[s
 
 def test_a_feature_left_out_twice_is_refused() -> None:
     with pytest.raises(UserError, match="history is off in the base"):
-        feature_left_out("history", resolve({"history": False}), "parts.toml", "xiangqi")
+        feature_left_out("history", resolve({"history": False}, game="xiangqi"), "parts.toml", "xiangqi")
 
 
 # Playing
@@ -312,8 +312,8 @@ def test_more_pairs_and_comparisons_play_only_what_is_missing(
 
 def test_nodes_are_those_of_the_engine_and_measured_once(tmp_path: Path) -> None:
     openings = [Opening(line) for line in OPENINGS.splitlines()[:3]]
-    sets = [resolve({"hash_mb": 1}), resolve({"hash_mb": 1, "quiescence": False, "time_divisor": 9}),
-            resolve({"hash_mb": 1, "time_divisor": 9})]  # fmt: skip
+    changes = ({}, {"quiescence": False, "time_divisor": 9}, {"time_divisor": 9})
+    sets = [resolve({"hash_mb": 1, **change}, game="xiangqi") for change in changes]
     with Store(tmp_path) as store:
         nodes = nodes_to_depth("xiangqi", sets, openings, 3, store, 2, StopFlag())
         assert nodes is not None

@@ -384,7 +384,8 @@ def test_processes_are_kept_after_a_game(play: PlayJob, players: dict[PlayerSpec
 def builtin_spec(name: str, limit: str, **parameters: Any) -> PlayerSpec:
     from engine.parameters import resolve
 
-    return PlayerSpec(name, "builtin", Limits.parse(limit), parameters=tuple(resolve(parameters).items()))
+    values = resolve(parameters, game="xiangqi")
+    return PlayerSpec(name, "builtin", Limits.parse(limit), parameters=tuple(values.items()))
 
 
 @pytest.mark.parametrize(

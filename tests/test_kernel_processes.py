@@ -65,6 +65,16 @@ def task_takeaway() -> Any:
     return [int(GAME.kernels.perft(position.state, position.lists, 4)), found]
 
 
+def task_othello() -> Any:
+    from engine.games import game_named
+
+    game = game_named("othello")
+    position = game.position()
+    found = [_search(game, bench.text, 6) for bench in game.bench_positions]
+    solved = _search(game, "-OX-OOOOXXOOOOOOXXXOXOOOXXOXOOXOXXXOXXOOXXOOXXOOX---XX-O----XX-O X", 64)
+    return [int(game.kernels.perft(position.state, position.lists, 6)), found, solved]
+
+
 def task_both() -> Any:
     """One compiled function over both games."""
     import tiny_game
@@ -149,6 +159,8 @@ def task_small() -> Any:
         _search(game, sharp, 2),
         _search(game, "3ak4/4a4/4P4/2P3P2/9/9/2p3p2/4p4/4A4/3AK4 w", 3, algorithm="alphabeta", fail_soft=False),
         _search(GAME, "1-2-2 w", 6),
+        _search(game_named("othello"), "OOOOOO----XXXX--XOOOXOOOXXOXXOOOXXOXXOOOXOXXXOX--XOOOO-XX-OOOOOO X", 2),
+        _search(game_named("othello"), "XXXXXXX-XXXXXXXOXOXXXXXOXXOXXXXO-XXXOXXOXXXXX-XOX-XXXOOX--XXXXXO O", 64),
         task_cycles(),
     ]
 
@@ -210,18 +222,27 @@ def xiangqi_alone(cache: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
+def othello_alone(cache: Path) -> dict[str, Any]:
+    return run_process(cache, "othello")
+
+
+@pytest.fixture(scope="module")
 def takeaway_alone(cache: Path) -> dict[str, Any]:
     return run_process(cache, "takeaway")
 
 
 @pytest.fixture(scope="module")
-def compiled_small(cache: Path, xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any]) -> dict[str, Any]:
+def compiled_small(
+    cache: Path, xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any], othello_alone: dict[str, Any]
+) -> dict[str, Any]:
     return run_process(cache, "game", "small", "cycles")
 
 
 def test_rule_1_each_game_alone_compiles_and_is_right(
-    xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any]
+    xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any], othello_alone: dict[str, Any]
 ) -> None:
+    assert othello_alone["misses"]["engine.search.driver.think"] == 1
+    assert othello_alone["results"]["othello"][0] == 8200
     assert xiangqi_alone["misses"]["engine.search.driver.think"] == 1
     assert takeaway_alone["misses"]["engine.search.driver.think"] == 1
     assert xiangqi_alone["results"]["xiangqi"][0] == 79_666
@@ -235,14 +256,23 @@ def test_rule_1_each_game_alone_compiles_and_is_right(
 
 
 @pytest.mark.parametrize(
-    "order", [("xiangqi",), ("takeaway",), ("xiangqi", "takeaway"), ("takeaway", "xiangqi")], ids=" then ".join
-)
+    "order",
+    [
+        ("xiangqi",), ("takeaway",), ("othello",), ("xiangqi", "takeaway"), ("takeaway", "xiangqi"),
+        ("xiangqi", "othello"), ("othello", "xiangqi"),
+    ],
+    ids=" then ".join,
+)  # fmt: skip
 def test_rule_1_games_from_the_cache_play_their_own_code(
-    order: tuple[str, ...], cache: Path, xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any]
+    order: tuple[str, ...],
+    cache: Path,
+    xiangqi_alone: dict[str, Any],
+    takeaway_alone: dict[str, Any],
+    othello_alone: dict[str, Any],
 ) -> None:
     """Rule 3 too: recursion loaded from the cache, in a second process, with every function a cache hit."""
     found = run_process(cache, *order)
-    alone = {**xiangqi_alone["results"], **takeaway_alone["results"]}
+    alone = {**xiangqi_alone["results"], **takeaway_alone["results"], **othello_alone["results"]}
     assert found["results"] == {game: alone[game] for game in order}
     assert found["misses"] == {}
     assert found["hits"]["engine.search.driver.think"] == len(order)
@@ -304,12 +334,13 @@ def test_rule_3_everything_in_a_second_process_from_the_cache(cache: Path, compi
 
 
 def test_rule_8_the_bounds_checked_lane(
-    cache: Path, xiangqi_alone: dict[str, Any], compiled_small: dict[str, Any]
+    cache: Path, xiangqi_alone: dict[str, Any], othello_alone: dict[str, Any], compiled_small: dict[str, Any]
 ) -> None:
     """An index outside its array raises there; values are those of the ordinary lane."""
-    checked = run_process(cache, "xiangqi", "game", "cycles", NUMBA_BOUNDSCHECK="1")
-    assert checked["misses"]["engine.search.driver.think"] == 1, "a warm cache of unchecked code was used"
+    checked = run_process(cache, "xiangqi", "game", "cycles", "othello", NUMBA_BOUNDSCHECK="1")
+    assert checked["misses"]["engine.search.driver.think"] == 2, "a warm cache of unchecked code was used"
     assert checked["results"]["xiangqi"] == xiangqi_alone["results"]["xiangqi"]
+    assert checked["results"]["othello"] == othello_alone["results"]["othello"]
     assert checked["results"]["game"] == compiled_small["results"]["game"]
     assert checked["results"]["cycles"] == compiled_small["results"]["cycles"]
 

@@ -188,6 +188,6 @@ def test_generated_openings_are_legal_distinct_and_the_same_at_any_concurrency()
 
 @pytest.mark.parametrize("name", available_configs("openings"))
 def test_shipped_suites_are_legal_distinct_and_large(name: str) -> None:
-    suite = load_suite(name, "xiangqi", check_all=True)
+    suite = load_suite(name, name, check_all=True)
     assert len({placement_of(opening.position) for opening in suite.openings}) == len(suite.openings) >= 30_000
     assert len(suite.part("validation")) >= 14_000

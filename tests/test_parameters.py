@@ -33,6 +33,8 @@ ROWS = pytest.mark.parametrize("row", PARAMETERS, ids=lambda row: row.name)
 
 def legal_values(row: Parameter) -> st.SearchStrategy[Value]:
     """Any legal value of a row."""
+    if row.kind == "weights":
+        return st.just(row.check(row.default))
     return st.integers(*row.legal) if row.kind == "integer" else st.sampled_from(row.legal)
 
 
@@ -47,6 +49,8 @@ def is_legal(row: Parameter, value: Any) -> bool:
         return isinstance(value, bool)
     if row.kind == "choice":
         return value in row.legal
+    if row.kind == "weights":
+        return isinstance(value, str) and value.partition("#")[0] == row.default
     return isinstance(value, int) and not isinstance(value, bool) and row.legal[0] <= value <= row.legal[1]
 
 
@@ -61,9 +65,11 @@ def test_names_are_unique_and_spell_protocol_names_that_differ() -> None:
 
 @ROWS
 def test_default_is_legal_and_of_the_kind(row: Parameter) -> None:
-    assert row.kind in ("switch", "integer", "choice")
-    assert is_legal(row, row.default)
-    assert row.check(row.default) == row.default
+    assert row.kind in ("switch", "integer", "choice", "weights")
+    for default in (row.default, *dict(row.default_by_game).values()):
+        assert is_legal(row, default)
+        if row.kind != "weights":
+            assert row.check(default) == default
 
 
 @ROWS
@@ -117,7 +123,7 @@ def test_resolve_lays_overrides_over_defaults_in_the_order_of_the_table(override
     values = resolve(overrides)
     assert list(values) == [row.name for row in PARAMETERS]
     for row in PARAMETERS:
-        assert values[row.name] == overrides.get(row.name, row.default)
+        assert values[row.name] == overrides.get(row.name, row.check(row.default))
     assert resolve(values) == values
 
 
@@ -138,6 +144,9 @@ def test_the_record_holds_the_code_of_every_value(overrides: dict[str, Value]) -
     assert record.dtype.descr == PARAMETERS_DTYPE.descr
     for row in PARAMETERS:
         code, value = int(record[row.name]), resolve(overrides)[row.name]
+        if row.kind == "weights":
+            assert code != 0
+            continue
         assert (row.legal[code] if row.kind == "choice" else type(value)(code)) == value
         assert row.kind != "choice" or choice_code(row.name, str(value)) == code
 
@@ -176,7 +185,7 @@ def test_a_wrong_value_names_place_key_value_and_remedy(row: Parameter, data: st
         row.check(value, "preset.toml")
     message = str(caught.value)
     assert message.startswith(f"preset.toml: {row.name} = {value!r}, expected ")
-    remedy = "on or off" if row.kind == "switch" else str(row.legal[0])
+    remedy = {"switch": "on or off", "weights": "file of weights"}.get(row.kind, str(row.legal[0]))
     assert remedy in message
     assert "\n" not in message
 

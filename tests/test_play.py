@@ -31,8 +31,10 @@ OPENINGS = (
     [],
 )
 
-PLAIN = resolve({})
-OTHER = resolve({"null_move": False, "history_index": "piece_to", "hash_mb": 1, "evaluation": "material"})
+PLAIN = resolve({}, game="xiangqi")
+OTHER = resolve(
+    {"null_move": False, "history_index": "piece_to", "hash_mb": 1, "evaluation": "material"}, game="xiangqi"
+)
 
 
 def contender(limits: str, parameters: dict[str, Any] | None = None) -> Contender:
@@ -219,7 +221,7 @@ def test_a_mate_is_played_and_counted() -> None:
 
 def test_rules_decide_in_the_loop_too() -> None:
     """A rook that can only repeat: the outcome follows the rules in force."""
-    side = contender("depth=1", resolve({"rules_in_search": False}))
+    side = contender("depth=1", resolve({"rules_in_search": False}, game="xiangqi"))
     endings = set()
     for rules in (Rules(move_limit=30), Rules(move_limit=0, fold=4), Rules(repetition="draw")):
         game = play(
@@ -256,7 +258,7 @@ NODE = "node_clock=1000000"
 
 def test_a_side_that_cannot_keep_its_time_forfeits() -> None:
     """No clock ends the first iteration, so a first iteration too deep for the clock loses on time."""
-    slow = resolve({"min_depth": 6})
+    slow = resolve({"min_depth": 6}, game="xiangqi")
     patient = contender("nodes=200")
     game = play(contender(f"clock=0.05,{NODE}", slow), patient)
     assert (game.result, game.reason) == ("0-1", "time_forfeit")
@@ -286,7 +288,7 @@ def test_clocks_are_kept_to_the_node() -> None:
 
 def test_moves_per_control_refill_the_clock() -> None:
     """Six moves in 60 ms, then 60 ms more: the time spent on n moves never exceeds what was given by then."""
-    side = contender(f"clock=6/0.06+0,{NODE}", resolve({"clock_reserve_ms": 1}))
+    side = contender(f"clock=6/0.06+0,{NODE}", resolve({"clock_reserve_ms": 1}, game="xiangqi"))
     game = play(side, side, adjudication=Adjudication(resign_moves=0, maximum_plies=60))
     assert game.reason == "maximum_length"
     for first in (0, 1):

@@ -11,9 +11,9 @@ import pytest
 from arena.spec import load_tournament
 from engine.configuration import available_configs, find_config, read_toml
 from engine.engine import Engine
-from engine.games import game_named
+from engine.games import GAMES, game_named
 from engine.limits import Limits
-from engine.parameters import BY_NAME, PARAMETERS, Parameter, Value, parameters_of, resolve
+from engine.parameters import BY_NAME, Parameter, Value, parameters_of, resolve
 from engine.presets import load_preset, preset_name
 from tuning.conditions import is_active
 
@@ -22,6 +22,9 @@ HISTORICAL = (
 )  # fmt: skip
 COMPLETE = (*HISTORICAL, "speed-reference")
 """Presets that stay what they are when the defaults change."""
+
+OTHELLO = ("othello-ids", "othello-mtdf")
+"""Systems of the text on Othello."""
 
 OF_NO_TEXT = {
     "late_move_reductions": False,
@@ -102,20 +105,28 @@ def matters(row: Parameter, values: dict[str, Any]) -> bool:
     return is_active(row.name, values)
 
 
+def games_of(name: str) -> list[str]:
+    """The games that a preset has a section for."""
+    return [game for game in GAMES if game in read_toml(find_config("engines", name))]
+
+
 @pytest.mark.parametrize("name", available_configs("engines"))
 def test_every_preset_plays(name: str) -> None:
-    position = game_named("xiangqi").position()
-    result = Engine("xiangqi", load_preset(name, "xiangqi")).search(position, Limits(nodes=2000))
-    assert result.move in position.legal_moves()
-    assert 0 < result.nodes <= 2000
+    assert games_of(name)
+    for game in games_of(name):
+        position = game_named(game).position()
+        result = Engine(game, load_preset(name, game)).search(position, Limits(nodes=2000))
+        assert result.move in position.legal_moves()
+        assert 0 < result.nodes <= 2000
     assert read_toml(find_config("engines", name))["description"].endswith(".")
 
 
-@pytest.mark.parametrize("name", COMPLETE)
+@pytest.mark.parametrize("name", [*COMPLETE, *OTHELLO])
 def test_complete_presets_list_every_setting_that_matters(name: str) -> None:
-    listed = load_preset(name, "xiangqi")
-    values = resolve(listed, game="xiangqi")
-    missing = [row.name for row in parameters_of("xiangqi") if matters(row, values) and row.name not in listed]
+    game = "othello" if name in OTHELLO else "xiangqi"
+    listed = load_preset(name, game)
+    values = resolve(listed, game=game)
+    missing = [row.name for row in parameters_of(game) if matters(row, values) and row.name not in listed]
     assert not missing, f"configs/engines/{name}.toml must say what it is without: {', '.join(missing)}"
 
 
@@ -128,7 +139,7 @@ def test_every_line_of_a_historical_preset_names_its_source(name: str) -> None:
     assert unsourced == []
 
 
-OUR_ROWS = [row for row in PARAMETERS if row.source.startswith("[ours]")]
+OUR_ROWS = [row for row in parameters_of("xiangqi") if row.source.startswith("[ours]")]
 
 
 @pytest.mark.parametrize("row", OUR_ROWS, ids=lambda row: row.name)
@@ -150,6 +161,19 @@ def test_a_preset_says_what_its_text_says(name: str) -> None:
     assert set(FACTS) == set(HISTORICAL)
 
 
+@pytest.mark.parametrize("name", OTHELLO)
+def test_the_systems_for_othello_are_those_of_the_text(name: str) -> None:
+    listed = load_preset(name, "othello")
+    assert listed | {"min_depth": 4, "pass_costs_depth": False, "time_strategy": "othello", "killers": 0} == listed
+    assert (listed["algorithm"], listed["hash_mb"] > 0) == {
+        "othello-ids": ("alphabeta", False), "othello-mtdf": ("mtdf", True)
+    }[name]  # fmt: skip
+    values = resolve(listed, game="othello")
+    for row in parameters_of("othello"):
+        if row.source.startswith("[ours]") and "0 is off" in row.doc:
+            assert values[row.name] == 0, row.name
+
+
 def test_fenons_variants_differ_by_the_null_depth_alone() -> None:
     standard, extended = load_preset("fenon", "xiangqi"), load_preset("fenon-extended", "xiangqi")
     assert {key for key in standard if standard[key] != extended[key]} == {"null_depth"}
@@ -169,4 +193,4 @@ def test_the_literature_tournament_is_all_systems_at_equal_nodes() -> None:
 @pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
 def test_the_readme_names_every_system(page: str) -> None:
     text = (Path(__file__).parent.parent / page).read_text("utf-8")
-    assert set(re.findall(r"^\| `([\w.-]+)` \|", text, re.MULTILINE)) == {*COMPLETE, "default"}
+    assert set(re.findall(r"^\| `([\w.-]+)` \|", text, re.MULTILINE)) == {*COMPLETE, *OTHELLO, "default"}

@@ -37,7 +37,7 @@ def specification() -> TournamentSpec:
     parameters = tuple(resolve({}, "test", "xiangqi").items())
     players = (
         PlayerSpec(NAMES[0], "builtin", Limits(nodes=1000), parameters),
-        PlayerSpec(NAMES[1], "builtin", Limits(depth=4), tuple(resolve({"null_move": False}).items())),
+        PlayerSpec(NAMES[1], "builtin", Limits(depth=4), tuple(resolve({"null_move": False}, game="xiangqi").items())),
         PlayerSpec(
             NAMES[2], "uci", Limits(move_time_ms=100), command=("some-engine", "--quiet"), options=(("Hash", "16"),)
         ),

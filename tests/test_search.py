@@ -21,7 +21,7 @@ from engine.games import game_named
 from engine.games.contract import MoveError, Position
 from engine.games.xiangqi import evaluation
 from engine.limits import Limits
-from engine.parameters import BY_NAME, PARAMETERS, resolve, to_record
+from engine.parameters import BY_NAME, parameters_of, resolve, to_record
 from engine.rules import Rules
 from engine.search import table
 from engine.search.records import COUNTERS
@@ -118,7 +118,7 @@ def test_every_sound_way_gives_the_same_value_at_depth_5() -> None:
 def test_the_rows_called_sound_are_those_tried() -> None:
     """A parameter added as sound must appear above (or have no effect on fixed depths)."""
     tried = {name for way in SOUND_WAYS.values() for name in way} | set(SOUND)
-    untried = {row.name for row in PARAMETERS if row.sound} - tried
+    untried = {row.name for row in parameters_of("xiangqi") if row.sound} - tried
     assert untried == set(), untried
 
 
@@ -609,7 +609,7 @@ def test_features_save_nodes_to_a_depth() -> None:
         assert nodes(**taken) > ordinary, taken
 
 
-@pytest.mark.parametrize("row", PARAMETERS, ids=[row.name for row in PARAMETERS])
+@pytest.mark.parametrize("row", parameters_of("xiangqi"), ids=lambda row: row.name)
 def test_every_legal_value_can_be_searched_with(row: Any) -> None:
     """The ends of every range and every choice: a legal move comes out, within the limit."""
     values = row.legal

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from arena.spec import TournamentSpec, load_preset, load_tournament, spec_from_mapping
-from engine.configuration import available_configs, find_config, shipped_folder
+from engine.configuration import available_configs, find_config, read_toml, shipped_folder
 from engine.errors import UserError
-from engine.parameters import BY_NAME, PARAMETERS
+from engine.games import GAMES
+from engine.parameters import BY_NAME, parameters_of
 
 MINIMAL: dict[str, Any] = {
     "pairs": 3,
@@ -32,7 +33,7 @@ def test_defaults_and_what_is_given() -> None:
     assert spec.rules.move_limit == 120
     assert spec.adjudication.resign_moves == 0
     default, other = (dict(player.parameters) for player in spec.players)
-    assert list(default) == [row.name for row in PARAMETERS]
+    assert list(default) == [row.name for row in parameters_of("xiangqi")]
     assert {name for name in default if default[name] != other[name]} == {"null_move"}
 
 
@@ -181,11 +182,14 @@ def test_a_preset_without_a_section_or_with_a_wrong_value(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", available_configs("engines"))
 def test_shipped_presets_differ_from_the_default_as_they_say(name: str) -> None:
-    overrides = load_preset(name, "xiangqi")
-    assert bool(overrides) == (name != "default")
-    # A few settings are what the preset is about; a system written out in full repeats defaults on purpose.
-    if len(overrides) < 10:
-        assert all(BY_NAME[key].default != value for key, value in overrides.items())
+    for game in GAMES:
+        if game not in read_toml(find_config("engines", name)):
+            continue
+        overrides = load_preset(name, game)
+        assert bool(overrides) == (name != "default")
+        # A few settings are what the preset is about; a system written out in full repeats defaults on purpose.
+        if len(overrides) < 10:
+            assert all(BY_NAME[key].default_for(game) != value for key, value in overrides.items())
 
 
 @pytest.mark.parametrize("name", available_configs("tournaments"))

@@ -100,7 +100,7 @@ def test_a_dimension_that_depends_on_another_counts_only_beside_it() -> None:
 
 
 def test_what_depends_on_what_is_followed_to_the_end() -> None:
-    values = resolve({"null_move": False, "null_verify": "unless_safe"})
+    values = resolve({"null_move": False, "null_verify": "unless_safe"}, game="xiangqi")
     assert "null_move is on" in str(why_without_effect("null_safe_material", values, NODES))
     assert why_without_effect("null_safe_material", values | {"null_move": True}, NODES) is None
 

@@ -189,6 +189,34 @@ def judge(state, lists):
 
 
 @jit
+def is_pass(state, move):
+    """There are no passes."""
+    return False
+
+
+@jit
+def plies_left(state):
+    """A stone at a time, and one ply more, to see that nothing is left."""
+    return np.int64(state.piles.sum()) + 1
+
+
+@jit
+def solvable(state, parameters, depth):
+    """The theory would be too easy."""
+    return False
+
+
+@jit
+def solve(state, search, lists, parameters, alpha, beta, ply):
+    return np.int64(0)
+
+
+@jit
+def best_line(state, search, lists, parameters, score):
+    """Never called."""
+
+
+@jit
 def null_move_allowed(state):
     """Skipping a turn is often best here, so that null moves prove nothing."""
     return False
@@ -238,7 +266,7 @@ KERNELS: dict[str, Any] = {
     for function in (
         generate, generate_noisy, make, key_after, unmake, make_null, unmake_null, in_check, final_score, evaluate,
         prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict, judge,
-        null_move_allowed,
+        null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
         material, piece_count, past_move, perft,
     )
 }  # fmt: skip

@@ -90,7 +90,7 @@ def _heading(text: str) -> str:
 def preset_text(tuned: Tuned) -> str:
     """The preset's TOML: every setting that differs from the engine's defaults, and what confirmed it."""
     from engine.identity import engine_identity
-    from engine.parameters import BY_NAME
+    from engine.parameters import resolve
 
     spec, verdict, found = tuned.spec, tuned.verdict, tuned.recommendation
     assert verdict is not None
@@ -109,8 +109,9 @@ def preset_text(tuned: Tuned) -> str:
         "",
         f"[{spec.conditions.game}]",
     ]
+    defaults = resolve({}, game=spec.conditions.game)
     for name, value in values.items():
-        if value != BY_NAME[name].default:
+        if value != defaults[name]:
             lines.append(f"{name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
 

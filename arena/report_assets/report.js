@@ -254,6 +254,61 @@ const BOARDS = {
         draw("title", {}, `${facts.sides[red ? 0 : 1]} ${this.names[piece.toLowerCase()]}`));
     },
   },
+
+  othello: {
+    parse(text) {
+      const [board, side] = text.split(/\s+/);
+      return { cells: [...board], side: side === "O" ? 1 : 0 };
+    },
+
+    squares(move) { return move === "pass" ? [] : [move]; },
+
+    index(square) { return square.charCodeAt(0) - 97 + 8 * (Number(square[1]) - 1); },
+
+    play(state, move) {
+      const cells = [...state.cells], own = "XO"[state.side];
+      if (move !== "pass") {
+        const at = this.index(move);
+        for (const [across, down] of [[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]]) {
+          const line = [];
+          for (let file = at % 8 + across, rank = Math.floor(at / 8) + down; file >= 0 && file < 8 && rank >= 0 && rank < 8; file += across, rank += down) {
+            const disc = cells[8 * rank + file];
+            if (disc === "-") break;
+            if (disc === own) { for (const place of line) cells[place] = own; break; }
+            line.push(8 * rank + file);
+          }
+        }
+        cells[at] = own;
+      }
+      return { cells, side: 1 - state.side };
+    },
+
+    text(state) { return state.cells.join("") + " " + "XO"[state.side]; },
+
+    paint(state, { flipped, marks, label }) {
+      const step = 66, margin = 30, place = (number) => margin + step * (flipped ? 7 - number : number);
+      const board = draw("svg", { viewBox: "0 0 588 588", role: "img", "aria-label": label });
+      board.append(draw("rect", { width: 588, height: 588, rx: 6, fill: "#1f6b4a" }));
+      for (let line = 0; line <= 8; line++) {
+        const at = margin + step * line, end = margin + 8 * step;
+        board.append(draw("path", { d: `M${at} ${margin}V${end}M${margin} ${at}H${end}`, stroke: "#0f3d2a", "stroke-width": 1.4 }));
+      }
+      for (let number = 0; number < 8; number++) {
+        const middle = place(number) + step / 2, words = { fill: "#e7efe9", "font-size": 15, "text-anchor": "middle", "font-family": "var(--sans)" };
+        board.append(draw("text", { x: middle, y: 21, ...words }, "abcdefgh"[number]), draw("text", { x: 15, y: middle + 5, ...words }, String(number + 1)));
+      }
+      state.cells.forEach((disc, index) => {
+        if (disc === "-") return;
+        const square = "abcdefgh"[index % 8] + (Math.floor(index / 8) + 1);
+        const cx = place(index % 8) + step / 2, cy = place(Math.floor(index / 8)) + step / 2;
+        board.append(draw("g", {},
+          draw("circle", { cx, cy, r: 27, fill: disc === "X" ? "#15181c" : "#f4f1e8", stroke: disc === "X" ? "#000" : "#b9b4a4", "stroke-width": 1.5 }),
+          draw("title", {}, `${facts.sides[disc === "X" ? 0 : 1]} ${square}`)));
+        if (marks.includes(square)) board.append(draw("circle", { cx, cy, r: 7, fill: "var(--mark)" }));
+      });
+      return board;
+    },
+  },
 };
 
 const CHINESE = "'Noto Serif CJK TC','Noto Serif TC','Songti TC','Songti SC','Kaiti TC',PMingLiU,SimSun,'Noto Sans CJK TC','Noto Sans CJK SC','PingFang TC','Microsoft JhengHei','Microsoft YaHei',serif";

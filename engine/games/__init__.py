@@ -12,7 +12,7 @@ from engine.errors import UserError
 if TYPE_CHECKING:
     from engine.games.contract import Game
 
-_MODULES = {"xiangqi": "engine.games.xiangqi"}
+_MODULES = {"xiangqi": "engine.games.xiangqi", "othello": "engine.games.othello"}
 
 GAMES: tuple[str, ...] = tuple(_MODULES)
 

@@ -27,6 +27,9 @@ MOVE_LISTS_DTYPE = np.dtype(
 )
 """Room for the move lists of a whole tree; one record serves one search."""
 
+ENDLESS = 1 << 20
+"""What ``plies_left`` returns in games that may go on."""
+
 # Codes of ``path_verdict``, the view of the side to move.
 PATH_OPEN, PATH_DRAW, PATH_LOSS, PATH_WIN = range(4)
 
@@ -76,11 +79,32 @@ def final_score(state):  # type: ignore[no-untyped-def]
     """Score of a position without legal moves, the side to move's view, at distance 0 (``-MATE`` where that loses)."""
 
 
+@game_stub(1)
+def plies_left(state):  # type: ignore[no-untyped-def]
+    """Depth at which a search has seen every game end, for it goes no deeper; ``ENDLESS`` where nothing bounds it."""
+
+
+@game_stub(3)
+def solvable(state, parameters, depth):  # type: ignore[no-untyped-def]
+    """Whether ``solve`` should value a node to be searched to ``depth``."""
+
+
+@game_stub(7)
+def solve(state, search, lists, parameters, alpha, beta, ply):  # type: ignore[no-untyped-def]
+    """Exact value of a position for the side to move, within or beyond (alpha, beta).
+
+    It may use the rows of ``lists`` from ``ply`` on and the table, accounts for its nodes by
+    ``engine.search.clock.spend_nodes``, and means nothing once ``search.stopped`` is set.
+    """
+
+
 @game_stub(3)
 def evaluate(state, alpha, beta):  # type: ignore[no-untyped-def]
     """Static evaluation in centipawns, the side to move's view (without tempo).
 
     A value at or below alpha may be an upper bound, one at or above beta a lower bound of the evaluation.
+    It is exact where the game is over, if the search may meet such positions at its horizon with a score that is not a
+    mate.
     """
 
 
@@ -92,6 +116,11 @@ def prepare(state, parameters):  # type: ignore[no-untyped-def]
 @game_stub(2)
 def is_quiet(state, move):  # type: ignore[no-untyped-def]
     """Whether a move changes no material."""
+
+
+@game_stub(2)
+def is_pass(state, move):  # type: ignore[no-untyped-def]
+    """Whether a legal move only gives the turn away, so that it need not cost depth."""
 
 
 @game_stub(2)
@@ -128,6 +157,11 @@ def judge(state, lists):  # type: ignore[no-untyped-def]
     """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); 3 ("*") while the game goes on."""
 
 
+@game_stub(5)
+def best_line(state, search, lists, parameters, score):  # type: ignore[no-untyped-def]
+    """Write a best line of a position, of which ``solve`` found the exact score, as line 0 of the search's results."""
+
+
 @game_stub(1)
 def null_move_allowed(state):  # type: ignore[no-untyped-def]
     """Whether the side to move has attacking pieces, without which skipping a turn proves nothing."""
@@ -156,7 +190,7 @@ def perft(state, lists, depth):  # type: ignore[no-untyped-def]
 COMPILED_CONTRACT = (
     "generate", "generate_noisy", "make", "key_after", "unmake", "make_null", "unmake_null", "in_check",
     "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
-    "loses_material", "history_piece",
+    "loses_material", "history_piece", "is_pass", "plies_left", "solvable", "solve", "best_line",
     "path_verdict", "judge", "null_move_allowed", "material", "piece_count", "past_move",
     "perft",
 )  # fmt: skip
@@ -278,6 +312,14 @@ class Game:
     default_suite: str
     """Name of the opening suite used where none is given."""
     longest_game: int
+    score_name: str = "pawns"
+    """What a hundred points of a search's score are called."""
+    score_unit: int = 0
+    """Points of a search's score in one point of the game's own score (a disc); 0 in games that are won or lost."""
+    position_option: str = "fen"
+    """The option of the command line that describes a position: ``fen`` or ``board``."""
+    move_notations: tuple[str, ...] = ()
+    """Notations in which people write its moves, besides the protocol's own; see ``arena.portable_game_notation``."""
     state_dtype: np.dtype[Any]
     kernels: SimpleNamespace
     """Its compiled functions by the names of the compiled contract."""
@@ -314,6 +356,10 @@ class Game:
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
         """Put the rules in force into a state."""
+
+    def perft(self, position: Position, depth: int, passes: str = "ply") -> int:
+        """Leaves ``depth`` plies deep; ``passes`` is ``free`` if a forced pass is to cost no ply."""
+        return int(self.kernels.perft(position.state, position.lists, depth))
 
     def describe(self, position: Position) -> str:
         """The position as text for a terminal."""

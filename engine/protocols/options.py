@@ -19,7 +19,7 @@ class Option:
 
     name: str
     kind: str
-    """``check``, ``spin``, ``combo`` or ``button``."""
+    """``check``, ``spin``, ``combo``, ``string`` or ``button``."""
     default: str = ""
     low: int = 0
     high: int = 0
@@ -57,6 +57,8 @@ def parameter_option(row: Parameter, value: Value, name: str = "") -> Option:
         return Option(name, "check", "true" if value else "false")
     if row.kind == "choice":
         return Option(name, "combo", format_value(value), choices=row.legal)
+    if row.kind == "weights":
+        return Option(name, "string", format_value(value))
     return Option(name, "spin", format_value(value), *row.legal)
 
 

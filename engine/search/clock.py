@@ -2,7 +2,8 @@
 
 Strategies [EE 8.2]: the *proper* time of a move is what remains divided by the moves to go, or the increment plus what
 remains divided by ``time_divisor``. ``elephanteye`` plays once the root has a new result after half of it and aborts at
-twice of it; ``fixed`` aborts at a constant time; ``share`` at a fixed share of what remains.
+twice of it; ``fixed`` aborts at a constant time; ``share`` at a fixed share of what remains. ``othello`` [OT] sets a
+deadline before each iteration, the later the closer its horizon is to the end of the game.
 
 Pondering [EE 8.1]: until the ponder hit no clock ends the search. Another thread signals the hit, or the search is told
 beforehand how much time on its own clock the opponent took (a grant), which makes pondering reproducible on the node
@@ -15,6 +16,7 @@ import math
 
 import numpy as np
 
+from engine.games.contract import ENDLESS
 from engine.kernel import jit, monotonic_ns, read_flag, thread_cpu_ns
 from engine.parameters import choice_code
 from engine.search.records import (
@@ -33,6 +35,7 @@ _ELEPHANTEYE = choice_code("time_strategy", "elephanteye")
 _ELEPHANTEYE_331 = choice_code("time_strategy", "elephanteye-3.31")
 _FIXED = choice_code("time_strategy", "fixed")
 _MIN_TIME = choice_code("time_strategy", "min_time")
+_OTHELLO = choice_code("time_strategy", "othello")
 _SOFT_AT_ROOT = choice_code("time_soft_check", "root_result")
 _PREDICT_OFF = choice_code("time_predict", "off")
 _PREDICT_LAST_RATIO = choice_code("time_predict", "last_ratio")
@@ -61,6 +64,7 @@ def allot(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to
     strategy = parameters.time_strategy
     search.soft_at_root = 0
     search.proper_ns = 0
+    search.remaining_ns = remaining_ns
     if strategy == _MIN_TIME:
         # The time a move is a least time: only the end of an iteration is a place to stop.
         if move_time_ms > 0 or remaining_ns >= 0:
@@ -87,6 +91,8 @@ def allot(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to
             soft = proper
             tenths = max(5, 11 - moves_to_go) if moves_to_go > 0 else 5
             hard = min(hard, min(remaining_ns // 10 * tenths, 10 * proper))
+        elif strategy == _OTHELLO:
+            hard = min(hard, remaining_ns // 1000 * parameters.time_move_cap)
         elif parameters.time_strategy == _FIXED:
             hard = min(hard, parameters.time_fixed_ms * _MILLISECOND)
         else:
@@ -94,6 +100,7 @@ def allot(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to
         hard = min(hard, usable)
     search.soft_ns = soft
     search.hard_ns = hard
+    search.most_ns = hard
 
 
 @jit
@@ -174,6 +181,20 @@ def elapsed_ns(search):
 def counted_ns(search):
     """Nanoseconds that count against the limits: all of them, or those since the ponder hit."""
     return elapsed_ns(search) - search.uncounted_ns
+
+
+@jit
+def allot_iteration(search, parameters, depth, left):
+    """[OT] before an iteration of ``depth``: the deadline of the move, from the time and the moves that are left.
+
+    The remaining time, less what this move has used, is shared among the own moves after the iteration's horizon, of
+    ``left`` plies to the end of the game; counted from the beginning of the move. In games without a known end
+    ``time_divisor`` stands for those moves.
+    """
+    if parameters.time_strategy != _OTHELLO or search.remaining_ns < 0:
+        return
+    moves = max((left - depth + 2) // 2, 1) if left < ENDLESS else parameters.time_divisor
+    search.hard_ns = min(search.most_ns, (search.remaining_ns - counted_ns(search)) // moves)
 
 
 @jit
@@ -280,6 +301,21 @@ def spend_node(search, parameters):
         return False
     search.countdown -= 1
     search.nodes += 1
+    return True
+
+
+@jit
+def spend_nodes(search, parameters, nodes):
+    """Account for many moves at once, as so many calls of ``spend_node`` would; False if the search must stop."""
+    while nodes > 0:
+        if search.countdown <= 0:
+            poll(search, parameters)
+        if search.stopped != 0:
+            return False
+        share = min(nodes, search.countdown)
+        search.countdown -= share
+        search.nodes += share
+        nodes -= share
     return True
 
 

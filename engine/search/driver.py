@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.games.contract import generate, in_check, make, unmake
+from engine.games.contract import generate, in_check, make, plies_left, unmake
 from engine.kernel import jit
 from engine.parameters import choice_code
 from engine.search.clock import (
     adapt_soft_limit,
+    allot_iteration,
     arm_clock,
     elapsed_ns,
     next_iteration_fits,
@@ -27,7 +28,7 @@ from engine.search.instruments import (
     note_search_end,
     note_search_start,
 )
-from engine.search.node import ALPHABETA, bounded, remember_variation, search_node
+from engine.search.node import ALPHABETA, bounded, child_depth_of, remember_variation, search_node
 from engine.search.null_move import NORMAL
 from engine.search.ordering import pick_move, prepare_heuristics, reward_cutoff, score_moves
 from engine.search.quiescence import terminal_value
@@ -78,8 +79,8 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
         move = np.int64(search.root_moves[index])
         if not spend_node(search, parameters):
             return np.int64(0)
+        child = np.int64(child_depth_of(state, parameters, move, depth))
         make(state, move)
-        child = np.int64(depth - 1)
         if index == first or parameters.algorithm == ALPHABETA:
             value = -search_node(state, search, lists, parameters, -beta, -raised, child, np.int64(1), np.int64(NORMAL))
         else:
@@ -309,14 +310,17 @@ def _note_iteration(search, parameters, began_ns, best_before, score_before):
 @jit
 def _iterate(state, search, lists, parameters):
     """Iterative deepening until a limit, a proven mate, or the deepest iteration; returns why it ended by itself."""
-    last = min(search.depth_limit, MAX_DEPTH)
+    left = plies_left(state)
+    last = min(search.depth_limit, MAX_DEPTH, left)
     depth = min(parameters.min_depth, last)
     if parameters.iterative_deepening == 0 and search.depth_limit <= MAX_DEPTH:
         depth = last
+    solves = last == left and left <= parameters.endgame_empties
     lines = min(search.lines, search.root_count)
     while True:
         began_ns = elapsed_ns(search)
         note_iteration_start(search)
+        allot_iteration(search, parameters, np.int64(depth), left)
         best_before = search.line_move[0]
         score_before = search.line_score[0]
         for line in range(lines):
@@ -359,6 +363,9 @@ def _iterate(state, search, lists, parameters):
             if search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT:
                 return ENDED_BY_SINGLE_MOVE
         depth = min(depth + parameters.depth_step, last)
+        if solves and search.depth >= parameters.endgame_presearch:
+            # The iterations between would cost more than they help: the next one solves the game.
+            depth = last
 
 
 @jit

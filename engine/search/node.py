@@ -12,11 +12,14 @@ from engine.games.contract import (
     PATH_OPEN,
     generate,
     in_check,
+    is_pass,
     is_quiet,
     key_after,
     make,
     make_null,
     path_verdict,
+    solvable,
+    solve,
     unmake,
     unmake_null,
 )
@@ -116,6 +119,37 @@ def table_cutoff(parameters, entry, alpha, beta, depth, ply):
 
 
 @jit
+def child_depth_of(state, parameters, move, depth):
+    """Depth to which a move from a node of ``depth`` is searched: a forced pass need not cost any."""
+    if parameters.pass_costs_depth == 0 and is_pass(state, move):
+        return depth
+    return depth - 1
+
+
+@jit
+def probcut_check_depth(parameters, depth, check):
+    """Depth of the ``check``-th shallower search (from 0): up to half of ``depth``, of the same parity."""
+    shallow = depth * (check + 1) // (2 * parameters.probcut_checks)
+    return max(shallow - ((depth - shallow) & 1), 0)
+
+
+@jit
+def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
+    """A value of at least ``beta`` that the table proves for one of the moves, or ``-INFINITY``."""
+    for index in range(count):
+        move = np.int64(lists.moves[ply, index])
+        child = child_depth_of(state, parameters, move, depth)
+        make(state, move)
+        entry = probe(search, state.key)
+        unmake(state)
+        if entry != 0 and entry_bound(entry) != LOWER_BOUND:
+            value = -entry_score(entry, ply + 1)
+            if value >= beta and table_cutoff(parameters, entry, -beta, -beta + 1, child, ply + 1):
+                return value
+    return np.int64(-INFINITY)
+
+
+@jit
 def path_value(verdict, ply):
     """Score of a path that is decided: a draw, or a loss or win by repetition at its distance from the root."""
     if verdict == PATH_DRAW:
@@ -153,7 +187,10 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     if checked and parameters.check_extension != 0 and depth < MAX_PLY:
         depth += 1
 
-    # Step 2. The horizon.
+    # Step 2. The end of the game, where the game can solve it exactly; the horizon.
+    if role != EXCLUSION and solvable(state, parameters, depth):
+        search.variation_end[ply] = ply
+        return bounded(parameters, solve(state, search, lists, parameters, alpha, beta, ply), alpha, beta)
     if depth <= 0:
         return horizon(state, search, lists, parameters, alpha, beta, ply)
 
@@ -251,7 +288,26 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     if threat != 0 and parameters.mate_threat_extension != 0:
         depth += 1
 
-    # Step 7. Without a move from the table, find one by a shallower search, or search less deeply.
+    # Step 7. A shallower search far outside the window foretells the deeper one (ProbCut).
+    foretell = parameters.probcut_depth != 0 and depth >= parameters.probcut_depth
+    if foretell and not principal and not checked and role != EXCLUSION:
+        high = static >= beta
+        bound = beta + parameters.probcut_margin if high else alpha - parameters.probcut_margin
+        if alpha > -MATE_BOUND and beta < MATE_BOUND:
+            for check in range(parameters.probcut_checks):
+                value = search_node(
+                    state, search, lists, parameters, bound - 1 if high else bound, bound if high else bound + 1,
+                    np.int64(probcut_check_depth(parameters, depth, check)), ply, np.int64(AFTER_NULL)
+                )  # fmt: skip
+                search.variation_end[ply] = ply
+                if search.stopped != 0:
+                    return np.int64(0)
+                if (high and value >= bound) or (not high and value <= bound):
+                    search.probcuts += 1
+                    return beta if high else alpha
+        hash_move = entry_move(probe(search, state.key)) if hash_move == 0 else hash_move
+
+    # Step 8. Without a move from the table, find one by a shallower search, or search less deeply.
     if hash_move == 0:
         if parameters.internal_iterative_deepening != 0 and beta - alpha > 1 and depth > 2:
             search_node(
@@ -264,7 +320,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         elif parameters.internal_iterative_reduction != 0 and depth >= parameters.internal_iterative_reduction:
             depth -= 1
 
-    # Step 8. Does the table's move stand alone? Then it is searched deeper.
+    # Step 9. Does the table's move stand alone? Then it is searched deeper.
     singular = np.int64(0)
     if (
         parameters.singular_depth != 0
@@ -291,13 +347,16 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
                 search.singular_moves += 1
                 singular = np.int64(1)
 
-    # Step 9. Moves, in the order of promise; the table's move is tried before the others are even generated.
+    # Step 10. Moves, in the order of promise; the table's move is tried before the others are even generated.
     count = np.int64(1)
+    look_up = parameters.enhanced_cutoff_depth != 0 and depth >= parameters.enhanced_cutoff_depth
+    look_up = look_up and not principal and role != EXCLUSION
     generated = (
         hash_move == 0
         or parameters.hash_move == 0
         or parameters.single_reply_extension != 0
         or role == EXCLUSION
+        or look_up
     )
     if generated:
         count = generate(state, lists, ply)
@@ -306,6 +365,11 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         if count == 1 and parameters.single_reply_extension != 0:
             depth += 1
         score_moves(state, search, lists, parameters, ply, count, hash_move)
+        if look_up:
+            value = enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count)
+            if value >= beta:
+                search.enhanced_cutoffs += 1
+                return bounded(parameters, value, alpha, beta)
     prune_quiets = not principal and not checked and alpha > -MATE_BOUND
     futile = prune_quiets and depth <= parameters.futility_depth
     futile = futile and static + parameters.futility_margin * depth <= alpha
@@ -313,7 +377,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     if prune_quiets and depth <= parameters.late_move_pruning_depth:
         most_moves = parameters.late_move_pruning_base + depth * depth
 
-    # Step 10. The move loop.
+    # Step 11. The move loop.
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
     raised = alpha
@@ -328,11 +392,12 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
             move = hash_move
         quiet = is_quiet(state, move)
 
-        # Step 11. Quiet moves that cannot help, too late in the order or too far below alpha, are skipped; whether a move
-        # gives check is known once it is made.
+        # Step 12. Quiet moves that cannot help, too late in the order or too far below alpha, are skipped; whether a
+        # move gives check is known once it is made.
         skipped = (futile or index >= most_moves) and quiet and best > -MATE_BOUND
         if skipped and parameters.pruning_spares_checks == 0:
             continue
+        child = child_depth_of(state, parameters, move, np.int64(depth))
         prefetch_bucket(search, key_after(state, move))
         make(state, move)
         if skipped and not in_check(state):
@@ -342,7 +407,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
             unmake(state)
             return np.int64(0)
 
-        # Step 12. Late quiet moves are first tried at reduced depth.
+        # Step 13. Late quiet moves are first tried at reduced depth.
         reduced = np.int64(0)
         if (
             parameters.late_move_reductions != 0
@@ -354,10 +419,9 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         ):
             reduced = reduction(parameters, depth, np.int64(index))
 
-        # Step 13. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first
+        # Step 14. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first
         # move; again in full depth if a reduced search raises alpha, and with the whole window if a null window is
         # not enough.
-        child = np.int64(depth - 1)
         if singular != 0 and move == hash_move:
             child += 1
         child_depth = np.int64(child - reduced)
@@ -383,7 +447,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         if search.stopped != 0:
             return np.int64(0)
 
-        # Step 14. Keep the best; stop at a refutation.
+        # Step 15. Keep the best; stop at a refutation.
         if value > best:
             best = value
             if value > raised:
@@ -403,7 +467,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
             # The table's move comes first again, and is done.
             pick_move(state, parameters, lists, ply, np.int64(0), count)
 
-    # Step 15. Record the result.
+    # Step 16. Record the result.
     if role == EXCLUSION:
         # Not the position's value; where the left out move was the only one, nothing comes near it.
         return alpha if best == -INFINITY else best

@@ -56,6 +56,8 @@ SEARCH_DTYPE = np.dtype(
         ("soft_at_root", np.int64),  # whether the soft limit is tested at each new result of the root
         ("proper_ns", np.int64),  # the proper time of the move, before the factors
         ("hard_ns", np.int64),
+        ("most_ns", np.int64),  # the latest hard limit that a rule may set before an iteration
+        ("remaining_ns", np.int64),  # on the player's clock when the move began; negative without a clock
         ("nanoseconds_per_node", np.int64),
         ("ponders", np.int64),  # whether the player thinks on the opponent's time too
         ("uncounted_ns", np.int64),  # what had passed at the ponder hit and does not count against the limits
@@ -77,6 +79,7 @@ SEARCH_DTYPE = np.dtype(
         ("end_reason", np.int64),  # of the last search, a code of ``END_REASONS``
         ("current_line", np.int64),
         ("excluded", np.int32, (MAX_PLY + 2,)),  # the move left out at each ply where a singular move is looked for
+        ("leaf_nodes", np.int64),  # of an endgame solver: moves made that are not accounted for yet
         ("verifying", np.int64),  # how many null verifications the search is inside of
         ("iteration_ns", np.int64, (4,)),  # durations of the last iterations, the latest first
         ("best_move_stable", np.int64),  # iterations for which the best move has stood
@@ -104,6 +107,8 @@ SEARCH_DTYPE = np.dtype(
         ("singular_tries", np.int64),  # table moves compared with all the others
         ("singular_moves", np.int64),  # those that stood alone and were extended
         ("predicted_stops", np.int64),  # iterations not begun because they could not end in time
+        ("probcuts", np.int64),  # cutoffs that a shallower search foretold
+        ("enhanced_cutoffs", np.int64),  # cutoffs by the table entry of a child, before any was searched
         ("table_probes", np.int64),
         ("table_hits", np.int64),
         ("table_cutoffs", np.int64),  # nodes that an entry decided
@@ -116,6 +121,7 @@ SEARCH_DTYPE = np.dtype(
 COUNTERS = (
     "windows", "windows_missed", "fails_low", "fails_high", "researches", "reduced_researches", "null_tries",
     "null_cutoffs", "null_verified", "null_refuted", "mate_threats", "singular_tries", "singular_moves", "alternations",
-    "mtdf_passes", "unique_moves", "predicted_stops", "table_probes", "table_hits", "table_cutoffs", "cutoffs",
+    "mtdf_passes", "unique_moves", "predicted_stops", "probcuts", "enhanced_cutoffs", "table_probes", "table_hits",
+    "table_cutoffs", "cutoffs",
     "first_move_cutoffs",
 )  # fmt: skip

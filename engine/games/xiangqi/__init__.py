@@ -26,6 +26,11 @@ KERNELS: dict[str, Any] = {
     "path_verdict": rules.path_verdict,
     "judge": rules.judge,
     "null_move_allowed": rules.null_move_allowed,
+    "is_pass": rules.is_pass,
+    "plies_left": rules.plies_left,
+    "solvable": rules.solvable,
+    "solve": rules.solve,
+    "best_line": rules.best_line,
     "evaluate": evaluation.evaluate,
     "prepare": evaluation.prepare,
     "is_quiet": evaluation.is_quiet,
@@ -51,6 +56,7 @@ class Xiangqi(Game):
     start = notation.START
     default_suite = "xiangqi"
     longest_game = MAX_GAME_PLIES - MAX_PLY - 2
+    move_notations = ("iccs", "wxf", "chinese", "traditional")
     state_dtype = position.STATE_DTYPE
     kernels = SimpleNamespace(**KERNELS)
     bench_positions = (

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.games.contract import PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, encode_verdict
+from engine.games.contract import ENDLESS, PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, encode_verdict
 from engine.games.xiangqi.attacks import major_attacks, reaches
 from engine.games.xiangqi.moves import count_moves, in_check, is_safe
 from engine.games.xiangqi.position import (
@@ -303,6 +303,35 @@ def path_verdict(state, root):
 def final_score(state):
     """A side without a legal move loses, in check or not."""
     return -MATE
+
+
+@jit
+def is_pass(state, move):
+    """There are no passes."""
+    return False
+
+
+@jit
+def plies_left(state):
+    """A game may go on for long."""
+    return np.int64(ENDLESS)
+
+
+@jit
+def solvable(state, parameters, depth):
+    """Nothing is solved."""
+    return False
+
+
+@jit
+def solve(state, search, lists, parameters, alpha, beta, ply):
+    """Never called."""
+    return np.int64(0)
+
+
+@jit
+def best_line(state, search, lists, parameters, score):
+    """Never called."""
 
 
 @jit

@@ -1,0 +1,61 @@
+"""Othello: perft 11 and the FFO endgames of up to 20 empty squares, solved exactly on one pinned core.
+
+FFO 40 (20 empty squares) is the case for which others publish figures: a top engine solves it in 21 million nodes.
+
+    python benchmarks/othello_speed.py [repeats]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from measuring import pin, report
+
+from engine.engine import StopFlag
+from engine.games import game_named
+from engine.solving import Solver
+
+PERFT_DEPTH = 11
+PERFT_LEAVES = 212_258_800
+MOST_EMPTIES = 20
+REFERENCE = 40
+REFERENCE_NODES = 21_000_000
+SUITE = Path(__file__).parent.parent / "tests" / "data" / "othello_ffo.json"
+
+
+def main() -> None:
+    """Measure and print; a wrong count or score ends the program."""
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    pin()
+    game = game_named("othello")
+    position = game.position()
+    game.perft(position, 1)
+    seconds = []
+    for _ in range(repeats):
+        start = time.process_time()
+        assert game.perft(position, PERFT_DEPTH) == PERFT_LEAVES
+        seconds.append(time.process_time() - start)
+    report(f"othello perft {PERFT_DEPTH}", seconds, "CPU s", "under 1")
+    solver = Solver("othello", {}, StopFlag())
+    cases = [case for case in json.loads(SUITE.read_text("utf-8"))["positions"] if case["empties"] <= MOST_EMPTIES]
+    solver.solve(game.position(f"{cases[0]['board']} {cases[0]['side']}"))
+    nodes, total = 0, 0.0
+    for case in cases:
+        start = time.process_time()
+        solution = solver.solve(game.position(f"{case['board']} {case['side']}"))
+        took = time.process_time() - start
+        assert solution.score == case["score"], case["id"]
+        assert solution.best_move in case["best_moves"], case["id"]
+        nodes, total = nodes + solution.nodes, total + took
+        if case["id"] == REFERENCE:
+            report(f"FFO {REFERENCE}", [took], "CPU s", "under 60")
+            share = solution.nodes / REFERENCE_NODES
+            report(f"FFO {REFERENCE}", [solution.nodes], "nodes", f"at most 8 times 21 million; here {share:.2f} times")
+    print(f"{len(cases)} endgames of up to {MOST_EMPTIES} empty squares: {nodes} nodes, {total:.2f} CPU s, all exact")
+
+
+if __name__ == "__main__":
+    main()

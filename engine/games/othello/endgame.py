@@ -1,0 +1,488 @@
+"""Exact solving of Othello endgames, from any position the search reaches with enough depth.
+
+Alpha-beta on bitboards alone, in discs and not in hundredths of them. Three kinds of nodes by the number of empty
+squares: from ``endgame_sort_empties`` on moves are sorted and the table is used (under keys of its own, since here
+every entry is exact); below, regions with an odd number of empty squares come first; the last four squares have
+functions of their own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.games.othello.boards import (
+    CORNERS,
+    FULL,
+    NONE,
+    ONE,
+    SQUARES,
+    flips,
+    legal_squares,
+    neighbours,
+    stable_discs,
+)
+from engine.games.othello.moves import generate
+from engine.games.othello.position import STOCK, board_key, make, other_discs, own_discs, unmake
+from engine.games.othello.rules import A_DISC, final_difference, is_over
+from engine.kernel import jit, lowest_bit, popcount
+from engine.search.clock import spend_nodes
+from engine.search.table import (
+    EXACT,
+    LOWER_BOUND,
+    UPPER_BOUND,
+    entry_bound,
+    entry_move,
+    entry_score,
+    probe,
+    store,
+)
+
+WORST = -65
+"""Below every result."""
+_SOLVED = np.uint64(0x6F74_6865_6C6C_6F21)
+"""Tells the solver's entries in the table from those of the search, which are estimates."""
+_LAST = 4
+"""Empty squares that have a function of their own."""
+_STABILITY_FROM = 20
+"""Least alpha, in discs, at which stable discs are counted: below, they decide too rarely to pay."""
+
+QUADRANT = np.array([square // 32 * 2 + square % 8 // 4 for square in range(SQUARES)], np.int64)
+_QUADRANTS = [sum(1 << square for square in range(SQUARES) if QUADRANT[square] == number) for number in range(4)]
+_QUADRANT_0, _QUADRANT_1, _QUADRANT_2, _QUADRANT_3 = (np.uint64(mask) for mask in _QUADRANTS)
+
+BESIDE = np.array(
+    [
+        sum(
+            1 << other
+            for other in range(SQUARES)
+            if other != square and abs(other % 8 - square % 8) <= 1 and abs(other // 8 - square // 8) <= 1
+        )
+        for square in range(SQUARES)
+    ],
+    np.uint64,
+)
+"""The neighbours of each square: without a disc of the other side on one of them no move turns anything."""
+
+# What a move's order is made of.
+_TABLE_MOVE = 1 << 24
+_HINT = 1 << 23
+_REPLY = 64
+_CORNER_REPLY = 64
+_POTENTIAL_REPLY = 12
+_CORNER = 96
+_ODD_REGION = 32
+
+
+@jit
+def _turned(own, other, square):
+    """Discs that a move on an empty square turns; none if it is not legal."""
+    if other & BESIDE[np.uint64(square)] == NONE:
+        return NONE
+    return flips(own, other, square)
+
+
+@jit
+def _last_square(search, own, other, square):
+    """Result with one empty square."""
+    difference = 2 * popcount(own) - 63
+    turned = popcount(_turned(own, other, square))
+    if turned != 0:
+        search.leaf_nodes += 1
+        return difference + 2 * turned + 1
+    turned = popcount(_turned(other, own, square))
+    if turned != 0:
+        search.leaf_nodes += 1
+        return difference - 2 * turned - 1
+    return difference + 1 if difference > 0 else difference - 1
+
+
+@jit
+def _last_two(search, own, other, alpha, beta, one, two):
+    """Result with two empty squares, within or beyond (alpha, beta)."""
+    best = np.int64(WORST)
+    turned = _turned(own, other, one)
+    if turned != NONE:
+        search.leaf_nodes += 1
+        best = -_last_square(search, other ^ turned, own ^ turned ^ (ONE << np.uint64(one)), two)
+        if best >= beta:
+            return best
+    turned = _turned(own, other, two)
+    if turned != NONE:
+        search.leaf_nodes += 1
+        return max(best, -_last_square(search, other ^ turned, own ^ turned ^ (ONE << np.uint64(two)), one))
+    if best > WORST:
+        return best
+    # A pass: the other side chooses, to the least.
+    worst = np.int64(-WORST)
+    turned = _turned(other, own, one)
+    if turned != NONE:
+        search.leaf_nodes += 1
+        worst = _last_square(search, own ^ turned, other ^ turned ^ (ONE << np.uint64(one)), two)
+        if worst <= alpha:
+            return worst
+    turned = _turned(other, own, two)
+    if turned != NONE:
+        search.leaf_nodes += 1
+        return min(worst, _last_square(search, own ^ turned, other ^ turned ^ (ONE << np.uint64(two)), one))
+    return worst if worst < -WORST else final_difference(own, other)
+
+
+@jit
+def _last_three(search, parameters, own, other, alpha, beta, one, two, three, passed):
+    """Result with three empty squares."""
+    if parameters.endgame_parity != 0:
+        # Of two squares in one region and one in another the single one first.
+        if QUADRANT[np.uint64(one)] == QUADRANT[np.uint64(two)]:
+            one, three = three, one
+        elif QUADRANT[np.uint64(one)] == QUADRANT[np.uint64(three)]:
+            one, two = two, one
+    best = np.int64(WORST)
+    turned = _turned(own, other, one)
+    if turned != NONE:
+        search.leaf_nodes += 1
+        best = -_last_two(search, other ^ turned, own ^ turned ^ (ONE << np.uint64(one)), -beta, -alpha, two, three)
+        if best >= beta:
+            return best
+        alpha = max(alpha, best)
+    turned = _turned(own, other, two)
+    if turned != NONE:
+        search.leaf_nodes += 1
+        value = -_last_two(search, other ^ turned, own ^ turned ^ (ONE << np.uint64(two)), -beta, -alpha, one, three)
+        if value >= beta:
+            return value
+        best = max(best, value)
+        alpha = max(alpha, best)
+    turned = _turned(own, other, three)
+    if turned != NONE:
+        search.leaf_nodes += 1
+        value = -_last_two(search, other ^ turned, own ^ turned ^ (ONE << np.uint64(three)), -beta, -alpha, one, two)
+        best = max(best, value)
+    if best > WORST:
+        return best
+    if passed != 0:
+        return final_difference(own, other)
+    return -_last_three(search, parameters, other, own, -beta, -alpha, one, two, three, np.int64(1))
+
+
+@jit
+def _after_four(search, parameters, own, other, alpha, beta, played, one, two, three):
+    """Value of a move to ``played`` with four empty squares; ``WORST`` if it is not legal."""
+    turned = _turned(own, other, played)
+    if turned == NONE:
+        return np.int64(WORST)
+    search.leaf_nodes += 1
+    return -_last_three(
+        search, parameters, other ^ turned, own ^ turned ^ (ONE << np.uint64(played)), -beta, -alpha, one, two, three,
+        np.int64(0)
+    )  # fmt: skip
+
+
+@jit
+def _last_four(search, parameters, own, other, alpha, beta, passed):
+    """Result with four empty squares."""
+    empty = ~(own | other)
+    if parameters.endgame_parity != 0:
+        odd = empty & _odd_regions(empty)
+        even = empty & ~odd
+    else:
+        odd, even = empty, NONE
+    # The squares in the order of trial: those in odd regions first.
+    if odd == NONE:
+        odd, even = even, NONE
+    one = lowest_bit(odd)
+    odd &= odd - ONE
+    if odd == NONE:
+        odd, even = even, NONE
+    two = lowest_bit(odd)
+    odd &= odd - ONE
+    if odd == NONE:
+        odd, even = even, NONE
+    three = lowest_bit(odd)
+    odd &= odd - ONE
+    four = lowest_bit(odd | even)
+    best = _after_four(search, parameters, own, other, alpha, beta, one, two, three, four)
+    if best >= beta:
+        return best
+    alpha = max(alpha, best)
+    best = max(best, _after_four(search, parameters, own, other, alpha, beta, two, one, three, four))
+    if best >= beta:
+        return best
+    alpha = max(alpha, best)
+    best = max(best, _after_four(search, parameters, own, other, alpha, beta, three, one, two, four))
+    if best >= beta:
+        return best
+    alpha = max(alpha, best)
+    best = max(best, _after_four(search, parameters, own, other, alpha, beta, four, one, two, three))
+    if best > WORST:
+        return best
+    if passed != 0:
+        return final_difference(own, other)
+    return -_last_four(search, parameters, other, own, -beta, -alpha, np.int64(1))
+
+
+@jit
+def _odd_regions(empty):
+    """The quadrants with an odd number of empty squares."""
+    odd = NONE
+    if popcount(empty & _QUADRANT_0) & 1 != 0:
+        odd |= _QUADRANT_0
+    if popcount(empty & _QUADRANT_1) & 1 != 0:
+        odd |= _QUADRANT_1
+    if popcount(empty & _QUADRANT_2) & 1 != 0:
+        odd |= _QUADRANT_2
+    if popcount(empty & _QUADRANT_3) & 1 != 0:
+        odd |= _QUADRANT_3
+    return odd
+
+
+@jit
+def _stability_bound(own, other):
+    """The most the side to move can still reach, since the other's stable discs stay."""
+    return 64 - 2 * popcount(stable_discs(other, own))
+
+
+@jit
+def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
+    """Result with few empty squares: no sorting, no table; nodes are counted in ``search.leaf_nodes``."""
+    if parameters.endgame_stability != 0 and alpha >= _STABILITY_FROM:
+        bound = _stability_bound(own, other)
+        if bound <= alpha:
+            return np.int64(bound)
+    squares = legal_squares(own, other)
+    if squares == NONE:
+        if legal_squares(other, own) == NONE:
+            return final_difference(own, other)
+        return -_solve_unsorted(search, parameters, other, own, -beta, -alpha, empties)
+    first = FULL
+    if parameters.endgame_parity != 0:
+        first = _odd_regions(~(own | other))
+    best = np.int64(WORST)
+    group = squares & first
+    rest = squares & ~first
+    while True:
+        if group == NONE:
+            if rest == NONE:
+                return best
+            group = rest
+            rest = NONE
+        corner = group & CORNERS
+        square = lowest_bit(corner if corner != NONE else group)
+        bit = ONE << np.uint64(square)
+        group ^= bit
+        turned = flips(own, other, square)
+        search.leaf_nodes += 1
+        if empties == _LAST + 1:
+            value = -_last_four(search, parameters, other ^ turned, own ^ turned ^ bit, -beta, -alpha, np.int64(0))
+        else:
+            value = -_solve_unsorted(
+                search, parameters, other ^ turned, own ^ turned ^ bit, -beta, -alpha, np.int64(empties - 1)
+            )
+        if value > best:
+            best = value
+            if value >= beta:
+                return best
+            alpha = max(alpha, value)
+
+
+@jit
+def _order_moves(search, lists, parameters, own, other, squares, beta, empties, row, table_move, hint):
+    """Write the moves and their order into ``lists``; a value of at least ``beta`` that a child's entry proves, or
+    ``WORST``.
+    """
+    index = np.uint64(row)
+    count = np.uint64(0)
+    odd = _odd_regions(~(own | other)) if parameters.endgame_parity != 0 else NONE
+    look_up = parameters.enhanced_cutoff_depth != 0 and empties >= parameters.enhanced_cutoff_depth
+    while squares != NONE:
+        square = lowest_bit(squares)
+        bit = ONE << np.uint64(square)
+        squares ^= bit
+        turned = flips(own, other, square)
+        next_own = other ^ turned
+        next_other = own ^ turned ^ bit
+        if look_up:
+            entry = probe(search, board_key(next_own, next_other) ^ _SOLVED)
+            if entry != 0 and entry_bound(entry) != LOWER_BOUND:
+                value = -entry_score(entry, 0) // A_DISC
+                if value >= beta:
+                    return value
+        order = np.int64(0)
+        if square == table_move:
+            order = np.int64(_TABLE_MOVE)
+        elif square == hint:
+            order = np.int64(_HINT)
+        if parameters.endgame_fastest_first != 0:
+            replies = legal_squares(next_own, next_other)
+            order -= _REPLY * popcount(replies) + _CORNER_REPLY * popcount(replies & CORNERS)
+            order -= _POTENTIAL_REPLY * popcount(neighbours(next_other) & ~(next_own | next_other))
+        if bit & CORNERS != NONE:
+            order += _CORNER
+        if bit & odd != NONE:
+            order += _ODD_REGION
+        lists.moves[index, count] = square
+        lists.order[index, count] = order
+        count += ONE
+    return np.int64(WORST)
+
+
+@jit
+def _best_first(lists, row, start, count):
+    """Bring the best of the moves from ``start`` on to ``start`` and return it."""
+    best = start
+    for place in range(start + 1, count):
+        if lists.order[row, place] > lists.order[row, best]:
+            best = place
+    square = lists.moves[row, best]
+    lists.moves[row, best] = lists.moves[row, start]
+    lists.order[row, best] = lists.order[row, start]
+    lists.moves[row, start] = square
+    return np.int64(square)
+
+
+@jit
+def _solve_few(search, parameters, own, other, alpha, beta, empties):
+    """Result below the level of sorted nodes, its nodes accounted for; means nothing if the search was stopped."""
+    search.leaf_nodes = 0
+    if empties == _LAST:
+        value = _last_four(search, parameters, own, other, alpha, beta, np.int64(0))
+    else:
+        value = _solve_unsorted(search, parameters, own, other, alpha, beta, empties)
+    spend_nodes(search, parameters, np.int64(search.leaf_nodes))
+    return value
+
+
+@jit
+def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, row):
+    """Result with many empty squares, in discs; means nothing if ``search.stopped`` is set."""
+    if parameters.endgame_stability != 0 and alpha >= _STABILITY_FROM:
+        bound = _stability_bound(own, other)
+        if bound <= alpha:
+            return np.int64(bound)
+    squares = legal_squares(own, other)
+    if squares == NONE:
+        if legal_squares(other, own) == NONE:
+            return final_difference(own, other)
+        return -_solve_sorted(search, lists, parameters, other, own, -beta, -alpha, empties, np.int64(row + 1))
+    key = board_key(own, other)
+    entry = probe(search, key ^ _SOLVED)
+    table_move = np.int64(-1)
+    hint = np.int64(-1)
+    if entry != 0:
+        value = entry_score(entry, 0) // A_DISC
+        bound = entry_bound(entry)
+        if bound == EXACT or (bound == LOWER_BOUND and value >= beta) or (bound == UPPER_BOUND and value <= alpha):
+            return value
+        table_move = (entry_move(entry) >> 7) if entry_move(entry) != 0 else np.int64(-1)
+    if table_move < 0:
+        entry = probe(search, key)
+        if entry != 0 and entry_move(entry) != 0:
+            hint = entry_move(entry) >> 7
+    proven = _order_moves(search, lists, parameters, own, other, squares, beta, empties, row, table_move, hint)
+    if proven >= beta:
+        return proven
+    count = popcount(squares)
+    best = np.int64(WORST)
+    best_square = np.int64(-1)
+    raised = alpha
+    for index in range(count):
+        square = _best_first(lists, row, index, count)
+        bit = ONE << np.uint64(square)
+        turned = flips(own, other, square)
+        next_own = other ^ turned
+        next_other = own ^ turned ^ bit
+        if not spend_nodes(search, parameters, np.int64(1)):
+            return np.int64(0)
+        upper = beta if index == 0 else raised + 1
+        while True:
+            if empties <= parameters.endgame_sort_empties:
+                value = -_solve_few(
+                    search, parameters, next_own, next_other, -upper, -raised, np.int64(empties - 1)
+                )
+            else:
+                value = -_solve_sorted(
+                    search, lists, parameters, next_own, next_other, -upper, -raised, np.int64(empties - 1),
+                    np.int64(row + 1)
+                )  # fmt: skip
+            if search.stopped != 0:
+                return np.int64(0)
+            if value <= raised or value >= beta or upper == beta:
+                break
+            upper = beta
+        if value > best:
+            best = value
+            best_square = square
+            if value >= beta:
+                break
+            raised = max(raised, value)
+    bound = EXACT
+    if best >= beta:
+        bound = LOWER_BOUND
+    elif best <= alpha:
+        bound = UPPER_BOUND
+    move = STOCK + (best_square << 7)
+    store(search, key ^ _SOLVED, move, A_DISC * best, empties, bound, np.int64(0), np.int64(0))
+    return best
+
+
+@jit
+def solvable(state, parameters, depth):
+    """Whether a node of this depth reaches the end of the game and has few enough empty squares."""
+    empties = popcount(~(state.discs[0] | state.discs[1]))
+    return empties <= parameters.endgame_empties and depth >= empties
+
+
+@jit
+def solve(state, search, lists, parameters, alpha, beta, ply):
+    """Exact result in hundredths of a disc, within or beyond (alpha, beta); means nothing if the search was stopped."""
+    own = own_discs(state)
+    other = other_discs(state)
+    empties = popcount(~(own | other))
+    # Rounded outwards to whole discs: a result is at most alpha exactly if it is at most the next disc below.
+    low = np.int64(max(alpha // A_DISC, WORST))
+    high = np.int64(min(-(-beta // A_DISC), -WORST))
+    if empties >= parameters.endgame_sort_empties:
+        value = _solve_sorted(search, lists, parameters, own, other, low, high, empties, np.int64(ply))
+    else:
+        value = _solve_few(search, parameters, own, other, low, high, empties)
+    return A_DISC * value
+
+
+@jit
+def _line_move(state, search, lists, parameters, score):
+    """A move that keeps ``score``: the solver's own from the table, if it does, else the first that does."""
+    count = generate(state, lists, np.int64(0))
+    entry = probe(search, state.key ^ _SOLVED)
+    known = entry_move(entry) if entry != 0 else np.int64(0)
+    for attempt in range(count + 1):
+        move = known
+        if attempt > 0:
+            move = np.int64(lists.moves[0, attempt - 1])
+            if move == known:
+                continue
+        if move == 0:
+            continue
+        make(state, move)
+        value = -solve(state, search, lists, parameters, -score, -score + 1, np.int64(1))
+        unmake(state)
+        if search.stopped != 0:
+            return np.int64(0)
+        if value >= score:
+            return move
+    return np.int64(0)
+
+
+@jit
+def best_line(state, search, lists, parameters, score):
+    """Write a best line of a position with the exact ``score`` (hundredths of a disc) as line 0 of the results."""
+    length = 0
+    while not is_over(own_discs(state), other_discs(state)):
+        move = _line_move(state, search, lists, parameters, score)
+        if move == 0:
+            break
+        search.line_variation[0, length] = move
+        length += 1
+        make(state, move)
+        score = -score
+    for _ in range(length):
+        unmake(state)
+    search.line_length[0] = length

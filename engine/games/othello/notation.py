@@ -1,0 +1,91 @@
+"""Text of Othello positions and moves: 64 characters a1 to h1, a2 to h8, then the side to move; ``d3``, ``pass``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from engine.games.contract import MoveError, PositionError
+from engine.games.othello.boards import SQUARES
+from engine.games.othello.position import BLACK, PASS_SQUARE, STATE_DTYPE, WHITE, refresh_key
+from engine.kernel import new_record
+
+START = "---------------------------OX------XO--------------------------- X"
+PASS_WORDS = ("pass", "pa", "ps", "--")
+_OCCUPANTS = "XO"
+_EMPTY = "-."
+
+
+def square_name(square: int) -> str:
+    """Name of a square: file a to h, rank 1 to 8."""
+    return "abcdefgh"[square % 8] + str(square // 8 + 1)
+
+
+def format_move(code: int) -> str:
+    """``d3``, or ``pass``."""
+    return "pass" if code >> 7 == PASS_SQUARE else square_name(code >> 7)
+
+
+def read_move(word: str) -> str:
+    """A move's usual spelling; raises ``MoveError``."""
+    move = word.lower()
+    if move in PASS_WORDS:
+        return "pass"
+    if not re.fullmatch(r"[a-h][1-8]", move):
+        raise MoveError(f"cannot read the move {word!r}, expected a square such as d3, or pass")
+    return move
+
+
+def read_moves(words: Sequence[str]) -> list[str]:
+    """Moves in their usual spelling; raises ``MoveError``."""
+    return [read_move(word) for word in words]
+
+
+def parse_position(text: str) -> Any:
+    """The state of a board and a side to move; raises ``PositionError``, naming what is wrong.
+
+    Letters may be of either case and ``.`` may stand for an empty square; the four squares in the middle must be
+    occupied, as they are from the start on.
+    """
+    fields = text.split()
+    if "/" in text and fields[1:] and fields[1] in ("w", "b", "r"):
+        raise PositionError(f"board {text!r}: expected 64 characters and X or O (this looks like a FEN)")
+    if len(fields) != 2:
+        raise PositionError(f"board {text!r}: expected 64 characters (X, O or -) and the side to move, X or O")
+    board, side = fields[0].upper(), fields[1].upper()
+    if len(board) != SQUARES:
+        raise PositionError(f"board {text!r}: {len(board)} squares, expected 64 (a1 to h1, a2 to h8)")
+    if side not in _OCCUPANTS:
+        raise PositionError(f"board {text!r}: side to move is {fields[1]!r}, expected X (Black) or O (White)")
+    discs = [0, 0]
+    for square, letter in enumerate(board):
+        if letter in _OCCUPANTS:
+            discs[_OCCUPANTS.index(letter)] |= 1 << square
+        elif letter not in _EMPTY:
+            raise PositionError(f"board {text!r}: {letter!r} on {square_name(square)}, expected X, O or -")
+    for square in (27, 28, 35, 36):
+        if not (discs[0] | discs[1]) >> square & 1:
+            raise PositionError(f"board {text!r}: {square_name(square)} is empty, where every game begins with a disc")
+    state = new_record(STATE_DTYPE)
+    state.discs[BLACK], state.discs[WHITE] = discs
+    state.side = _OCCUPANTS.index(side)
+    refresh_key(state)
+    return state
+
+
+def format_position(state: Any) -> str:
+    """The board's 64 characters and the side to move."""
+    return f"{''.join(_board_letters(state))} {_OCCUPANTS[int(state.side)]}"
+
+
+def _board_letters(state: Any) -> list[str]:
+    black, white = int(state.discs[BLACK]), int(state.discs[WHITE])
+    return ["X" if black >> square & 1 else "O" if white >> square & 1 else "-" for square in range(SQUARES)]
+
+
+def draw(state: Any) -> str:
+    """The board for a terminal, a1 at the top left."""
+    letters = _board_letters(state)
+    rows = [f"{rank + 1} {' '.join(letters[8 * rank : 8 * rank + 8])}" for rank in range(8)]
+    return "\n".join(["  a b c d e f g h", *rows])

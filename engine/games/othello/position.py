@@ -1,0 +1,136 @@
+"""The compiled state of an Othello position: layout, hashing, making and unmaking moves.
+
+A move is ``STOCK`` + (square << 7): a disc comes from the stock to a square, 0 (a1) to 63 (h8). A pass is a move to
+``PASS_SQUARE``; it is legal, and then the only move, where there is no square to play on but the opponent has one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.games.othello.boards import NONE, ONE, flips
+from engine.kernel import jit, multiply_words
+from engine.parameters import BY_NAME
+from engine.values import MAX_PLY
+
+BLACK, WHITE = 0, 1
+STOCK = 1
+PASS_SQUARE = 64
+PASS = STOCK + (PASS_SQUARE << 7)
+
+LONGEST_GAME = 128
+"""Plies a game can have at most, passes included: 60 discs and no two passes in a row."""
+PHASES = 6
+FEATURES = len(BY_NAME["evaluation_weights"].legal)
+
+STATE_DTYPE = np.dtype(
+    [
+        ("othello", np.int64),  # the marker that chooses the game's functions; must come first
+        ("side", np.uint8),  # side to move: 0 Black, 1 White
+        ("ply", np.uint16),  # moves made since the state was set up; index into the undo arrays
+        ("key", np.uint64),  # hash of own and other discs: the same for a position with colours exchanged
+        ("discs", np.uint64, (2,)),  # by colour
+        ("weights_address", np.int64),  # where ``weights`` were copied from
+        ("weights", np.int32, (PHASES, FEATURES)),  # of the evaluation, hundredths of a disc
+        ("undo_key", np.uint64, (LONGEST_GAME + MAX_PLY + 2,)),
+        ("undo_flips", np.uint64, (LONGEST_GAME + MAX_PLY + 2,)),
+        ("undo_move", np.int32, (LONGEST_GAME + MAX_PLY + 2,)),
+    ],
+    align=True,
+)
+
+# Odd multipliers with bits well spread (the first three of splitmix64's constants).
+_FIRST, _SECOND, _THIRD = (
+    np.uint64(0x9E37_79B9_7F4A_7C15), np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1331_11EB)
+)  # fmt: skip
+_HALF = np.uint64(32)
+_ROUND = np.uint64(29)
+
+
+@jit
+def board_key(own, other):
+    """Hash of a position from the discs of the side to move and those of the other."""
+    mixed = multiply_words(own ^ _SECOND, _FIRST)
+    mixed = multiply_words(mixed ^ (mixed >> _HALF) ^ other, _SECOND)
+    mixed = multiply_words(mixed ^ (mixed >> _ROUND), _THIRD)
+    return mixed ^ (mixed >> _HALF)
+
+
+@jit
+def own_discs(state):
+    """Discs of the side to move."""
+    return state.discs[np.uint64(state.side)]
+
+
+@jit
+def other_discs(state):
+    """Discs of the side not to move."""
+    return state.discs[np.uint64(1 - state.side)]
+
+
+@jit
+def refresh_key(state):
+    """Compute the hash anew."""
+    state.key = board_key(own_discs(state), other_discs(state))
+
+
+@jit
+def key_after(state, move):
+    """No cheap guess is possible, since a move turns many discs; the position's own hash does no harm."""
+    return state.key
+
+
+@jit
+def make(state, move):
+    """Play a legal move."""
+    ply = np.uint64(state.ply)
+    side = np.uint64(state.side)
+    enemy = ONE - side
+    state.undo_key[ply] = state.key
+    state.undo_move[ply] = move
+    square = move >> 7
+    turned = NONE
+    if square != PASS_SQUARE:
+        turned = flips(state.discs[side], state.discs[enemy], square)
+        state.discs[side] ^= turned | (ONE << np.uint64(square))
+        state.discs[enemy] ^= turned
+    state.undo_flips[ply] = turned
+    state.side = enemy
+    state.ply = ply + ONE
+    state.key = board_key(state.discs[enemy], state.discs[side])
+
+
+@jit
+def unmake(state):
+    """Take back the last move."""
+    ply = np.uint64(state.ply) - ONE
+    enemy = np.uint64(state.side)
+    side = ONE - enemy
+    square = np.int64(state.undo_move[ply]) >> 7
+    if square != PASS_SQUARE:
+        turned = state.undo_flips[ply]
+        state.discs[side] ^= turned | (ONE << np.uint64(square))
+        state.discs[enemy] ^= turned
+    state.side = side
+    state.ply = ply
+    state.key = state.undo_key[ply]
+
+
+@jit
+def make_null(state):
+    """Skip the turn though there may be moves."""
+    make(state, np.int64(PASS))
+    state.undo_move[np.uint64(state.ply) - ONE] = 0
+
+
+@jit
+def unmake_null(state):
+    """Take back a skipped turn."""
+    state.undo_move[np.uint64(state.ply) - ONE] = PASS
+    unmake(state)
+
+
+@jit
+def past_move(state, ply):
+    """The move made at a ply of the state."""
+    return np.int64(state.undo_move[np.uint64(ply)])

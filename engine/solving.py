@@ -1,0 +1,73 @@
+"""Exact solving of a whole position: its score, a best line, and on request the score of every move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.engine import Engine, StopFlag
+from engine.errors import UserError
+from engine.games import GAMES, game_named
+from engine.games.contract import Position
+from engine.limits import Limits
+from engine.values import MAX_DEPTH
+
+SETTINGS = {"endgame_empties": 60, "hash_mb": 256}
+"""Settings of a solving engine that differ from a playing one's."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What is known of a position that was played out to the end. Scores are in the game's own units (discs)."""
+
+    score: int
+    """The view of the side to move."""
+    best_move: str | None
+    """``None`` where the game is over."""
+    line: tuple[str, ...]
+    """A best line, its first move the best move."""
+    nodes: int
+    moves: Mapping[str, int] | None
+    """Every legal move's score, the view of the side to move; ``None`` if not asked for."""
+
+
+class Solver:
+    """Solves positions of one game; ``settings`` are overrides of the engine's."""
+
+    def __init__(self, game: str, settings: Mapping[str, Any], stop: StopFlag) -> None:
+        self._game = game_named(game)
+        if not self._game.score_unit:
+            able = ", ".join(name for name in GAMES if game_named(name).score_unit)
+            raise UserError(f"{game} cannot be played out to the end; solve is for {able}")
+        self._engine = Engine(game, {**SETTINGS, **settings})
+        self._stop = stop
+        self._nodes = 0
+
+    def solve(self, position: Position, *, every_move: bool = False) -> Solution:
+        """Play a position out to the end; the result means nothing once the stop flag is set."""
+        self._nodes = 0
+        self._engine.new_game()
+        if not position.move_codes():
+            score = int(self._game.kernels.final_score(position.state)) // self._game.score_unit
+            return Solution(score, None, (), 0, {} if every_move else None)
+        moves = None
+        if every_move:
+            moves = {move: self._score_after(position, move) for move in position.legal_moves()}
+            score = max(moves.values())
+        else:
+            score = self._score(position)
+        line, nodes = self._engine.best_line(position, score * self._game.score_unit)
+        return Solution(score, line[0] if line else None, line, self._nodes + nodes, moves)
+
+    def _score_after(self, position: Position, move: str) -> int:
+        child = position.copy()
+        child.push(move)
+        if not child.move_codes():
+            return -int(self._game.kernels.final_score(child.state)) // self._game.score_unit
+        return -self._score(child)
+
+    def _score(self, position: Position) -> int:
+        result = self._engine.search(position, Limits(depth=MAX_DEPTH), stop=self._stop)
+        self._nodes += result.nodes
+        return result.score // self._game.score_unit
