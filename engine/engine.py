@@ -18,6 +18,7 @@ from engine.parameters import Value, resolve, to_record
 from engine.search.clock import CLOCK_CODES, allot, start_clock
 from engine.search.driver import new_game, think
 from engine.search.instruments import INSTRUMENTS_DTYPE, clear_instruments, instruments_data
+from engine.search.node import prepare_reductions
 from engine.search.null_samples import check_null_samples
 from engine.search.quiescence import static_value, terminal_value
 from engine.search.records import COUNTERS, END_REASONS, MAX_LINES, NO_LIMIT, SEARCH_DTYPE
@@ -154,6 +155,7 @@ class SearchMemory:
         self.parameters = to_record(parameters)
         self.search.lines = 1
         self.search.replacement = self.parameters.replacement
+        prepare_reductions(self.search, self.parameters)
         self.search.depth_limit = NO_LIMIT
         self.search.node_limit = NO_LIMIT
         self.search.soft_ns = self.search.hard_ns = NO_LIMIT

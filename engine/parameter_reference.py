@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from engine.parameters import Parameter, Value, format_value
@@ -18,6 +21,16 @@ SOURCES = {
     "ours": "what no text says",
 }
 """What the marks in the column of sources stand for, by their first word."""
+
+MEASUREMENTS = Path(__file__).parent / "parameter_measurements.toml"
+"""What speaks for the defaults, by parameter; no program of its own, so that a new figure compiles nothing anew."""
+
+
+@cache
+def measurements() -> Mapping[str, str]:
+    """What each parameter was measured to be worth: one line a parameter, the default's view, in Elo."""
+    return {str(name): str(text) for name, text in tomllib.loads(MEASUREMENTS.read_text("utf-8"))["measured"].items()}
+
 
 _INDENT = "    "
 _LEAST_LEGAL_WIDTH = 24
@@ -50,7 +63,7 @@ def as_markdown(rows: Sequence[Parameter]) -> str:
     """A Markdown table with a row for each parameter and a column for each property, and the list of sources."""
     titles = (
         "Parameter", "Default", "Legal", "Tuning", "Scale", "Unit", "Games", "Needs", "Sound", "Option", "Meaning",
-        "Source",
+        "Source", "Measured",
     )  # fmt: skip
     table = [titles, ("---",) * len(titles)]
     for row in rows:
@@ -58,6 +71,7 @@ def as_markdown(rows: Sequence[Parameter]) -> str:
             f"`{row.name}`", format_value(row.default), _values(row.kind, row.legal), _values(row.kind, row.tuning),
             row.scale if row.kind == "integer" and row.tuning else "", row.unit, ", ".join(row.games) or "all",
             _need(row), "yes" if row.sound else "no", row.protocol_name, _sentence(row.doc), row.source,
+            measurements().get(row.name, ""),
         ))  # fmt: skip
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in table]
     lines += ["", *(f"- [{mark}] {meaning}" for mark, meaning in SOURCES.items())]
@@ -83,6 +97,7 @@ def as_data(rows: Sequence[Parameter]) -> list[dict[str, Any]]:
             "protocol_name": row.protocol_name,
             "doc": row.doc,
             "source": row.source,
+            "measured": measurements().get(row.name),
         }
         for row in rows
     ]
@@ -103,6 +118,8 @@ def _details(row: Parameter) -> str:
     if row.sound:
         parts.append("Sound.")
     parts.append(f"Option {row.protocol_name}. {_sentence(row.source)}")
+    if row.name in measurements():
+        parts.append(f"Measured: {_sentence(measurements()[row.name])}")
     return " ".join(parts)
 
 

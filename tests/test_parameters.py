@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from engine.parameter_reference import SOURCES, as_data, as_markdown, as_text
+from engine.parameter_reference import SOURCES, as_data, as_markdown, as_text, measurements
 from engine.parameters import (
     BY_NAME,
     PARAMETERS,
@@ -240,3 +240,11 @@ def test_the_text_fits_any_width(width: int) -> None:
     # A row's name and default stand on one line however narrow the terminal.
     least = max(len(row.name) for row in PARAMETERS) + 2 + max(len(format_value(row.default)) for row in PARAMETERS)
     assert max(map(len, as_text(PARAMETERS, width).splitlines())) <= max(width, least)
+
+
+def test_measurements_are_of_parameters_that_exist_and_stand_beside_them() -> None:
+    assert set(measurements()) <= {row.name for row in PARAMETERS}
+    shown = {row["name"]: row["measured"] for row in as_data(PARAMETERS)}
+    assert {name: text for name, text in shown.items() if text} == dict(measurements())
+    text = " ".join(as_text(PARAMETERS, 100).split())
+    assert all(f"Measured: {figure[:1].upper()}{figure[1:]}" in text for figure in measurements().values())

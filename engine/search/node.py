@@ -46,6 +46,7 @@ from engine.search.null_move import (
 )
 from engine.search.ordering import pick_move, reward_cutoff, reward_history, score_moves
 from engine.search.quiescence import quiescence, static_value, terminal_value
+from engine.search.records import REDUCTION_DEPTHS
 from engine.search.table import (
     EXACT,
     LOWER_BOUND,
@@ -91,10 +92,18 @@ def remember_variation(search, ply, move):
 
 
 @jit
-def reduction(parameters, depth, number):
+def prepare_reductions(search, parameters):
+    """Fill the table of ``reduction``: two divisions a move are dear."""
+    for depth in range(REDUCTION_DEPTHS):
+        for number in range(MAX_MOVES):
+            amount = LOGARITHM[depth] * LOGARITHM[number] // parameters.lmr_divisor
+            search.reductions[depth, number] = min(max((parameters.lmr_base + amount) // 100, 0), depth - 2)
+
+
+@jit
+def reduction(search, depth, number):
     """Plies by which the ``number``-th move (from 0) is searched less deeply."""
-    amount = LOGARITHM[min(depth, 255)] * LOGARITHM[min(number, MAX_MOVES - 1)] // parameters.lmr_divisor
-    return min(max((parameters.lmr_base + amount) // 100, 0), depth - 2)
+    return np.int64(search.reductions[min(depth, REDUCTION_DEPTHS - 1), min(number, MAX_MOVES - 1)])
 
 
 @jit
@@ -417,7 +426,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
             and not checked
             and not in_check(state)
         ):
-            reduced = reduction(parameters, depth, np.int64(index))
+            reduced = reduction(search, depth, np.int64(index))
 
         # Step 14. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first
         # move; again in full depth if a reduced search raises alpha, and with the whole window if a null window is

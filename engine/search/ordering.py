@@ -47,6 +47,8 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
     order_captures = parameters.capture_order != _NO_CAPTURE_ORDER
     use_history = parameters.history != 0
     use_capture_history = use_history and parameters.history_captures != 0
+    by_piece = parameters.history_index == _PIECE_TO
+    of_side = np.int64(state.side) << 14 if parameters.history_index == _FROM_TO_SIDE else np.int64(0)
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
         quiet = is_quiet(state, move)
@@ -60,7 +62,8 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
         elif move == second_killer:
             order = np.int64(_KILLER)
         elif use_capture_history or (use_history and quiet):
-            order = np.int64(search.history[_history_index(state, parameters, move)])
+            place = np.int64(history_piece(state, move)) << 7 if by_piece else of_side | ((move & 127) << 7)
+            order = np.int64(search.history[place | ((move >> 7) & 127)])
         lists.order[ply, index] = order
 
 

@@ -10,6 +10,9 @@ HISTORY_SIZE = 1 << 15
 MAX_LINES = 32
 """Most lines a multi-line analysis reports."""
 
+REDUCTION_DEPTHS = 64
+"""Depths at which the reductions of late moves differ."""
+
 NO_LIMIT = 1 << 60
 
 CLOCK_OFF, CLOCK_WALL, CLOCK_CPU, CLOCK_NODE = range(4)
@@ -85,6 +88,7 @@ SEARCH_DTYPE = np.dtype(
         ("best_move_stable", np.int64),  # iterations for which the best move has stood
         ("previous_score", np.int64),  # of the iteration before the last, for MTD(f) and the time rules
         # Heuristics.
+        ("reductions", np.int8, (REDUCTION_DEPTHS, MAX_MOVES)),  # of late moves, by depth and number
         ("killers", np.int32, (MAX_PLY + 2, 2)),
         ("history", np.int32, (HISTORY_SIZE,)),
         ("variation", np.int32, (MAX_PLY + 2, MAX_PLY + 2)),
