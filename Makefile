@@ -18,8 +18,9 @@ help:  ## list the targets
 	@echo
 	@echo "PYTHON=/path/to/python chooses the interpreter of .venv (CPython 3.11 to 3.14)."
 
-demo: .venv/.installed  ## play the demonstration tournament and write its report
+demo: .venv/.installed  ## play a demonstration tournament of each game and write their reports
 	$(interpreter)
+	@.venv/bin/elolab tournament configs/tournaments/demo-othello.toml --out "results/demo-othello-{identity}"
 	@.venv/bin/elolab tournament configs/tournaments/demo.toml --out "results/demo-{identity}"
 
 test: .venv/.installed-test  ## run the tests, without the slow ones

@@ -127,9 +127,11 @@ def test_the_board_tells_of_every_line_of_every_iteration() -> None:
     result = engine.search(position, Limits(depth=4), lines=3, board=board)
     reports = board.unread()
     assert [(report.depth, report.line) for report in reports] == [(d, line) for d in (1, 2, 3, 4) for line in range(3)]
-    assert [report.score for report in reports[-3:]] == [line.score for line in result.lines]
+    # Where moves are pruned, a later line may turn out the better; the result has the best first.
+    last = sorted(reports[-3:], key=lambda report: -report.score)
+    assert [report.score for report in last] == [line.score for line in result.lines]
     assert reports[-1].nodes == result.nodes
-    assert tuple(position.game.format_move(code) for code in reports[-3].variation) == result.principal_variation
+    assert tuple(position.game.format_move(code) for code in last[0].variation) == result.principal_variation
     assert all(earlier.nodes <= later.nodes for earlier, later in pairwise(reports))
     assert board.unread() == []
 

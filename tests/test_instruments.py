@@ -183,7 +183,8 @@ def test_mates_by_a_skipped_turn_are_counted_by_both_offsets() -> None:
 
 SOUND = {
     "algorithm": "alphabeta", "aspiration": "off", "late_move_reductions": False, "hash_mb": 0,
-    "rules_in_search": False,
+    "rules_in_search": False, "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0,
+    "late_move_pruning_depth": 0, "delta_margin": 0,
 }  # fmt: skip
 """A search in which nothing but the null move can make a value wrong."""
 RECKLESS = {"null_need_attackers": False, "null_eval_gate": False, "null_min_depth": 1}

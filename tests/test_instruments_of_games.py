@@ -34,7 +34,7 @@ SHORT = Adjudication(resign_score=600, resign_moves=3, maximum_plies=40)
 
 def job_of(limit: str, instruments: InstrumentSettings | None = SETTINGS) -> GameJob:
     first, second = (
-        PlayerSpec(name, "builtin", Limits.parse(limit), parameters=tuple(resolve(parameters).items()))
+        PlayerSpec(name, "builtin", Limits.parse(limit), parameters=tuple(resolve(parameters, game="xiangqi").items()))
         for name, parameters in (("plain", {}), ("verified", {"null_verify": "always", "null_verify_min_depth": 1}))
     )
     opening = Opening(START, ("h2e2", "h9g7"))
