@@ -333,6 +333,7 @@ def test_rule_3_everything_in_a_second_process_from_the_cache(cache: Path, compi
         assert again["hits"][name] >= 1, name
 
 
+@pytest.mark.slow  # compiles everything once more
 def test_rule_8_the_bounds_checked_lane(
     cache: Path, xiangqi_alone: dict[str, Any], othello_alone: dict[str, Any], compiled_small: dict[str, Any]
 ) -> None:
