@@ -20,12 +20,14 @@ help:  ## list the targets
 
 demo: .venv/.installed  ## play a demonstration tournament of each game and write their reports
 	$(interpreter)
+	@.venv/bin/elolab compile
 	@.venv/bin/elolab tournament configs/tournaments/demo-othello.toml --out "results/demo-othello-{identity}"
 	@.venv/bin/elolab tournament configs/tournaments/demo.toml --out "results/demo-{identity}"
 
 test: .venv/.installed-test  ## run the tests, without the slow ones
 	$(interpreter)
-	@.venv/bin/python -m pytest -q -m "not slow" $(ARGUMENTS)
+	@.venv/bin/elolab compile
+	@.venv/bin/python -m pytest -q -m "not slow" --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
 
 soak: .venv/.installed-test  ## run the slow tests
 	$(interpreter)

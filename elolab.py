@@ -47,6 +47,7 @@ COMMANDS = (
     Command("solve", "engine.cli", "Engine", "play an Othello position out to the end, exactly"),
     Command("perft", "engine.cli", "Engine", "count the legal move sequences of a position"),
     Command("bench", "engine.cli", "Engine", "measure the speed and print the benchmark's node count"),
+    Command("compile", "engine.cli", "Engine", "compile the engine now, not at its first use"),
     Command("parameters", "engine.cli", "Engine", "list every setting of the engine with its range"),
 )
 

@@ -386,6 +386,26 @@ def run_bench(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def configure_compile(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab compile``."""
+    parser.description = (
+        "Compile the engine now, every game in a process of its own, and keep the code on disk. Whatever needs it does "
+        "so by itself, one game after the other; this is for machines that are being prepared, such as the nodes of a "
+        "cluster."
+    )
+
+
+def run_compile(arguments: argparse.Namespace) -> int:
+    """Compile every game."""
+    from engine.compilation import compile_games
+    from engine.games import GAMES
+    from engine.kernel import CACHE_DIRECTORY
+
+    compile_games(GAMES)
+    print(f"compiled for {' and '.join(GAMES)}; the code is in {CACHE_DIRECTORY}")
+    return 0
+
+
 def configure_engine(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab engine``."""
     from engine.protocols import PROTOCOLS

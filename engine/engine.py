@@ -18,7 +18,7 @@ from engine.parameters import Value, resolve, to_record
 from engine.search.clock import CLOCK_CODES, allot, start_clock
 from engine.search.driver import new_game, think
 from engine.search.instruments import INSTRUMENTS_DTYPE, clear_instruments, instruments_data
-from engine.search.node import prepare_reductions
+from engine.search.node import enter_address, prepare_reductions
 from engine.search.null_samples import check_null_samples
 from engine.search.quiescence import static_value, terminal_value
 from engine.search.records import COUNTERS, END_REASONS, MAX_LINES, NO_LIMIT, SEARCH_DTYPE
@@ -216,6 +216,13 @@ class SearchMemory:
         search.nanoseconds_per_node = limits.nanoseconds_per_node
         search.stop_address = stop.address if stop is not None else 0
 
+    def compile_search(self, state: Any, lists: Any) -> None:
+        """Find the search of the state's game, compiling it if need be; before the first search."""
+        if not self.search.node_address:
+            self.search.node_address = enter_address(state, self.search, lists, self.parameters)
+            if self._checker is not None:
+                self._checker.search.node_address = self.search.node_address
+
     def connect(self, ponder: StopFlag | PonderGrant | None, board: ReportBoard | None) -> None:
         """The flag that is set until the ponder hit, or the time until then, and the board told of each iteration."""
         search = self.search
@@ -300,6 +307,7 @@ class Engine:
             moves_to_go,
         )  # fmt: skip
         state = position.state
+        memory.compile_search(state, self._lists)
         self.game.kernels.prepare(state, parameters)
         memory.begin_counting()
         think(state, search, self._lists, parameters)

@@ -84,16 +84,31 @@ CACHE_DIRECTORY = _prepare_cache()
 JIT_DISABLED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009
 
 
+def jit_for_constants(function: Callable[..., Any]) -> Any:
+    """As ``jit``, but compiled anew for each constant integer it is called with, as for a type of its own."""
+    # Nothing here is called from C: its wrappers would be a tenth of the work.
+    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    return numba.njit(**options)(function)
+
+
 def jit(function: Callable[..., Any]) -> Any:
     """Compile with the options every kernel shares: cached, without the interpreter lock, integer errors as in C."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    dispatcher = jit_for_constants(function)
+    if not JIT_DISABLED:
+        template_for = dispatcher.get_call_template
+
+        def get_call_template(arguments: Any, keywords: Any) -> Any:
+            return template_for([types.unliteral(argument) for argument in arguments], keywords)
+
+        dispatcher.get_call_template = get_call_template
+    return dispatcher
 
 
 @functools.cache
 def announce_compilation() -> None:
     """Say on standard error, once, that the first use of this state of the sources takes a while."""
     if not JIT_DISABLED and not any(CACHE_DIRECTORY.rglob("*.nbc")):
-        print("elolab: compiling the engine, once for this version (about half a minute)", file=sys.stderr, flush=True)
+        print("elolab: compiling the engine, once for this version (about a minute)", file=sys.stderr, flush=True)
 
 
 # --- Stubs that choose a game's function from the type of its state record ------------------------------------------
@@ -177,6 +192,55 @@ def _overload_7(stub: Any, implementation_for: Any) -> None:
 
 
 _OVERLOADS = {1: _overload_1, 2: _overload_2, 3: _overload_3, 5: _overload_5, 7: _overload_7}
+
+
+# --- Calls by address -----------------------------------------------------------------------------------------------
+
+_UNCOMPILED: list[Callable[..., Any]] = []
+
+
+def address_of(function: Any, *arguments: Any) -> int:
+    """Where the machine code of a compiled function for such arguments is; it returns an int64.
+
+    The code of every function that a compiled one calls is optimized and stored again with each of its callers. A call
+    by address, ``call_at``, ends that: what is called so is compiled once. Numbers in place of addresses where nothing
+    is compiled.
+    """
+    if JIT_DISABLED:
+        if function not in _UNCOMPILED:
+            _UNCOMPILED.append(function)
+        return _UNCOMPILED.index(function) + 1
+    signature = tuple(numba.typeof(argument) for argument in arguments)
+    function.compile(signature)
+    result = function.overloads[signature]
+    if result.signature.return_type != types.int64:
+        raise TypeError(f"{function.__name__} returns {result.signature.return_type}, not int64")
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
+@intrinsic
+def _call_at(typingctx, address, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        kinds = signature.args[1].types
+        function_type = context.call_conv.get_function_type(types.int64, kinds)
+        function = builder.inttoptr(values[0], function_type.as_pointer())
+        unpacked = cgutils.unpack_tuple(builder, values[1])
+        status, result = context.call_conv.call_function(builder, function, types.int64, kinds, unpacked)
+        with cgutils.if_unlikely(builder, status.is_error):
+            context.call_conv.return_status_propagate(builder, status)
+        return result
+
+    return types.int64(types.int64, arguments), generate
+
+
+def call_at(address, arguments):  # type: ignore[no-untyped-def]
+    """The result of the function at ``address``, see ``address_of``, which was asked for just these types."""
+    return _UNCOMPILED[int(address) - 1](*arguments)
+
+
+@overload(call_at)
+def _call_at_typing(address, arguments):  # type: ignore[no-untyped-def]
+    return lambda address, arguments: _call_at(np.int64(address), arguments)
 
 
 # --- Bits -----------------------------------------------------------------------------------------------------------

@@ -272,6 +272,7 @@ class CompiledGames:
         memories = (self._memory(first, 0, instruments), self._memory(second, 1, instruments))
         clocks = new_record(CLOCKS_DTYPE)
         for side, contender in enumerate((first, second)):
+            memories[side].compile_search(start.state, self._lists)
             memories[side].new_game()
             memories[side].begin_counting()
             memories[side].set_limits(contender.limits, stop)

@@ -56,6 +56,34 @@ def wait_for_flag(address):  # type: ignore[no-untyped-def]
 
 
 @jit
+def tripled(value):  # type: ignore[no-untyped-def]
+    return 3 * value
+
+
+@kernel.jit_for_constants
+def doubled(value):  # type: ignore[no-untyped-def]
+    return 2 * value
+
+
+@jit
+def with_constants(value):  # type: ignore[no-untyped-def]
+    return tripled(1) + tripled(2) + tripled(value) + doubled(1) + doubled(2) + doubled(value)
+
+
+@jit
+def quotient(record, value):  # type: ignore[no-untyped-def]
+    if value == 0:
+        raise ZeroDivisionError("divided by nothing")
+    record.clocks += 1
+    return np.int64(100 // value)
+
+
+@jit
+def quotient_at(address, record, value):  # type: ignore[no-untyped-def]
+    return kernel.call_at(address, (record, value)) + 1
+
+
+@jit
 def read_clocks():  # type: ignore[no-untyped-def]
     return kernel.monotonic_ns(), kernel.thread_cpu_ns()
 
@@ -207,6 +235,26 @@ def test_words_come_back_from_memory_and_touch_no_other(word: int, index: int) -
     expected = list(range(8))
     expected[index] = word
     assert memory.tolist() == expected
+
+
+def test_constants_make_no_versions_of_a_function_unless_asked_for() -> None:
+    assert with_constants(5) == 3 * 8 + 2 * 8
+    assert len(tripled.overloads) == 1
+    assert len(doubled.overloads) == 3
+
+
+def test_a_function_is_called_by_its_address_and_its_errors_come_through() -> None:
+    record = new_record(CLOCKS_DTYPE)
+    address = kernel.address_of(quotient, record, 0)
+    assert [quotient_at(address, record, value) for value in (1, 7)] == [101, 15]
+    assert record.clocks == 2
+    with pytest.raises(ZeroDivisionError, match="divided by nothing"):
+        quotient_at(address, record, 0)
+
+
+def test_only_functions_that_return_an_integer_are_called_by_address() -> None:
+    with pytest.raises(TypeError, match="read_clocks returns"):
+        kernel.address_of(read_clocks)
 
 
 def test_rule_7_the_flag_is_read_anew_in_a_loop() -> None:

@@ -14,7 +14,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,9 @@ def _search(game: Any, text: str, depth: int, **overrides: Any) -> list[Any]:
     memory.set_limits(Limits(depth=depth), None)
     position = game.position(text)
     game.kernels.prepare(position.state, memory.parameters)
-    move = int(think(position.state, memory.search, new_record(MOVE_LISTS_DTYPE), memory.parameters))
+    lists = new_record(MOVE_LISTS_DTYPE)
+    memory.compile_search(position.state, lists)
+    move = int(think(position.state, memory.search, lists, memory.parameters))
     found = memory.search
     return [game.format_move(move), int(found.line_score[0]), int(found.nodes), int(found.depth)]
 
@@ -87,6 +89,7 @@ def task_both() -> Any:
     from engine.parameters import resolve
 
     arguments: list[Any] = []
+    lists = new_record(MOVE_LISTS_DTYPE)
     moves = []
     for game, text, depth in (
         (game_named("xiangqi"), game_named("xiangqi").bench_positions[0].text, 5), (tiny_game.GAME, "3-4-5 w", 16),
@@ -96,9 +99,10 @@ def task_both() -> Any:
         memory.set_limits(Limits(depth=depth), None)
         position = game.position(text)
         game.kernels.prepare(position.state, memory.parameters)
+        memory.compile_search(position.state, lists)
         arguments += [position.state, memory.search, memory.parameters]
         moves.append((game, memory))
-    code = int(tiny_game.think_both(*arguments, new_record(MOVE_LISTS_DTYPE)))
+    code = int(tiny_game.think_both(*arguments, lists))
     codes = (code // 100_000, code % 100_000)
     return [
         [game.format_move(code), int(memory.search.line_score[0]), int(memory.search.nodes), int(memory.search.depth)]
@@ -192,23 +196,38 @@ def main(words: list[str]) -> None:
 # --- The tests ------------------------------------------------------------------------------------------------------
 
 
-def run_process(
-    cache: Path, *words: str, program: str = Path(__file__).name, **environment: str
-) -> dict[str, Any]:
-    """What a program prints in a fresh process whose cache is below ``cache``."""
+def run_processes(
+    cache: Path, tasks: Sequence[Sequence[str]], program: str = Path(__file__).name, **environment: str
+) -> list[dict[str, Any]]:
+    """What a program prints for each list of words, in fresh processes side by side, their cache below ``cache``."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name(program)), *words],
-        cwd=ROOT,
-        env={**inherited, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache), **environment},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, f"{words} ended with {done.returncode}:\n{done.stderr[-3000:]}"
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    processes = [
+        subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name(program)), *words],
+            cwd=ROOT,
+            env={**inherited, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for words in tasks
+    ]
+    found = []
+    try:
+        for words, process in zip(tasks, processes, strict=True):
+            printed, complaints = process.communicate(timeout=TIMEOUT_SECONDS)
+            assert process.returncode == 0, f"{words} ended with {process.returncode}:\n{complaints[-3000:]}"
+            found.append(json.loads(printed.splitlines()[-1]))
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
     return found
+
+
+def run_process(cache: Path, *words: str, **settings: str) -> dict[str, Any]:
+    """What one process prints."""
+    return run_processes(cache, [words], **settings)[0]
 
 
 @pytest.fixture(scope="module")
@@ -217,18 +236,25 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def xiangqi_alone(cache: Path) -> dict[str, Any]:
-    return run_process(cache, "xiangqi")
+def alone(cache: Path) -> dict[str, dict[str, Any]]:
+    """By game, what a process prints that knows no other; all of them write the cache at once, as users' may."""
+    games = ("xiangqi", "othello", "takeaway")
+    return dict(zip(games, run_processes(cache, [(game,) for game in games]), strict=True))
 
 
 @pytest.fixture(scope="module")
-def othello_alone(cache: Path) -> dict[str, Any]:
-    return run_process(cache, "othello")
+def xiangqi_alone(alone: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return alone["xiangqi"]
 
 
 @pytest.fixture(scope="module")
-def takeaway_alone(cache: Path) -> dict[str, Any]:
-    return run_process(cache, "takeaway")
+def othello_alone(alone: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return alone["othello"]
+
+
+@pytest.fixture(scope="module")
+def takeaway_alone(alone: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return alone["takeaway"]
 
 
 @pytest.fixture(scope="module")

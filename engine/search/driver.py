@@ -28,8 +28,7 @@ from engine.search.instruments import (
     note_search_end,
     note_search_start,
 )
-from engine.search.node import ALPHABETA, bounded, child_depth_of, remember_variation, search_node
-from engine.search.null_move import NORMAL
+from engine.search.node import ALPHABETA, bounded, child_depth_of, enter_node, remember_variation
 from engine.search.ordering import pick_move, prepare_heuristics, reward_cutoff, score_moves
 from engine.search.quiescence import terminal_value
 from engine.search.records import (
@@ -82,16 +81,12 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
         child = np.int64(child_depth_of(state, parameters, move, depth))
         make(state, move)
         if index == first or parameters.algorithm == ALPHABETA:
-            value = -search_node(state, search, lists, parameters, -beta, -raised, child, np.int64(1), np.int64(NORMAL))
+            value = -enter_node(state, search, lists, parameters, -beta, -raised, child, 1)
         else:
-            value = -search_node(
-                state, search, lists, parameters, -raised - 1, -raised, child, np.int64(1), np.int64(NORMAL)
-            )
+            value = -enter_node(state, search, lists, parameters, -raised - 1, -raised, child, 1)
             if value > raised and value < beta and search.stopped == 0:
                 search.researches += 1
-                value = -search_node(
-                    state, search, lists, parameters, -beta, -raised, child, np.int64(1), np.int64(NORMAL)
-                )
+                value = -enter_node(state, search, lists, parameters, -beta, -raised, child, 1)
         unmake(state)
         if search.stopped != 0:
             return np.int64(0)
@@ -277,9 +272,7 @@ def _others_lose(state, search, lists, parameters, depth):
         if not spend_node(search, parameters):
             return False
         make(state, np.int64(search.root_moves[index]))
-        value = -search_node(
-            state, search, lists, parameters, -alpha - 1, -alpha, np.int64(depth - 1), np.int64(1), np.int64(NORMAL)
-        )
+        value = -enter_node(state, search, lists, parameters, -alpha - 1, -alpha, depth - 1, 1)
         unmake(state)
         if search.stopped != 0 or value > alpha:
             return False

@@ -23,7 +23,7 @@ from engine.games.contract import (
     unmake,
     unmake_null,
 )
-from engine.kernel import jit
+from engine.kernel import address_of, call_at, jit
 from engine.parameters import choice_code
 from engine.search.clock import spend_node
 from engine.search.instruments import (
@@ -490,3 +490,21 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         reward_history(state, search, parameters, best_move, depth)
     store(search, state.key, best_move, best, depth, bound, ply, threat)
     return best
+
+
+def enter_address(state, search, lists, parameters):
+    """Where the compiled ``search_node`` for these records is; ``enter_node`` finds it in ``search.node_address``."""
+    number = 0
+    return address_of(search_node, state, search, lists, parameters, number, number, number, number, number)
+
+
+@jit
+def enter_node(state, search, lists, parameters, alpha, beta, depth, ply):
+    """``search_node`` for those above it, who do not hold its code: it is the greatest part of the engine by far."""
+    return call_at(
+        search.node_address,
+        (
+            state, search, lists, parameters, np.int64(alpha), np.int64(beta), np.int64(depth), np.int64(ply),
+            np.int64(NORMAL),
+        ),
+    )  # fmt: skip

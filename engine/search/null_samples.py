@@ -21,8 +21,7 @@ from engine.search.instruments import (
     sample_nodes,
     sample_word,
 )
-from engine.search.node import search_node
-from engine.search.null_move import NORMAL
+from engine.search.node import enter_node
 from engine.search.table import GAME_NUMBERS, WORDS_A_BUCKET
 
 
@@ -65,7 +64,7 @@ def check_null_samples(state, search, checker, lists, parameters):
                 make(state, move)
         note_null(state, search, NULL_SAMPLED, depth)
         _prepare_checker(search, checker)
-        value = search_node(state, checker, lists, parameters, beta - 1, beta, depth, length, np.int64(NORMAL))
+        value = enter_node(state, checker, lists, parameters, beta - 1, beta, depth, length)
         if checker.stopped != 0:
             note_null(state, search, NULL_UNRESOLVED, depth)
         elif value < beta:

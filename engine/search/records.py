@@ -45,6 +45,7 @@ SEARCH_DTYPE = np.dtype(
         ("ponder_address", np.int64),  # of a byte that is set until the ponder hit; 0 for none, and after the hit
         ("ponder_grant_ns", np.int64),  # pondering time granted beforehand; 0 for none, and once it is used up
         ("ponder_misses", np.int64),  # whether the search ends there, since the opponent made another move
+        ("node_address", np.int64),  # of the compiled ``search_node`` for this game
         ("report_address", np.int64),  # of the board of ``engine.search.reports``; 0 for none
         ("report_count", np.int64),
         ("instruments_address", np.int64),  # of the record of ``engine.search.instruments``; 0 for none

@@ -48,12 +48,15 @@ from engine.games.xiangqi.position import (
     make,
     unmake,
 )
-from engine.kernel import jit, lowest_bit, popcount
+from engine.kernel import jit, jit_for_constants, lowest_bit, popcount
 
 ALL, CAPTURES, COUNT = 0, 1, 2
 """Modes of generation: every legal move, captures only, or only the number of legal moves."""
 
 _TEST_EVERYTHING = -1
+
+# Typed, so that only the mode chooses what code ``_take`` becomes.
+_ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), np.int64(HALF_SQUARES)
 
 
 @jit
@@ -106,7 +109,7 @@ def _slider_attacks(state, enemy, line, start, step, ignored):
     return False
 
 
-@jit
+@jit_for_constants
 def is_safe(state, side, origin, target):
     """Whether ``side``'s general is not attacked once its piece on ``origin`` stands on ``target``.
 
@@ -224,7 +227,7 @@ def _suspects(state, base, general):
     return suspects
 
 
-@jit
+@jit_for_constants
 def _take(state, lists, row, count, mode, test, origin, mask, start, step):
     """Append (or count) the moves to the squares start + bit * step of ``mask``; returns the new count."""
     if mode == COUNT and not test:
@@ -251,7 +254,7 @@ def _elephant_mask(state, origin):
     return mask
 
 
-@jit
+@jit_for_constants
 def _take_sliders(state, lists, row, count, mode, suspects, base):
     """Append (or count) the moves of rooks and cannons."""
     side = (base >> 4) - 1
@@ -268,13 +271,13 @@ def _take_sliders(state, lists, row, count, mode, suspects, base):
         mask = (line >> shift) & enemies
         if mode != CAPTURES:
             mask |= line & SLIDE_MASK
-        count = _take(state, lists, row, count, mode, test, origin, mask, rank * 9, 1)
+        count = _take(state, lists, row, count, mode, test, origin, mask, rank * 9, _ONE)
         enemies = np.int64(state.file_bits[1 - side, file])
         line = np.int64(FILE_REACH[(rank << 10) + (np.int64(state.file_bits[side, file]) | enemies)])
         mask = (line >> shift) & enemies
         if mode != CAPTURES:
             mask |= line & SLIDE_MASK
-        count = _take(state, lists, row, count, mode, test, origin, mask, file, 9)
+        count = _take(state, lists, row, count, mode, test, origin, mask, file, _RANK)
     return count
 
 
@@ -293,7 +296,7 @@ JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
 JUMPERS = len(JUMPER_OFFSETS)
 
 
-@jit
+@jit_for_constants
 def _take_jumpers(state, lists, row, count, mode, suspects, base):
     """Append (or count) the moves of horses, pawns, elephants and advisors."""
     side = (base >> 4) - 1
@@ -319,20 +322,20 @@ def _take_jumpers(state, lists, row, count, mode, suspects, base):
             low_targets, high_targets = (mask, 0) if side == RED else (0, mask)
         else:
             low_targets, high_targets = ADVISOR_MASKS[origin, 0], ADVISOR_MASKS[origin, 1]
-        count = _take(state, lists, row, count, mode, test, origin, low_targets & low, 0, 1)
-        count = _take(state, lists, row, count, mode, test, origin, high_targets & high, HALF_SQUARES, 1)
+        count = _take(state, lists, row, count, mode, test, origin, low_targets & low, _FIRST_HALF, _ONE)
+        count = _take(state, lists, row, count, mode, test, origin, high_targets & high, _SECOND_HALF, _ONE)
     return count
 
 
-@jit
+@jit_for_constants
 def _generate(state, lists, row, mode):
     base = (np.int64(state.side) + 1) << 4
     enemy = 48 - base
     general = np.int64(state.square[base])
     suspects = _suspects(state, base, general)
     # Sliders first: their captures matter most where ordering is off.
-    count = _take_sliders(state, lists, row, 0, mode, suspects, base)
-    count = _take_jumpers(state, lists, row, count, mode, suspects, base)
+    count = _take_sliders(state, lists, np.int64(row), np.int64(0), mode, suspects, base)
+    count = _take_jumpers(state, lists, np.int64(row), count, mode, suspects, base)
     index = 0
     while GENERAL_TARGETS[general, index] != NOWHERE:
         target = np.int64(GENERAL_TARGETS[general, index])
@@ -350,19 +353,19 @@ def _generate(state, lists, row, mode):
 @jit
 def generate(state, lists, row):
     """Write every legal move into row ``row`` of ``lists.moves`` and return their number."""
-    return _generate(state, lists, row, ALL)
+    return _generate(state, lists, np.int64(row), ALL)
 
 
 @jit
 def generate_noisy(state, lists, row):
     """Write every legal capture into row ``row`` of ``lists.moves`` and return their number."""
-    return _generate(state, lists, row, CAPTURES)
+    return _generate(state, lists, np.int64(row), CAPTURES)
 
 
 @jit
 def count_moves(state, lists):
     """The number of legal moves; ``lists`` is not written."""
-    return _generate(state, lists, 0, COUNT)
+    return _generate(state, lists, np.int64(0), COUNT)
 
 
 @jit
