@@ -23,7 +23,10 @@ TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
 
 @dataclass(frozen=True)
 class Command:
-    """One row of the table: ``module`` has ``configure_<name>(parser)`` and ``run_<name>(arguments) -> int``."""
+    """One row of the table: ``module`` has ``configure_<name>(parser)`` and ``run_<name>(arguments) -> int``.
+
+    A hyphen of the name is an underscore there.
+    """
 
     name: str
     module: str
@@ -40,6 +43,7 @@ COMMANDS = (
     Command("convert", "arena.cli", "Playing", "convert games between notations, formats and encodings"),
     Command("tune", "tuning.cli", "Improving", "search for better settings, then confirm them"),
     Command("ablate", "tuning.cli", "Improving", "measure what each feature of the search is worth"),
+    Command("fit-evaluation", "tuning.cli", "Improving", "fit an evaluation's weights to games of self-play"),
     Command("engine", "engine.cli", "Engine", "run the engine as a program: UCCI, UCI, Qianhong"),
     Command("analyse", "engine.cli", "Engine", "search a position"),
     Command("suite", "engine.cli", "Engine", "solve positions with known best moves"),
@@ -105,12 +109,13 @@ def _run_command(command: Command, words: list[str]) -> int:
     module = import_module(command.module)
     summary = command.summary[0].upper() + command.summary[1:] + "."
     parser = CommandParser(prog=f"elolab {command.name}", description=summary)
-    getattr(module, f"configure_{command.name}")(parser)
+    function = command.name.replace("-", "_")
+    getattr(module, f"configure_{function}")(parser)
     try:
         arguments = parser.parse_args(words)
     except SystemExit as finished:  # --help
         return int(finished.code or 0)
-    return int(getattr(module, f"run_{command.name}")(arguments))
+    return int(getattr(module, f"run_{function}")(arguments))
 
 
 def find_command(name: str) -> Command:

@@ -250,14 +250,14 @@ def add_output_argument(parser: argparse.ArgumentParser, default: str = "results
 def add_seed_argument(parser: argparse.ArgumentParser, default: int | None = None) -> None:
     """``--seed N``, the random seed."""
     said = "" if default is None else f" (default {default})"
-    parser.add_argument("--seed", type=_at_least(0), default=default, metavar="N", help=f"random seed{said}")
+    parser.add_argument("--seed", type=whole_number(0), default=default, metavar="N", help=f"random seed{said}")
 
 
 def add_concurrency_argument(parser: argparse.ArgumentParser) -> None:
     """``--concurrency N``: games at a time; ``arguments.concurrency`` is always a number."""
     parser.add_argument(
         "--concurrency",
-        type=_at_least(1),
+        type=whole_number(1),
         default=usable_processors(),
         metavar="N",
         help="games at a time (default: the usable processors, here %(default)s)",
@@ -271,7 +271,9 @@ def usable_processors() -> int:
     return os.cpu_count() or 1
 
 
-def _at_least(lowest: int) -> Any:
+def whole_number(lowest: int) -> Any:
+    """A reader of whole numbers of at least ``lowest``, for ``add_argument``."""
+
     def read(text: str) -> int:
         if not text.isascii() or not text.isdigit() or int(text) < lowest:
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {lowest}")

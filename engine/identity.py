@@ -20,7 +20,7 @@ ENGINE_DIRECTORY = Path(__file__).parent
 
 # Sources that cannot change a move: the shell around the kernels and the texts shown to people.
 _NOT_KERNEL = {
-    "bench.py", "cli.py", "command_line.py", "configuration.py", "errors.py", "identity.py", "limits.py",
+    "bench.py", "cli.py", "command_line.py", "configuration.py", "errors.py", "fitting.py", "identity.py", "limits.py",
     "parameters.py", "parameter_reference.py", "presets.py", "solving.py", "weights.py",
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"protocols"}

@@ -363,8 +363,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             "score repetitions, the move limit and bare material inside the search; off leaves them to the arbiter",
             "[ours]", games=_XIANGQI),
     Parameter("evaluation_weights", "weights", "othello",
-              ("mobility", "potential_mobility", "corners", "corner_moves", "x_squares", "c_squares", "edge_stable",
-               "edges", "centre", "discs", "to_move", "last_move"),
+              ("mobility", "potential_mobility", "frontier", "corners", "corner_moves", "unsafe_moves", "x_squares",
+               "c_squares", "a_squares", "edge_stable", "edges", "centre", "discs", "to_move", "last_move"),
               (), "linear", "", _OTHELLO, None, False,
               "file of the evaluation's weights (configs/weights), one for each feature and phase of the game; its "
               "digest becomes part of the setting", "[ours]"),

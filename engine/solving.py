@@ -60,6 +60,13 @@ class Solver:
         line, nodes = self._engine.best_line(position, score * self._game.score_unit)
         return Solution(score, line[0] if line else None, line, self._nodes + nodes, moves)
 
+    def score(self, position: Position) -> int:
+        """The exact score alone; means nothing once the stop flag is set."""
+        if not position.move_codes():
+            return int(self._game.kernels.final_score(position.state)) // self._game.score_unit
+        self._engine.new_game()
+        return self._score(position)
+
     def _score_after(self, position: Position, move: str) -> int:
         child = position.copy()
         child.push(move)

@@ -279,10 +279,13 @@ def test_weights_come_from_a_file_and_its_digest_is_part_of_the_setting(tmp_path
     engine = Engine("othello", values)
     position = GAME.position(moves=["d3"])
     assert engine.static_score(position) == 100 * (1 - 4)
-    # The columns may stand in any order: the weights are the same, and so is the evaluation.
+    # The columns may stand in any order, and what has none weighs nothing: the evaluation is the same.
     reversed_path = tmp_path / "reversed.toml"
     reversed_path.write_text(weights_text([row[::-1] for row in only_discs], FEATURE_NAMES[::-1]))
     assert Engine("othello", {"evaluation_weights": str(reversed_path)}).static_score(position) == -300
+    short_path = tmp_path / "short.toml"
+    short_path.write_text(weights_text([[100]] * 3, ("discs",)))
+    assert Engine("othello", {"evaluation_weights": str(short_path)}).static_score(position) == -300
     # A changed file is another setting.
     path.write_text(weights_text([[2 * weight for weight in row] for row in only_discs]))
     with pytest.raises(UserError, match="its weights have the digest"):
@@ -293,10 +296,11 @@ def test_weights_come_from_a_file_and_its_digest_is_part_of_the_setting(tmp_path
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (weights_text([[0] * 12] * 5), "expected 6 rows of weights"),
-        (weights_text([[0] * 11] * 6), "expected 12 weights in each row"),
-        (weights_text([[99_999] * 12] * 6), "99999, expected a whole number from -10000 to 10000"),
-        (weights_text([[0] * 2] * 6, ("mobility", "luck")), r"features = \['mobility', 'luck'\], expected"),
+        (weights_text([[0] * len(FEATURE_NAMES)] * 7), "expected a number of rows of weights that divides 60"),
+        (weights_text([[0] * 11] * 6), f"expected {len(FEATURE_NAMES)} weights in each row"),
+        (weights_text([[99_999] * len(FEATURE_NAMES)] * 6), "99999, expected a whole number from -10000 to 10000"),
+        (weights_text([[0] * 2] * 6, ("mobility", "luck")), r"features = \['mobility', 'luck'\], expected some of"),
+        (weights_text([[0] * 2] * 6, ("discs", "discs")), "each once"),
         ("phases = 3", "features is missing"),
     ],
 )

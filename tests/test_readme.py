@@ -48,13 +48,13 @@ def test_example_commands_are_read_by_the_command_line(page: str) -> None:
     for name, *words in examples:
         command = find_command(name)
         parser = CommandParser(prog=f"elolab {name}")
-        getattr(import_module(command.module), f"configure_{name}")(parser)
+        getattr(import_module(command.module), f"configure_{name.replace('-', '_')}")(parser)
         parser.parse_args(words)
 
 
 @EACH_PAGE
 def test_the_tour_shows_every_command(page: str) -> None:
-    assert set(re.findall(r"^\| `elolab (\w+)", text_of(page), re.MULTILINE)) == {row.name for row in COMMANDS}
+    assert set(re.findall(r"^\| `elolab ([\w-]+)", text_of(page), re.MULTILINE)) == {row.name for row in COMMANDS}
 
 
 def test_both_languages_show_the_same_examples_and_links() -> None:

@@ -1,4 +1,4 @@
-"""The commands that improve: ``tune`` and ``ablate``."""
+"""The commands that improve: ``tune``, ``ablate`` and ``fit-evaluation``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.command_line import add_concurrency_argument, add_json_argument, add_output_argument, print_json
+from engine.command_line import (
+    UsageError,
+    add_concurrency_argument,
+    add_game_argument,
+    add_json_argument,
+    add_limit_argument,
+    add_output_argument,
+    add_seed_argument,
+    print_json,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from tuning.conditions import Conditions
@@ -128,7 +138,102 @@ def run_ablate(arguments: argparse.Namespace) -> int:
     return ablated.exit_code
 
 
-# Both
+# fit-evaluation
+
+FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
+
+
+def configure_fit_evaluation(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab fit-evaluation``."""
+    from engine.limits import Limits
+
+    add_game_argument(parser, "othello")
+    parser.add_argument(
+        "--games", type=whole_number(20), default=20_000, metavar="N",
+        help="self-play games of each iteration (default %(default)s)",
+    )  # fmt: skip
+    add_limit_argument(parser, "depth=3")
+    add_seed_argument(parser, 1)
+    parser.add_argument(
+        "--iterations", type=whole_number(1), default=1, metavar="N",
+        help="times to play, each with the weights fitted before, and fit (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--phases", type=whole_number(1), default=12, metavar="N",
+        help="phases of the game with weights of their own: a divisor of 60 (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--from", dest="start", metavar="WEIGHTS",
+        help="weights that play the first games: a file, or the name of shipped ones (default: the game's)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--match-pairs", type=whole_number(0), default=100, metavar="N",
+        help="pairs of games of each match of new weights against those before, 0 for none (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--match-limit", dest="match_limits", type=Limits.parse, action="append", metavar="LIMIT",
+        help=f"limit of such a match; may be given several times (default {' and '.join(FIT_MATCH_LIMITS)})",
+    )  # fmt: skip
+    parser.add_argument("--output", metavar="FILE", help="write the last weights here too, to be used by this name")
+    add_output_argument(parser, "results/fit-<game>")
+    add_concurrency_argument(parser)
+    parser.add_argument(
+        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
+    )
+    add_json_argument(parser)
+    parser.epilog = (
+        "Given again, the command goes on where it was stopped; with more games or iterations it extends the run. The "
+        "same command writes the same weights at any concurrency."
+    )
+
+
+def run_fit_evaluation(arguments: argparse.Namespace) -> int:
+    """Run or resume a fit."""
+    from engine.games import game_named
+    from engine.limits import Limits
+    from engine.parameters import BY_NAME
+    from tuning.fit_evaluation import FitSpec, check_fit, fit_data, fit_evaluation, fit_text
+
+    game = game_named(arguments.game)
+    start = arguments.start
+    if start is None and game.fitting is not None:
+        start = str(BY_NAME[game.fitting.parameter].default)
+    spec = FitSpec(
+        game=game.name,
+        start=start or "",
+        games=arguments.games,
+        limits=arguments.limit,
+        seed=arguments.seed,
+        iterations=arguments.iterations,
+        phases=arguments.phases,
+        match_pairs=arguments.match_pairs,
+        match_limits=tuple(arguments.match_limits or map(Limits.parse, FIT_MATCH_LIMITS)),
+    )
+    check_fit(spec)
+    directory = _folder(arguments.out, f"fit-{game.name}")
+    output = None if arguments.output is None else Path(arguments.output)
+    if output is not None and not output.parent.is_dir():
+        raise UsageError(f"fit-evaluation: --output {output}: there is no folder {output.parent}")
+    fitted = _uninterrupted(
+        lambda: fit_evaluation(
+            spec,
+            directory,
+            output=output,
+            concurrency=arguments.concurrency,
+            accept_engine_change=arguments.accept_engine_change,
+        )
+    )
+    if fitted is None or fitted.interrupted:
+        _say_how_to_resume("the same command again", directory)
+        return 130
+    if arguments.json:
+        print_json(fit_data(fitted))
+    else:
+        print(fit_text(fitted))
+    return 0
+
+
+# All of them
 
 
 def _folder(out: str | None, name: str) -> Path:

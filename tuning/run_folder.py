@@ -15,6 +15,10 @@ TOURNAMENT_FACT = "specification"
 """The name under which a tournament's folder says what it is."""
 
 
+RUN_FACTS = ("tuning", "ablation", "evaluation fit")
+"""The same for what this package runs."""
+
+
 class RunError(UserError):
     """A study or an ablation that cannot be run as asked; names the folder or file and the remedy."""
 
@@ -61,7 +65,7 @@ def claim(
                 f"{store.directory}: its games were played by engine {before}, this is engine {identity}; to mix them "
                 "all the same add --accept-engine-change, otherwise give another folder with --out"
             )
-    elif len(store) or any(store.fact(other) is not None for other in (TOURNAMENT_FACT, "tuning", "ablation")):
+    elif len(store) or any(store.fact(other) is not None for other in (TOURNAMENT_FACT, *RUN_FACTS)):
         raise RunError(f"{store.directory}: holds another run, not this {kind}; give another folder with --out")
     store.record_facts({kind: dict(content), "engine_identity": identity})
 

@@ -7,6 +7,7 @@ and ``Position``: text in and out, legal moves, the arbiter's verdict.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -299,6 +300,39 @@ class BenchPosition:
     depth: int
 
 
+class EvaluationFitting(ABC):
+    """What ``elolab fit-evaluation`` needs to know of a game whose evaluation is a sum of weighted features.
+
+    Positions are rows of ``words`` uint64, always seen by the side to move.
+    """
+
+    parameter: str
+    """The setting that names the file of weights."""
+    features: tuple[str, ...]
+    words: int
+    unit: int
+    """Points of an evaluation in one point of the game's own score."""
+    largest: int
+    """Most points of the game's own score."""
+    solved_steps: int
+    """From this step (of ``engine.weights.STEPS``) on, results are exact: positions are solved."""
+
+    @abstractmethod
+    def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
+        """The position before each of the legal moves and the last one: uint64 of shape (moves + 1, words)."""
+
+    @abstractmethod
+    def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The steps (n,), whether the side to move can move (n,), and the features (n, features) of n rows.
+
+        The evaluation is the features times the weights of the step, within limits, by the same compiled counting.
+        """
+
+    @abstractmethod
+    def text_of(self, row: Any) -> str:
+        """A position text of the row for ``Game.position``."""
+
+
 class Game:
     """A game as everything outside its folder sees it; one instance each, found by ``engine.games.game_named``."""
 
@@ -324,6 +358,11 @@ class Game:
     kernels: SimpleNamespace
     """Its compiled functions by the names of the compiled contract."""
     bench_positions: tuple[BenchPosition, ...]
+
+    @property
+    def fitting(self) -> EvaluationFitting | None:
+        """How its evaluation is fitted to games; ``None`` where the weights do not come from a file."""
+        return None
 
     def position(self, text: str | None = None, moves: Sequence[str] = (), ranks: str = "0") -> Position:
         """A position from its text (the start if ``None``) and moves played from it.

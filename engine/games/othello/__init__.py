@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from engine.games.contract import BenchPosition, Game, Position, check_contract
+from engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
 from engine.games.othello import endgame, evaluation, moves, notation, position, rules
 from engine.kernel import implement
 from engine.parameters import resolve, to_record
@@ -70,6 +70,13 @@ class Othello(Game):
         BenchPosition("---O-O-----OO--X--OOO-XX--OOOOOO--OOXXOO---OXOOOXXXXXO-X---OXOO- X", 10),
         BenchPosition("-OOO----X-XO----XXXO-OOOXXXOOO-OOOXOXOOOXOXOXXO-XXXXX-X-XXXXXX-X X", 12),
     )
+
+    @property
+    def fitting(self) -> EvaluationFitting:
+        """Fitting of the weights of ``evaluation``."""
+        from engine.games.othello.fitting import OthelloFitting
+
+        return OthelloFitting()
 
     def parse_state(self, text: str) -> Any:
         """A state from a board's text, with the default evaluation's weights; raises ``PositionError``."""

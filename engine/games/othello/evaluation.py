@@ -1,8 +1,9 @@
 """Evaluation of Othello positions: a few features, weighted by the phase of the game.
 
 Each feature but the last two is a difference, the side to move's count less the other's. The weights are hundredths of
-a disc and come from a file (``engine.weights``); the phase is the number of discs placed since the start, in tens. A
-finished game is worth exactly its result.
+a disc and come from a file (``engine.weights``), one set for each number of discs placed since the start. A finished
+game is worth exactly its result. Counting and weighing are apart, so that weights can be fitted to games
+(``elolab fit-evaluation``) with the very counts they will be used with.
 """
 
 from __future__ import annotations
@@ -16,26 +17,24 @@ from engine.games.othello.boards import (
     legal_squares,
     neighbours,
 )
-from engine.games.othello.position import FEATURES, PHASES, other_discs, own_discs
+from engine.games.othello.position import FEATURES, other_discs, own_discs
 from engine.games.othello.rules import A_DISC, final_difference
 from engine.kernel import jit, load_word, popcount
 from engine.parameters import BY_NAME
+from engine.weights import STEPS
 
 FEATURE_NAMES: tuple[str, ...] = BY_NAME["evaluation_weights"].legal
+"""The features in the order in which they are counted."""
 
-(
-    _MOBILITY, _POTENTIAL_MOBILITY, _CORNERS, _CORNER_MOVES, _X_SQUARES, _C_SQUARES, _EDGE_STABLE, _EDGES, _CENTRE,
-    _DISCS, _TO_MOVE, _LAST_MOVE,
-) = range(FEATURES)  # fmt: skip
-
-_NEXT_PHASE = 10
-"""Discs from one phase to the next."""
+_DISCS_AT_START = 4
 _HIGHEST_ESTIMATE = 6300
 """An estimate stays within what a finished game can be worth."""
 
 _X_OF_CORNERS = np.uint64(0x0042_0000_0000_4200)
 _EDGE_SQUARES = np.uint64(0x7E81_8181_8181_817E)
 """The border without its corners."""
+_A_SQUARES = np.uint64(0x2400_8100_0081_0024)
+"""The squares of the border two from a corner."""
 _CENTRE_SQUARES = np.uint64(0x0000_3C3C_3C3C_0000)
 
 
@@ -51,34 +50,56 @@ def _difference(own, other, mask):
 
 
 @jit
+def count_features(own, other, own_moves, other_moves):
+    """The features of a position whose side to move owns ``own``, given both sides' legal squares.
+
+    A tuple of FEATURES int64, in the order of ``FEATURE_NAMES``.
+    """
+    empty = ~(own | other)
+    beside_empty = neighbours(empty)
+    danger = _beside_empty_corners(empty & CORNERS)
+    own_stable = edge_stable_discs(own, other) & _EDGE_SQUARES
+    other_stable = edge_stable_discs(other, own) & _EDGE_SQUARES
+    loose = _EDGE_SQUARES & ~(own_stable | other_stable | danger)
+    return (
+        popcount(own_moves) - popcount(other_moves),
+        # A side may hope to play beside the other's discs.
+        popcount(neighbours(other) & empty) - popcount(neighbours(own) & empty),
+        _difference(own, other, beside_empty),
+        _difference(own, other, CORNERS),
+        _difference(own_moves, other_moves, CORNERS),
+        _difference(own_moves, other_moves, danger),
+        _difference(own, other, danger & _X_OF_CORNERS),
+        _difference(own, other, danger & _EDGE_SQUARES),
+        _difference(own, other, loose & _A_SQUARES),
+        popcount(own_stable) - popcount(other_stable),
+        _difference(own, other, loose),
+        _difference(own, other, _CENTRE_SQUARES),
+        popcount(own) - popcount(other),
+        np.int64(1),
+        # With an odd number of empty squares the side to move also makes the last move, unless somebody passes.
+        np.int64(1) if popcount(empty) & 1 != 0 else np.int64(-1),
+    )
+
+
+@jit
+def step_of(own, other):
+    """The row of the weights that applies: the number of discs placed since the start."""
+    return min(popcount(own | other) - _DISCS_AT_START, STEPS - 1)
+
+
+@jit
 def evaluate_boards(state, own, other):
     """Static evaluation in hundredths of a disc, the view of the side that owns ``own`` and is to move."""
     own_moves = legal_squares(own, other)
     other_moves = legal_squares(other, own)
     if own_moves == NONE and other_moves == NONE:
         return A_DISC * final_difference(own, other)
-    empty = ~(own | other)
-    placed = 60 - popcount(empty)
-    phase = np.uint64(min(placed // _NEXT_PHASE, PHASES - 1))
-    weights = state.weights[phase]
-    danger = _beside_empty_corners(empty & CORNERS)
-    own_stable = edge_stable_discs(own, other) & _EDGE_SQUARES
-    other_stable = edge_stable_discs(other, own) & _EDGE_SQUARES
-    loose = _EDGE_SQUARES & ~(own_stable | other_stable | danger)
-    value = weights[_MOBILITY] * (popcount(own_moves) - popcount(other_moves))
-    # A side may hope to play beside the other's discs.
-    value += weights[_POTENTIAL_MOBILITY] * (popcount(neighbours(other) & empty) - popcount(neighbours(own) & empty))
-    value += weights[_CORNERS] * _difference(own, other, CORNERS)
-    value += weights[_CORNER_MOVES] * _difference(own_moves, other_moves, CORNERS)
-    value += weights[_X_SQUARES] * _difference(own, other, danger & _X_OF_CORNERS)
-    value += weights[_C_SQUARES] * _difference(own, other, danger & _EDGE_SQUARES)
-    value += weights[_EDGE_STABLE] * (popcount(own_stable) - popcount(other_stable))
-    value += weights[_EDGES] * _difference(own, other, loose)
-    value += weights[_CENTRE] * _difference(own, other, _CENTRE_SQUARES)
-    value += weights[_DISCS] * (popcount(own) - popcount(other))
-    value += weights[_TO_MOVE]
-    # With an odd number of empty squares the side to move also makes the last move, unless somebody passes.
-    value += weights[_LAST_MOVE] if placed & 1 != 0 else -weights[_LAST_MOVE]
+    counts = count_features(own, other, own_moves, other_moves)
+    weights = state.weights[np.uint64(step_of(own, other))]
+    value = np.int64(0)
+    for feature in range(FEATURES):
+        value += counts[feature] * weights[np.uint64(feature)]
     return np.int64(min(max(value, -_HIGHEST_ESTIMATE), _HIGHEST_ESTIMATE))
 
 
@@ -95,9 +116,9 @@ def prepare(state, parameters):
     if address == 0 or state.weights_address == address:
         return
     state.weights_address = address
-    for phase in range(PHASES):
+    for step in range(STEPS):
         for feature in range(FEATURES):
-            state.weights[phase, feature] = np.int64(load_word(address, phase * FEATURES + feature))
+            state.weights[step, feature] = np.int64(load_word(address, step * FEATURES + feature))
 
 
 @jit

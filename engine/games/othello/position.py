@@ -12,6 +12,7 @@ from engine.games.othello.boards import NONE, ONE, flips
 from engine.kernel import jit, multiply_words
 from engine.parameters import BY_NAME
 from engine.values import MAX_PLY
+from engine.weights import STEPS
 
 BLACK, WHITE = 0, 1
 STOCK = 1
@@ -20,7 +21,6 @@ PASS = STOCK + (PASS_SQUARE << 7)
 
 LONGEST_GAME = 128
 """Plies a game can have at most, passes included: 60 discs and no two passes in a row."""
-PHASES = 6
 FEATURES = len(BY_NAME["evaluation_weights"].legal)
 
 STATE_DTYPE = np.dtype(
@@ -31,7 +31,7 @@ STATE_DTYPE = np.dtype(
         ("key", np.uint64),  # hash of own and other discs: the same for a position with colours exchanged
         ("discs", np.uint64, (2,)),  # by colour
         ("weights_address", np.int64),  # where ``weights`` were copied from
-        ("weights", np.int32, (PHASES, FEATURES)),  # of the evaluation, hundredths of a disc
+        ("weights", np.int32, (STEPS, FEATURES)),  # of the evaluation by discs placed, hundredths of a disc
         ("undo_key", np.uint64, (LONGEST_GAME + MAX_PLY + 2,)),
         ("undo_flips", np.uint64, (LONGEST_GAME + MAX_PLY + 2,)),
         ("undo_move", np.int32, (LONGEST_GAME + MAX_PLY + 2,)),

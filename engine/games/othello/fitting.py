@@ -1,0 +1,77 @@
+"""Othello for ``elolab fit-evaluation``: positions as rows of numbers, and what the evaluation counts in them.
+
+A row is two uint64, the discs of the side to move and those of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.games.contract import EvaluationFitting
+from engine.games.othello import notation
+from engine.games.othello.boards import NONE, SQUARES, legal_squares
+from engine.games.othello.evaluation import FEATURE_NAMES, count_features, step_of
+from engine.games.othello.position import PASS_SQUARE, STATE_DTYPE, STOCK, make, other_discs, own_discs
+from engine.games.othello.rules import A_DISC
+from engine.kernel import jit, new_record
+
+_CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) for square in range(PASS_SQUARE + 1))}
+"""Every move by its notation."""
+
+
+@jit
+def _replay(state, codes, rows):
+    """Write the position before each of the legal moves and the last one into ``rows``, shape (moves + 1, 2)."""
+    for ply in range(rows.shape[0]):
+        rows[ply, 0] = own_discs(state)
+        rows[ply, 1] = other_discs(state)
+        if ply < codes.shape[0]:
+            make(state, np.int64(codes[ply]))
+
+
+@jit
+def _survey(rows, steps, can_move, counts):
+    """Write the step, whether the side to move can move (1 or 0), and the features of each of ``rows``."""
+    for index in range(rows.shape[0]):
+        own = rows[index, 0]
+        other = rows[index, 1]
+        own_moves = legal_squares(own, other)
+        found = count_features(own, other, own_moves, legal_squares(other, own))
+        steps[index] = step_of(own, other)
+        can_move[index] = 1 if own_moves != NONE else 0
+        for feature in range(counts.shape[1]):
+            counts[index, feature] = found[feature]
+
+
+class OthelloFitting(EvaluationFitting):
+    """What fitting needs to know of Othello."""
+
+    parameter = "evaluation_weights"
+    features = FEATURE_NAMES
+    words = 2
+    unit = A_DISC
+    largest = SQUARES
+    solved_steps = 48
+
+    def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
+        """The positions of a game; see ``EvaluationFitting``."""
+        codes = np.array([_CODES[move] for move in moves], np.int64)
+        rows = np.zeros((len(codes) + 1, self.words), np.uint64)
+        _replay(notation.parse_position(start), codes, rows)
+        return rows
+
+    def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Steps, usability and features of positions; see ``EvaluationFitting``."""
+        steps, can_move = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+        counts = np.zeros((len(rows), len(self.features)), np.int64)
+        _survey(np.ascontiguousarray(rows), steps, can_move, counts)
+        return steps, can_move != 0, counts
+
+    def text_of(self, row: Any) -> str:
+        """The position as text, with the side to move as Black: colours do not matter."""
+        state = new_record(STATE_DTYPE)
+        state.discs[0], state.discs[1] = row
+        return notation.format_position(state)

@@ -1,0 +1,351 @@
+"""Fitting an evaluation: its features are the evaluation's own, hold-out is by game, and the same command repeats."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import elolab
+from arena.openings import is_reserved_for_validation
+from arena.records import GameRecord, PlayerSpec
+from arena.store import STORE_NAME, Store
+from engine.engine import Engine, StopFlag
+from engine.errors import UserError
+from engine.games import game_named
+from engine.games.contract import EvaluationFitting
+from engine.limits import Limits
+from engine.parameters import BY_NAME, resolve
+from engine.solving import Solver
+from engine.weights import STEPS, find_weights, read_weights, steps_of
+from tuning.fit_evaluation import FitSpec, Fitted, fit_data, fit_evaluation, fit_text, weights_text
+from tuning.positions import positions_of
+from tuning.regression import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
+from tuning.run_folder import RunError
+from tuning.self_play import SelfPlay
+
+ROOT = Path(__file__).parent.parent
+GAME = game_named("othello")
+FEATURES = BY_NAME["evaluation_weights"].legal
+
+
+def fitting() -> EvaluationFitting:
+    found = GAME.fitting
+    assert found is not None
+    return found
+
+
+def spec(**changes: object) -> FitSpec:
+    values: dict[str, object] = {
+        "game": "othello", "start": "othello-by-hand", "games": 40, "limits": Limits(depth=1), "seed": 5,
+        "iterations": 1, "phases": 2, "match_pairs": 0, "match_limits": (Limits(depth=1),),
+    }  # fmt: skip
+    return FitSpec(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def run(out: Path, concurrency: int = 1, **changes: object) -> Fitted:
+    return fit_evaluation(spec(**changes), out, concurrency=concurrency, stream=io.StringIO())
+
+
+def records_in(out: Path) -> list[GameRecord]:
+    with Store(out, read_only=True) as store:
+        return store.records()
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Fitted]:
+    """Two iterations of few games, with matches."""
+    out = tmp_path_factory.mktemp("fitted") / "out"
+    return out, run(out, iterations=2, match_pairs=3)
+
+
+# Features
+
+
+def test_features_times_weights_are_the_evaluation() -> None:
+    generator = random.Random(41)
+    for name in ("othello", "othello-by-hand"):
+        engine = Engine("othello", {"evaluation_weights": name})
+        table = steps_of(find_weights(name, FEATURES), FEATURES)
+        seen = set()
+        for _ in range(12):
+            position = GAME.position()
+            while moves := position.legal_moves():
+                position.push(generator.choice(moves))
+            rows = fitting().rows_of_game(position.start, position.moves)
+            steps, can_move, features = fitting().survey(rows)
+            values = np.einsum("nf,nf->n", features, table[steps])
+            assert len(rows) == len(position.moves) + 1
+            walked = GAME.position()
+            for ply, row in enumerate(rows):
+                assert bool(can_move[ply]) == (walked.legal_moves() not in ([], ["pass"]))
+                if walked.legal_moves():
+                    expected = min(max(int(values[ply]), -6300), 6300)
+                    assert engine.static_score(walked) == expected
+                    assert engine.static_score(GAME.position(fitting().text_of(row))) == expected
+                    walked.push(position.moves[ply])
+                seen.add(int(steps[ply]))
+        assert len(seen) == STEPS
+
+
+def test_every_feature_occurs_and_changes_sign_with_the_sides() -> None:
+    """All but the last two are differences: seen by the other side, they are the opposite."""
+    generator = random.Random(43)
+    position = GAME.position()
+    largest = np.zeros(len(FEATURES), np.int64)
+    for _ in range(30):
+        position = GAME.position()
+        while moves := position.legal_moves():
+            position.push(generator.choice(moves))
+        rows = fitting().rows_of_game(position.start, position.moves)
+        _, _, features = fitting().survey(rows)
+        _, _, mirrored = fitting().survey(rows[:, ::-1])
+        assert (features[:, :-2] == -mirrored[:, :-2]).all()
+        assert (features[:, -2:] == mirrored[:, -2:]).all()
+        largest = np.maximum(largest, np.abs(features).max(axis=0))
+    assert (largest > 0).all(), [name for name, most in zip(FEATURES, largest, strict=True) if not most]
+
+
+# Positions
+
+
+def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, Fitted]) -> None:
+    out, _ = fitted
+    records = [record for record in records_in(out) if record.pairing.number < 40]
+    found = positions_of(records, GAME, 5, 2, StopFlag())
+    assert found is not None
+    steps, can_move, _ = fitting().survey(found.rows)
+    assert can_move.all()
+    assert set(found.games.tolist()) == set(range(40))
+    solver = Solver("othello", {"hash_mb": 16}, StopFlag())
+    late = np.flatnonzero(steps >= 50)
+    assert len(late) > 100
+    for index in late[::10]:
+        solution = solver.solve(GAME.position(fitting().text_of(found.rows[index])))
+        assert found.results[index] == solution.score
+    # Before that, the result is that of the first solved position of the game, from the mover's side.
+    for record in records[:10]:
+        moves = [*record.opening.moves, *(move.move for move in record.moves)]
+        rows = fitting().rows_of_game(record.opening.position, moves)
+        all_steps, _, _ = fitting().survey(rows)
+        solved = int(np.flatnonzero(all_steps >= 48)[0])
+        exact = solver.solve(GAME.position(fitting().text_of(rows[solved]))).score
+        mine = found.games == record.pairing.number
+        places = {tuple(row.tolist()): ply for ply, row in enumerate(rows)}
+        plies = [places[tuple(row.tolist())] for row in found.rows[mine]]
+        assert plies[0] >= len(record.opening.moves)
+        for ply, result in zip(plies, found.results[mine], strict=True):
+            if ply < solved:
+                assert result == (exact if (solved - ply) % 2 == 0 else -exact)
+
+
+def test_openings_are_different_random_and_never_the_end_of_a_game() -> None:
+    plan = SelfPlay("othello", 0, PlayerSpec("p", "builtin", Limits(depth=1)), 60, 3, (8, 40))
+    openings = [plan.opening(GAME, index) for index in range(60)]
+    assert openings == [plan.opening(GAME, index) for index in range(60)]
+    assert len({opening.moves for opening in openings}) == 60
+    assert {len(opening.moves) for opening in openings} <= set(range(41))
+    assert len({len(opening.moves) for opening in openings}) > 15
+    assert all(GAME.position(moves=opening.moves).legal_moves() for opening in openings)
+    other = SelfPlay("othello", 1, plan.player, 60, 3, (8, 40))
+    assert other.opening(GAME, 0) != plan.opening(GAME, 0)
+
+
+# Regression
+
+
+def sample_of(games: int, weights: np.ndarray, noise: float, seed: int = 1) -> Sample:
+    """Results that are just these weights and noise; ten positions a game."""
+    generator = np.random.default_rng(seed)
+    count = 10 * games
+    features = generator.normal(size=(count, weights.shape[1]))
+    phases = generator.integers(0, len(weights), count)
+    values = np.einsum("nf,nf->n", features, weights[phases])
+    return Sample(features, phases, values + noise * generator.normal(size=count), np.repeat(np.arange(games), 10))
+
+
+def test_known_weights_are_found_again_and_the_error_is_the_noise() -> None:
+    weights = np.array([[100.0, -50.0, 7.0], [0.0, 300.0, -20.0]])
+    sample = sample_of(400, weights, noise=30.0)
+    found = fit(sample, 2)
+    assert np.abs(found.weights - weights).max() < 5
+    assert found.held_out_error == pytest.approx(30, rel=0.1)
+    assert found.training_error == pytest.approx(30, rel=0.1)
+    assert (found.training, found.held_out) == (3600, 400)
+    games, _, errors = zip(*found.curve, strict=True)
+    assert games == (22, 45, 90, 180, 360)
+    assert errors[-1] <= errors[0]
+    assert root_mean_square(sample, np.zeros((2, 3))) > 200
+
+
+def test_no_game_is_on_both_sides_and_what_is_held_out_changes_no_weight() -> None:
+    weights = np.array([[100.0, -50.0]])
+    sample = sample_of(100, weights, noise=1000.0)
+    held_out = is_held_out(sample.games)
+    assert held_out.sum() == 100
+    assert not set(sample.games[held_out]) & set(sample.games[~held_out])
+    spoilt = Sample(sample.features, sample.phases, np.where(held_out, 1e6, sample.results), sample.games)
+    one, other = fit(sample, 1, (0.01,)), fit(spoilt, 1, (0.01,))
+    assert (one.weights == other.weights).all()
+    assert one.training_error == other.training_error
+    assert one.held_out_error < other.held_out_error
+
+
+def test_the_strength_is_the_one_with_the_least_held_out_error() -> None:
+    weights = np.array([[3.0] * 30])
+    sample = sample_of(40, weights, noise=400.0)
+    errors = {strength: fit(sample, 1, (strength,)).held_out_error for strength in (1e-5, 1e-1, 3e-1, 10.0)}
+    assert len(set(errors.values())) == 4
+    assert fit(sample, 1, tuple(errors)).strength == min(errors, key=errors.__getitem__)
+
+
+def test_a_phase_without_positions_takes_the_weights_beside_it() -> None:
+    weights = np.array([[100.0, -50.0]])
+    sample = sample_of(100, weights, noise=1.0)
+    shifted = Sample(sample.features, sample.phases + 2, sample.results, sample.games)
+    found = fit(shifted, 4)
+    assert (found.weights == found.weights[2]).all()
+    assert phases_of(np.array([0, 4, 5, 59]), 12).tolist() == [0, 0, 1, 11]
+    with pytest.raises(FitError, match="play more games"):
+        fit(sample_of(1, np.ones((1, 3)), 1.0), 60)
+
+
+# Whole runs
+
+
+def test_a_run_writes_weights_that_are_read_back_and_their_history(fitted: tuple[Path, Fitted]) -> None:
+    out, done = fitted
+    assert [iteration.games for iteration in done.iterations] == [40, 80]
+    for iteration in done.iterations:
+        weights = read_weights(iteration.weights)
+        assert np.array_equal(np.array(weights.phases), iteration.fit.weights)
+        assert weights.features == FEATURES
+        name, digest = "othello-by-hand", find_weights("othello-by-hand", FEATURES).digest
+        assert f"--from {name}#{digest} --games 40 --limit depth=1 --seed 5" in weights.provenance
+        assert f"--iterations {iteration.number} --phases 2" in weights.provenance
+        assert str(out) not in weights.provenance
+    last = done.iterations[-1]
+    assert last.fit.held_out_error < last.error_before_scaled * 1.5
+    resolve({"evaluation_weights": str(last.weights)}, game="othello")
+    first = read_weights(out / "weights-0.toml")
+    assert first.digest == find_weights("othello-by-hand", FEATURES).digest
+    text = fit_text(done)
+    assert "iteration 2: 80 games" in text
+    assert json.loads(json.dumps(fit_data(done)))["iterations"][1]["games"] == 80
+
+
+def test_each_iteration_plays_with_the_weights_before_and_matches_use_other_openings(
+    fitted: tuple[Path, Fitted],
+) -> None:
+    out, done = fitted
+    records = records_in(out)
+    digests = [read_weights(out / f"weights-{number}.toml").digest for number in range(3)]
+    assert len(set(digests)) == 3
+    players = {record.pairing.number // 10**7: record.first for record in records if record.first == record.second}
+    assert players == {0: f"weights {digests[0]}", 1: f"weights {digests[1]}"}
+    assert all(record.reason == "final_score" for record in records)
+    matches = [record for record in records if record.first != record.second]
+    assert len(matches) == 2 * 2 * 3
+    assert all(is_reserved_for_validation(record.opening) for record in matches)
+    assert {frozenset((record.first, record.second)) for record in matches} == {
+        frozenset((f"weights {digests[1]}", f"weights {digests[0]}")),
+        frozenset((f"weights {digests[2]}", f"weights {digests[1]}")),
+    }
+    assert [match.counts.pairs for iteration in done.iterations for match in iteration.matches] == [3, 3]
+
+
+def test_the_same_command_writes_the_same_bytes_at_any_concurrency(fitted: tuple[Path, Fitted], tmp_path: Path) -> None:
+    out, _ = fitted
+    run(tmp_path / "again", concurrency=3, iterations=2)
+    for name in ("weights-1.toml", "weights-2.toml"):
+        assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
+    other = run(tmp_path / "other", seed=6)
+    assert other.iterations[0].weights.read_bytes() != (out / "weights-1.toml").read_bytes()
+
+
+def test_a_run_goes_on_with_what_it_has_and_can_be_extended(fitted: tuple[Path, Fitted], tmp_path: Path) -> None:
+    out, _ = fitted
+    run(tmp_path, games=30)
+    (tmp_path / "positions-0.npz").write_bytes(b"half of a file")
+    shorter = records_in(tmp_path)
+    done = run(tmp_path)
+    assert [record.started_at for record in records_in(tmp_path)[:30]] == [record.started_at for record in shorter]
+    assert done.iterations[0].weights.read_bytes() == (out / "weights-1.toml").read_bytes()
+    with pytest.raises(RunError, match="seed = 5 there, 6 in the command"):
+        run(tmp_path, seed=6)
+    with pytest.raises(RunError, match="games = 40 there, 20"):
+        run(tmp_path, games=20)
+
+
+def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(fitted: tuple[Path, Fitted], tmp_path: Path) -> None:
+    out, _ = fitted
+    words = [
+        sys.executable, str(ROOT / "elolab.py"), "fit-evaluation", "--from", "othello-by-hand", "--games", "40",
+        "--limit", "depth=1", "--seed", "5", "--phases", "2", "--match-pairs", "0", "--out", str(tmp_path / "out"),
+        "--concurrency", "1", "--output", str(tmp_path / "mine.toml"),
+    ]  # fmt: skip
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while running.poll() is None and not (tmp_path / "out" / STORE_NAME).is_file():
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate()
+    if running.returncode != 0:  # else it had ended before it was asked to
+        assert running.returncode == 130
+        assert "interrupted" in said
+        assert "Traceback" not in said
+        assert not (tmp_path / "mine.toml").exists()
+    finished = subprocess.run(words, capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+    assert (tmp_path / "mine.toml").read_bytes() == (out / "weights-1.toml").read_bytes()
+    assert "iteration 1: 40 games" in finished.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--game", "xiangqi"], "the evaluation of xiangqi has no file of weights to fit; --game othello"),
+        (["--game", "chess"], "unknown game 'chess'"),
+        (["--phases", "7"], "--phases 7: expected one of 1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60"),
+        (["--limit", "move_time=1"], "games on a clock cannot be repeated; give nodes=N or depth=N"),
+        (["--match-limit", "clock=1+1"], "games on a clock cannot be repeated; give nodes=N or depth=N"),
+        (["--games", "3"], "'3' is not a whole number of at least 20"),
+        (["--from", "nobody"], "no file of evaluation weights 'nobody'"),
+        (["--output", "nowhere/mine.toml"], "there is no folder nowhere"),
+        (["--match-pairs", "100000", "--games", "20", "--limit", "depth=1"], "--match-pairs = 100000 needs as many"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_one_line(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert elolab.main(["fit-evaluation", *words]) == 2
+    shown = capsys.readouterr().err
+    assert said in shown
+    assert len([line for line in shown.splitlines() if line.startswith("elolab:")]) == 1
+
+
+def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "some.toml"
+    path.write_text(weights_text("othello", 'by "somebody"\\', ("mobility", "discs"), [[1, -2], [300, 4]]))
+    weights = find_weights(str(path), FEATURES)
+    assert (weights.provenance, weights.phases) == ('by "somebody"\\', ((1, -2), (300, 4)))
+    table = steps_of(weights, FEATURES)
+    assert table.shape == (STEPS, len(FEATURES))
+    assert table[29, FEATURES.index("discs")] == -2
+    assert table[30, FEATURES.index("discs")] == 4
+    assert not table[:, FEATURES.index("corners")].any()
+
+
+def test_another_run_s_folder_is_refused(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.record_facts({"tuning": {}})
+    with pytest.raises(UserError, match="holds another run"):
+        run(tmp_path)

@@ -1,0 +1,424 @@
+"""Weights of an evaluation fitted to self-play: games, positions, regression, and a match against the weights before.
+
+Each iteration plays games with the weights of the one before, adds their positions to those of all earlier iterations
+and fits anew. The run's folder holds the games, the chosen positions and every iteration's weights; the same command
+goes on where it was stopped and ends with the same weights, byte for byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import zipfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+from arena.executor import GameRunner, stopping_on_signals
+from arena.files import replace_file
+from arena.records import PlayerSpec, digest_of
+from arena.statistics import Pentanomial
+from arena.store import Store
+from engine.configuration import find_config
+from engine.errors import UserError
+from engine.limits import Limits
+from engine.parameters import resolve
+from engine.rules import Rules
+from engine.weights import STEPS, Weights, find_weights, read_weights, steps_of
+from tuning.conditions import Conditions
+from tuning.matches import Match, MatchTable
+from tuning.positions import Positions, joined, positions_of
+from tuning.progress import RunProgress
+from tuning.regression import Fit, Sample, fit, is_held_out, phases_of, root_mean_square
+from tuning.run_folder import claim, read_openings
+from tuning.self_play import PLAYED_OUT, SelfPlay, games_of, play_games, stored_numbers
+
+if TYPE_CHECKING:
+    from engine.engine import StopFlag
+    from engine.games.contract import EvaluationFitting, Game
+
+KIND = "evaluation fit"
+GROWING = ("games", "iterations", "match_pairs")
+"""What may become more when a run is resumed."""
+FIRST_MATCH_NUMBER = 10**9
+"""Place in the run's schedule from which matches are counted: behind all self-play."""
+MATCH_NUMBERS = 10**6
+"""Places kept for a match."""
+OPENING_PLIES = (8, 28)
+"""Fewest and most random plies of a self-play game: long ones show what good moves avoid."""
+
+
+@dataclass(frozen=True)
+class FitSpec:
+    """What a run is asked to do."""
+
+    game: str
+    start: str
+    """The weights of the first iteration's games: a shipped name or a file."""
+    games: int
+    """Games of each iteration."""
+    limits: Limits
+    """What a player may spend on a move of these games."""
+    seed: int
+    iterations: int
+    phases: int
+    match_pairs: int
+    """Pairs of each match against the weights before; 0 is none."""
+    match_limits: tuple[Limits, ...]
+    """The matches' limits, one match each."""
+
+    def content(self, start: Weights) -> dict[str, Any]:
+        """What decides the run, as plain data for its folder."""
+        return {
+            "game": self.game, "from": start.digest, "games": self.games, "limit": str(self.limits),
+            "seed": self.seed, "iterations": self.iterations, "phases": self.phases,
+            "match_pairs": self.match_pairs, "match_limits": [str(limits) for limits in self.match_limits],
+        }  # fmt: skip
+
+    def command(self, start: Weights, iterations: int) -> str:
+        """The command that fits the weights of an iteration again, without what only says where to write."""
+        name = Path(self.start).name.removesuffix(".toml")
+        return (
+            f"elolab fit-evaluation --game {self.game} --from {name}#{start.digest} --games {self.games} "
+            f"--limit {self.limits} --seed {self.seed} --iterations {iterations} --phases {self.phases}"
+        )
+
+
+@dataclass(frozen=True)
+class FittedMatch:
+    """A match of an iteration's weights against those before."""
+
+    limits: Limits
+    counts: Pentanomial
+    """The new weights' view."""
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One iteration's fit."""
+
+    number: int
+    """From 1 on."""
+    games: int
+    """Games fitted to, those held out and those of earlier iterations included."""
+    fit: Fit
+    error_before: float
+    """Held-out error of the weights before, which played the iteration's games."""
+    error_before_scaled: float
+    """The same after the weights before were multiplied by whatever factor suits them best."""
+    weights: Path
+    matches: tuple[FittedMatch, ...]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """How a run ended."""
+
+    spec: FitSpec
+    directory: Path
+    unit: int
+    """Points of an error in one point of the game's own score."""
+    iterations: tuple[Iteration, ...]
+    output: Path | None = None
+    """Where the last weights were also written."""
+    interrupted: bool = False
+
+
+class Interrupted(Exception):
+    """The stop flag was set."""
+
+
+def check_fit(spec: FitSpec) -> EvaluationFitting:
+    """What the game has for fitting; raises ``UserError`` with one line for what cannot be asked of it."""
+    from engine.games import GAMES, game_named
+
+    fitting = game_named(spec.game).fitting
+    if fitting is None:
+        able = ", ".join(name for name in GAMES if game_named(name).fitting is not None)
+        raise UserError(f"fit-evaluation: the evaluation of {spec.game} has no file of weights to fit; --game {able}")
+    if STEPS % spec.phases:
+        divisors = ", ".join(str(number) for number in range(1, STEPS + 1) if STEPS % number == 0)
+        raise UserError(f"fit-evaluation: --phases {spec.phases}: expected one of {divisors}")
+    for limits in (spec.limits, *spec.match_limits):
+        if limits.is_timed:
+            raise UserError(
+                f"fit-evaluation: limit {limits}: games on a clock cannot be repeated; give nodes=N or depth=N"
+            )
+    return fitting
+
+
+def fit_evaluation(
+    spec: FitSpec,
+    directory: Path,
+    *,
+    output: Path | None = None,
+    concurrency: int = 1,
+    accept_engine_change: bool = False,
+    stream: TextIO | None = None,
+    stop: StopFlag | None = None,
+) -> Fitted:
+    """Run or resume a fit in its folder; the last weights are also written to ``output``.
+
+    Nothing but times depends on ``concurrency``. Progress goes to ``stream`` (default: standard error). Raises
+    ``UserError`` if the folder belongs to another run or engine, or the disk is full.
+    """
+    from engine.engine import StopFlag
+    from engine.games import game_named
+
+    fitting = check_fit(spec)
+    stop = stop or StopFlag()
+    start = find_weights(spec.start, fitting.features)
+    done: list[Iteration] = []
+    with Store(directory) as store:
+        course = _Course(spec, game_named(spec.game), fitting, start, store, concurrency, stop, stream or sys.stderr)
+        claim(store, KIND, spec.content(start), GROWING, "the command", accept_engine_change)
+        first = directory / "weights-0.toml"
+        if not first.is_file() or read_weights(first).digest != start.digest:
+            replace_file(first, find_config("weights", spec.start.partition("#")[0]).read_bytes())
+        try:
+            with stopping_on_signals(stop):
+                for _ in range(spec.iterations):
+                    done.append(course.iterate())
+        except Interrupted:
+            return Fitted(spec, directory, fitting.unit, tuple(done), interrupted=True)
+    if output is not None:
+        replace_file(output, done[-1].weights.read_bytes())
+    return Fitted(spec, directory, fitting.unit, tuple(done), output)
+
+
+class _Course:
+    """One run: iteration after iteration, each raising ``Interrupted`` when the stop flag is set."""
+
+    def __init__(
+        self, spec: FitSpec, game: Game, fitting: EvaluationFitting, start: Weights, store: Store, concurrency: int,
+        stop: StopFlag, stream: TextIO,
+    ) -> None:  # fmt: skip
+        self._spec, self._game, self._fitting, self._start, self._store = spec, game, fitting, start, store
+        self._concurrency, self._stop, self._stream = concurrency, stop, stream
+        self._conditions = Conditions(
+            name=KIND, game=spec.game, base_name=spec.start, base=(), limits=spec.limits, openings=game.default_suite,
+            seed=spec.seed, rules=Rules(), adjudication=PLAYED_OUT, source="fit-evaluation",
+        )  # fmt: skip
+        self._suite, self._openings = read_openings(
+            self._conditions, "validation", spec.match_pairs, "--match-pairs"
+        )
+        self._positions: list[Positions] = []
+        self._number = 0
+
+    def iterate(self) -> Iteration:
+        """Games, positions, fit and matches of the next iteration."""
+        plan = SelfPlay(
+            self._spec.game, self._number, self._player(self._number, self._spec.limits), self._spec.games,
+            self._spec.seed, OPENING_PLIES,
+        )  # fmt: skip
+        self._play(plan)
+        self._positions.append(self._chosen(plan))
+        positions = joined(self._positions)
+        steps, _, features = self._fitting.survey(positions.rows)
+        sample = Sample(
+            features.astype(np.float64), phases_of(steps, self._spec.phases),
+            positions.results * self._fitting.unit, positions.games,
+        )  # fmt: skip
+        found = fit(sample, self._spec.phases)
+        before = steps_of(read_weights(self._weights_path(self._number)), self._fitting.features)
+        error_before, scaled = _errors_of(before, sample, steps)
+        self._number += 1
+        path = self._weights_path(self._number)
+        replace_file(path, self._weights_text(found, error_before))
+        return Iteration(
+            self._number, self._number * self._spec.games, found, error_before, scaled, path, self._matches()
+        )
+
+    def _weights_path(self, number: int) -> Path:
+        return self._store.directory / f"weights-{number}.toml"
+
+    def _player(self, number: int, limits: Limits) -> PlayerSpec:
+        values = resolve({self._fitting.parameter: str(self._weights_path(number))}, game=self._spec.game)
+        digest = str(values[self._fitting.parameter]).partition("#")[2]
+        return PlayerSpec(f"weights {digest}", "builtin", limits, parameters=tuple(values.items()))
+
+    def _progress(self, games: int, words: str) -> RunProgress:
+        progress = RunProgress(games, self._stream)
+        progress.words = lambda: f"iteration {self._number + 1}/{self._spec.iterations}: {words}"
+        return progress
+
+    def _play(self, plan: SelfPlay) -> None:
+        progress = self._progress(plan.games - len(stored_numbers(plan, self._store)), "games")
+        try:
+            with GameRunner(self._concurrency, self._stop, tick=progress.tick) as runner:
+                if not play_games(plan, self._game, self._store, runner, progress.finished):
+                    raise Interrupted
+        finally:
+            progress.close()
+
+    def _chosen(self, plan: SelfPlay) -> Positions:
+        """The iteration's positions: from the folder, if they are of just these games."""
+        records = list(games_of(plan, self._store))
+        digest = digest_of([self._spec.seed, *([record.key, record.digest] for record in records)])
+        path = self._store.directory / f"positions-{plan.iteration}.npz"
+        stored = _read_positions(path, digest)
+        if stored is not None:
+            return stored
+        progress = self._progress(len(records), "results")
+
+        def finished() -> None:
+            progress.finished()
+            progress.tick()
+
+        try:
+            found = positions_of(records, self._game, self._spec.seed, self._concurrency, self._stop, finished)
+        finally:
+            progress.close()
+        if found is None:
+            raise Interrupted
+        content = io.BytesIO()
+        np.savez(content, digest=digest, **asdict(found))
+        replace_file(path, content.getvalue())
+        return found
+
+    def _weights_text(self, found: Fit, error_before: float) -> str:
+        from engine.identity import engine_identity
+
+        discs = self._fitting.unit
+        provenance = (
+            f"Fitted by: {self._spec.command(self._start, self._number)}. "
+            f"{self._number * self._spec.games} games of engine {engine_identity()}, {found.training} positions; "
+            f"root mean square error on {found.held_out} positions of games held out "
+            f"{found.held_out_error / discs:.3f} ({error_before / discs:.3f} with the weights before), "
+            f"ridge strength {found.strength:g}."
+        )
+        return weights_text(self._spec.game, provenance, self._fitting.features, found.weights.tolist())
+
+    def _matches(self) -> tuple[FittedMatch, ...]:
+        """The newest weights against those before, on openings that no fit has seen."""
+        spec = self._spec
+        if not spec.match_pairs:
+            return ()
+        played = []
+        for index, limits in enumerate(spec.match_limits):
+            new, old = self._player(self._number, limits), self._player(self._number - 1, limits)
+            first = FIRST_MATCH_NUMBER + MATCH_NUMBERS * (self._number * len(spec.match_limits) + index)
+            numbers = tuple(range(first, first + 2 * spec.match_pairs, 2))
+            match = Match(new, old, self._openings, numbers, round=self._number)
+            table = MatchTable(self._conditions, self._suite, self._store)
+            progress = RunProgress(table.missing_games([match]), self._stream)
+            progress.words = lambda limits=limits: f"match {self._number}/{spec.iterations} at {limits}"  # type: ignore[misc]
+            try:
+                with GameRunner(self._concurrency, self._stop, tick=progress.tick) as runner:
+                    if not table.play([match], runner, progress.finished):
+                        raise Interrupted
+            finally:
+                progress.close()
+            played.append(FittedMatch(limits, table.counts(match)))
+        return tuple(played)
+
+
+def _errors_of(weights: np.ndarray, sample: Sample, steps: np.ndarray) -> tuple[float, float]:
+    """Held-out error of weights of shape (STEPS, features): as they are, and after scaling by the best factor."""
+    kept = is_held_out(sample.games)
+    held_out = Sample(sample.features[kept], steps[kept], sample.results[kept], sample.games[kept])
+    plain = root_mean_square(held_out, weights)
+    values = np.einsum("nf,nf->n", held_out.features, weights[held_out.phases].astype(np.float64))
+    size = float(values @ values)
+    factor = float(values @ held_out.results) / size if size else 0.0
+    return plain, root_mean_square(held_out, weights * factor)
+
+
+def _read_positions(path: Path, digest: str) -> Positions | None:
+    """Positions written before; ``None`` if there are none, or they are of other games."""
+    with contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path) as stored:
+        if str(stored["digest"]) == digest:
+            return Positions(stored["rows"], stored["results"], stored["games"])
+    return None
+
+
+def weights_text(game: str, provenance: str, features: Sequence[str], phases: Sequence[Sequence[int]]) -> str:
+    """A file of weights as TOML; see ``engine.weights``."""
+    lines = [
+        f"game = {json.dumps(game)}",
+        f"provenance = {json.dumps(provenance)}",
+        f"features = {json.dumps(list(features))}",
+        f"# Hundredths of a point; a row for each {STEPS // len(phases)} of {STEPS} steps of a game.",
+        "phases = [",
+        *("    [" + ", ".join(f"{weight:5d}" for weight in row) + "]," for row in phases),
+        "]",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+# What the command prints
+
+
+def fit_text(fitted: Fitted) -> str:
+    """Every iteration's errors, learning curve and matches."""
+    discs = fitted.unit
+    lines = []
+    for done in fitted.iterations:
+        found = done.fit
+        lines += [
+            f"iteration {done.number}: {done.games} games, {found.training} positions fitted to, {found.held_out} of "
+            "games held out",
+            "  root mean square error (points)   training   held out",
+            f"    weights before                             {done.error_before / discs:10.3f}",
+            f"    the same, scaled to fit                    {done.error_before_scaled / discs:10.3f}",
+            f"    fitted, strength {found.strength:<7g}       {found.training_error / discs:10.3f} "
+            f"{found.held_out_error / discs:10.3f}",
+            "  learning curve (training games)",
+            *(
+                f"    {games:<30d} {training / discs:10.3f} {held_out / discs:10.3f}"
+                for games, training, held_out in found.curve
+            ),
+        ]
+        for match in done.matches:
+            estimate = match.counts.estimate()
+            lines.append(
+                f"  against the weights before at {match.limits}: {100 * estimate.score:.1f} % of "
+                f"{2 * match.counts.pairs} games, {estimate.elo:+.1f} Elo [{estimate.elo_low:+.1f}, "
+                f"{estimate.elo_high:+.1f}], pentanomial {list(match.counts.counts)}"
+            )
+        lines.append(f"  {done.weights}")
+    if fitted.output is not None:
+        lines.append(f"written to {fitted.output}")
+    return "\n".join(lines)
+
+
+def fit_data(fitted: Fitted) -> dict[str, Any]:
+    """The same as plain data; errors in points of the game's own score."""
+    discs = fitted.unit
+    return {
+        "game": fitted.spec.game,
+        "folder": str(fitted.directory),
+        "output": None if fitted.output is None else str(fitted.output),
+        "iterations": [
+            {
+                "games": done.games,
+                "positions": {"training": done.fit.training, "held_out": done.fit.held_out},
+                "ridge_strength": done.fit.strength,
+                "error": {
+                    "training": done.fit.training_error / discs,
+                    "held_out": done.fit.held_out_error / discs,
+                    "held_out_before": done.error_before / discs,
+                    "held_out_before_scaled": done.error_before_scaled / discs,
+                },
+                "learning_curve": [
+                    {"games": games, "training": training / discs, "held_out": held_out / discs}
+                    for games, training, held_out in done.fit.curve
+                ],
+                "matches": [
+                    {
+                        "limit": str(match.limits),
+                        "pentanomial": list(match.counts.counts),
+                        **asdict(match.counts.estimate()),
+                    }
+                    for match in done.matches
+                ],
+                "weights": str(done.weights),
+            }
+            for done in fitted.iterations
+        ],
+    }
