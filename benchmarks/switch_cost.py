@@ -1,9 +1,10 @@
 """What reading settings at run time costs: the engine against a twin that has them compiled in.
 
 The twin is a copy in a temporary folder whose kernels have the default's literal wherever they read a parameter; the
-other side is an unchanged copy. Each run is a process of its own on one pinned core and counts its CPU time; runs
-alternate, and both must search the same number of nodes. Printed is the median of the pairs with the interval of its
-order statistics that covers it with at least 95 %.
+other side is an unchanged copy. A pair is one process of each, on one pinned core, that search in turns of a fraction
+of a second, so that both meet the same disturbances; each counts its CPU time, and both must search the same number of
+nodes. Each pair has new processes, since the place of data and code in memory matters too. Printed is the median of
+the pairs with the interval of its order statistics that covers it with at least 95 %.
 
     python benchmarks/switch_cost.py [pairs]
 """
@@ -25,28 +26,32 @@ from measuring import pin
 from engine.parameters import BY_NAME, resolve, to_record
 
 PAIRS = 20
-NODES = 1_000_000
+ROUNDS = 6
+"""Turns of each side in a pair, every one a search of each position."""
+NODES = 100_000
 GOAL = 0.08
 
 WORKER = f"""
-import time
+import sys, time
 from engine.engine import Engine
 from engine.games import game_named
 from engine.limits import Limits
 game = game_named("xiangqi")
 engine = Engine("xiangqi")
-engine.search(game.position(), Limits(nodes=1000))
-nodes, seconds = 0, 0.0
-for bench in game.bench_positions[:4]:
-    position = game.position(bench.text)
-    engine.new_game()
-    start = time.thread_time()
-    nodes += engine.search(position, Limits(nodes={NODES})).nodes
-    seconds += time.thread_time() - start
+positions = [game.position(bench.text) for bench in game.bench_positions[:4]]
+engine.search(positions[0], Limits(nodes={NODES}))
 import engine as package
-print(nodes, seconds, package.__file__)
+print(package.__file__, flush=True)
+for line in sys.stdin:
+    nodes, seconds = 0, 0.0
+    for position in positions:
+        engine.new_game()
+        start = time.thread_time()
+        nodes += engine.search(position, Limits(nodes={NODES})).nodes
+        seconds += time.thread_time() - start
+    print(nodes, seconds, flush=True)
 """
-"""What either side runs: plain searches of four positions with the default settings."""
+"""What either side runs: plain searches of four positions with the default settings, for each line of input."""
 
 
 def literal(name: str) -> str | None:
@@ -56,16 +61,50 @@ def literal(name: str) -> str | None:
     return f"({int(to_record(resolve({}, game='xiangqi'))[name])})"
 
 
-def run(folder: Path) -> tuple[int, float]:
-    """Nodes and CPU seconds of one process with the engine of that folder."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-c", WORKER], check=True, capture_output=True, text=True, env=environment, cwd=folder
-    )
-    nodes, seconds, where = done.stdout.split()
-    if Path(where).parent.parent != folder:
-        raise RuntimeError(f"{where} was imported instead of the engine in {folder}")
-    return int(nodes), float(seconds)
+class Side:
+    """A process with the engine of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", WORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=folder,
+        )
+        assert self._process.stdout is not None
+        where = self._process.stdout.readline().strip()
+        if Path(where).parent.parent != folder:
+            raise RuntimeError(f"{where or 'nothing'} was imported instead of the engine in {folder}")
+        self.nodes, self.seconds = 0, 0.0
+
+    def take_turn(self) -> None:
+        """Search each position once."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+        nodes, seconds = self._process.stdout.readline().split()
+        self.nodes += int(nodes)
+        self.seconds += float(seconds)
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+def cost_in_pair(base: Path, twin: Path) -> float:
+    """The part of its speed that the base loses, by one process of each."""
+    sides = [Side(base), Side(twin)]
+    for turn in range(ROUNDS):
+        for side in sides if turn % 2 == 0 else reversed(sides):
+            side.take_turn()
+    for side in sides:
+        side.close()
+    assert sides[0].nodes == sides[1].nodes, "the twin plays otherwise"
+    return 1 - sides[1].seconds / sides[0].seconds
 
 
 def median_interval(values: Sequence[float], coverage: float = 0.95) -> tuple[float, float]:
@@ -95,15 +134,11 @@ def main() -> None:
         replaced = make_twin(twin, literal)
         missing = sorted(set(BY_NAME) - set(replaced))
         print(f"{len(replaced)} reads of {len(set(replaced))} parameters replaced; not read by kernels: {missing}")
-        # The first run of each compiles it.
-        run(base)
-        run(twin)
+        # The first process of each compiles it.
+        cost_in_pair(base, twin)
         costs = []
         for pair in range(pairs):
-            order = (base, twin) if pair % 2 == 0 else (twin, base)
-            found = {folder: run(folder) for folder in order}
-            assert found[base][0] == found[twin][0], f"the twin plays otherwise: {found}"
-            costs.append(1 - found[twin][1] / found[base][1])
+            costs.append(cost_in_pair(base, twin))
             print(f"pair {pair + 1:>2}: {100 * costs[-1]:+6.2f} %", flush=True)
     low, high = median_interval(costs)
     print(
