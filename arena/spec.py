@@ -130,7 +130,7 @@ def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
         openings=_openings_file(openings, where),
         opening_start=table.whole("opening_start", 0, MAXIMUM_PAIRS, 0),
         rules=read_rules(table),
-        adjudication=read_adjudication(table),
+        adjudication=read_adjudication(table, game),
         source=where,
         rounds=rounds,
         opening_part=table.choice("opening_part", OPENING_PARTS, default_part(game, openings)),
@@ -162,10 +162,12 @@ def read_rules(table: Table) -> Rules:
     )
 
 
-def read_adjudication(table: Table) -> Adjudication:
-    """The table ``[adjudication]`` over the defaults."""
+def read_adjudication(table: Table, game: str) -> Adjudication:
+    """The table ``[adjudication]`` over the game's defaults."""
+    from engine.games import game_named
+
     section = table.table("adjudication", ADJUDICATION_KEYS)
-    default = Adjudication()
+    default = game_named(game).adjudication
     return Adjudication(
         resign_score=section.whole("resign_score", 1, MAXIMUM_SCORE, default.resign_score),
         resign_moves=section.whole("resign_moves", 0, MAXIMUM_PLIES, default.resign_moves),

@@ -115,7 +115,7 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
         openings=str(beside) if not Path(openings).is_file() and beside.is_file() else openings,
         seed=table.whole("seed", 0, MAXIMUM_SEED, 1),
         rules=read_rules(table),
-        adjudication=read_adjudication(table),
+        adjudication=read_adjudication(table, game),
         source=table.where,
     )
 

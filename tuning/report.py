@@ -437,10 +437,11 @@ def ablation_data(ablated: Ablated) -> dict[str, Any]:
 
 
 def _condition_facts(conditions: Conditions) -> tuple[tuple[str, str], ...]:
+    from engine.games import game_named
     from engine.identity import engine_identity
 
     rules = _changed(conditions.rules, Rules()) or "the engine's standard ones"
-    adjudication = _changed(conditions.adjudication, Adjudication()) or "the standard one"
+    adjudication = _changed(conditions.adjudication, game_named(conditions.game).adjudication) or "the standard one"
     return (
         ("Game", conditions.game),
         ("Openings", conditions.openings),

@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.errors import UserError
 from engine.kernel import announce_compilation, game_stub, new_record
-from engine.rules import REASONS, RESULTS, Ending, Rules
+from engine.rules import REASONS, RESULTS, Adjudication, Ending, Rules
 from engine.values import MAX_MOVES, MAX_PLY
 
 MOVE_LISTS_DTYPE = np.dtype(
@@ -350,6 +350,8 @@ class Game:
     """What a hundred points of a search's score are called."""
     score_unit: int = 0
     """Points of a search's score in one point of the game's own score (a disc); 0 in games that are won or lost."""
+    adjudication: Adjudication = Adjudication()
+    """When its tournaments end games early, unless they say otherwise."""
     position_option: str = "fen"
     """The option of the command line that describes a position: ``fen`` or ``board``."""
     move_notations: tuple[str, ...] = ()

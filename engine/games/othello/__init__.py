@@ -11,6 +11,7 @@ from engine.games.contract import BenchPosition, EvaluationFitting, Game, Positi
 from engine.games.othello import endgame, evaluation, moves, notation, position, rules
 from engine.kernel import implement
 from engine.parameters import resolve, to_record
+from engine.rules import Adjudication
 
 KERNELS: dict[str, Any] = {
     "generate": moves.generate,
@@ -58,6 +59,7 @@ class Othello(Game):
     longest_game = position.LONGEST_GAME
     score_name = "discs"
     score_unit = rules.A_DISC
+    adjudication = Adjudication(resign_moves=0)  # a lead in discs may turn until the last move
     position_option = "board"
     state_dtype = position.STATE_DTYPE
     kernels = SimpleNamespace(**KERNELS)
