@@ -44,7 +44,7 @@ COMMANDS = (
     Command("tune", "tuning.cli", "Improving", "search for better settings, then confirm them"),
     Command("ablate", "tuning.cli", "Improving", "measure what each feature of the search is worth"),
     Command("fit-evaluation", "tuning.cli", "Improving", "fit an evaluation's weights to games of self-play"),
-    Command("engine", "engine.cli", "Engine", "run the engine as a program: UCCI, UCI, Qianhong"),
+    Command("engine", "engine.cli", "Engine", "run the engine as a program: UCCI, UCI, Qianhong, GTP, NBoard"),
     Command("analyse", "engine.cli", "Engine", "search a position"),
     Command("suite", "engine.cli", "Engine", "solve positions with known best moves"),
     Command("judge", "engine.cli", "Engine", "say whether a game is over, and why"),

@@ -14,7 +14,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from arena.players.contract import GameStopped, Player, PlayerClock, PlayerFault, Pondered, Reply
+from arena.players.contract import (
+    GameStopped,
+    Player,
+    PlayerClock,
+    PlayerFault,
+    PlayerResigned,
+    Pondered,
+    Reply,
+)
 from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec
 from engine.rules import Ending
 
@@ -198,6 +206,8 @@ class _GameInProgress:
         side = self.position.side_to_move
         try:
             expected = self._ask(side)
+        except PlayerResigned:
+            return Ending(WINS[1 - side], "resignation")
         except PlayerFault as fault:
             self._blame(side, fault)
             return Ending(WINS[1 - side], fault.reason)
@@ -246,7 +256,7 @@ class _GameInProgress:
     def _ask(self, side: int) -> str | None:
         """One move, made on the board and charged; the reply the player expects to it.
 
-        Raises ``PlayerFault`` or ``GameStopped``.
+        Raises ``PlayerFault``, ``PlayerResigned`` or ``GameStopped``.
         """
         from engine.games.contract import MoveError
 

@@ -19,14 +19,18 @@ class PlayerSpec:
 
     name: str
     protocol: str
-    """``builtin`` or the protocol of an external engine (``uci``)."""
+    """``builtin`` or the protocol of an external engine (``uci``, ``gtp``, ``nboard``)."""
     limits: Limits
     parameters: tuple[tuple[str, Any], ...] = ()
     """Built-in: every parameter with its value, in the table's order (hashable)."""
     command: tuple[str, ...] = ()
     """External: program and arguments."""
     options: tuple[tuple[str, str], ...] = ()
-    """External: protocol options, sent in this order after the handshake."""
+    """UCI: options, sent in this order after the handshake."""
+    commands: tuple[str, ...] = ()
+    """GTP: commands of the engine's own, sent in this order after the handshake."""
+    gtp_passes: str = "send"
+    """GTP: ``send`` (``play b pass``, and its own are asked for with ``genmove``) or ``omit`` (it passes by itself)."""
     directory: str | None = None
     """External: working directory."""
     start_timeout_ms: int = 10_000
@@ -47,6 +51,8 @@ class PlayerSpec:
             data["parameters"] = dict(self.parameters)
         else:
             data |= {"command": list(self.command), "options": dict(self.options), "directory": self.directory}
+        if self.protocol == "gtp":
+            data |= {"commands": list(self.commands), "gtp_passes": self.gtp_passes}
         if self.ponder:
             data["ponder"] = True
         return data

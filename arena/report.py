@@ -322,7 +322,7 @@ def _adjudication(adjudication: object, score_name: str) -> list[str]:
 def _setting(player: PlayerSpec, game: str) -> str:
     """How a player differs from the default built-in engine, or which program it is."""
     if player.protocol != "builtin":
-        options = ", ".join(f"{name} = {value}" for name, value in player.options)
+        options = ", ".join([*(f"{name} = {value}" for name, value in player.options), *player.commands])
         return f"{player.protocol}: {shlex.join(player.command)}" + (f" ({options})" if options else "")
     defaults = resolve({}, game=game)
     changes = [f"{name} = {format_value(value)}" for name, value in player.parameters if value != defaults.get(name)]

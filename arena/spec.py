@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.players import PROTOCOLS, check_player
+from arena.players import EXPECTED_PROTOCOLS, PROTOCOLS, check_player
+from arena.players.gtp import PASSES as GTP_PASSES
 from arena.records import PlayerSpec
 from engine.configuration import ConfigurationError, Table, find_config, nearest, read_toml
 from engine.errors import UserError
 from engine.instruments import InstrumentSettings
-from engine.limits import GRAMMAR, Limits
+from engine.limits import GRAMMAR, OWN_LEVEL, Limits
 from engine.parameters import resolve
 from engine.presets import load_preset, preset_name
 from engine.rules import REPETITION_RULES, Adjudication, Rules
@@ -42,9 +43,15 @@ ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves",
 INSTRUMENT_KEYS = ("null_cutoff_interval", "null_cutoff_nodes")
 BUILTIN_KEYS = ("name", "protocol", "limit", "ponder", "preset", "set")
 EXTERNAL_KEYS = (
-    "name", "protocol", "limit", "ponder", "command", "options", "directory", "start_timeout", "margin", "watchdog",
-    "restart",
+    "name", "protocol", "limit", "ponder", "command", "directory", "start_timeout", "margin", "watchdog", "restart",
 )  # fmt: skip
+PROTOCOL_KEYS = {
+    "builtin": BUILTIN_KEYS,
+    "uci": (*EXTERNAL_KEYS, "options"),
+    "gtp": (*EXTERNAL_KEYS, "commands", "gtp_passes"),
+    "nboard": EXTERNAL_KEYS,
+}
+"""What a table [[players]] may hold, by its protocol."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +108,7 @@ def _player_from_content(data: Mapping[str, Any]) -> PlayerSpec:
     fields = dict(data)
     fields["limits"] = Limits(**data["limits"])
     fields["command"] = tuple(data["command"])
+    fields["commands"] = tuple(data.get("commands", ()))
     for key in ("parameters", "options"):
         fields[key] = tuple((name, value) for name, value in data[key])
     return PlayerSpec(**fields)
@@ -260,13 +268,13 @@ def _player(
         where = f"{where} ({entry['name']})"
     protocol = entry.get("protocol", "builtin")
     if protocol not in PROTOCOLS:
-        expected = " or ".join(PROTOCOLS) + nearest(str(protocol), PROTOCOLS)
+        expected = EXPECTED_PROTOCOLS + nearest(str(protocol), PROTOCOLS)
         raise ConfigurationError(f"{where}: protocol = {protocol!r}, expected {expected}")
-    _refuse_keys_of_the_other_kind(entry, where, protocol)
-    table = Table(entry, where, BUILTIN_KEYS if protocol == "builtin" else EXTERNAL_KEYS)
+    _refuse_keys_of_another_kind(entry, where, protocol)
+    table = Table(entry, where, PROTOCOL_KEYS[protocol])
     if "limit" not in table and default_limit is None:
         raise ConfigurationError(f"{where}: no limit, neither here nor for all players; expected limit = {GRAMMAR!r}")
-    limits = _limits(table) if "limit" in table else default_limit
+    limits = _limits(table, protocol) if "limit" in table else default_limit
     assert limits is not None
     ponder = table.switch("ponder", default_ponder)
     if protocol == "builtin":
@@ -276,19 +284,27 @@ def _player(
     return player
 
 
-def _refuse_keys_of_the_other_kind(entry: Mapping[str, Any], where: str, protocol: str) -> None:
-    builtin = protocol == "builtin"
+def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol: str) -> None:
     for key in entry:
-        if key in (EXTERNAL_KEYS if builtin else BUILTIN_KEYS) and key not in (
-            BUILTIN_KEYS if builtin else EXTERNAL_KEYS
-        ):
-            remedy = 'add protocol = "uci" or remove it' if builtin else "external engines take options = {...}"
-            kind = "an external engine" if builtin else "the built-in engine"
-            raise ConfigurationError(f"{where}: {key} is a key of {kind}; {remedy}")
+        owners = [name for name, keys in PROTOCOL_KEYS.items() if key in keys]
+        if not owners or protocol in owners:
+            continue
+        if protocol == "builtin":
+            remedy = f'add protocol = "{owners[0]}" or remove it'
+            raise ConfigurationError(f"{where}: {key} is a key of an external engine; {remedy}")
+        ways = {"uci": "options = {...}", "gtp": "commands = [...]", "nboard": "arguments in command"}
+        kind = "the built-in engine" if owners == ["builtin"] else f"engines over {' and '.join(owners)}"
+        raise ConfigurationError(
+            f"{where}: {key} is a key of {kind}; external engines over {protocol} take {ways[protocol]}"
+        )
 
 
-def _limits(table: Table) -> Limits:
+def _limits(table: Table, protocol: str = "") -> Limits:
     text = table.text("limit", expected=GRAMMAR)
+    if text == OWN_LEVEL:
+        if protocol == "gtp":
+            return Limits()
+        raise table.error("limit", f"{GRAMMAR}; only players over GTP can have their own level")
     try:
         return Limits.parse(text)
     except UserError as error:
@@ -325,6 +341,8 @@ def _external_player(table: Table, protocol: str, limits: Limits) -> PlayerSpec:
         limits,
         command=command,
         options=tuple((name, _option(table, name, value)) for name, value in table.mapping("options").items()),
+        commands=_commands(table),
+        gtp_passes=table.choice("gtp_passes", GTP_PASSES, GTP_PASSES[0]),
         directory=directory,
         start_timeout_ms=round(1000 * table.number("start_timeout", 0.1, 3600, 10, "seconds")),
         margin_ms=round(1000 * table.number("margin", 0, 3600, 0.1, "seconds")),
@@ -344,6 +362,13 @@ def _command(table: Table) -> tuple[str, ...]:
     if not isinstance(command, list) or not command or not all(isinstance(word, str) and word for word in command):
         raise table.error("command", expected)
     return tuple(command)
+
+
+def _commands(table: Table) -> tuple[str, ...]:
+    commands = table.value("commands", [])
+    if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
+        raise table.error("commands", 'a list of texts such as ["level 3"]')
+    return tuple(commands)
 
 
 def _option(table: Table, name: str, value: object) -> str:

@@ -30,6 +30,8 @@ COUNTED_PLIES = 120
 """Moves a game is taken to have, for the estimate of a dry run."""
 COUNTED_NODES_PER_SECOND = 5_000_000
 """Speed the built-in engine is taken to have, for the same."""
+COUNTED_OWN_SECONDS = 0.1
+"""Time a move that a player at its own level is taken to need, for the same."""
 COUNTED_NODES_A_PLY = 3
 """Factor by which one more ply of depth multiplies the nodes, for the same."""
 
@@ -90,10 +92,26 @@ class Ended:
 
 
 def prepare(spec: TournamentSpec) -> Plan:
-    """Read the openings. Raises ``UserError`` if the suite is at fault or too small."""
+    """Read the openings. Raises ``UserError`` if the suite is at fault, too small, or not for all players."""
     suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
     part = suite.part(spec.opening_part)
-    return Plan(spec, suite, opening_order(spec, part), len(part))
+    plan = Plan(spec, suite, opening_order(spec, part), len(part))
+    _check_reachable(plan)
+    return plan
+
+
+def _check_reachable(plan: Plan) -> None:
+    """Raise ``TournamentError`` if players have to be told openings by moves, and there are no moves to one of them."""
+    from arena.players.gtp import unreachable
+    from engine.games import game_named
+
+    over_gtp = [player.name for player in plan.spec.players if player.protocol == "gtp"]
+    if not over_gtp:
+        return
+    for index in plan.order:
+        position = plan.suite.openings[index].position
+        if game_named(plan.spec.game).moves_to(position) is None:
+            raise TournamentError(f"{plan.spec.source}: player {over_gtp[0]!r}: {unreachable(position)}")
 
 
 def run(
@@ -360,7 +378,7 @@ def _seconds_a_move(player: PlayerSpec) -> float:
     if limits.clock_ms is not None:
         moves = limits.moves_per_control or COUNTED_PLIES // 2
         candidates.append((limits.clock_ms / moves + limits.increment_ms) / 1000)
-    return min(candidates)
+    return min(candidates, default=COUNTED_OWN_SECONDS)
 
 
 def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:

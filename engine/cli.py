@@ -418,8 +418,8 @@ def configure_engine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--protocol",
         choices=PROTOCOLS,
-        default=PROTOCOLS[0],
-        help="ucci (default): what Xiangqi programs speak; uci; qianhong: the plug-in protocol of Qianhong",
+        help="for Xiangqi ucci (default), uci, or qianhong: the plug-in protocol of Qianhong; for Othello gtp "
+        "(default) or nboard",
     )
     parser.add_argument(
         "--ranks",
@@ -453,15 +453,25 @@ def run_engine(arguments: argparse.Namespace) -> int:
 def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Session:
     """The session of ``--protocol``; raises ``UsageError`` for a game that it cannot play."""
     from engine.presets import preset_name
+    from engine.protocols import USUAL_PROTOCOLS
+    from engine.protocols.gtp import GtpSession
+    from engine.protocols.nboard import NBoardSession
     from engine.protocols.qianhong import QianhongSession
     from engine.protocols.ucci import UcciSession
     from engine.protocols.uci import UciSession
 
-    kinds: dict[str, type[Session]] = {"ucci": UcciSession, "uci": UciSession, "qianhong": QianhongSession}
-    kind = kinds[arguments.protocol]
+    kinds: dict[str, type[Session]] = {
+        "ucci": UcciSession, "uci": UciSession, "qianhong": QianhongSession, "gtp": GtpSession, "nboard": NBoardSession,
+    }  # fmt: skip
     game = game_of(arguments).name
+    protocol = arguments.protocol or USUAL_PROTOCOLS[game]
+    kind = kinds[protocol]
     if game not in kind.games:
-        raise UsageError(f"--protocol {arguments.protocol} cannot play {game}; it plays {', '.join(kind.games)}")
+        others = " or ".join(name for name in kinds if game in kinds[name].games)
+        raise UsageError(
+            f"--protocol {protocol} cannot play {game}, only {', '.join(kind.games)} (--game {kind.games[0]}); "
+            f"{game} is played over {others}"
+        )
     title = preset_name(arguments.preset) if arguments.preset else ""
     if kind is UciSession:
         return UciSession(

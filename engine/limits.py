@@ -15,6 +15,10 @@ GRAMMAR = (
 )
 
 
+OWN_LEVEL = "own"
+"""What stands for no limits at all: the player's own level, where its protocol cannot tell it of any other."""
+
+
 class LimitError(UserError):
     """A limit that cannot be read; the message names the text and the grammar."""
 
@@ -120,7 +124,7 @@ class Limits:
             parts.append(f"node_clock={self.nodes_per_second}")
         elif self.clock_kind == "cpu":
             parts.append("cpu")
-        return ",".join(parts)
+        return ",".join(parts) or OWN_LEVEL
 
 
 def _seconds(milliseconds: int) -> str:

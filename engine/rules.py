@@ -33,6 +33,7 @@ REASONS = (
     "no_answer",
     "startup_failure",
     "stopped",
+    "resignation",
 )
 REASON_CODE = {reason: code for code, reason in enumerate(REASONS)}
 
@@ -55,6 +56,7 @@ REASON_TEXT = {
     "no_answer": "a player gave no answer before the watchdog's deadline",
     "startup_failure": "a player's process could not be started or did not complete the handshake",
     "stopped": "the game was interrupted and will be played again",
+    "resignation": "a player gave the game up",
 }
 
 REPETITION_RULES = ("draw", "check-only", "asian")

@@ -20,7 +20,9 @@ from arena.records import GameJob, Opening, Pairing, PlayerSpec
 from engine.engine import Clock, Engine, StopFlag
 from engine.games import game_named
 from engine.limits import Limits
+from engine.protocols.gtp import GtpSession
 from engine.protocols.inbox import LONGEST_LINE, Line, LineSplitter, LineTooLong
+from engine.protocols.nboard import NBoardSession
 from engine.protocols.qianhong import QianhongSession
 from engine.protocols.session import Session
 from engine.protocols.ucci import UcciSession
@@ -29,7 +31,14 @@ from engine.rules import Adjudication, Rules
 from engine.search.reports import ReportBoard
 
 ROOT = Path(__file__).parent.parent
-SESSIONS: dict[str, type[Session]] = {"ucci": UcciSession, "uci": UciSession, "qianhong": QianhongSession}
+SESSIONS: dict[str, type[Session]] = {
+    "ucci": UcciSession, "uci": UciSession, "qianhong": QianhongSession, "gtp": GtpSession, "nboard": NBoardSession,
+}  # fmt: skip
+SYNCHRONISATION = {
+    "ucci": ("stop\nisready", "readyok"), "uci": ("stop\nisready", "readyok"), "gtp": ("1234 name", "=1234 elolab"),
+    "nboard": ("ping 1234", "pong 1234"),
+}  # fmt: skip
+"""What ends a search or waits for it, and what is then answered; Qianhong's protocol has nothing of the kind."""
 
 
 # Lines from bytes
@@ -67,8 +76,11 @@ movestogo increment searchmoves mate ponder draw ponderhit stop setoption name v
 Hash NullMove Tempo MultiPV debug on newgame ucinewgame banmoves probe w - 0 1 2 -1 99999999999999999999 １ x
 rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR
 LEVEL FEN PLAY H2-E2 LOAD AI ABORT TIMEOUT HINTS UNDO BAN BGTHINK ON OFF SCR
+genmove play b w d3 c4 pass PA undo clear_board boardsize 8 komi showboard final_score list_commands known_command
+time_settings time_left elolab-set EndgameEmpties # 17
+nboard set game hint ping learn contempt D3/1/2 (;GM[Othello]BO[8 -*O ;) B[D3]
 """
-"""Without ``batch``, in which a search of 99999999999999999999 nodes is not to be stopped."""
+"""Without ``batch`` and ``elolab-limit``, after which a search of 99999999999999999999 nodes is not to be stopped."""
 WORDS = st.sampled_from(VOCABULARY.split())
 LINES = st.one_of(
     st.lists(WORDS, max_size=8).map(lambda words: " ".join(words).encode() + b"\n"),
@@ -81,25 +93,28 @@ LINES = st.one_of(
 @given(lines=st.lists(LINES, max_size=25), half=st.binary(max_size=10))
 @settings(max_examples=40)
 def test_no_input_ends_it_early_or_keeps_it_from_ending(protocol: str, lines: list[bytes], half: bytes) -> None:
-    conversation = Conversation(lambda output: SESSIONS[protocol]("xiangqi", {"hash_mb": 1}, output))
-    if protocol != "qianhong":
-        conversation.say(protocol)
+    session = SESSIONS[protocol]
+    conversation = Conversation(lambda output: session(session.games[0], {"hash_mb": 1}, output))
+    conversation.say({"gtp": "elolab-limit depth=2", "nboard": "nboard 2"}.get(protocol, protocol))
     conversation.say_bytes(b"".join(lines))
-    if protocol != "qianhong":
-        conversation.say("stop")
-        conversation.say("isready")
-        conversation.hear_until("readyok")
+    if protocol in SYNCHRONISATION:
+        command, answer = SYNCHRONISATION[protocol]
+        conversation.say(command)
+        conversation.hear_until(answer)
     conversation.say_bytes(half)
     assert all(line.isprintable() for line in conversation.close())
 
 
 @pytest.mark.parametrize("protocol", SESSIONS)
 def test_it_stops_searching_when_nobody_listens(protocol: str) -> None:
-    conversation = Conversation(lambda output: SESSIONS[protocol]("xiangqi", {}, output))
-    conversation.say({"qianhong": "LEVEL 9"}.get(protocol, protocol))
-    conversation.hear_until({"ucci": "ucciok", "uci": "uciok", "qianhong": "OK"}[protocol])
+    session = SESSIONS[protocol]
+    conversation = Conversation(lambda output: session(session.games[0], {}, output))
+    beginnings = {"qianhong": "LEVEL 9", "nboard": "set depth 60\nping 1", "gtp": "elolab-limit move_time=0.2"}
+    conversation.say(beginnings.get(protocol, protocol))
+    answers = {"ucci": "ucciok", "uci": "uciok", "qianhong": "OK", "nboard": "pong", "gtp": "="}
+    conversation.hear_until(answers[protocol])
     conversation.listener.is_gone = True
-    conversation.say({"qianhong": "AI\nLEVEL"}.get(protocol, "go infinite"))
+    conversation.say({"qianhong": "AI\nLEVEL", "nboard": "go", "gtp": "genmove b"}.get(protocol, "go infinite"))
     with pytest.raises(BrokenPipeError):
         conversation.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "search"]
@@ -220,7 +235,14 @@ def test_a_file_of_commands_is_worked_off() -> None:
 
 @pytest.mark.parametrize("protocol", SESSIONS)
 def test_it_ends_with_its_input(protocol: str) -> None:
-    assert run(["--protocol", protocol], b"\xff\0garbage") == (0, [], [])
+    words = ["--protocol", protocol, "--game", SESSIONS[protocol].games[0]]
+    code, lines, complaints = run(words, b"\xff\0garbage")
+    assert (code, complaints) == (0, [])
+    assert lines == (["? unknown command", ""] if protocol == "gtp" else [])
+
+
+def test_the_usual_protocol_of_a_game_needs_no_name() -> None:
+    assert run(["--game", "othello"], b"2 protocol_version\n") == (0, ["=2 2", ""], [])
 
 
 def test_a_closed_input_and_a_closed_output() -> None:
@@ -247,7 +269,9 @@ def test_settings_from_a_preset_and_the_command_line(tmp_path: Path) -> None:
     ("words", "text"),
     [
         (["--preset", "defualt"], "no engine preset 'defualt' (did you mean 'default'?)"),
-        (["--protocol", "gtp"], "invalid choice: 'gtp'"),
+        (["--protocol", "gpt"], "invalid choice: 'gpt'"),
+        (["--protocol", "gtp"], "cannot play xiangqi, only othello (--game othello); xiangqi is played over ucci or"),
+        (["--protocol", "uci", "--game", "othello"], "othello is played over gtp or nboard"),
         (["--set", "nul_move=on"], "unknown parameter 'nul_move'"),
         (["--game", "chess"], "chess"),
     ],

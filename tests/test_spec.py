@@ -21,6 +21,9 @@ MINIMAL: dict[str, Any] = {
 }
 
 
+OTHELLO = {"game": "othello"}
+
+
 def specification(**changes: Any) -> TournamentSpec:
     return spec_from_mapping(MINIMAL | changes, "some/cup.toml")
 
@@ -64,10 +67,31 @@ def test_an_external_player() -> None:
     assert (player.start_timeout_ms, player.margin_ms, player.watchdog_ms) == (2500, 50, 9000)
 
 
+def test_players_of_othello() -> None:
+    rhino = {"protocol": "gtp", "command": "gtp-rhino --level 3", "gtp_passes": "omit", "limit": "own"}
+    own = {"protocol": "gtp", "command": "elolab", "commands": ["elolab-limit depth=4"], "limit": "clock=10+0.1"}
+    nboard = {"protocol": "nboard", "command": "edax -nboard", "limit": "depth=6"}
+    players = specification(game="othello", players=[{}, rhino, own, nboard]).players
+    assert [player.name for player in players] == ["default", "gtp-rhino", "elolab", "edax"]
+    assert [str(player.limits) for player in players] == ["nodes=100", "own", "clock=10+0.1", "depth=6"]
+    assert [player.gtp_passes for player in players] == ["send", "omit", "send", "send"]
+    assert players[2].commands == ("elolab-limit depth=4",)
+
+
 def test_content_survives_json() -> None:
     external = {"protocol": "uci", "command": ["engine"], "options": {"Hash": 8}, "limit": "clock=10+0.1"}
     spec = specification(players=[*MINIMAL["players"], external])
     assert TournamentSpec.from_content(json.loads(json.dumps(spec.content()))) == spec
+    gtp = {"protocol": "gtp", "command": "x", "commands": ["level 3"], "gtp_passes": "omit", "limit": "own"}
+    spec = specification(game="othello", players=[{}, gtp])
+    assert TournamentSpec.from_content(json.loads(json.dumps(spec.content()))) == spec
+
+
+def test_a_player_stored_before_gtp_was_there_is_read() -> None:
+    content = specification(players=[{}, {"protocol": "uci", "command": "x"}]).content()
+    for player in content["players"]:
+        del player["commands"], player["gtp_passes"]
+    assert TournamentSpec.from_content(json.loads(json.dumps(content))).players[1].commands == ()
 
 
 @pytest.mark.parametrize(
@@ -106,6 +130,17 @@ def test_content_survives_json() -> None:
         ({"players": [{}, {"protocol": "uci", "command": "x", "margin": -1}]}, ["margin = -1", "seconds"]),
         ({"players": [{}, {"protocol": "uci", "command": "x", "limit": "clock=1+0,cpu"}]}, ["cpu clock", "wall"]),
         ({"players": [{}, "default"]}, ["player 2", "not a table"]),
+        ({"players": [{}, {"name": "x", "limit": "own"}]}, ["limit = 'own'", "only players over GTP"]),
+        ({"players": [{}, {"name": "x", "gtp_passes": "omit"}]}, ["gtp_passes", 'protocol = "gtp"']),
+        ({"players": [{}, {"protocol": "gtp", "command": "x"}]}, ["xiangqi cannot be played over gtp", "use uci"]),
+        (OTHELLO | {"players": [{}, {"protocol": "uci", "command": "x"}]}, ["use gtp or nboard"]),
+        (OTHELLO | {"players": [{}, {"protocol": "gtp", "command": "x"}]}, ["player 2", "nodes=100", 'limit = "own"']),
+        (OTHELLO | {"players": [{}, {"protocol": "gtp", "command": "x", "options": {}}]}, ["options", "commands = "]),
+        (OTHELLO | {"players": [{}, {"protocol": "gtp", "command": "x", "commands": "level 3"}]}, ['["level 3"]']),
+        (OTHELLO | {"players": [{}, {"protocol": "gtp", "command": "x", "gtp_passes": "no"}]}, ["'no'", "omit"]),
+        (OTHELLO | {"players": [{}, {"protocol": "gtp", "command": "x", "limit": "clock=0.5"}]}, ["whole seconds"]),
+        (OTHELLO | {"players": [{}, {"protocol": "nboard", "command": "x"}]}, ["can only be told a depth"]),
+        (OTHELLO | {"players": [{}, {"protocol": "nboard", "command": "x", "limit": "own"}]}, ["players over GTP"]),
     ],
 )
 def test_mistakes_are_one_line(changes: dict[str, Any], words: list[str]) -> None:

@@ -6,14 +6,20 @@ import difflib
 from typing import TYPE_CHECKING
 
 from engine.errors import UserError
+from engine.limits import Limits
 
 if TYPE_CHECKING:
     from arena.players.contract import Player
     from arena.records import PlayerSpec
     from engine.instruments import InstrumentSettings
 
-PROTOCOLS = ("builtin", "uci")
+PROTOCOLS = ("builtin", "uci", "gtp", "nboard")
 """What ``PlayerSpec.protocol`` may be."""
+EXPECTED_PROTOCOLS = f"{', '.join(PROTOCOLS[:-1])} or {PROTOCOLS[-1]}"
+"""The same in words."""
+
+PROTOCOL_GAMES = {"uci": ("xiangqi",), "gtp": ("othello",), "nboard": ("othello",)}
+"""The games that external engines can play over each protocol."""
 
 
 class PlayerError(UserError):
@@ -29,19 +35,21 @@ def check_player(spec: PlayerSpec, game: str, where: str = "") -> None:
     if spec.protocol not in PROTOCOLS:
         near = difflib.get_close_matches(spec.protocol, PROTOCOLS, 1, 0.4)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise PlayerError(f"{place}: protocol = {spec.protocol!r}, expected {' or '.join(PROTOCOLS)}{hint}")
-    if not spec.limits.is_timed and spec.limits.depth is None and spec.limits.nodes is None:
+        raise PlayerError(f"{place}: protocol = {spec.protocol!r}, expected {EXPECTED_PROTOCOLS}{hint}")
+    if spec.limits == Limits() and spec.protocol != "gtp":
         raise PlayerError(f"{place}: no limit; give a depth, nodes, a move_time or a clock")
     if spec.protocol != "builtin":
         _check_external(spec, game, place)
 
 
 def _check_external(spec: PlayerSpec, game: str, place: str) -> None:
-    from arena.players.contract import PlayerFault
-    from arena.players.uci import VARIANTS, forced_first_rank
-
-    if game not in VARIANTS:
-        raise PlayerError(f"{place}: {game} cannot be played over {spec.protocol}, only {', '.join(VARIANTS)} can")
+    games = PROTOCOL_GAMES[spec.protocol]
+    if game not in games:
+        others = [protocol for protocol in PROTOCOL_GAMES if game in PROTOCOL_GAMES[protocol]]
+        raise PlayerError(
+            f"{place}: {game} cannot be played over {spec.protocol}, only {', '.join(games)} can; for {game} use "
+            f"{' or '.join(others)}"
+        )
     if not spec.command or not spec.command[0]:
         raise PlayerError(f"{place}: command is missing; give the program and its arguments")
     if spec.limits.clock_kind != "wall":
@@ -51,6 +59,8 @@ def _check_external(spec: PlayerSpec, game: str, place: str) -> None:
         )
     if spec.restart not in ("on_fault", "always"):
         raise PlayerError(f"{place}: restart = {spec.restart!r}, expected on_fault or always")
+    if spec.ponder and spec.protocol != "uci":
+        raise PlayerError(f"{place}: ponder = true, but {spec.protocol} has no pondering; set ponder = false there")
     for key, value, least in (
         ("start_timeout_ms", spec.start_timeout_ms, 1),
         ("margin_ms", spec.margin_ms, 0),
@@ -58,10 +68,30 @@ def _check_external(spec: PlayerSpec, game: str, place: str) -> None:
     ):
         if value < least:
             raise PlayerError(f"{place}: {key} = {value}, expected at least {least}")
-    try:
-        forced_first_rank(spec.options)
-    except PlayerFault as fault:
-        raise PlayerError(f"{place}: {fault.text}") from None
+    mistake = _mistake_in_the_protocol(spec)
+    if mistake:
+        raise PlayerError(f"{place}: {mistake}")
+
+
+def _mistake_in_the_protocol(spec: PlayerSpec) -> str:
+    """What the player's protocol cannot express; empty if nothing."""
+    if spec.protocol == "uci":
+        from arena.players.contract import PlayerFault
+        from arena.players.uci import forced_first_rank
+
+        try:
+            forced_first_rank(spec.options)
+        except PlayerFault as fault:
+            return fault.text
+    elif spec.protocol == "gtp":
+        from arena.players.gtp import mistake_in
+
+        return mistake_in(spec)
+    elif spec.protocol == "nboard":
+        from arena.players.nboard import mistake_in
+
+        return mistake_in(spec)
+    return ""
 
 
 def make_player(spec: PlayerSpec, game: str, instruments: InstrumentSettings | None = None) -> Player:
@@ -74,6 +104,14 @@ def make_player(spec: PlayerSpec, game: str, instruments: InstrumentSettings | N
         from arena.players.builtin import BuiltinPlayer
 
         return BuiltinPlayer(spec, game, instruments)
+    if spec.protocol == "gtp":
+        from arena.players.gtp import GtpPlayer
+
+        return GtpPlayer(spec, game)
+    if spec.protocol == "nboard":
+        from arena.players.nboard import NBoardPlayer
+
+        return NBoardPlayer(spec, game)
     from arena.players.uci import UciPlayer
 
     return UciPlayer(spec, game)

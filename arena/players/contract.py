@@ -29,6 +29,10 @@ class GameStopped(Exception):
     """The stop flag was set while a player was thinking; the game is not over and will be played again."""
 
 
+class PlayerResigned(Exception):
+    """A player gave up the game instead of moving, which is its right and no fault."""
+
+
 @dataclass(frozen=True)
 class PlayerClock:
     """The clocks as the player to move sees them, before it moves."""
@@ -81,7 +85,8 @@ class Player(Protocol):
     """One player, used by one game at a time and kept from game to game.
 
     Every method but ``close`` and ``dialogue`` may raise ``PlayerFault``; ``move`` and ``new_game`` may also raise
-    ``GameStopped``. After a fault the player can be used again: its next ``start`` begins afresh.
+    ``GameStopped``, and ``move`` and ``move_after_pondering`` ``PlayerResigned``. After a fault the player can be used
+    again: its next ``start`` begins afresh.
     """
 
     @property

@@ -15,8 +15,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
-from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
+from arena.players.contract import PlayerClock, PlayerFault, Pondered, Reply
+from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
+from arena.players.process import DeadlinePassed, ProcessEnded
 from engine.limits import Limits
 from engine.values import BAN_BOUND, MATE, MAX_PLY
 
@@ -36,9 +37,6 @@ OFF_WHERE_ABSENT = ("use nnue",)
 
 PONDER_OPTION = "Ponder"
 """An engine that can ponder announces it; it is set to say that the engine will be asked to."""
-
-LATE_ANSWER_MS = 250
-"""How long after its deadline a thinking engine is given to obey ``stop``, before it is taken to hang."""
 
 
 # --- Reading lines ----------------------------------------------------------------------------------------------------
@@ -354,72 +352,31 @@ class UciSession:
 # --- The player -------------------------------------------------------------------------------------------------------
 
 
-class UciPlayer:
-    """An external engine over UCI; see ``arena.players.contract.Player``.
+class UciPlayer(ExternalPlayer[UciSession]):
+    """An external engine over UCI; see ``arena.players.contract.Player``."""
 
-    The process lives from game to game, and is replaced after a fault (or for every game, where the player's
-    ``restart`` says so).
-    """
+    protocol_name = "UCI"
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
-        self.spec = spec
-        self.name = spec.name
-        self._game = game
-        self._process: EngineProcess | None = None
-        self._session = UciSession()
+        super().__init__(spec, game, UciSession)
         self._first_rank: int | None = None
         self._opening_position = ""
-        self._games = 0
 
-    @property
-    def process_id(self) -> int | None:
-        """Of the engine, while it runs."""
-        return self._process.process_id if self._process is not None and not self._process.has_ended else None
+    def _greet(self, deadline_ns: int) -> None:
+        """Shake hands, set the options, learn the rank base."""
+        self._converse(self._session.hello(), deadline_ns)
+        options: Sequence[tuple[str, str]] = self.spec.options
+        if self.spec.ponder:
+            options = ponder_options(options, self._session.options)
+        commands = option_commands(options, self._session.options, VARIANTS[self._game])
+        self._converse(self._session.synchronise(*commands), deadline_ns)
+        self._learn_first_rank(deadline_ns)
 
-    def start(self) -> None:
-        """Start the engine, shake hands, set its options, learn its rank base."""
-        if self.process_id is not None:
-            return
-        self.close()
-        deadline_ns = time.monotonic_ns() + self.spec.start_timeout_ms * 1_000_000
-        self._session = UciSession()
-        self._games = 0
-        try:
-            self._process = EngineProcess(self.spec.command, self.spec.directory)
-            self._converse(self._session.hello(), deadline_ns)
-            options: Sequence[tuple[str, str]] = self.spec.options
-            if self.spec.ponder:
-                options = ponder_options(options, self._session.options)
-            commands = option_commands(options, self._session.options, VARIANTS[self._game])
-            self._converse(self._session.synchronise(*commands), deadline_ns)
-            self._learn_first_rank(deadline_ns)
-        except DeadlinePassed:
-            waited = f"{self.spec.start_timeout_ms / 1000:g} s"
-            raise self._failed("startup_failure", f"did not complete the UCI handshake within {waited}") from None
-        except ProcessEnded:
-            raise self._failed("startup_failure", "ended during the UCI handshake") from None
-        except PlayerFault as fault:
-            raise self._failed(fault.reason, fault.text) from None
-
-    def new_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Tell the engine that a game begins, and wait until it is ready."""
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         from engine.games import game_named
 
-        if self.spec.restart == "always" and self._games > 0:
-            self.close()
         self._opening_position = game_named(self._game).position(opening.position).text
-        for last_try in (False, True):
-            self.start()
-            try:
-                deadline_ns = time.monotonic_ns() + self.spec.start_timeout_ms * 1_000_000
-                self._converse(self._session.synchronise("ucinewgame"), deadline_ns, stop)
-                self._games += 1
-                return
-            except (DeadlinePassed, ProcessEnded):
-                # It may have died of its last game, after the result; then a fresh process deserves a chance.
-                fault = self._failed("startup_failure", "did not get ready for a new game")
-                if last_try:
-                    raise fault from None
+        self._converse(self._session.synchronise("ucinewgame"), deadline_ns, stop)
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """One search. The clock runs from just before ``go`` is written until ``bestmove`` has arrived."""
@@ -458,51 +415,15 @@ class UciPlayer:
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, *, ponder: bool = False
     ) -> list[str]:
         """The lines that ask for a move."""
-        process, session = self._running(), self._session
-        for line in process.drain():  # what is said unasked must not be taken for the answer
-            session.receive(line)
-        return session.think(
+        self._hear_what_was_unasked()
+        return self._session.think(
             position_command(self._opening_position, moves, self._first_rank or 0),
             go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder),
         )
 
     def _answer(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int) -> Reply:
         """Say the lines and wait for the move."""
-        process = self._running()
-        try:
-            self._converse(lines, began_ns + self._allowance_ms(clock) * 1_000_000, stop)
-        except DeadlinePassed:
-            raise self._overdue(clock) from None
-        except ProcessEnded:
-            raise self._failed("crash", "ended while it should have moved") from None
-        except GameStopped:
-            self._halt()
-            raise
-        return self._reply(max(0, process.arrived_ns - began_ns))
-
-    def instruments(self) -> None:
-        """Nothing: an external engine keeps its counts to itself."""
-
-    def dialogue(self) -> list[str]:
-        """The end of the conversation with the process that runs or ran last."""
-        return self._process.dialogue.tail() if self._process is not None else []
-
-    def close(self) -> None:
-        """End the process: politely if it is idle, at once otherwise."""
-        if self._process is not None:
-            self._process.end("quit" if self._session.is_idle else None)
-
-    def _running(self) -> EngineProcess:
-        if self._process is None:
-            raise PlayerFault("crash", f"{self.name}: is not running")
-        return self._process
-
-    def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
-        """Say the lines and listen until every reply that is due has come."""
-        process, session = self._running(), self._session
-        process.send(lines, deadline_ns)
-        while not session.is_idle:
-            session.receive(process.read_line(deadline_ns, stop))
+        return self._reply(self._wait_for_move(lines, clock, stop, began_ns))
 
     def _learn_first_rank(self, deadline_ns: int) -> None:
         """Settle how the engine numbers ranks: as told, as its family does, or as its first move in a game shows.
@@ -530,23 +451,6 @@ class UciPlayer:
                 f"0 or from 1; does it play {self._game}?",
             )
 
-    def _allowance_ms(self, clock: PlayerClock | None) -> int:
-        """How long the engine may think before it is stopped, in milliseconds."""
-        times = [clock.remaining_ms] if clock is not None else []
-        if self.spec.limits.move_time_ms is not None:
-            times.append(self.spec.limits.move_time_ms)
-        return min(times) + self.spec.margin_ms if times else self.spec.watchdog_ms
-
-    def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
-        """The engine is stopped: late if it obeys, hanging if it does not."""
-        waited = f"{self._allowance_ms(clock) / 1000:g} s"
-        answered = self._halt()
-        if not self.spec.limits.is_timed:
-            return self._failed("no_answer", f"gave no move within {waited}, the watchdog's deadline")
-        if answered:
-            return self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin, until stopped")
-        return self._failed("no_answer", f"had not moved after {waited}, its time and the margin, and ignored stop")
-
     def _halt(self) -> bool:
         """Stop the search and wait for the engine to be idle; whether it moved. One that is not idle is ended."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
@@ -567,12 +471,3 @@ class UciPlayer:
         expected = parse_ponder_move(line)
         expected = None if expected is None else read_move(expected, self._first_rank or 0)
         return Reply(move, information.score, information.depth, information.nodes, elapsed_ns, counted, expected)
-
-    def _failed(self, reason: str, text: str) -> PlayerFault:
-        """End the process, and say how it ended where it did so by itself."""
-        if self._process is not None:
-            died = self._process.has_died
-            self._process.end()
-            if died:
-                text = f"{text}: {self._process.exit_description}"
-        return PlayerFault(reason, f"{self.name}: {text}")

@@ -398,6 +398,13 @@ class Game:
     def apply_rules(self, state: Any, rules: Rules) -> None:
         """Put the rules in force into a state."""
 
+    def moves_to(self, text: str) -> tuple[str, ...] | None:
+        """Moves that lead from the start of the game to a position, for programs that can be told nothing else.
+
+        ``None`` if none were found. Raises ``PositionError``.
+        """
+        return () if text == self.start else None
+
     def perft(self, position: Position, depth: int, passes: str = "ply") -> int:
         """Leaves ``depth`` plies deep; ``passes`` is ``free`` if a forced pass is to cost no ply."""
         return int(self.kernels.perft(position.state, position.lists, depth))

@@ -249,8 +249,12 @@ class Session(ABC):
         self._answer_if_due()
 
     def finish(self) -> None:
-        """Stop the search, if there is one, and give its answer before anything else."""
+        """Stop the search, if there is one, and give its answer before anything else; no command will follow."""
         self.is_ending = True
+        self.settle()
+
+    def settle(self) -> None:
+        """Stop the search, if there is one, and give its answer before anything else."""
         if self._task is not None:
             self.stop()
         while self._task is not None:

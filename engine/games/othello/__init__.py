@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
-from engine.games.othello import endgame, evaluation, moves, notation, position, rules
+from engine.games.othello import endgame, evaluation, moves, notation, position, retracing, rules
 from engine.kernel import implement
 from engine.parameters import resolve, to_record
 from engine.rules import Adjudication
@@ -97,6 +97,10 @@ class Othello(Game):
     def read_moves(self, position: Position, moves: Sequence[str], ranks: str) -> list[str]:
         """Squares in either case, and any usual word for a pass; raises ``MoveError``."""
         return notation.read_moves(moves)
+
+    def moves_to(self, text: str) -> tuple[str, ...] | None:
+        """Moves from the start to a position; see ``retracing.moves_to``."""
+        return retracing.moves_to(text)
 
     def perft(self, position: Position, depth: int, passes: str = "ply") -> int:
         """Leaves ``depth`` plies deep, a finished game being one leaf; see ``Game.perft``."""

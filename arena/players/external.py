@@ -1,0 +1,203 @@
+"""What all players have in common that are programs of other people, whatever protocol they speak.
+
+The process lives from game to game, and is replaced after a fault (or for every game, where the player's ``restart``
+says so). A protocol is a *session*, which reads lines and knows which replies are due, and a subclass of
+``ExternalPlayer``, which knows what to say when.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
+
+from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
+from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
+
+if TYPE_CHECKING:
+    from arena.records import Opening, PlayerSpec
+    from engine.engine import StopFlag
+    from engine.games.contract import Position
+
+LATE_ANSWER_MS = 250
+"""How long after its deadline a thinking engine is given to obey a stop, before it is taken to hang."""
+
+
+class ExternalSession(Protocol):
+    """Which replies are due, and what the engine said. Pure: lines in."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no reply is due."""
+
+    def receive(self, line: str) -> str:
+        """Take one line of the engine; the reply that it is or completes, empty if it is none."""
+
+
+SessionKind = TypeVar("SessionKind", bound=ExternalSession)
+
+
+class ExternalPlayer(ABC, Generic[SessionKind]):
+    """An external engine; see ``arena.players.contract.Player``."""
+
+    protocol_name: ClassVar[str]
+    """The protocol, for messages."""
+
+    def __init__(self, spec: PlayerSpec, game: str, make_session: Callable[[], SessionKind]) -> None:
+        self.spec = spec
+        self.name = spec.name
+        self._game = game
+        self._process: EngineProcess | None = None
+        self._make_session = make_session
+        self._session = make_session()
+        self._games = 0
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the engine, while it runs."""
+        return self._process.process_id if self._process is not None and not self._process.has_ended else None
+
+    # What a protocol says.
+
+    @abstractmethod
+    def _greet(self, deadline_ns: int) -> None:
+        """Everything that is said once, after the process has started."""
+
+    @abstractmethod
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+        """Tell the engine that a game begins, and wait until it is ready."""
+
+    @abstractmethod
+    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        """One search; see ``arena.players.contract.Player``."""
+
+    @abstractmethod
+    def _halt(self) -> bool:
+        """Stop the search and wait for the engine to be idle; whether it moved. One that is not idle is ended."""
+
+    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+        """Nothing, where the protocol has no pondering; such players are not specified to ponder."""
+
+    def move_after_pondering(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
+    ) -> Reply:
+        """A search like any other, where the protocol has no pondering."""
+        return self.move(position, moves, clock, stop)
+
+    def stop_pondering(self) -> None:
+        """Nothing, where the protocol has no pondering."""
+
+    # The player's life.
+
+    def start(self) -> None:
+        """Start the engine and prepare it for games."""
+        if self.process_id is not None:
+            return
+        self.close()
+        deadline_ns = self._start_deadline_ns()
+        self._session = self._make_session()
+        self._games = 0
+        try:
+            self._process = EngineProcess(self.spec.command, self.spec.directory)
+            self._greet(deadline_ns)
+        except DeadlinePassed:
+            waited = f"{self.spec.start_timeout_ms / 1000:g} s"
+            text = f"did not complete the {self.protocol_name} handshake within {waited}"
+            raise self._failed("startup_failure", text) from None
+        except ProcessEnded:
+            raise self._failed("startup_failure", f"ended during the {self.protocol_name} handshake") from None
+        except PlayerFault as fault:
+            raise self._failed(fault.reason, fault.text) from None
+
+    def new_game(self, opening: Opening, stop: StopFlag) -> None:
+        """Tell the engine that a game begins, and wait until it is ready."""
+        if self.spec.restart == "always" and self._games > 0:
+            self.close()
+        for last_try in (False, True):
+            self.start()
+            try:
+                self._begin_game(opening, self._start_deadline_ns(), stop)
+                self._games += 1
+                return
+            except (DeadlinePassed, ProcessEnded):
+                # It may have died of its last game, after the result; then a fresh process deserves a chance.
+                fault = self._failed("startup_failure", "did not get ready for a new game")
+                if last_try:
+                    raise fault from None
+
+    def instruments(self) -> None:
+        """Nothing: an external engine keeps its counts to itself."""
+
+    def dialogue(self) -> list[str]:
+        """The end of the conversation with the process that runs or ran last."""
+        return self._process.dialogue.tail() if self._process is not None else []
+
+    def close(self) -> None:
+        """End the process: politely if it is idle, at once otherwise."""
+        if self._process is not None:
+            self._process.end("quit" if self._session.is_idle else None)
+
+    # Talking.
+
+    def _start_deadline_ns(self) -> int:
+        return time.monotonic_ns() + self.spec.start_timeout_ms * 1_000_000
+
+    def _running(self) -> EngineProcess:
+        if self._process is None:
+            raise PlayerFault("crash", f"{self.name}: is not running")
+        return self._process
+
+    def _hear_what_was_unasked(self) -> None:
+        """Before a question: what is said already must not be taken for the answer."""
+        for line in self._running().drain():
+            self._session.receive(line)
+
+    def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
+        """Say the lines and listen until every reply that is due has come."""
+        process, session = self._running(), self._session
+        process.send(lines, deadline_ns)
+        while not session.is_idle:
+            session.receive(process.read_line(deadline_ns, stop))
+
+    def _wait_for_move(
+        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
+    ) -> int:
+        """Say the lines that ask for a move, and wait until it has come; the nanoseconds from ``began_ns`` on."""
+        process = self._running()
+        try:
+            self._converse(lines, began_ns + self._allowance_ms(clock) * 1_000_000, stop)
+        except DeadlinePassed:
+            raise self._overdue(clock) from None
+        except ProcessEnded:
+            raise self._failed("crash", "ended while it should have moved") from None
+        except GameStopped:
+            self._halt()
+            raise
+        return max(0, process.arrived_ns - began_ns)
+
+    def _allowance_ms(self, clock: PlayerClock | None) -> int:
+        """How long the engine may think before it is stopped, in milliseconds."""
+        times = [clock.remaining_ms] if clock is not None else []
+        if self.spec.limits.move_time_ms is not None:
+            times.append(self.spec.limits.move_time_ms)
+        return min(times) + self.spec.margin_ms if times else self.spec.watchdog_ms
+
+    def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
+        """The engine is stopped: late if it obeys, hanging if it does not."""
+        waited = f"{self._allowance_ms(clock) / 1000:g} s"
+        answered = self._halt()
+        if not self.spec.limits.is_timed:
+            return self._failed("no_answer", f"gave no move within {waited}, the watchdog's deadline")
+        if answered:
+            return self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin, until stopped")
+        return self._failed("no_answer", f"had not moved after {waited}, its time and the margin, and ignored stop")
+
+    def _failed(self, reason: str, text: str) -> PlayerFault:
+        """End the process, and say how it ended where it did so by itself."""
+        if self._process is not None:
+            died = self._process.has_died
+            self._process.end()
+            if died:
+                text = f"{text}: {self._process.exit_description}"
+        return PlayerFault(reason, f"{self.name}: {text}")

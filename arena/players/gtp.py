@@ -1,0 +1,285 @@
+"""Players that speak GTP 2, the Go Text Protocol (Farnebäck, 2002), for Othello.
+
+GTP knows neither positions nor limits by depth or nodes. An opening is therefore told as moves from the start of the
+game, and an engine's level is set on its command line or by commands of its own (``PlayerSpec.commands``). Times are
+whole seconds; increments are not announced, but are in the time left that the engine is told before each move.
+
+Engines differ on passes: some are told of every pass (``play b pass``) and are asked for their own, others pass by
+themselves and understand no such command (``PlayerSpec.gtp_passes``).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
+from arena.players.external import ExternalPlayer
+from engine.limits import OWN_LEVEL, Limits
+
+if TYPE_CHECKING:
+    from arena.records import Opening, PlayerSpec
+    from engine.engine import StopFlag
+    from engine.games.contract import Position
+
+PASS = "pass"
+PASSES = ("send", "omit")
+"""What ``PlayerSpec.gtp_passes`` may be."""
+BOARD_SIZE = 8
+LONGEST_ANSWER = 1000
+"""Lines of an answer that are kept."""
+QUOTED = 80
+"""Characters of an engine's words in messages."""
+
+
+def mistake_in(spec: PlayerSpec) -> str:
+    """What GTP cannot express in a player's specification; empty if nothing."""
+    limits = spec.limits
+    if limits.depth is not None or limits.nodes is not None:
+        return (
+            f"limit = {str(limits)!r}, but GTP cannot tell an engine of a depth or of nodes; set its level in command "
+            f'or commands, and give limit = "{OWN_LEVEL}", a clock or a move_time'
+        )
+    if limits.clock_ms is not None and limits.move_time_ms is not None:
+        return f"limit = {str(limits)!r}, but GTP has a clock or a time a move, not both; give one of them"
+    if (limits.clock_ms or 0) % 1000 or (limits.move_time_ms or 0) % 1000:
+        return f"limit = {str(limits)!r}, but GTP counts whole seconds; give a clock or move_time in whole seconds"
+    if spec.options:
+        return "options are UCI's; GTP has none: give commands, a list of the engine's own commands"
+    if spec.gtp_passes not in PASSES:
+        return f"gtp_passes = {spec.gtp_passes!r}, expected {' or '.join(PASSES)}"
+    for command in spec.commands:
+        if not command.strip() or not command.isprintable() or "#" in command:
+            return f"commands: {command!r} is no GTP command; expected a line of printable characters without #"
+    return ""
+
+
+# --- The conversation -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the engine said to one command."""
+
+    command: str
+    is_success: bool
+    text: str
+
+    @property
+    def quoted(self) -> str:
+        """The answer as it was said, shortened."""
+        return repr(f"{'=' if self.is_success else '?'} {self.text}"[:QUOTED])
+
+
+_ANSWER = re.compile(r"([=?])(\d*)\s*(.*)")
+
+
+class GtpSession:
+    """Which answers are due, and what they were. Pure: lines in, answers out.
+
+    Every command is numbered. An answer without a number is taken for that to the oldest command, for some engines do
+    not repeat numbers; one with another number is that to a question nobody waits for any more.
+    """
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+        """To the commands of the last question."""
+        self.unexpected = 0
+        """Answers that nobody had asked for; they are ignored."""
+        self._number = 0
+        self._due: deque[tuple[str, str]] = deque()
+        self._lines: list[str] | None = None
+        self._is_success = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no answer is due."""
+        return not self._due
+
+    def ask(self, *commands: str) -> list[str]:
+        """The lines of some commands; their answers are due."""
+        self.answers = []
+        lines = []
+        for command in commands:
+            self._number += 1
+            self._due.append((str(self._number), command))
+            lines.append(f"{self._number} {command}")
+        return lines
+
+    def receive(self, line: str) -> str:
+        """Take one line of the engine; the command to which it ends the answer, empty if it ends none."""
+        if self._lines is not None:
+            if line.strip():
+                if len(self._lines) < LONGEST_ANSWER:
+                    self._lines.append(line)
+                return ""
+            text, self._lines = "\n".join(self._lines).strip(), None
+            _, command = self._due.popleft()
+            self.answers.append(Answer(command, self._is_success, text))
+            return command
+        begun = _ANSWER.match(line)
+        if begun is None:
+            return ""
+        sign, number, text = begun.groups()
+        if not self._due or number not in ("", self._due[0][0]):
+            self.unexpected += 1
+            return ""
+        self._is_success, self._lines = sign == "=", [text]
+        return ""
+
+
+def read_move(text: str) -> str | None:
+    """``d3``, ``pass`` or ``resign`` from an answer to ``genmove``; ``None`` if it is none of them."""
+    word = text.strip().lower()
+    return word if word in (PASS, "resign") or re.fullmatch(r"[a-h][1-8]", word) else None
+
+
+def play_command(move: str, side: int) -> str:
+    """The line that tells of a move of Black (0) or White (1)."""
+    return f"play {'bw'[side]} {move if move == PASS else move.upper()}"
+
+
+def time_settings_command(limits: Limits) -> str | None:
+    """The line that announces a clock; ``None`` without one. A time a move is a period for each move."""
+    if limits.move_time_ms is not None:
+        return f"time_settings 0 {limits.move_time_ms // 1000} 1"
+    if limits.clock_ms is None:
+        return None
+    seconds = limits.clock_ms // 1000
+    if limits.moves_per_control:
+        return f"time_settings 0 {seconds} {limits.moves_per_control}"
+    return f"time_settings {seconds} 0 0"
+
+
+def time_left_command(limits: Limits, clock: PlayerClock | None, side: int) -> str | None:
+    """The line that tells of the time left, in whole seconds that are really there; ``None`` without a clock."""
+    if limits.move_time_ms is not None:
+        return f"time_left {'bw'[side]} {limits.move_time_ms // 1000} 1"
+    if clock is None:
+        return None
+    return f"time_left {'bw'[side]} {clock.remaining_ms // 1000} {clock.moves_to_go}"
+
+
+# --- The player -------------------------------------------------------------------------------------------------------
+
+
+class GtpPlayer(ExternalPlayer[GtpSession]):
+    """An external engine over GTP; see ``arena.players.contract.Player``."""
+
+    protocol_name = "GTP"
+
+    def __init__(self, spec: PlayerSpec, game: str) -> None:
+        super().__init__(spec, game, GtpSession)
+        self._path: tuple[str, ...] = ()
+        """Moves from the start of the game to the opening's position."""
+        self._known: list[str] = []
+        """Moves from the start of the game that the engine knows of."""
+        self._commands: frozenset[str] = frozenset()
+        """The engine's own list; empty if it gave none."""
+
+    def _greet(self, deadline_ns: int) -> None:
+        """Ask who it is and what it knows, then send the commands of the specification."""
+        self._converse(self._session.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
+        listed = self._session.answers[-1]
+        self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
+        for command in self.spec.commands:
+            self._converse(self._session.ask(command), deadline_ns)
+            if self._refusal():
+                raise PlayerFault("startup_failure", self._refusal())
+        if self.spec.limits.is_timed and not self._knows("time_settings"):
+            raise PlayerFault(
+                "startup_failure",
+                f"does not know time_settings, so it cannot be told of limit = {str(self.spec.limits)!r}; set its "
+                f'level in command or commands, and give limit = "{OWN_LEVEL}"',
+            )
+
+    def _knows(self, command: str) -> bool:
+        return not self._commands or command in self._commands
+
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+        """Set the board and the clock up, and play the opening."""
+        from engine.games import game_named
+
+        path = game_named(self._game).moves_to(opening.position)
+        if path is None:
+            raise PlayerFault("startup_failure", f"{self.name}: {unreachable(opening.position)}")
+        self._path = path
+        self._known = [*path, *opening.moves]
+        commands = [f"boardsize {BOARD_SIZE}", "clear_board"]
+        settings = time_settings_command(self.spec.limits)
+        if settings is not None:
+            commands.append(settings)
+        self._converse(self._session.ask(*commands, *self._told(0)), deadline_ns, stop)
+        if self._refusal():
+            raise self._failed("startup_failure", self._refusal())
+
+    def _told(self, begin: int) -> list[str]:
+        """The lines that tell of the moves that the engine knows of, from one of them on."""
+        return [
+            play_command(move, ply % 2)
+            for ply, move in enumerate(self._known)
+            if ply >= begin and (move != PASS or self.spec.gtp_passes == "send")
+        ]
+
+    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        """Tell of the moves made since, then ``genmove``; the clock runs from before the first of these lines."""
+        if self.spec.gtp_passes == "omit" and position.legal_moves() == [PASS]:
+            return Reply(PASS, None, None, None, 0)  # what led here is told before the next move
+        told = len(self._known)
+        line = [*self._path, *moves]
+        assert line[:told] == self._known, "the game goes on from where the engine knows it"
+        self._known = line
+        side = position.side_to_move
+        self._hear_what_was_unasked()
+        began_ns = time.monotonic_ns()
+        time_left = time_left_command(self.spec.limits, clock, side)
+        commands = self._told(told)
+        if time_left is not None and self._knows("time_left"):
+            commands.append(time_left)
+        question = self._session.ask(*commands, f"genmove {'bw'[side]}")
+        return self._reply(self._wait_for_move(question, clock, stop, began_ns))
+
+    def _reply(self, elapsed_ns: int) -> Reply:
+        if self._refusal():
+            raise self._failed("illegal_move", self._refusal())
+        answer = self._session.answers[-1]
+        move = read_move(answer.text)
+        if move is None:
+            raise self._failed("illegal_move", f"answered {answer.quoted}, which is not a move")
+        if move == "resign":
+            raise PlayerResigned
+        self._known.append(move)
+        return Reply(move, None, None, None, elapsed_ns, said=answer.quoted)
+
+    def _refusal(self) -> str:
+        """The first command of the last question that was not obeyed, with the answer; empty if all were."""
+        for answer in self._session.answers:
+            if not answer.is_success:
+                hint = ""
+                if answer.command.startswith("play") and answer.command.endswith(PASS):
+                    hint = '; if it passes by itself, give gtp_passes = "omit"'
+                return f"answered {answer.quoted} to {answer.command!r}{hint}"
+        return ""
+
+    def _halt(self) -> bool:
+        """GTP cannot stop a search: the engine is ended."""
+        self._running().end()
+        return False
+
+    def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
+        if not self.spec.limits.is_timed:
+            return super()._overdue(clock)
+        waited = f"{self._allowance_ms(clock) / 1000:g} s"
+        return self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin")
+
+
+def unreachable(position: str) -> str:
+    """Why an opening cannot be played over GTP, and what to do about it."""
+    return (
+        f"the opening {position!r} was not reached by moves from the start of the game, and GTP can be told moves "
+        "only; use openings of fewer discs, games in PGN from the start on, or another protocol"
+    )

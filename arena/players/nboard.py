@@ -1,0 +1,170 @@
+"""Players that speak the NBoard protocol, version 2 (Welty), for Othello.
+
+The engine is told the whole game before each move, from whatever position it began, and to which depth to search: the
+protocol knows no other limit. It does not play the move that it names. A side that can only pass is not asked.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from arena.players.contract import PlayerClock, Reply
+from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
+from arena.players.process import DeadlinePassed, ProcessEnded
+from engine.limits import Limits
+
+if TYPE_CHECKING:
+    from arena.records import Opening, PlayerSpec
+    from engine.engine import StopFlag
+    from engine.games.contract import Position
+
+VERSION = 2
+PASS = "pass"
+MOST_DISCS = 64
+QUOTED = 80
+"""Characters of an engine's words in messages."""
+
+
+def mistake_in(spec: PlayerSpec) -> str:
+    """What the NBoard protocol cannot express in a player's specification; empty if nothing."""
+    if spec.limits != Limits(depth=spec.limits.depth) or spec.limits.depth is None:
+        return f"limit = {str(spec.limits)!r}, but NBoard engines can only be told a depth; give limit = \"depth=N\""
+    if spec.options:
+        return "options are UCI's; NBoard has none: set the engine up in command"
+    return ""
+
+
+# --- The conversation -------------------------------------------------------------------------------------------------
+
+_MOVE = re.compile(r"===\s*([A-Za-z]+[1-8]?)(?:(?:\s+|/)(-?\d+(?:\.\d+)?))?")
+_SEARCH = re.compile(r"search\s+\S+\s+\S+\s+\S+\s+(\d+)")
+_NODES = re.compile(r"nodestats\s+(\d+)")
+
+
+class NBoardSession:
+    """Which replies are due, and what the last search said. Pure: lines in, events out."""
+
+    def __init__(self) -> None:
+        self.move_line = ""
+        self.unexpected = 0
+        """Replies that nobody had asked for; they are ignored."""
+        self._pings = 0
+        self._pong_due = ""
+        self._move_due = False
+        self._is_asking = False
+        """Whether what is said before ``pong`` belongs to an earlier search."""
+        self._depth: int | None = None
+        self._nodes: int | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no reply is due."""
+        return not self._pong_due and not self._move_due
+
+    def synchronise(self, *before: str) -> list[str]:
+        """Send lines and ask whether they have been dealt with; ``pong`` is due. It stops a search for good."""
+        self._is_asking = False
+        self._pings += 1
+        self._pong_due = f"pong {self._pings}"
+        return [*before, f"ping {self._pings}"]
+
+    def think(self, *before: str) -> list[str]:
+        """Send lines and ask for a move; after ``pong``, ``===`` is due."""
+        self.move_line, self._depth, self._nodes = "", None, None
+        lines = [*self.synchronise(*before), "go"]
+        self._move_due = self._is_asking = True
+        return lines
+
+    def receive(self, line: str) -> str:
+        """Take one line of the engine; the event it is: a reply that was due (its first word), or nothing."""
+        line = line.strip()
+        if line.startswith("pong"):
+            if not self._pong_due or line.split() != self._pong_due.split():
+                self.unexpected += 1
+                return ""
+            self._pong_due = ""
+            self._move_due = self._is_asking
+            return "pong"
+        if self._pong_due and self._is_asking:
+            return ""
+        if line.startswith("==="):
+            if not self._move_due:
+                self.unexpected += 1
+                return ""
+            self._move_due, self.move_line = False, line
+            return "==="
+        depth, nodes = _SEARCH.match(line), _NODES.match(line)
+        if depth is not None:
+            self._depth = int(depth.group(1)[:9])
+        elif nodes is not None:
+            self._nodes = int(nodes.group(1)[:18])
+        return ""
+
+    def reply(self, elapsed_ns: int) -> Reply | None:
+        """The move that was named with what was said of it; ``None`` if it is none."""
+        found = _MOVE.match(self.move_line)
+        move = None if found is None else read_move(found.group(1))
+        if found is None or move is None:
+            return None
+        discs = found.group(2)
+        score = None if discs is None else round(100 * max(-MOST_DISCS, min(MOST_DISCS, float(discs))))
+        return Reply(move, score, self._depth, self._nodes, elapsed_ns, said=repr(self.move_line[:QUOTED]))
+
+
+def read_move(text: str) -> str | None:
+    """``d3`` or ``pass`` from an engine's word; ``None`` if it is neither."""
+    word = text.lower()
+    if word in ("pa", PASS):
+        return PASS
+    return word if re.fullmatch(r"[a-h][1-8]", word) else None
+
+
+# --- The player -------------------------------------------------------------------------------------------------------
+
+
+class NBoardPlayer(ExternalPlayer[NBoardSession]):
+    """An external engine over the NBoard protocol; see ``arena.players.contract.Player``."""
+
+    protocol_name = "NBoard"
+
+    def __init__(self, spec: PlayerSpec, game: str) -> None:
+        super().__init__(spec, game, NBoardSession)
+        self._opening_position = ""
+
+    def _greet(self, deadline_ns: int) -> None:
+        depth = f"set depth {self.spec.limits.depth}"
+        self._converse(self._session.synchronise(f"nboard {VERSION}", depth), deadline_ns)
+
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+        from engine.games import game_named
+
+        self._opening_position = game_named(self._game).position(opening.position).text
+        self._converse(self._session.synchronise(self._game_line(opening.moves)), deadline_ns, stop)
+
+    def _game_line(self, moves: Sequence[str]) -> str:
+        from engine.protocols.game_format import write_game
+
+        return f"set game {write_game(self._opening_position, moves)}"
+
+    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        """``set game`` and ``go``, unless a pass is all there is."""
+        if position.legal_moves() == [PASS]:
+            return Reply(PASS, None, None, None, 0)
+        self._hear_what_was_unasked()
+        began_ns = time.monotonic_ns()
+        elapsed_ns = self._wait_for_move(self._session.think(self._game_line(moves)), clock, stop, began_ns)
+        reply = self._session.reply(elapsed_ns)
+        if reply is None:
+            raise self._failed("illegal_move", f"answered {self._session.move_line[:QUOTED]!r}, which is not a move")
+        return reply
+
+    def _halt(self) -> bool:
+        deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
+        try:
+            self._converse(self._session.synchronise(), deadline_ns)
+        except (DeadlinePassed, ProcessEnded):
+            self._running().end()
+        return self._session.move_line != ""

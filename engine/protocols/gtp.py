@@ -1,0 +1,322 @@
+"""GTP 2, the Go Text Protocol (Farnebäck, 2002), for Othello.
+
+Each command is answered, in order, with ``=`` or ``?``, its number if it had one, and an empty line after. The engine
+keeps the position: ``play`` and its own ``genmove`` go on from it. Squares are written as in Othello, row 1 above.
+
+Engines differ on passes. A side that has no move, while the other has one, passes: ``genmove`` then answers ``pass``,
+and ``play b pass`` says so. Who passes without a word is understood too, for a move of the other side after a forced
+pass includes it. In a finished game ``pass`` is the only answer, and changes nothing.
+
+Beyond the protocol, ``elolab-limit`` bounds each move by depth, nodes or time, which GTP cannot express, and
+``elolab-set`` changes a setting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.engine import Clock, SearchResult
+from engine.errors import UserError
+from engine.games.contract import MoveError, Position
+from engine.limits import Limits
+from engine.protocols.session import CommandError, Session, Task, one_line
+from engine.protocols.turns import PASS, must_pass, play_in_turn
+
+BOARD_SIZE = 8
+DEFAULT_LIMITS = Limits(move_time_ms=1000)
+"""For a move, where neither a clock nor ``elolab-limit`` bounds it."""
+LONGEST_TIME_S = 10**6
+LONGEST_NUMBER = 18
+"""Digits of a command's number; a longer one is taken for an unknown command."""
+
+Action = Callable[[Sequence[str]], str | None]
+"""What a command does with its arguments: the answer, or ``None`` if that comes later."""
+
+
+class GtpSession(Session):
+    """One conversation in GTP."""
+
+    games = ("othello",)
+
+    def open(self) -> None:
+        """Nothing is said before the first command, which is read when everything is compiled."""
+        self.defers_input = True
+        self._number = ""
+        self._limits = Limits()
+        self._timers = (Timer(), Timer())
+        self._mover = 0
+        """The side for which the running search is."""
+        self._is_generating = False
+        self._trouble = ""
+        """Why the running search failed."""
+        self._steps: list[int] = []
+        """Length of the game before each move, played or generated, that can be undone."""
+        self._actions: dict[str, Action] = {
+            "protocol_version": lambda words: "2",
+            "name": lambda words: self.title.split()[0],
+            "version": lambda words: " ".join(self.title.split()[1:]),
+            "known_command": lambda words: "true" if words and words[0] in self._actions else "false",
+            "list_commands": lambda words: "\n".join(self._actions),
+            "quit": self._quit,
+            "boardsize": self._set_size,
+            "clear_board": self._clear,
+            "komi": self._take_komi,
+            "play": self._play,
+            "genmove": self._generate,
+            "undo": self._undo,
+            "showboard": self._show_board,
+            "time_settings": self._set_time,
+            "time_left": self._tell_time,
+            "final_score": self._score,
+            "elolab-limit": self._set_limit,
+            "elolab-set": self._set,
+        }
+        self._clear(())
+        self.warm_up()
+
+    def handle(self, line: str) -> None:
+        """One command, perhaps with a number before it and a comment after it."""
+        text = "".join(letter if letter.isprintable() else " " for letter in line.partition("#")[0])
+        words = text.split()
+        if not words:
+            return
+        self._number = ""
+        if words[0].isascii() and words[0].isdigit() and len(words[0]) <= LONGEST_NUMBER:
+            self._number = words.pop(0)
+        action = self._actions.get(words[0]) if words else None
+        if action is None:
+            self._fail("unknown command")
+            return
+        try:
+            answer = action(words[1:])
+        except MoveError:
+            self._fail("illegal move")
+        except UserError as error:
+            self._fail(str(error))
+        else:
+            if answer is not None:
+                self._succeed(answer)
+
+    def complain(self, message: str) -> None:
+        """An error of the search belongs into the answer to ``genmove``; any other answers a line that was lost."""
+        if self._is_generating:
+            self._trouble = message
+        else:
+            self._number = ""
+            self._fail(message)
+
+    def answer(self, result: SearchResult) -> None:
+        """The move found is played and told."""
+        move = str(result.move)
+        self._timers[self._mover].spend(round(result.time_ms))
+        self._is_generating = False
+        self._board().push(move)
+        self._succeed(move.upper())
+
+    def answer_nothing(self) -> None:
+        """The search failed; the game is as it was before."""
+        self._is_generating = False
+        self._take_back()
+        self._fail(self._trouble or "no move was found")
+
+    def _succeed(self, answer: str) -> None:
+        space = " " if answer and not answer.startswith("\n") else ""
+        self.say(f"={self._number}{space}{answer}\n")
+
+    def _fail(self, message: str) -> None:
+        self.say(f"?{self._number} {one_line(message)}\n")
+
+    # The game.
+
+    def _board(self) -> Position:
+        assert self.position is not None, "there is always a position"
+        return self.position
+
+    def _set_size(self, words: Sequence[str]) -> str:
+        if list(words[:1]) != [str(BOARD_SIZE)]:
+            raise CommandError("unacceptable size")
+        return self._clear(())
+
+    def _clear(self, words: Sequence[str]) -> str:
+        self.new_game()
+        self.position = self.game.position()
+        self._steps = []
+        for timer in self._timers:
+            timer.reset()
+        return ""
+
+    def _take_komi(self, words: Sequence[str]) -> str:
+        if not words or not re.fullmatch(r"[+-]?[0-9]{1,9}(\.[0-9]{0,9})?", words[0]):
+            raise CommandError("syntax error: expected komi NUMBER")
+        return ""
+
+    def _play(self, words: Sequence[str]) -> str:
+        if len(words) < 2:
+            raise CommandError("syntax error: expected play COLOR SQUARE")
+        side = _read_side(words[0])
+        before = self._board().ply
+        play_in_turn(self._board(), side, self.game.read_moves(self._board(), words[1:2], "0")[0])
+        self._steps.append(before)
+        return ""
+
+    def _generate(self, words: Sequence[str]) -> str | None:
+        if not words:
+            raise CommandError("syntax error: expected genmove COLOR")
+        side, position = _read_side(words[0]), self._board()
+        out_of_turn = side != position.side_to_move
+        moves = position.legal_moves()
+        if moves and out_of_turn and not must_pass(position):
+            raise CommandError(f"it is not {self.game.side_names[side]}'s turn")
+        self._steps.append(position.ply)
+        if not moves:
+            return PASS
+        if out_of_turn:
+            position.push(PASS)
+        elif moves == [PASS]:
+            position.push(PASS)
+            return PASS
+        self._mover, self._is_generating, self._trouble = side, True, ""
+        limits, clock = self._timers[side].bound(self._limits)
+        self.start(Task(position, limits if _is_bounded(limits) else DEFAULT_LIMITS, clock))
+        return None
+
+    def _undo(self, words: Sequence[str]) -> str:
+        if not self._steps:
+            raise CommandError("cannot undo")
+        self._take_back()
+        return ""
+
+    def _take_back(self) -> None:
+        self.position = self.game.position(None, self._board().moves[: self._steps.pop()])
+
+    def _show_board(self, words: Sequence[str]) -> str:
+        position = self._board()
+        over = not position.legal_moves()
+        state = "the game is over" if over else f"{self.game.side_names[position.side_to_move]} to move"
+        return f"\n{self.game.describe(position)}\n{state}"
+
+    def _score(self, words: Sequence[str]) -> str:
+        position = self._board()
+        if position.legal_moves():
+            raise CommandError("cannot score: the game goes on")
+        lead = int(self.game.kernels.final_score(position.state)) // self.game.score_unit
+        if lead == 0:
+            return "0"
+        winner = position.side_to_move if lead > 0 else 1 - position.side_to_move
+        return f"{'BW'[winner]}+{abs(lead)}"
+
+    # Limits and settings.
+
+    def _set_time(self, words: Sequence[str]) -> str:
+        if len(words) < 3:
+            raise CommandError("syntax error: expected time_settings MAIN_TIME PERIOD STONES")
+        main_ms, period_ms = _read_seconds(words[0]), _read_seconds(words[1])
+        stones = _read_stones(words[2])
+        self._timers = (Timer(main_ms, period_ms, stones), Timer(main_ms, period_ms, stones))
+        return ""
+
+    def _tell_time(self, words: Sequence[str]) -> str:
+        if len(words) < 3:
+            raise CommandError("syntax error: expected time_left COLOR TIME STONES")
+        self._timers[_read_side(words[0])].tell(_read_seconds(words[1]), _read_stones(words[2]))
+        return ""
+
+    def _set_limit(self, words: Sequence[str]) -> str:
+        limits = Limits.parse("".join(words))
+        if limits.clock_ms is not None or limits.clock_kind != "wall":
+            raise CommandError("elolab-limit takes depth, nodes or move_time; time_settings sets a clock")
+        self._limits = limits
+        return ""
+
+    def _set(self, words: Sequence[str]) -> str:
+        if not words:
+            raise CommandError("syntax error: expected elolab-set NAME VALUE")
+        if not self.set_parameter(words[0], " ".join(words[1:])):
+            raise CommandError(f"there is no setting {words[0]!r}")
+        return ""
+
+    def _quit(self, words: Sequence[str]) -> str:
+        self.end()
+        return ""
+
+
+@dataclass
+class Timer:
+    """One side's time by ``time_settings``: main time, then periods in each of which so many moves are to be made."""
+
+    main_ms: int = 0
+    period_ms: int = 0
+    stones: int = 0
+    """Moves a period. A period without moves means that there is no limit, as do no times at all."""
+
+    def __post_init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """A game begins."""
+        self.remaining_ms = self.main_ms or self.period_ms
+        self.moves_to_go = 0 if self.main_ms else self.stones
+        """Moves to make in the running period; 0 in main time."""
+        self.runs = self.stones > 0 if self.period_ms else self.main_ms > 0
+
+    def tell(self, time_ms: int, moves: int) -> None:
+        """``time_left``: so much, in main time or, if there are moves to go, in a period."""
+        self.remaining_ms, self.moves_to_go, self.runs = time_ms, moves, True
+
+    def spend(self, time_ms: int) -> None:
+        """A move took so long; the next ``time_left``, if any, knows better."""
+        if not self.runs:
+            return
+        self.remaining_ms -= time_ms
+        if self.moves_to_go:
+            self.moves_to_go -= 1
+        elif self.remaining_ms <= 0 and self.stones:
+            self.remaining_ms += self.period_ms
+            self.moves_to_go = self.stones - 1
+        else:
+            self.remaining_ms = max(0, self.remaining_ms)
+            return
+        if self.moves_to_go == 0:
+            self.remaining_ms, self.moves_to_go = self.period_ms, self.stones
+        self.remaining_ms = max(0, self.remaining_ms)
+
+    def bound(self, limits: Limits) -> tuple[Limits, Clock | None]:
+        """The limits with the clock added, and its state.
+
+        Main time that periods follow is a clock with an increment: a move may always take its share of a period.
+        """
+        if not self.runs:
+            return limits, None
+        share_ms = 0
+        if self.moves_to_go == 0 and self.stones:
+            share_ms = self.period_ms // self.stones
+        remaining_ms = self.remaining_ms + share_ms
+        bounded = Limits(limits.depth, limits.nodes, limits.move_time_ms, remaining_ms, share_ms)
+        return bounded, Clock(remaining_ms, moves_to_go=self.moves_to_go)
+
+
+def _is_bounded(limits: Limits) -> bool:
+    return limits.is_timed or limits.depth is not None or limits.nodes is not None
+
+
+def _read_side(word: str) -> int:
+    """0 for Black, 1 for White; raises ``CommandError``."""
+    sides = {"b": 0, "black": 0, "w": 1, "white": 1}
+    if word.lower() not in sides:
+        raise CommandError(f"syntax error: {word!r} is no colour, expected b or w")
+    return sides[word.lower()]
+
+
+def _read_seconds(word: str) -> int:
+    """Milliseconds; fractions of a second are understood beyond the protocol. Raises ``CommandError``."""
+    if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{0,9})?", word, re.ASCII):
+        raise CommandError(f"syntax error: {word!r} is no time in seconds")
+    return round(1000 * min(float(word), LONGEST_TIME_S))
+
+
+def _read_stones(word: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", word, re.ASCII):
+        raise CommandError(f"syntax error: {word!r} is no number of moves")
+    return int(word)

@@ -1,0 +1,147 @@
+"""The NBoard protocol, version 2 (Welty), for Othello.
+
+The program says which game it looks at (``set game``, ``move``) and how deep to search (``set depth``). ``go`` asks for
+a move, which the engine tells (``=== D3/1.50/0.2``: move, discs, seconds) but does not play; ``hint`` asks for the best
+moves with their evaluations. Any further command ends a search, whose answer comes first; so what is said after
+``pong`` belongs to the position after ``ping``. Nothing but ``ping`` and ``learn`` needs an answer, and what is not
+understood is passed over; what cannot be done is told in the status line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from engine.engine import SearchResult
+from engine.errors import UserError
+from engine.games.contract import Position
+from engine.limits import Limits
+from engine.protocols.game_format import read_game, read_move, write_move
+from engine.protocols.session import CommandError, Progress, Session, Task, one_line, read_count
+from engine.protocols.turns import PASS, must_pass, play_in_turn
+from engine.search.records import MAX_LINES
+
+DEFAULT_DEPTH = 8
+"""Before ``set depth``, which every program has to say."""
+DEEPEST = 120
+PASS_ANSWER = "=== PA"
+
+
+class NBoardSession(Session):
+    """One conversation in the NBoard protocol."""
+
+    games = ("othello",)
+
+    def open(self) -> None:
+        """Nothing is said before the first command, which is read when everything is compiled."""
+        self._depth = DEFAULT_DEPTH
+        self._is_hint = False
+        self.set_position(None, ())
+        self.warm_up()
+
+    def handle(self, line: str) -> None:
+        """One command; a square alone is a move, as version 1 of the protocol had it."""
+        command, *words = line.split()
+        actions: dict[str, Callable[[Sequence[str]], None]] = {
+            "nboard": self._introduce, "set": self._set, "move": self._move, "hint": self._hint, "go": self._go,
+            "ping": self._ping, "learn": self._learn, "quit": self._quit,
+        }  # fmt: skip
+        action = actions.get(command)
+        if action is None and len(command) == 2:
+            action, words = self._move, [command]
+        if action is None:
+            return
+        self.settle()
+        try:
+            action(words)
+        except UserError as error:
+            self.complain(str(error))
+
+    def complain(self, message: str) -> None:
+        """A message for the user."""
+        self.say(f"status {one_line(message)}")
+
+    def show(self, progress: Progress) -> None:
+        """One line of an analysis: its moves without spaces, discs, the number of games of a book (none), depth."""
+        if progress.moves:
+            moves = "".join(write_move(move) for move in progress.moves)
+            self.say(f"search {moves} {self._discs(progress.score)} 0 {progress.depth}")
+
+    def show_final(self, progress: Progress, *, is_new: bool) -> None:
+        """A line again only if its last iteration showed another."""
+        if is_new:
+            self.show(progress)
+
+    def answer(self, result: SearchResult) -> None:
+        """The move, unless only hints were asked for; then the status line is cleared."""
+        seconds = result.time_ms / 1000
+        self.say(f"nodestats {result.nodes} {seconds:.3f}")
+        if not self._is_hint:
+            self.say(f"=== {write_move(str(result.move))}/{self._discs(result.score)}/{seconds:.3f}")
+        self.say("status")
+
+    def _discs(self, score: int) -> str:
+        return f"{score / self.game.score_unit:.2f}"
+
+    def _introduce(self, words: Sequence[str]) -> None:
+        read_count("nboard", words[0] if words else "")
+        self.say(f"set myname {self.title}")
+
+    def _set(self, words: Sequence[str]) -> None:
+        name, value = (words[0] if words else ""), " ".join(words[1:])
+        if name == "depth":
+            self._depth = read_count("set depth", value, low=1, high=DEEPEST)
+        elif name == "game":
+            self._set_game(value)
+        elif name == "contempt":
+            read_count("set contempt", value.partition(".")[0], low=-(10**6))  # every draw is worth as much to us
+
+    def _set_game(self, text: str) -> None:
+        before, self.position = self.position, None
+        position = read_game(text)
+        goes_on = before is not None and before.start == position.start
+        if not goes_on or position.moves[: len(before.moves)] != before.moves:  # type: ignore[union-attr]
+            self.new_game()
+        self.position = position
+
+    def _move(self, words: Sequence[str]) -> None:
+        position, move = self._board(), read_move(words[0] if words else "")
+        side = position.side_to_move
+        if move != PASS and must_pass(position):
+            side = 1 - side  # the pass was left out
+        play_in_turn(position, side, move)
+
+    def _hint(self, words: Sequence[str]) -> None:
+        wanted = read_count("hint", words[0] if words else "1", low=1, high=MAX_LINES)
+        self._think(is_hint=True, lines=wanted)
+
+    def _go(self, words: Sequence[str]) -> None:
+        self._think(is_hint=False, lines=1)
+
+    def _think(self, *, is_hint: bool, lines: int) -> None:
+        position = self._board()
+        moves = position.legal_moves()
+        if moves in ([], [PASS]):
+            if is_hint:
+                raise CommandError("no move is possible here, only a pass")
+            self.say(PASS_ANSWER)
+            return
+        self._is_hint = is_hint
+        self.say("status analysing" if is_hint else "status thinking")
+        self.start(Task(position, Limits(depth=self._depth), lines=min(lines, len(moves))))
+
+    def answer_nothing(self) -> None:
+        """The search failed, and the status line says why; whoever waits for a move gets none."""
+
+    def _ping(self, words: Sequence[str]) -> None:
+        self.say(f"pong {one_line(' '.join(words))}".rstrip())
+
+    def _learn(self, words: Sequence[str]) -> None:
+        self.say("learned")
+
+    def _quit(self, words: Sequence[str]) -> None:
+        self.end()
+
+    def _board(self) -> Position:
+        if self.position is None:
+            raise CommandError("there is no game; set game comes first")
+        return self.position

@@ -1,0 +1,31 @@
+"""Moves that come with a colour, in a game with forced passes that some programs say and others leave out."""
+
+from __future__ import annotations
+
+from engine.games.contract import MoveError, Position
+
+PASS = "pass"
+
+
+def must_pass(position: Position) -> bool:
+    """Whether the side to move has nothing but a pass."""
+    return position.legal_moves() == [PASS]
+
+
+def play_in_turn(position: Position, side: int, move: str) -> None:
+    """Play a move of a side (0 or 1), after the other side's forced pass if that was left out.
+
+    A pass in a finished game changes nothing. Raises ``MoveError``; the position is then as it was.
+    """
+    if move == PASS and not position.legal_moves():
+        return
+    if side == position.side_to_move:
+        position.push(move)
+        return
+    if not must_pass(position):
+        raise MoveError(f"it is not {position.game.side_names[side]}'s turn in position {position.text!r}")
+    after_the_pass = position.copy()
+    after_the_pass.push(PASS)
+    after_the_pass.code_of(move)
+    position.push(PASS)
+    position.push(move)

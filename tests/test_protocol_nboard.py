@@ -1,0 +1,72 @@
+"""The NBoard protocol: scripted dialogues, and games in GGF."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+from conversation import TRANSCRIPTS, Conversation, play_transcript
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.engine import Engine
+from engine.errors import UserError
+from engine.games import game_named
+from engine.protocols.game_format import read_game, write_game
+from engine.protocols.nboard import NBoardSession
+
+
+def make(output: TextIO) -> NBoardSession:
+    return NBoardSession("othello", {}, output)
+
+
+@pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("nboard-*.txt")), ids=lambda path: path.stem)
+def test_dialogue(path: Path) -> None:
+    play_transcript(path, make)
+
+
+def test_a_failed_search_is_told_in_the_status_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    conversation = Conversation(make)
+    conversation.say("ping 1")
+    assert conversation.hear() == "pong 1"
+    monkeypatch.setattr(Engine, "search", fail)
+    conversation.say("go")
+    assert [conversation.hear(), conversation.hear()] == [
+        "status thinking", "status not enough memory; choose a smaller hash table",
+    ]  # fmt: skip
+    assert conversation.close() == []
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_games_come_back_with_and_without_their_passes(number: int) -> None:
+    chance = random.Random(number)
+    game = game_named("othello")
+    position = game.position(game.start, ["d3", "c3", "e6", "d2", "d1", "e1", "b2", "c1"][: 8 * (number % 2)])
+    while moves := position.legal_moves():
+        position.push(chance.choice(moves))
+    start = position.start
+    read = read_game(write_game(start, position.moves))
+    assert (read.moves, read.text) == (position.moves, position.text)
+    side = {ply: "BW"[ply % 2] for ply in range(len(position.moves))}
+    tags = "".join(f"{side[ply]}[{move}/0.5/1]" for ply, move in enumerate(position.moves) if move != "pass")
+    text = f"(;GM[Othello]BO[8 {start.replace('X', '*')}]{tags};)"
+    assert read_game(text).text == position.text
+    assert "pass" in position.moves or number % 2 == 0
+
+
+def test_a_game_may_begin_anywhere() -> None:
+    start = "----OX------OX-----XO------XO-----XXOX---X--O------------------- O"
+    assert "BO[8 ----O*------O*" in write_game(start, [])
+    assert read_game(write_game(start, [])).text == start
+
+
+@given(st.text(max_size=60))
+def test_no_text_upsets_the_reader(text: str) -> None:
+    for game in (text, f"(;{text};)", f"(;GM[Othello]BO[{text}];)", f"(;BO[8 {'-' * 64} *]B[{text}];)"):
+        with pytest.raises(UserError):
+            read_game(game)
