@@ -7,22 +7,15 @@ The games are played through ``elolab tournament``; its standings give the score
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
-from measuring import need_fairy_stockfish
+from measuring import need_fairy_stockfish, play_match
 
 
 def main() -> None:
     """Play the match and print the standings."""
     need_fairy_stockfish()
-    specification = Path(__file__).with_name("strength.toml")
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "elolab", "tournament", str(specification), "--out", f"{folder}/run"]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        print(done.stdout.partition("games digest")[0])
+    play_match(Path(__file__).with_name("strength.toml"))
     print("goal: the default scores at least 50 %")
 
 
