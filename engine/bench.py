@@ -83,9 +83,9 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "endgame_fastest_first": False, "endgame_parity": False, "endgame_empties": 12,
     },
     "looked up": {
-        "enhanced_cutoff_depth": 2, "endgame_stability": False, "endgame_sort_empties": 6, "null_move": True,
+        "enhanced_cutoff_depth": 2, "endgame_sort_empties": 6, "null_move": True,
     },
-    "straight": {"iterative_deepening": False, "history": False, "fail_soft": False},
+    "straight": {"iterative_deepening": False, "history": False, "fail_soft": False, "endgame_stability": False},
 }  # fmt: skip
 """Overrides by name. The first is the default, searched to the positions' own depth; the others less deeply."""
 
