@@ -2,27 +2,33 @@
 
 A file is TOML: ``game``, ``provenance`` (who made the weights from what), ``features`` (names) and ``phases`` (rows of
 whole numbers in hundredths of a disc, in the order of the features). The rows divide the game's ``STEPS`` evenly, so
-that their number must divide it; a feature without a column weighs nothing. A setting names a file; checked, it
-becomes ``name#digest`` with a digest of the numbers, so that a game's settings say which weights were meant, and a file
-that was changed since is noticed.
+that their number must divide it; a feature without a column weighs nothing. Weights of patterns, if there are any, are
+``patterns``: 16-bit numbers, a row for each of ``pattern_phases``, compressed (zlib) and written in base 85. A setting
+names a file; checked, it becomes ``name#digest`` with a digest of the numbers, so that a game's settings say which
+weights were meant, and a file that was changed since is noticed.
 """
 
 from __future__ import annotations
 
+import base64
 import functools
 import hashlib
 import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from engine.configuration import ConfigurationError, Table, find_config, read_toml
 
-KEYS = ("game", "provenance", "features", "phases")
+KEYS = ("game", "provenance", "features", "phases", "pattern_phases", "patterns")
 STEPS = 60
 """Steps of a game that the kernels tell apart: in Othello the discs placed since the start, but for the last."""
+LINE = 116
+"""Columns of the text of pattern weights."""
 LARGEST = 10_000
 """Largest weight either way: a hundred discs."""
 DIGEST_DIGITS = 12
@@ -37,11 +43,18 @@ class Weights:
     features: tuple[str, ...]
     phases: tuple[tuple[int, ...], ...]
     """Hundredths of a disc; shape (phases, number of features)."""
+    pattern_phases: int = 0
+    """Phases of the patterns' weights; 0 if there are none."""
+    patterns: bytes = b""
+    """Their weights in hundredths of a disc: little-endian int16, row after row."""
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
         """Digest of features and numbers: what decides the evaluation."""
-        content = json.dumps([self.game, self.features, self.phases], separators=(",", ":"))
+        numbers: list[Any] = [self.game, self.features, self.phases]
+        if self.pattern_phases:
+            numbers += [self.pattern_phases, hashlib.sha256(self.patterns).hexdigest()]
+        content = json.dumps(numbers, separators=(",", ":"))
         return hashlib.sha256(content.encode()).hexdigest()[:DIGEST_DIGITS]
 
 
@@ -68,9 +81,32 @@ def _read(path: Path, changed_ns: int, size: int) -> Weights:
                 raise ConfigurationError(
                     f"{path}: phases: {weight!r}, expected a whole number from {-LARGEST} to {LARGEST}"
                 )
-    return Weights(
-        table.text("game"), table.text("provenance"), tuple(features), tuple(tuple(row) for row in phases)
-    )
+    rows = tuple(tuple(row) for row in phases)
+    return Weights(table.text("game"), table.text("provenance"), tuple(features), rows, *_read_patterns(table))
+
+
+def _read_patterns(table: Table) -> tuple[int, bytes]:
+    """Phases and weights of the patterns."""
+    if "patterns" not in table:
+        return 0, b""
+    phases = table.whole("pattern_phases", 1, STEPS)
+    if STEPS % phases:
+        raise table.error("pattern_phases", f"a number that divides {STEPS}")
+    text = table.text("patterns", expected="compressed numbers in base 85")
+    try:
+        numbers = zlib.decompress(base64.b85decode("".join(text.split())))
+    except (ValueError, zlib.error) as error:
+        raise ConfigurationError(f"{table.where}: patterns: damaged ({error}); fit them again") from None
+    if not numbers or len(numbers) % (2 * phases):
+        raise ConfigurationError(f"{table.where}: patterns: {len(numbers)} bytes do not make {phases} equal rows")
+    return phases, numbers
+
+
+def patterns_text(weights: np.ndarray) -> str:
+    """The keys ``pattern_phases`` and ``patterns`` for weights of shape (phases, weights of a phase)."""
+    encoded = base64.b85encode(zlib.compress(weights.astype("<i2").tobytes(), 9)).decode("ascii")
+    lines = [encoded[start : start + LINE] for start in range(0, len(encoded), LINE)]
+    return "\n".join([f"pattern_phases = {len(weights)}", "patterns = '''", *lines, "'''"]) + "\n"
 
 
 def find_weights(value: str, features: Sequence[str]) -> Weights:
@@ -98,6 +134,24 @@ def pinned(value: str, features: Sequence[str]) -> str:
     return f"{value.partition('#')[0]}#{find_weights(value, features).digest}"
 
 
+def pattern_rows(weights: Weights) -> np.ndarray:
+    """The patterns' weights, int16 of shape (pattern_phases, weights of a phase)."""
+    return np.frombuffer(weights.patterns, "<i2").reshape(weights.pattern_phases, -1)
+
+
+def packed_patterns(weights: Weights, where: str) -> np.ndarray:
+    """The patterns' weights as the kernels of the game read them; raises ``ConfigurationError``."""
+    # Imported when asked for: the tables take a moment.
+    from engine.games.othello import patterns
+
+    rows = pattern_rows(weights)
+    if rows.shape[1] != patterns.weight_count():
+        raise ConfigurationError(
+            f"{where}: patterns: {rows.shape[1]} weights in a phase, expected {patterns.weight_count()}; fit them again"
+        )
+    return patterns.packed(rows)
+
+
 def steps_of(weights: Weights, features: Sequence[str]) -> np.ndarray:
     """The weights at each step of a game, shape (STEPS, len(features)), int64, in the order of ``features``."""
     table = np.zeros((len(weights.phases), len(features)), np.int64)
@@ -111,9 +165,18 @@ _ARRAYS: dict[tuple[str, tuple[str, ...]], np.ndarray] = {}
 
 
 def weights_address(value: str, features: Sequence[str]) -> int:
-    """Where the weights lie in memory, as (STEPS, len(features)) uint64 words of two's complement."""
+    """Where the weights lie in memory, as (STEPS, len(features)) uint64 words of two's complement.
+
+    Behind them stand the address of the patterns' weights, as ``packed`` of the game's module ``patterns`` makes them,
+    and the number of their phases; both are 0 if there are none.
+    """
     weights = find_weights(value, features)
     key = weights.digest, tuple(features)
     if key not in _ARRAYS:
-        _ARRAYS[key] = steps_of(weights, features)
+        address = 0
+        if weights.pattern_phases:
+            _ARRAYS[(weights.digest, ())] = table = packed_patterns(weights, value)
+            address = table.ctypes.data
+        behind = np.array([address, weights.pattern_phases], np.int64)
+        _ARRAYS[key] = np.concatenate([steps_of(weights, features).reshape(-1), behind])
     return int(_ARRAYS[key].ctypes.data)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +23,14 @@ from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import EvaluationFitting
+from engine.games.othello import patterns
+from engine.games.othello.evaluation import read_patterns
 from engine.limits import Limits
 from engine.parameters import BY_NAME, resolve
 from engine.solving import Solver
-from engine.weights import STEPS, find_weights, read_weights, steps_of
+from engine.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of
 from tuning.fit_evaluation import FitSpec, Fitted, fit_data, fit_evaluation, fit_text, weights_text
+from tuning.pattern_regression import _best_of_phase, fit_patterns
 from tuning.positions import positions_of
 from tuning.regression import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
 from tuning.run_folder import RunError
@@ -46,7 +50,7 @@ def fitting() -> EvaluationFitting:
 def spec(**changes: object) -> FitSpec:
     values: dict[str, object] = {
         "game": "othello", "start": "othello-by-hand", "games": 40, "limits": Limits(depth=1), "seed": 5,
-        "iterations": 1, "phases": 2, "match_pairs": 0, "match_limits": (Limits(depth=1),),
+        "iterations": 1, "phases": 2, "patterns": False, "match_pairs": 0, "match_limits": (Limits(depth=1),),
     }  # fmt: skip
     return FitSpec(**{**values, **changes})  # type: ignore[arg-type]
 
@@ -74,7 +78,8 @@ def test_features_times_weights_are_the_evaluation() -> None:
     generator = random.Random(41)
     for name in ("othello", "othello-by-hand"):
         engine = Engine("othello", {"evaluation_weights": name})
-        table = steps_of(find_weights(name, FEATURES), FEATURES)
+        weights = find_weights(name, FEATURES)
+        table = steps_of(weights, FEATURES)
         seen = set()
         for _ in range(12):
             position = GAME.position()
@@ -83,6 +88,10 @@ def test_features_times_weights_are_the_evaluation() -> None:
             rows = fitting().rows_of_game(position.start, position.moves)
             steps, can_move, features = fitting().survey(rows)
             values = np.einsum("nf,nf->n", features, table[steps])
+            if weights.pattern_phases:
+                patterned = pattern_rows(weights).astype(np.int64)
+                phases = phases_of(steps, weights.pattern_phases)
+                values += patterned[phases[:, None], fitting().patterns(rows)].sum(axis=1)
             assert len(rows) == len(position.moves) + 1
             walked = GAME.position()
             for ply, row in enumerate(rows):
@@ -94,6 +103,83 @@ def test_features_times_weights_are_the_evaluation() -> None:
                     walked.push(position.moves[ply])
                 seen.add(int(steps[ply]))
         assert len(seen) == STEPS
+
+
+def mirrored_values(board: str, side: str, engine: Engine) -> set[int]:
+    """Static scores of all images of a board, and of each with colours exchanged."""
+    rows = [board[start : start + 8] for start in range(0, 64, 8)]
+    exchanged = str.maketrans("XO", "OX")
+    values = set()
+    for _ in range(2):
+        for _ in range(4):
+            rows = ["".join(column) for column in zip(*rows[::-1], strict=True)]
+            text = f"{''.join(rows)} {side}"
+            values.add(engine.static_score(GAME.position(text)))
+            values.add(engine.static_score(GAME.position(text.translate(exchanged))))
+        rows = rows[::-1]
+    return values
+
+
+@pytest.fixture(scope="module")
+def patterned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file whose features weigh nothing and whose patterns weigh whatever chance gave them."""
+    generator = np.random.default_rng(7)
+    weights = generator.integers(-200, 200, (3, fitting().pattern_weights)).astype(np.int16)
+    path = tmp_path_factory.mktemp("patterns") / "chance.toml"
+    path.write_text(weights_text("othello", "chance", ("discs",), [[0]]) + patterns_text(weights))
+    return path
+
+
+def test_patterns_read_by_the_kernel_are_those_read_square_by_square(patterned: Path) -> None:
+    """Occupations, their weights and the evaluation, from the definition of the patterns and nothing else."""
+    weights = find_weights(str(patterned), FEATURES)
+    rows = pattern_rows(weights)
+    engine = Engine("othello", {"evaluation_weights": str(patterned)})
+    numbers = patterns.weight_numbers()
+    generator = random.Random(47)
+    for _ in range(4):
+        position = GAME.position()
+        while True:
+            own = int(position.state.discs[position.side_to_move])
+            other = int(position.state.discs[1 - position.side_to_move])
+            expected = []
+            for pattern, squares in patterns.INSTANCES:
+                digits = [(own >> square & 1) + 2 * (other >> square & 1) for square in squares]
+                occupation = sum(digit * 3**place for place, digit in enumerate(digits))
+                expected.append(int(numbers[patterns.STARTS[pattern] + occupation]))
+            found = fitting().patterns(np.array([[own, other]], np.uint64))
+            assert found.tolist() == [expected]
+            uncompiled = np.zeros(patterns.LANES, np.uint16)
+            read_patterns.py_func(np.uint64(own), np.uint64(other), uncompiled)
+            places = uncompiled[: len(patterns.INSTANCES)].astype(int)
+            assert numbers[places + patterns.INSTANCE_STARTS[: len(places)].astype(int)].tolist() == expected
+            moves = position.legal_moves()
+            if not moves:
+                break
+            step = min((own | other).bit_count() - 4, STEPS - 1)
+            value = int(rows[step * 3 // STEPS, expected].sum())
+            assert engine.static_score(position) == min(max(value, -6300), 6300)
+            position.push(generator.choice(moves))
+
+
+def test_patterns_are_the_same_for_all_images_and_for_colours_exchanged(patterned: Path) -> None:
+    generator = random.Random(53)
+    for name in (str(patterned), "othello"):
+        engine = Engine("othello", {"evaluation_weights": name})
+        position = GAME.position()
+        while moves := position.legal_moves():
+            assert len(mirrored_values(*position.text.split(), engine)) == 1  # type: ignore[call-arg]
+            position.push(generator.choice(moves))
+
+
+def test_every_pattern_stands_in_all_its_places_and_every_square_is_in_one() -> None:
+    places = [sum(number == pattern for number, _ in patterns.INSTANCES) for pattern in range(len(patterns.PATTERNS))]
+    assert places == [4, 4, 8, 4, 4, 4, 2, 4, 4, 4, 4]
+    assert {square for _, squares in patterns.INSTANCES for square in squares} == set(range(64))
+    # An edge and its reflection share a weight: (3^10 + those equal to their reflection, 3^5) / 2.
+    edge = patterns.weight_numbers()[: 3**10]
+    assert len(np.unique(edge)) == (3**10 + 3**5) // 2
+    assert len(np.unique(patterns.weight_numbers())) == fitting().pattern_weights
 
 
 def test_every_feature_occurs_and_changes_sign_with_the_sides() -> None:
@@ -204,7 +290,51 @@ def test_the_strength_is_the_one_with_the_least_held_out_error() -> None:
     sample = sample_of(40, weights, noise=400.0)
     errors = {strength: fit(sample, 1, (strength,)).held_out_error for strength in (1e-5, 1e-1, 3e-1, 10.0)}
     assert len(set(errors.values())) == 4
-    assert fit(sample, 1, tuple(errors)).strength == min(errors, key=errors.__getitem__)
+    assert fit(sample, 1, tuple(errors)).strengths == (min(errors, key=errors.__getitem__),)
+
+
+def pattern_sample(games: int, noise: float) -> tuple[Sample, np.ndarray, np.ndarray]:
+    """Results made of one feature and two instances of a pattern with twenty weights, by two phases."""
+    generator = np.random.default_rng(3)
+    count = 10 * games
+    steps = generator.integers(0, STEPS, count)
+    numbers = generator.integers(0, 20, (count, 2)).astype(np.int32)
+    features = generator.normal(size=(count, 1))
+    truth = 10.0 * np.arange(20) - 95
+    values = 50 * features[:, 0] + truth[numbers].sum(axis=1) * np.where(steps < 30, 1, -2)
+    results = values + noise * generator.normal(size=count)
+    return Sample(features, phases_of(steps, 2), results, np.repeat(np.arange(games), 10)), steps, numbers
+
+
+def test_pattern_weights_are_found_again_and_the_error_is_the_noise() -> None:
+    sample, steps, numbers = pattern_sample(1500, 20.0)
+    found = fit_patterns(sample, steps, numbers, 25, 2)
+    assert found.patterns is not None
+    assert found.patterns.shape == (2, 25)
+    assert not found.patterns[:, 20:].any(), "what never occurred weighs nothing"
+    truth = 10 * np.arange(20) - 95
+    # A phase also learns from its neighbours' edge, so that the slopes are a little flatter.
+    for phase, factor in enumerate((1, -2)):
+        slope = np.polyfit(truth, found.patterns[phase, :20], 1)[0]
+        assert slope == pytest.approx(factor, rel=0.35)
+        assert np.corrcoef(truth, found.patterns[phase, :20])[0, 1] * factor > 0.98
+    assert np.abs(found.weights - 50).max() <= 5
+    assert found.held_out_error < 70
+    assert found.curve[-1][0] == 1350
+
+
+def test_patterns_learn_nothing_from_games_held_out() -> None:
+    sample, steps, numbers = pattern_sample(200, 20.0)
+    held_out = is_held_out(sample.games)
+    spoilt = Sample(sample.features, sample.phases, np.where(held_out, 300.0, sample.results), sample.games)
+    strengths = (50.0,)
+    for phase in range(2):
+        one, other = (
+            _best_of_phase(phase, 2, some, steps, numbers, 25, held_out, strengths) for some in (sample, spoilt)
+        )
+        assert one is not None
+        assert other is not None
+        assert np.array_equal(one[1], other[1])
 
 
 def test_a_phase_without_positions_takes_the_weights_beside_it() -> None:
@@ -230,7 +360,7 @@ def test_a_run_writes_weights_that_are_read_back_and_their_history(fitted: tuple
         assert weights.features == FEATURES
         name, digest = "othello-by-hand", find_weights("othello-by-hand", FEATURES).digest
         assert f"--from {name}#{digest} --games 40 --limit depth=1 --seed 5" in weights.provenance
-        assert f"--iterations {iteration.number} --phases 2" in weights.provenance
+        assert f"--iterations {iteration.number} --phases 2 --patterns off" in weights.provenance
         assert str(out) not in weights.provenance
     last = done.iterations[-1]
     assert last.fit.held_out_error < last.error_before_scaled * 1.5
@@ -252,6 +382,9 @@ def test_each_iteration_plays_with_the_weights_before_and_matches_use_other_open
     players = {record.pairing.number // 10**7: record.first for record in records if record.first == record.second}
     assert players == {0: f"weights {digests[0]}", 1: f"weights {digests[1]}"}
     assert all(record.reason == "final_score" for record in records)
+    # A game played to one ply is not solved near its end, which would take longer than all the rest of it.
+    own = [record for record in records if record.first == record.second]
+    assert max(move.nodes or 0 for record in own for move in record.moves) <= 60
     matches = [record for record in records if record.first != record.second]
     assert len(matches) == 2 * 2 * 3
     assert all(is_reserved_for_validation(record.opening) for record in matches)
@@ -285,12 +418,48 @@ def test_a_run_goes_on_with_what_it_has_and_can_be_extended(fitted: tuple[Path, 
         run(tmp_path, games=20)
 
 
+def test_patterns_are_fitted_and_play(tmp_path: Path) -> None:
+    done = run(tmp_path / "one", games=60, patterns=True)
+    (iteration,) = done.iterations
+    assert iteration.fit.patterns is not None
+    assert iteration.fit.patterns.any()
+    weights = read_weights(iteration.weights)
+    assert np.array_equal(pattern_rows(weights), iteration.fit.patterns)
+    assert "--patterns on" in weights.provenance
+    again = run(tmp_path / "two", 2, games=60, patterns=True)
+    assert again.iterations[0].weights.read_bytes() == iteration.weights.read_bytes()
+    engine = Engine("othello", {"evaluation_weights": str(iteration.weights)})
+    rows = fitting().rows_of_game(GAME.start, ["d3", "c5", "f6"])
+    steps, _, features = fitting().survey(rows)
+    table = steps_of(weights, FEATURES)
+    for row, step, counted, numbers in zip(rows, steps, features, fitting().patterns(rows), strict=True):
+        value = int(counted @ table[step]) + int(pattern_rows(weights)[step * 2 // STEPS, numbers].sum(dtype=np.int64))
+        assert engine.static_score(GAME.position(fitting().text_of(row))) == value
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace("pattern_phases = 3", "pattern_phases = 7"), "a number that divides 60"),
+        (lambda text: text.replace("pattern_phases = 3", "pattern_phases = 4"), "do not make 4 equal rows"),
+        (lambda text: text.replace("pattern_phases = 3", "pattern_phases = 1"), "weights in a phase, expected"),
+        (lambda text: text.replace("pattern_phases = 3\n", ""), "pattern_phases is missing"),
+        (lambda text: text[:-200] + "\n'''\n", "patterns: damaged"),
+    ],
+)
+def test_damaged_patterns_are_refused(change: Callable[[str], str], said: str, patterned: Path, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.toml"
+    path.write_text(change(patterned.read_text()))
+    with pytest.raises(UserError, match=said):
+        Engine("othello", {"evaluation_weights": str(path)}).search(GAME.position(), Limits(depth=1))
+
+
 def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(fitted: tuple[Path, Fitted], tmp_path: Path) -> None:
     out, _ = fitted
     words = [
         sys.executable, str(ROOT / "elolab.py"), "fit-evaluation", "--from", "othello-by-hand", "--games", "40",
-        "--limit", "depth=1", "--seed", "5", "--phases", "2", "--match-pairs", "0", "--out", str(tmp_path / "out"),
-        "--concurrency", "1", "--output", str(tmp_path / "mine.toml"),
+        "--limit", "depth=1", "--seed", "5", "--phases", "2", "--patterns", "off", "--match-pairs", "0",
+        "--out", str(tmp_path / "out"), "--concurrency", "1", "--output", str(tmp_path / "mine.toml"),
     ]  # fmt: skip
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while running.poll() is None and not (tmp_path / "out" / STORE_NAME).is_file():

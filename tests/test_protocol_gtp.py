@@ -88,7 +88,7 @@ def test_the_clock_of_each_side_goes_down_with_its_moves() -> None:
     conversation = Conversation(make)
     session = conversation.session
     assert isinstance(session, GtpSession)
-    for line in ("time_settings 5 0 0", "elolab-limit depth=5", "genmove b"):
+    for line in ("time_settings 5 0 0", "elolab-limit depth=9", "genmove b"):
         conversation.say(line)
         conversation.hear_until("=")
     conversation.close()

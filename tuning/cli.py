@@ -159,8 +159,12 @@ def configure_fit_evaluation(parser: argparse.ArgumentParser) -> None:
         help="times to play, each with the weights fitted before, and fit (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--phases", type=whole_number(1), default=12, metavar="N",
+        "--phases", type=whole_number(1), default=6, metavar="N",
         help="phases of the game with weights of their own: a divisor of 60 (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--patterns", choices=("on", "off"), default="on",
+        help="fit patterns of edges, corners, lines and diagonals beside the features (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--from", dest="start", metavar="WEIGHTS",
@@ -206,6 +210,7 @@ def run_fit_evaluation(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         iterations=arguments.iterations,
         phases=arguments.phases,
+        patterns=arguments.patterns == "on",
         match_pairs=arguments.match_pairs,
         match_limits=tuple(arguments.match_limits or map(Limits.parse, FIT_MATCH_LIMITS)),
     )

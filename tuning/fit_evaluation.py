@@ -12,7 +12,7 @@ import io
 import json
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -27,14 +27,15 @@ from arena.store import Store
 from engine.configuration import find_config
 from engine.errors import UserError
 from engine.limits import Limits
-from engine.parameters import resolve
+from engine.parameters import Value, resolve
 from engine.rules import Rules
-from engine.weights import STEPS, Weights, find_weights, read_weights, steps_of
+from engine.weights import STEPS, Weights, find_weights, pattern_rows, patterns_text, read_weights, steps_of
 from tuning.conditions import Conditions
 from tuning.matches import Match, MatchTable
+from tuning.pattern_regression import fit_patterns
 from tuning.positions import Positions, joined, positions_of
 from tuning.progress import RunProgress
-from tuning.regression import Fit, Sample, fit, is_held_out, phases_of, root_mean_square
+from tuning.regression import Fit, Sample, fit, is_held_out, phases_of
 from tuning.run_folder import claim, read_openings
 from tuning.self_play import PLAYED_OUT, SelfPlay, games_of, play_games, stored_numbers
 
@@ -67,6 +68,8 @@ class FitSpec:
     seed: int
     iterations: int
     phases: int
+    patterns: bool
+    """Whether patterns are fitted beside the features."""
     match_pairs: int
     """Pairs of each match against the weights before; 0 is none."""
     match_limits: tuple[Limits, ...]
@@ -77,7 +80,8 @@ class FitSpec:
         return {
             "game": self.game, "from": start.digest, "games": self.games, "limit": str(self.limits),
             "seed": self.seed, "iterations": self.iterations, "phases": self.phases,
-            "match_pairs": self.match_pairs, "match_limits": [str(limits) for limits in self.match_limits],
+            "patterns": self.patterns, "match_pairs": self.match_pairs,
+            "match_limits": [str(limits) for limits in self.match_limits],
         }  # fmt: skip
 
     def command(self, start: Weights, iterations: int) -> str:
@@ -85,7 +89,8 @@ class FitSpec:
         name = Path(self.start).name.removesuffix(".toml")
         return (
             f"elolab fit-evaluation --game {self.game} --from {name}#{start.digest} --games {self.games} "
-            f"--limit {self.limits} --seed {self.seed} --iterations {iterations} --phases {self.phases}"
+            f"--limit {self.limits} --seed {self.seed} --iterations {iterations} --phases {self.phases} "
+            f"--patterns {'on' if self.patterns else 'off'}"
         )
 
 
@@ -141,11 +146,13 @@ def check_fit(spec: FitSpec) -> EvaluationFitting:
     if fitting is None:
         able = ", ".join(name for name in GAMES if game_named(name).fitting is not None)
         raise UserError(f"fit-evaluation: the evaluation of {spec.game} has no file of weights to fit; --game {able}")
+    if spec.patterns and not fitting.pattern_weights:
+        raise UserError(f"fit-evaluation: the evaluation of {spec.game} has no patterns; --patterns off")
     if STEPS % spec.phases:
         divisors = ", ".join(str(number) for number in range(1, STEPS + 1) if STEPS % number == 0)
         raise UserError(f"fit-evaluation: --phases {spec.phases}: expected one of {divisors}")
     for limits in (spec.limits, *spec.match_limits):
-        if limits.is_timed:
+        if not limits.is_reproducible:
             raise UserError(
                 f"fit-evaluation: limit {limits}: games on a clock cannot be repeated; give nodes=N or depth=N"
             )
@@ -213,8 +220,8 @@ class _Course:
     def iterate(self) -> Iteration:
         """Games, positions, fit and matches of the next iteration."""
         plan = SelfPlay(
-            self._spec.game, self._number, self._player(self._number, self._spec.limits), self._spec.games,
-            self._spec.seed, OPENING_PLIES,
+            self._spec.game, self._number, self._player(self._number, self._spec.limits, self._fitting.self_play),
+            self._spec.games, self._spec.seed, OPENING_PLIES,
         )  # fmt: skip
         self._play(plan)
         self._positions.append(self._chosen(plan))
@@ -224,9 +231,8 @@ class _Course:
             features.astype(np.float64), phases_of(steps, self._spec.phases),
             positions.results * self._fitting.unit, positions.games,
         )  # fmt: skip
-        found = fit(sample, self._spec.phases)
-        before = steps_of(read_weights(self._weights_path(self._number)), self._fitting.features)
-        error_before, scaled = _errors_of(before, sample, steps)
+        found = self._fit(sample, steps, positions)
+        error_before, scaled = self._errors_before(sample, steps, positions)
         self._number += 1
         path = self._weights_path(self._number)
         replace_file(path, self._weights_text(found, error_before))
@@ -234,11 +240,35 @@ class _Course:
             self._number, self._number * self._spec.games, found, error_before, scaled, path, self._matches()
         )
 
+    def _fit(self, sample: Sample, steps: np.ndarray, positions: Positions) -> Fit:
+        if not self._spec.patterns:
+            return fit(sample, self._spec.phases)
+        numbers = self._fitting.patterns(positions.rows)
+        return fit_patterns(sample, steps, numbers, self._fitting.pattern_weights, self._spec.phases)
+
+    def _errors_before(self, sample: Sample, steps: np.ndarray, positions: Positions) -> tuple[float, float]:
+        """Held-out error of the weights before: as they are, and after scaling by the best factor."""
+        kept = is_held_out(sample.games)
+        weights = read_weights(self._weights_path(self._number))
+        table = steps_of(weights, self._fitting.features)
+        values = np.einsum("nf,nf->n", sample.features[kept], table[steps[kept]].astype(np.float64))
+        if weights.pattern_phases:
+            rows = pattern_rows(weights).astype(np.float64)
+            numbers = self._fitting.patterns(positions.rows[kept])
+            values += rows[phases_of(steps[kept], len(rows))[:, None], numbers].sum(axis=1)
+        size = float(values @ values)
+        factor = float(values @ sample.results[kept]) / size if size else 0.0
+        plain, scaled = (
+            float(np.sqrt(np.mean((by * values - sample.results[kept]) ** 2))) for by in (1.0, factor)
+        )
+        return plain, scaled
+
     def _weights_path(self, number: int) -> Path:
         return self._store.directory / f"weights-{number}.toml"
 
-    def _player(self, number: int, limits: Limits) -> PlayerSpec:
-        values = resolve({self._fitting.parameter: str(self._weights_path(number))}, game=self._spec.game)
+    def _player(self, number: int, limits: Limits, settings: Mapping[str, Value] | None = None) -> PlayerSpec:
+        own = {self._fitting.parameter: str(self._weights_path(number))}
+        values = resolve({**(settings or {}), **own}, game=self._spec.game)
         digest = str(values[self._fitting.parameter]).partition("#")[2]
         return PlayerSpec(f"weights {digest}", "builtin", limits, parameters=tuple(values.items()))
 
@@ -290,9 +320,10 @@ class _Course:
             f"{self._number * self._spec.games} games of engine {engine_identity()}, {found.training} positions; "
             f"root mean square error on {found.held_out} positions of games held out "
             f"{found.held_out_error / discs:.3f} ({error_before / discs:.3f} with the weights before), "
-            f"ridge strength {found.strength:g}."
+            f"ridge strength {_strengths(found)}."
         )
-        return weights_text(self._spec.game, provenance, self._fitting.features, found.weights.tolist())
+        text = weights_text(self._spec.game, provenance, self._fitting.features, found.weights.tolist())
+        return text if found.patterns is None else text + patterns_text(found.patterns)
 
     def _matches(self) -> tuple[FittedMatch, ...]:
         """The newest weights against those before, on openings that no fit has seen."""
@@ -318,17 +349,6 @@ class _Course:
         return tuple(played)
 
 
-def _errors_of(weights: np.ndarray, sample: Sample, steps: np.ndarray) -> tuple[float, float]:
-    """Held-out error of weights of shape (STEPS, features): as they are, and after scaling by the best factor."""
-    kept = is_held_out(sample.games)
-    held_out = Sample(sample.features[kept], steps[kept], sample.results[kept], sample.games[kept])
-    plain = root_mean_square(held_out, weights)
-    values = np.einsum("nf,nf->n", held_out.features, weights[held_out.phases].astype(np.float64))
-    size = float(values @ values)
-    factor = float(values @ held_out.results) / size if size else 0.0
-    return plain, root_mean_square(held_out, weights * factor)
-
-
 def _read_positions(path: Path, digest: str) -> Positions | None:
     """Positions written before; ``None`` if there are none, or they are of other games."""
     with contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path) as stored:
@@ -351,6 +371,10 @@ def weights_text(game: str, provenance: str, features: Sequence[str], phases: Se
     return "\n".join(lines) + "\n"
 
 
+def _strengths(found: Fit) -> str:
+    return ", ".join(f"{strength:g}" for strength in found.strengths)
+
+
 # What the command prints
 
 
@@ -366,8 +390,9 @@ def fit_text(fitted: Fitted) -> str:
             "  root mean square error (points)   training   held out",
             f"    weights before                             {done.error_before / discs:10.3f}",
             f"    the same, scaled to fit                    {done.error_before_scaled / discs:10.3f}",
-            f"    fitted, strength {found.strength:<7g}       {found.training_error / discs:10.3f} "
+            f"    fitted                          {found.training_error / discs:10.3f} "
             f"{found.held_out_error / discs:10.3f}",
+            f"  ridge strength {_strengths(found)}",
             "  learning curve (training games)",
             *(
                 f"    {games:<30d} {training / discs:10.3f} {held_out / discs:10.3f}"
@@ -398,7 +423,7 @@ def fit_data(fitted: Fitted) -> dict[str, Any]:
             {
                 "games": done.games,
                 "positions": {"training": done.fit.training, "held_out": done.fit.held_out},
-                "ridge_strength": done.fit.strength,
+                "ridge_strengths": list(done.fit.strengths),
                 "error": {
                     "training": done.fit.training_error / discs,
                     "held_out": done.fit.held_out_error / discs,

@@ -55,7 +55,8 @@ class Fit:
 
     weights: np.ndarray
     """Whole numbers, int64, shape (phases, features)."""
-    strength: float
+    strengths: tuple[float, ...]
+    """Of the ridge: one for all phases, or one each."""
     training_error: float
     held_out_error: float
     training: int
@@ -64,6 +65,8 @@ class Fit:
     """Positions of the games held out."""
     curve: tuple[tuple[int, float, float], ...]
     """Training games, training error and held-out error of fits to fewer games, ascending."""
+    patterns: np.ndarray | None = None
+    """Weights of patterns, int16, shape (phases, weights of a phase)."""
 
 
 def is_held_out(games: np.ndarray) -> np.ndarray:
@@ -95,7 +98,7 @@ def fit(sample: Sample, phases: int, strengths: Sequence[float] = STRENGTHS) -> 
         curve.append((len(games), root_mean_square(some, weights), root_mean_square(kept, weights)))
     weights = np.clip(np.rint(_solved(moments, strength)), -LARGEST, LARGEST).astype(np.int64)
     return Fit(
-        weights, strength, root_mean_square(training, weights), root_mean_square(kept, weights), len(training),
+        weights, (strength,), root_mean_square(training, weights), root_mean_square(kept, weights), len(training),
         len(kept), tuple(curve),
     )  # fmt: skip
 

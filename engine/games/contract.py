@@ -17,6 +17,7 @@ import numpy as np
 
 from engine.errors import UserError
 from engine.kernel import announce_compilation, game_stub, new_record
+from engine.parameters import Value
 from engine.rules import REASONS, RESULTS, Adjudication, Ending, Rules
 from engine.values import MAX_MOVES, MAX_PLY
 
@@ -314,6 +315,8 @@ class EvaluationFitting(ABC):
     """Points of an evaluation in one point of the game's own score."""
     largest: int
     """Most points of the game's own score."""
+    self_play: Mapping[str, Value]
+    """Settings of the games to fit to that differ from the default: what only costs time there."""
     solved_steps: int
     """From this step (of ``engine.weights.STEPS``) on, results are exact: positions are solved."""
 
@@ -325,8 +328,18 @@ class EvaluationFitting(ABC):
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The steps (n,), whether the side to move can move (n,), and the features (n, features) of n rows.
 
-        The evaluation is the features times the weights of the step, within limits, by the same compiled counting.
+        The evaluation is the features times the weights of the step and the sum of the patterns' weights, within
+        limits, by the same compiled counting.
         """
+
+    @property
+    def pattern_weights(self) -> int:
+        """Weights of patterns in each phase, beside those of the features; 0 if there are no patterns."""
+        return 0
+
+    def patterns(self, rows: np.ndarray) -> np.ndarray:
+        """Numbers of the patterns' weights that count in each of n rows: int32 of shape (n, instances)."""
+        return np.zeros((len(rows), 0), np.int32)
 
     @abstractmethod
     def text_of(self, row: Any) -> str:

@@ -1,9 +1,10 @@
-"""Evaluation of Othello positions: a few features, weighted by the phase of the game.
+"""Evaluation of Othello positions: a few features and, if the file of weights has them, patterns, by the phase.
 
 Each feature but the last two is a difference, the side to move's count less the other's. The weights are hundredths of
-a disc and come from a file (``engine.weights``), one set for each number of discs placed since the start. A finished
-game is worth exactly its result. Counting and weighing are apart, so that weights can be fitted to games
-(``elolab fit-evaluation``) with the very counts they will be used with.
+a disc and come from a file (``engine.weights``), one set for each number of discs placed since the start. What a
+pattern is, ``engine.games.othello.patterns`` says. A finished game is worth exactly its result. Counting and weighing
+are apart, so that weights can be fitted to games (``elolab fit-evaluation``) with the very counts they will be used
+with.
 """
 
 from __future__ import annotations
@@ -17,6 +18,14 @@ from engine.games.othello.boards import (
     legal_squares,
     neighbours,
 )
+from engine.games.othello.patterns import (
+    BYTES,
+    DIGIT_VALUES,
+    INSTANCE_STARTS,
+    INSTANCES,
+    LANES,
+    STRIDE,
+)
 from engine.games.othello.position import FEATURES, other_discs, own_discs
 from engine.games.othello.rules import A_DISC, final_difference
 from engine.kernel import jit, load_word, popcount
@@ -27,6 +36,12 @@ FEATURE_NAMES: tuple[str, ...] = BY_NAME["evaluation_weights"].legal
 """The features in the order in which they are counted."""
 
 _DISCS_AT_START = 4
+_INSTANCES = len(INSTANCES)
+_LANES, _STRIDE = np.uint64(LANES), np.uint64(STRIDE)
+_BYTE = np.uint64(BYTES - 1)
+_RANK_2, _RANK_3, _RANK_4, _RANK_5, _RANK_6, _RANK_7, _RANK_8 = (np.uint64(8 * rank) for rank in range(1, 8))
+_TABLE_2, _TABLE_3, _TABLE_4, _TABLE_5, _TABLE_6, _TABLE_7, _TABLE_8 = (np.uint64(BYTES * rank) for rank in range(1, 8))
+_TWO, _THREE, _FOUR, _TOP = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(48)
 _HIGHEST_ESTIMATE = 6300
 """An estimate stays within what a finished game can be worth."""
 
@@ -83,6 +98,53 @@ def count_features(own, other, own_moves, other_moves):
 
 
 @jit
+def read_patterns(own, other, occupations):
+    """Write the occupation of each pattern's instances into ``occupations``, uint16 of shape (LANES,)."""
+    # A rank's byte says at once what its discs add to all instances: this is a loop over whole vectors.
+    own_0 = (own & _BYTE) * _LANES
+    own_1 = ((own >> _RANK_2) & _BYTE | _TABLE_2) * _LANES
+    own_2 = ((own >> _RANK_3) & _BYTE | _TABLE_3) * _LANES
+    own_3 = ((own >> _RANK_4) & _BYTE | _TABLE_4) * _LANES
+    own_4 = ((own >> _RANK_5) & _BYTE | _TABLE_5) * _LANES
+    own_5 = ((own >> _RANK_6) & _BYTE | _TABLE_6) * _LANES
+    own_6 = ((own >> _RANK_7) & _BYTE | _TABLE_7) * _LANES
+    own_7 = ((own >> _RANK_8) | _TABLE_8) * _LANES
+    other_0 = (other & _BYTE) * _LANES
+    other_1 = ((other >> _RANK_2) & _BYTE | _TABLE_2) * _LANES
+    other_2 = ((other >> _RANK_3) & _BYTE | _TABLE_3) * _LANES
+    other_3 = ((other >> _RANK_4) & _BYTE | _TABLE_4) * _LANES
+    other_4 = ((other >> _RANK_5) & _BYTE | _TABLE_5) * _LANES
+    other_5 = ((other >> _RANK_6) & _BYTE | _TABLE_6) * _LANES
+    other_6 = ((other >> _RANK_7) & _BYTE | _TABLE_7) * _LANES
+    other_7 = ((other >> _RANK_8) | _TABLE_8) * _LANES
+    for place in range(LANES):
+        lane = np.uint64(place)
+        ours = DIGIT_VALUES[own_0 + lane] + DIGIT_VALUES[own_1 + lane] + DIGIT_VALUES[own_2 + lane]
+        ours += DIGIT_VALUES[own_3 + lane] + DIGIT_VALUES[own_4 + lane] + DIGIT_VALUES[own_5 + lane]
+        ours += DIGIT_VALUES[own_6 + lane] + DIGIT_VALUES[own_7 + lane]
+        theirs = DIGIT_VALUES[other_0 + lane] + DIGIT_VALUES[other_1 + lane] + DIGIT_VALUES[other_2 + lane]
+        theirs += DIGIT_VALUES[other_3 + lane] + DIGIT_VALUES[other_4 + lane] + DIGIT_VALUES[other_5 + lane]
+        theirs += DIGIT_VALUES[other_6 + lane] + DIGIT_VALUES[other_7 + lane]
+        occupations[lane] = ours + theirs + theirs
+
+
+@jit
+def _pattern_value(state, own, other, step):
+    """Sum of the weights of all patterns in hundredths of a disc."""
+    read_patterns(own, other, state.occupations)
+    phase = np.uint64(step * state.pattern_phases // STEPS)
+    first = phase * _STRIDE
+    value = np.int64(0)
+    for place in range(_INSTANCES):
+        lane = np.uint64(place)
+        index = first + INSTANCE_STARTS[lane] + np.uint64(state.occupations[lane])
+        # Four weights a word, the lowest first: brought to its top and down again, with its sign.
+        word = load_word(state.pattern_address, index >> _TWO)
+        value += np.int64(word << (_TOP - ((index & _THREE) << _FOUR))) >> np.int64(48)
+    return value
+
+
+@jit
 def step_of(own, other):
     """The row of the weights that applies: the number of discs placed since the start."""
     return min(popcount(own | other) - _DISCS_AT_START, STEPS - 1)
@@ -96,10 +158,13 @@ def evaluate_boards(state, own, other):
     if own_moves == NONE and other_moves == NONE:
         return A_DISC * final_difference(own, other)
     counts = count_features(own, other, own_moves, other_moves)
-    weights = state.weights[np.uint64(step_of(own, other))]
+    step = step_of(own, other)
+    weights = state.weights[np.uint64(step)]
     value = np.int64(0)
     for feature in range(FEATURES):
         value += counts[feature] * weights[np.uint64(feature)]
+    if state.pattern_address != 0:
+        value += _pattern_value(state, own, other, step)
     return np.int64(min(max(value, -_HIGHEST_ESTIMATE), _HIGHEST_ESTIMATE))
 
 
@@ -111,7 +176,7 @@ def evaluate(state, alpha, beta):
 
 @jit
 def prepare(state, parameters):
-    """Take the weights of ``parameters.evaluation_weights``."""
+    """Take the weights of ``parameters.evaluation_weights``; see ``engine.weights.weights_address``."""
     address = parameters.evaluation_weights
     if address == 0 or state.weights_address == address:
         return
@@ -119,6 +184,8 @@ def prepare(state, parameters):
     for step in range(STEPS):
         for feature in range(FEATURES):
             state.weights[step, feature] = np.int64(load_word(address, step * FEATURES + feature))
+    state.pattern_address = np.int64(load_word(address, STEPS * FEATURES))
+    state.pattern_phases = np.int64(load_word(address, STEPS * FEATURES + 1))
 
 
 @jit

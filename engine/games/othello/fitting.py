@@ -6,6 +6,7 @@ A row is two uint64, the discs of the side to move and those of the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy as np
 from engine.games.contract import EvaluationFitting
 from engine.games.othello import notation
 from engine.games.othello.boards import NONE, SQUARES, legal_squares
-from engine.games.othello.evaluation import FEATURE_NAMES, count_features, step_of
+from engine.games.othello.evaluation import FEATURE_NAMES, count_features, read_patterns, step_of
+from engine.games.othello.patterns import INSTANCE_STARTS, INSTANCES, LANES, weight_count, weight_numbers
 from engine.games.othello.position import PASS_SQUARE, STATE_DTYPE, STOCK, make, other_discs, own_discs
 from engine.games.othello.rules import A_DISC
 from engine.kernel import jit, new_record
@@ -46,6 +48,13 @@ def _survey(rows, steps, can_move, counts):
             counts[index, feature] = found[feature]
 
 
+@jit
+def _read_rows(rows, occupations):
+    """Write the patterns' occupations of each of ``rows`` into ``occupations``, shape (n, LANES)."""
+    for index in range(rows.shape[0]):
+        read_patterns(rows[index, 0], rows[index, 1], occupations[index])
+
+
 class OthelloFitting(EvaluationFitting):
     """What fitting needs to know of Othello."""
 
@@ -54,6 +63,8 @@ class OthelloFitting(EvaluationFitting):
     words = 2
     unit = A_DISC
     largest = SQUARES
+    # The fit solves the ends of the games itself, and nearer to the end.
+    self_play = MappingProxyType({"endgame_empties": 0})
     solved_steps = 48
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -69,6 +80,18 @@ class OthelloFitting(EvaluationFitting):
         counts = np.zeros((len(rows), len(self.features)), np.int64)
         _survey(np.ascontiguousarray(rows), steps, can_move, counts)
         return steps, can_move != 0, counts
+
+    @property
+    def pattern_weights(self) -> int:
+        """Weights of all patterns."""
+        return weight_count()
+
+    def patterns(self, rows: np.ndarray) -> np.ndarray:
+        """The patterns' weights in positions; see ``EvaluationFitting``."""
+        occupations = np.zeros((len(rows), LANES), np.uint16)
+        _read_rows(np.ascontiguousarray(rows), occupations)
+        places = occupations[:, : len(INSTANCES)] + INSTANCE_STARTS[: len(INSTANCES)].astype(np.int32)
+        return weight_numbers()[places]
 
     def text_of(self, row: Any) -> str:
         """The position as text, with the side to move as Black: colours do not matter."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.games.othello.boards import NONE, ONE, flips
+from engine.games.othello.patterns import LANES
 from engine.kernel import jit, multiply_words
 from engine.parameters import BY_NAME
 from engine.values import MAX_PLY
@@ -32,6 +33,9 @@ STATE_DTYPE = np.dtype(
         ("discs", np.uint64, (2,)),  # by colour
         ("weights_address", np.int64),  # where ``weights`` were copied from
         ("weights", np.int32, (STEPS, FEATURES)),  # of the evaluation by discs placed, hundredths of a disc
+        ("pattern_address", np.int64),  # of the patterns' weights, int16 by phase and occupation; 0 for none
+        ("pattern_phases", np.int64),
+        ("occupations", np.uint16, (LANES,)),  # of each pattern's instances, where the evaluation counts them
         ("undo_key", np.uint64, (LONGEST_GAME + MAX_PLY + 2,)),
         ("undo_flips", np.uint64, (LONGEST_GAME + MAX_PLY + 2,)),
         ("undo_move", np.int32, (LONGEST_GAME + MAX_PLY + 2,)),
