@@ -370,8 +370,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               "digest becomes part of the setting", "[ours]"),
     # Endgame
     _integer("endgame_empties", 14, (0, 60), (8, 20), "empty squares",
-             "from so many empty squares on, a position searched to the end of the game is solved exactly; 0 is off",
-             "[ours]", games=_OTHELLO),
+             "from so many empty squares on the game is solved exactly, at the root whatever the depth limit, below it "
+             "where the search reaches the end; 0 is off", "[ours]", games=_OTHELLO),
     _integer("endgame_presearch", 8, (1, 60), (4, 14), "plies",
              "iteration after which the next one solves the root, once endgame_empties allows it", "[ours]",
              games=_OTHELLO),

@@ -325,21 +325,24 @@ SAME_VALUE = [
     {"algorithm": "alphabeta"}, {"algorithm": "alphabeta", "fail_soft": False}, {"algorithm": "pvs"},
     {"algorithm": "mtdf"}, {"algorithm": "mtdf", "mtdf_guess": "zero"}, {"algorithm": "mtdf", "mtdf_guess": "two_back"},
     {"hash_mb": 0}, {"hash_move": False}, {"iterative_deepening": False}, {"min_depth": 4}, {"depth_step": 2},
-    {"history": True, "killers": 2}, {"enhanced_cutoff_depth": 1}, {"endgame_empties": 20},
+    {"history": True, "killers": 2}, {"enhanced_cutoff_depth": 1},
     *({"aspiration": name, "aspiration_window": 20}
       for name in ("off", "full", "one_sided", "gradual", "naive_half", "naive")),
 ]  # fmt: skip
 
 
 def test_every_sound_driver_finds_the_same_value() -> None:
-    texts = [bench.text for bench in GAME.bench_positions] + [text_of(case) for case in ENDGAMES[:3]]
+    cases = [(bench.text, 6) for bench in GAME.bench_positions]
+    cases += [(text_of(case), case["empties"]) for case in ENDGAMES[:3]]
     engines = [Engine("othello", {**SOUND, **settings}) for settings in SAME_VALUE]
-    for text in texts:
+    solver = Engine("othello", {**SOUND, "endgame_empties": 20})
+    for text, depth in cases:
         values = set()
-        for engine in engines:
+        # To the end of the game it is solved, too.
+        for engine in engines if depth == 6 else [*engines, solver]:
             engine.new_game()
             position = GAME.position(text)
-            values.add(engine.search(position, Limits(depth=6)).score)
+            values.add(engine.search(position, Limits(depth=depth)).score)
             assert position.text == text
         assert len(values) == 1, text
 
@@ -466,10 +469,23 @@ def test_the_solvers_settings_change_its_work_but_not_its_results(settings: dict
     assert nodes[0] != nodes[1]
 
 
+def test_near_the_end_the_root_is_solved_whatever_the_depth_limit() -> None:
+    cases = [case for case in ENDGAMES if case["empties"] in (10, 12)]
+    assert len(cases) >= 2
+    for case in cases:
+        position = GAME.position(text_of(case))
+        solved = Engine("othello", {"endgame_empties": case["empties"]}).search(position, Limits(depth=2))
+        assert (solved.score, solved.depth) == (100 * case["score"], case["empties"])
+        # One more empty square than the setting allows, or a limit in nodes: as deep as was asked for.
+        unsolved = Engine("othello", {"endgame_empties": case["empties"] - 1}).search(position, Limits(depth=2))
+        assert unsolved.depth == 2
+        assert Engine("othello").search(position, Limits(depth=2, nodes=50)).nodes <= 50
+
+
 def test_windows_of_the_solver_are_bounds() -> None:
     """Any window whatever: within it the value, beyond it a bound on the right side of it."""
     engine = Engine("othello", {"endgame_empties": 60, "hash_mb": 0})
-    engine.search(GAME.position(), Limits(depth=1))
+    engine.search(GAME.position(text_of(ENDGAMES[0])), Limits(depth=1))
     memory = engine._memory
     assert memory is not None
     memory.search.node_limit = NO_LIMIT

@@ -304,11 +304,13 @@ def _note_iteration(search, parameters, began_ns, best_before, score_before):
 def _iterate(state, search, lists, parameters):
     """Iterative deepening until a limit, a proven mate, or the deepest iteration; returns why it ended by itself."""
     left = plies_left(state)
-    last = min(search.depth_limit, MAX_DEPTH, left)
+    deepest = min(search.depth_limit, MAX_DEPTH, left)
+    # Near enough to its end a game is solved, whatever depth was asked for.
+    solves = left <= min(parameters.endgame_empties, MAX_DEPTH)
+    last = left if solves else deepest
     depth = min(parameters.min_depth, last)
     if parameters.iterative_deepening == 0 and search.depth_limit <= MAX_DEPTH:
         depth = last
-    solves = last == left and left <= parameters.endgame_empties
     lines = min(search.lines, search.root_count)
     while True:
         began_ns = elapsed_ns(search)
@@ -356,7 +358,7 @@ def _iterate(state, search, lists, parameters):
             if search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT:
                 return ENDED_BY_SINGLE_MOVE
         depth = min(depth + parameters.depth_step, last)
-        if solves and search.depth >= parameters.endgame_presearch:
+        if solves and search.depth >= min(parameters.endgame_presearch, deepest):
             # The iterations between would cost more than they help: the next one solves the game.
             depth = last
 
