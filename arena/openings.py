@@ -24,8 +24,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from arena.files import replace_file
 from arena.portable_game_notation import decode_text, read_games
@@ -111,19 +114,17 @@ def placement_of(position: str) -> str:
     board = fields[0]
     size = math.isqrt(len(board))
     if "/" not in board and size * size == len(board):
-        return " ".join([min(_images(board, size)), *fields[1:2]])
+        return " ".join([min("".join(image(board)) for image in _images(size)), *fields[1:2]])
     mirrored = "/".join(rank[::-1] for rank in board.split("/"))
     return " ".join([min(board, mirrored), *fields[1:2]])
 
 
-def _images(board: str, size: int) -> Iterator[str]:
-    """The eight turns and reflections of a square of characters."""
-    rows = [board[start : start + size] for start in range(0, len(board), size)]
-    for _ in range(2):
-        for _ in range(4):
-            rows = ["".join(column) for column in zip(*rows[::-1], strict=True)]
-            yield "".join(rows)
-        rows = rows[::-1]
+@functools.cache
+def _images(size: int) -> list[itemgetter[Any]]:
+    """The eight turns and reflections of a square of characters, each from the board to its image's characters."""
+    places = np.arange(size * size).reshape(size, size)
+    turned = [np.rot90(places, quarters) for quarters in range(4)]
+    return [itemgetter(*image.ravel().tolist()) for place in turned for image in (place, place[::-1])]
 
 
 def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: int | None = None) -> Suite:

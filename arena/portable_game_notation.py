@@ -267,20 +267,21 @@ def _score_of(text: str | None) -> int | None:
 
 def _width(text: str) -> int:
     """Columns on a terminal: Chinese characters and full-width digits take two."""
+    if text.isascii():
+        return len(text)
     return len(text) + sum(unicodedata.east_asian_width(character) in "WF" for character in text)
 
 
 def _wrapped(words: list[str]) -> str:
-    lines: list[str] = []
-    line = ""
+    lines: list[list[str]] = [[]]
+    used = 0
     for word in words:
-        if _width(line) + 1 + _width(word) > LINE_WIDTH:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    lines.append(line)
-    return "\n".join(lines)
+        width = _width(word)
+        if lines[-1] and used + 1 + width > LINE_WIDTH:
+            lines.append([])
+        used = used + 1 + width if lines[-1] else width
+        lines[-1].append(word)
+    return "\n".join(" ".join(line) for line in lines)
 
 
 # Reading
