@@ -29,6 +29,8 @@ PALETTE = {
     SETBACK: "setback", **{color: f"series-{number}" for number, color in enumerate(SERIES) if color != WIN},
 }  # fmt: skip
 """The colours figures may use, and the page's variable that replaces each in SVG (so that dark mode works)."""
+SIDES = {"Red": SERIES[1], "Black": INK, "White": GROUND}
+"""How the games won by a side are filled."""
 LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
 
@@ -189,12 +191,13 @@ def endings_chart(tables: Tables, side_names: tuple[str, str]) -> Figure:
     figure, axes = _figure(1.4 + 0.32 * max(1, len(rows)))
     start = [0] * len(rows)
     parts = (
-        ("first_won", f"{side_names[0]} won", SERIES[1]), ("drawn", "drawn", EVEN),
-        ("second_won", f"{side_names[1]} won", INK),
+        ("first_won", f"{side_names[0]} won", SIDES[side_names[0]]), ("drawn", "drawn", EVEN),
+        ("second_won", f"{side_names[1]} won", SIDES[side_names[1]]),
     )  # fmt: skip
     for column, label, color in parts:
         counts = [getattr(row, column) for row in rows]
-        axes.barh(range(len(rows)), counts, left=start, color=color, label=label, height=0.66, edgecolor=GROUND)
+        edge = MUTED if color == GROUND else GROUND
+        axes.barh(range(len(rows)), counts, left=start, color=color, label=label, height=0.66, edgecolor=edge)
         start = [before + count for before, count in zip(start, counts, strict=True)]
     axes.set_yticks(range(len(rows)), [row.reason.replace("_", " ") for row in rows])
     axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)

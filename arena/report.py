@@ -270,12 +270,12 @@ def _identities(contents: Contents) -> list[str]:
 
 def _facts(contents: Contents) -> list[tuple[str, str]]:
     """What was played: pairs of a label and a text."""
+    from engine.games import game_named
+
     spec = contents.spec
-    rules, adjudication = spec.rules, spec.adjudication
+    rules = game_named(spec.game).describe_rules(spec.rules)
     counts = contents.tables.counter.first_mover()
     advantage, error = contents.tables.ratings.first_move_advantage, contents.tables.ratings.first_move_error
-    moves = f"{rules.move_limit} plies without capture" if rules.move_limit else "no move limit"
-    material = "draw without attacking pieces" if rules.insufficient else "no draw by material"
     first, second = contents.side_names
     return [
         ("Game", f"{contents.game_title}; {first} moves first, then {second}"),
@@ -288,8 +288,8 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
             f"{spec.openings} (part {spec.opening_part}, order {spec.opening_order}, from number {spec.opening_start})",
         ),
         ("Random seed", str(spec.seed)),
-        ("Rules", f"repetition {rules.repetition} at occurrence {rules.fold}, {moves}, {material}"),
-        ("Adjudication", "; ".join(_adjudication(adjudication, contents.score_name)) or "none"),
+        *([("Rules", rules)] if rules else []),
+        ("Adjudication", "; ".join(_adjudication(spec.adjudication, contents.score_name)) or "none"),
         (
             f"{first}'s advantage",
             f"{first} scored {100 * counts.score:.1f} % "

@@ -98,6 +98,12 @@ class Xiangqi(Game):
         state.move_limit = rules.move_limit
         state.insufficient = int(rules.insufficient)
 
+    def describe_rules(self, rules: Rules) -> str:
+        """Repetition, the limit of moves, and what becomes of bare defenders."""
+        moves = f"{rules.move_limit} plies without capture" if rules.move_limit else "no move limit"
+        material = "draw without attacking pieces" if rules.insufficient else "no draw by material"
+        return f"repetition {rules.repetition} at occurrence {rules.fold}, {moves}, {material}"
+
     def describe(self, position: Position) -> str:
         """The board as text, Red below."""
         return notation.draw(position.state)
