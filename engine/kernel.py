@@ -5,12 +5,15 @@ Import this module before any other that compiles: it prepares numba so that its
 * Record types get a mangled name derived from their content. Numba numbers them by process, so that two games cached by
   different processes could run each other's code.
 * The cache directory carries a digest of all engine sources, because numba does not notice an edited callee.
+* Processes write to the cache one at a time. Numba reads a function's index, takes the next free number for the code
+  and writes both: two processes that compile a function for two games at once could give both the same number.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import functools
 import hashlib
 import os
@@ -26,6 +29,7 @@ import numba.core.config
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.caching import IndexDataCacheFile
 from numba.core.types.npytypes import Record
 from numba.extending import intrinsic, overload
 
@@ -79,8 +83,20 @@ def _prepare_cache() -> Path:
     return directory
 
 
+def _prepare_writing() -> None:
+    save = IndexDataCacheFile.save
+
+    def save_alone(self: Any, key: Any, data: Any) -> None:
+        with open(CACHE_DIRECTORY / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            save(self, key, data)
+
+    setattr(IndexDataCacheFile, "save", save_alone)  # noqa: B010 - a method of another package is replaced
+
+
 _prepare_mangling()
 CACHE_DIRECTORY = _prepare_cache()
+_prepare_writing()
 JIT_DISABLED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009
 
 

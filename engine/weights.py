@@ -14,6 +14,7 @@ import base64
 import functools
 import hashlib
 import json
+import threading
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -162,6 +163,8 @@ def steps_of(weights: Weights, features: Sequence[str]) -> np.ndarray:
 
 _ARRAYS: dict[tuple[str, tuple[str, ...]], np.ndarray] = {}
 """Every array whose address a kernel was told, by digest and order of the features; they live with the process."""
+_FILLING = threading.Lock()
+"""Held while an array is made: of two made by two threads the first would be freed with its address in use."""
 
 
 def weights_address(value: str, features: Sequence[str]) -> int:
@@ -172,11 +175,12 @@ def weights_address(value: str, features: Sequence[str]) -> int:
     """
     weights = find_weights(value, features)
     key = weights.digest, tuple(features)
-    if key not in _ARRAYS:
-        address = 0
-        if weights.pattern_phases:
-            _ARRAYS[(weights.digest, ())] = table = packed_patterns(weights, value)
-            address = table.ctypes.data
-        behind = np.array([address, weights.pattern_phases], np.int64)
-        _ARRAYS[key] = np.concatenate([steps_of(weights, features).reshape(-1), behind])
-    return int(_ARRAYS[key].ctypes.data)
+    with _FILLING:
+        if key not in _ARRAYS:
+            address = 0
+            if weights.pattern_phases:
+                _ARRAYS[(weights.digest, ())] = table = packed_patterns(weights, value)
+                address = table.ctypes.data
+            behind = np.array([address, weights.pattern_phases], np.int64)
+            _ARRAYS[key] = np.concatenate([steps_of(weights, features).reshape(-1), behind])
+        return int(_ARRAYS[key].ctypes.data)

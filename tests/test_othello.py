@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pyspiel
 import pytest
 
 from arena.openings import placement_of
+from engine import weights
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.games import game_named
@@ -404,6 +407,19 @@ def test_techniques_of_the_search_that_are_not_sound_do_something() -> None:
     looked_up, counters = nodes(enhanced_cutoff_depth=2)
     assert counters["enhanced_cutoffs"] > 0
     assert looked_up < plain
+
+
+def test_threads_that_ask_for_weights_at_once_get_one_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two arrays the first would be freed while a search reads it."""
+    monkeypatch.setattr(weights, "_ARRAYS", {})
+    barrier = threading.Barrier(4)
+
+    def ask(_: int) -> int:
+        barrier.wait()
+        return weights_address("othello", FEATURE_NAMES)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(ask, range(4)))) == 1
 
 
 # Endgames
