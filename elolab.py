@@ -38,6 +38,7 @@ class Command:
 COMMANDS = (
     Command("tournament", "arena.cli", "Playing", "play or resume a tournament and rate its players"),
     Command("report", "arena.cli", "Playing", "write a tournament's tables, plots and report again"),
+    Command("stats", "arena.stats", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
     Command("replay", "arena.cli", "Playing", "play one stored game again and compare"),
     Command("openings", "arena.cli", "Playing", "generate and check suites of balanced openings"),
     Command("convert", "arena.cli", "Playing", "convert games between notations, formats and encodings"),

@@ -331,6 +331,51 @@ def read_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[P
         yield _finished(draft, contract, ranks)
 
 
+@dataclass(frozen=True)
+class PortableResult:
+    """Who played whom and how it ended: a game without its moves, which nobody has checked."""
+
+    first: str
+    """Name of the player with the first move's colour."""
+    second: str
+    result: str
+    """One of ``RESULTS``, from the view of ``first``."""
+    round: str
+    """The tag ``Round``; empty where it says nothing (``?`` or ``-``)."""
+    start: str
+    """The tag ``FEN``; empty at the start of the game."""
+    opening: str
+    """The tag ``Opening``."""
+
+
+def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
+    """The results of a PGN text, also of another game than ours if its tags are the usual ones.
+
+    The first mover is named by the game's own tag (``Red``; ``Black`` in Othello) or by ``White``; ``game`` is which
+    game it is where the tag ``Game`` does not say so. Raises ``PortableGameError`` if a game does not say who played.
+    """
+    from engine.games import GAMES, game_named
+
+    titles = {game_named(name).title.lower(): name for name in GAMES}
+    for draft in _Reader(text, where).drafts():
+        tags = {name.lower(): value for name, value in draft.tags}
+        sides = game_named(titles.get(tags.get("game", "").lower(), game)).side_names
+        first, second = sides if sides[0].lower() in tags and sides[1].lower() in tags else ("White", "Black")
+        for side in (first, second):
+            if not tags.get(side.lower()):
+                raise PortableGameError(
+                    f'{draft.where}: no tag [{side} "name"]; expected {sides[0]} and {sides[1]}, or White and Black'
+                )
+        yield PortableResult(
+            first=tags[first.lower()],
+            second=tags[second.lower()],
+            result=_result(draft, tags.get("result", "")),
+            round="" if tags.get("round", "?") in ("?", "-") else tags["round"],
+            start=tags.get("fen", ""),
+            opening=tags.get("opening", ""),
+        )
+
+
 @dataclass
 class _Draft:
     """What was read of a game, moves still as text."""

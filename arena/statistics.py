@@ -8,12 +8,14 @@ NaN: where the counts say nothing, bounds are infinite.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+
+from arena.brownian import worse_outcome_probability
 
 INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
 """Standard errors on each side of a 95 % interval: 1.96."""
@@ -23,6 +25,8 @@ NORMALIZED_UNIT = 800 / math.log(10)
 """Normalized Elo of one standard deviation a game."""
 EMPTY_COUNT = 1e-3
 """What stands for a count of zero in a likelihood, so that its logarithm exists."""
+TILT_PRECISION = 1e-10
+"""Newton's last step for the parameter of a tilted distribution, over its distance from the nearer pole."""
 SPRT_MODELS = ("normalized", "logistic")
 
 Array = NDArray[np.float64]
@@ -134,7 +138,7 @@ def elo_of_score(score: float) -> float:
         return -math.inf
     if score >= 1:
         return math.inf
-    return -400 * math.log10(1 / score - 1)
+    return 0.0 - 400 * math.log10(1 / score - 1)
 
 
 def score_of_elo(elo: float) -> float:
@@ -222,44 +226,50 @@ def log_likelihood_ratio(
     Each likelihood is that of the most likely distribution of outcomes whose mean (logistic) or mean in standard
     deviations (normalized) is the hypothesis. Zero counts are taken as ``EMPTY_COUNT``.
     """
+    games_per_item = 2 if isinstance(counts, Pentanomial) else 1
+    rows = np.array([counts.counts], float)
+    return float(log_likelihood_ratios(rows, games_per_item, elo_lower, elo_upper, model)[0])
+
+
+def log_likelihood_ratios(
+    counts: Array, games_per_item: int, elo_lower: float, elo_upper: float, model: str = "normalized"
+) -> Array:
+    """``log_likelihood_ratio`` of many tests at once, shape (tests,).
+
+    ``counts`` has shape (tests, outcomes), outcomes in the order of their scores; an item is a game (1) or a pair (2).
+    """
     if model not in SPRT_MODELS:
         raise ValueError(f"model is {model!r}, expected one of {', '.join(SPRT_MODELS)}")
-    if not sum(counts.counts):
-        return 0.0
-    observed = np.maximum(np.array(counts.counts, float), EMPTY_COUNT)
-    total = observed.sum()
-    observed /= total
-    games_per_item = 2 if isinstance(counts, Pentanomial) else 1
+    observed = np.maximum(counts, EMPTY_COUNT)
+    total = observed.sum(axis=-1, keepdims=True)
+    observed = observed / total
     lower, upper = (
-        _distribution_with_score(observed, score_of_elo(elo))
+        _distributions_with_score(observed, score_of_elo(elo))
         if model == "logistic"
-        else _distribution_with_deviations(observed, math.sqrt(games_per_item) * elo / NORMALIZED_UNIT)
+        else _distributions_with_deviations(observed, math.sqrt(games_per_item) * elo / NORMALIZED_UNIT)
         for elo in (elo_lower, elo_upper)
     )
-    return float(total * (observed * np.log(upper / lower)).sum())
+    ratios = (total * observed * np.log(upper / lower)).sum(axis=-1)
+    return np.where(counts.sum(axis=-1) > 0, ratios, 0.0)
 
 
-def _outcome_scores(observed: Array) -> Array:
-    return np.linspace(0, 1, len(observed))
+def _distributions_with_score(observed: Array, score: float) -> Array:
+    """The most likely distributions of mean ``score`` given observed frequencies (all positive), a row each."""
+    return _tilted(observed, np.broadcast_to(_outcome_scores(observed) - score, observed.shape))
 
 
-def _distribution_with_score(observed: Array, score: float) -> Array:
-    """The most likely distribution of mean ``score`` given observed frequencies (all positive)."""
-    return _tilted(observed, _outcome_scores(observed) - score)
-
-
-def _distribution_with_deviations(observed: Array, deviations: float) -> Array:
-    """The most likely distribution whose mean exceeds 1/2 by ``deviations`` of its own standard deviation.
+def _distributions_with_deviations(observed: Array, deviations: float) -> Array:
+    """The most likely distributions whose mean exceeds 1/2 by ``deviations`` of their own standard deviation.
 
     The constraint is not linear; it is linearised at the current distribution, from the uniform one, at most 10 times.
     """
     scores = _outcome_scores(observed)
-    current = np.full(len(observed), 1 / len(observed))
+    current = np.full_like(observed, 1 / observed.shape[-1])
     for _ in range(10):
-        mean = current @ scores
-        sigma = math.sqrt(current @ (scores - mean) ** 2)
+        mean = (current @ scores)[..., None]
+        sigma = np.sqrt((current * (scores - mean) ** 2).sum(axis=-1, keepdims=True))
         direction = scores - 0.5 - deviations * sigma * (1 + ((scores - mean) / sigma) ** 2) / 2
-        if direction.min() >= 0 or direction.max() <= 0:
+        if (direction.min(axis=-1) >= 0).any() or (direction.max(axis=-1) <= 0).any():
             raise ValueError(f"no distribution of outcomes lies {deviations:.2f} standard deviations from 1/2")
         following = _tilted(observed, direction)
         if np.abs(following - current).max() < 1e-12:
@@ -268,22 +278,101 @@ def _distribution_with_deviations(observed: Array, deviations: float) -> Array:
     return current
 
 
-def _tilted(observed: Array, direction: Array) -> Array:
-    """``observed / (1 + theta direction)`` with the theta at which the mean of ``direction`` is 0.
+def _outcome_scores(observed: Array) -> Array:
+    return np.linspace(0, 1, observed.shape[-1])
 
-    The mean falls in theta between the two poles, so that bisection cannot fail.
+
+def _tilted(observed: Array, direction: Array) -> Array:
+    """``observed / (1 + theta direction)`` with the theta at which the mean of ``direction`` is 0, for every row.
+
+    The mean falls in theta between the two poles: Newton's method, with bisection where it would leave them, cannot
+    fail.
     """
-    low, high = -1 / direction.max(), -1 / direction.min()
+    low, high = left_pole, right_pole = -1 / direction.max(axis=-1), -1 / direction.min(axis=-1)
+    theta = np.zeros_like(low)
     for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
+        pulls = direction / (1 + theta[..., None] * direction)
+        mean = (observed * pulls).sum(axis=-1)
+        low, high = np.where(mean > 0, theta, low), np.where(mean > 0, high, theta)
+        following = theta + mean / (observed * pulls**2).sum(axis=-1)
+        following = np.where((low < following) & (following < high), following, (low + high) / 2)
+        step, theta = np.abs(following - theta), following
+        if (step <= TILT_PRECISION * np.minimum(theta - left_pole, right_pole - theta)).all():
             break
-        if (observed * direction / (1 + middle * direction)).sum() > 0:
-            low = middle
-        else:
-            high = middle
-    tilted: Array = observed / (1 + (low + high) / 2 * direction)
-    return tilted / tilted.sum()
+    tilted: Array = observed / (1 + theta[..., None] * direction)
+    return tilted / tilted.sum(axis=-1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class SequentialEstimate:
+    """Strength after a sequential test, without the bias that comes from having stopped when things went well."""
+
+    elo: float
+    """Median-unbiased: too high as often as too low. In logistic Elo, whatever the model of the hypotheses."""
+    elo_low: float
+    elo_high: float
+    """Bounds of the 95 % interval."""
+    los: float
+    """Likelihood of superiority, 0 to 1."""
+
+    @property
+    def elo_error(self) -> float:
+        """Half the width of the 95 % interval; infinite when a bound is."""
+        return (self.elo_high - self.elo_low) / 2
+
+
+def estimate_after_test(
+    counts: Pentanomial | Trinomial,
+    elo_lower: float = 0.0,
+    elo_upper: float = 5.0,
+    model: str = "normalized",
+    alpha: float = 0.05,
+    beta: float = 0.05,
+) -> SequentialEstimate:
+    """The median-unbiased estimate when a sequential test has stopped, or now if it has not.
+
+    The log-likelihood ratio is taken for a Brownian motion, stopped at the bounds; the estimate is the strength at
+    which what was observed is the median of the outcomes, the bounds of the interval those at which it is the 97.5 and
+    the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The variance of an item is the observed one.
+    """
+    test = sequential_test(counts, elo_lower, elo_upper, model, alpha, beta)
+    total = sum(counts.counts)
+    if not total:
+        return SequentialEstimate(0.0, -math.inf, math.inf, 0.5)
+    seen = counts.estimate()
+    variance = total * seen.standard_error**2
+    games_per_item = 2 if isinstance(counts, Pentanomial) else 1
+    low, high = (
+        score_of_elo(elo) if model == "logistic" else 0.5 + elo / NORMALIZED_UNIT * math.sqrt(games_per_item * variance)
+        for elo in (elo_lower, elo_upper)
+    )
+    middle, gap = (low + high) / 2, high - low
+    duration = total * gap**2 / variance
+    end = (seen.score - middle) / gap * duration
+    bound = {"upper accepted": test.upper_bound, "lower accepted": test.lower_bound}.get(test.verdict)
+    if bound is None and not test.lower_bound <= end <= test.upper_bound:
+        bound = test.upper_bound if end > 0 else test.lower_bound
+    if bound is not None:  # it has overshot, for results come in whole batches: it was at the bound a little earlier
+        duration, end = duration * max(bound / end, 0.0) if end else duration, bound
+
+    def worse(score: float) -> float:
+        drift = (score - middle) / gap
+        return worse_outcome_probability(test.lower_bound, test.upper_bound, drift, duration, end)
+
+    bounds = [elo_of_score(_falling_root(worse, share)) for share in (0.5, 0.975, 0.025)]
+    return SequentialEstimate(bounds[0], bounds[1], bounds[2], worse(0.5))
+
+
+def _falling_root(function: Callable[[float], float], value: float) -> float:
+    """Where a falling function takes a value between 0 and 1; 0 or 1 if it lies beyond."""
+    low, high = 0.0, 1.0
+    if function(low) <= value:
+        return low
+    if function(high) >= value:
+        return high
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if function(middle) > value else (low, middle)
+    return middle
 
 
 # --- Joint ratings of many players -------------------------------------------------------------------------------

@@ -1,0 +1,105 @@
+"""Brownian motion between two bounds against the expansion in eigenfunctions, and what is made of it after a test."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.brownian import log_normal_cdf, worse_outcome_probability
+from arena.statistics import Pentanomial, Trinomial, estimate_after_test, sequential_test
+
+GOLDEN = Pentanomial((365, 16618, 36229, 16974, 390))
+
+
+def by_eigenfunctions(lower: float, upper: float, drift: float, duration: float, end: float) -> float:
+    """The same probability from the sine series, which shares no term with the sum over images."""
+    width = upper - lower
+    orders = np.arange(1, 400)
+    rates = drift**2 / 2 + (orders * math.pi / width) ** 2 / 2
+    weights = np.sin(orders * math.pi * -lower / width) * np.exp(-rates * duration)
+    if drift:
+        ever = math.expm1(-2 * drift * upper) / (math.exp(-2 * drift * upper) - math.exp(-2 * drift * lower))
+    else:
+        ever = upper / width
+    later = math.exp(drift * lower) * (orders * math.pi / width**2 * weights / rates).sum()
+    nodes, shares = np.polynomial.legendre.leggauss(200)
+    places = lower + (end - lower) * (nodes + 1) / 2
+    waves = np.sin(np.outer(places - lower, orders * math.pi / width)) @ weights
+    return ever - later + (end - lower) / width * float((shares * np.exp(drift * places) * waves).sum())
+
+
+@given(st.floats(-6, -0.5), st.floats(0.5, 6), st.integers(-20, 20), st.floats(0.5, 200), st.floats(0, 1))
+def test_images_agree_with_eigenfunctions(
+    lower: float, upper: float, tenths: int, duration: float, share: float
+) -> None:
+    drift, end = tenths / 10, lower + share * (upper - lower)
+    expected = by_eigenfunctions(lower, upper, drift, duration, end)
+    assert worse_outcome_probability(lower, upper, drift, duration, end) == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.floats(-5000, 5000), st.floats(1e-6, 1e4), st.floats(-2.9, 2.9))
+def test_no_drift_and_no_duration_overflows(drift: float, duration: float, end: float) -> None:
+    probability = worse_outcome_probability(-2.9, 2.9, drift, duration, end)
+    assert 0 <= probability <= 1
+    assert worse_outcome_probability(-2.9, 2.9, drift + 0.1, duration, end) <= probability + 1e-9
+
+
+def test_before_anything_happened_and_impossible_questions() -> None:
+    assert [worse_outcome_probability(-1, 1, 3.0, 0.0, end) for end in (-0.5, 0.0, 0.5)] == [0.0, 0.5, 1.0]
+    for lower, upper, duration, end in ((1, 2, 1, 1.5), (-1, 1, 1, 2), (-1, 1, -1, 0)):
+        with pytest.raises(ValueError, match="do not fit"):
+            worse_outcome_probability(lower, upper, 0.0, duration, end)
+
+
+def test_the_logarithm_of_the_normal_distribution_is_scipys() -> None:
+    special = pytest.importorskip("scipy.special")
+    for deviations in (-1000.0, -40.0, -25.1, -24.9, -5.0, 0.0, 3.0, 10.0):
+        assert log_normal_cdf(deviations) == pytest.approx(special.log_ndtr(deviations), rel=1e-10, abs=1e-15)
+
+
+def test_golden_estimate_after_a_test() -> None:
+    estimate = estimate_after_test(GOLDEN, 0, 2)
+    assert estimate.elo == pytest.approx(0.932149, abs=5e-7)
+    assert (estimate.elo_low, estimate.elo_high) == pytest.approx((-0.051444, 1.878152), abs=5e-7)
+
+
+def test_stopping_at_the_upper_bound_flatters_and_the_estimate_corrects_it() -> None:
+    counts = Pentanomial((10, 70, 150, 100, 30))
+    assert sequential_test(counts, 0, 30).verdict == "upper accepted"
+    naive, corrected = counts.estimate(), estimate_after_test(counts, 0, 30)
+    assert corrected.elo < naive.elo
+    assert corrected.elo_low < corrected.elo < corrected.elo_high
+    assert 0.9 < corrected.los < naive.los
+    mirrored = estimate_after_test(counts.reversed(), -30, 0)
+    assert mirrored.elo == pytest.approx(-corrected.elo)
+    assert mirrored.los == pytest.approx(1 - corrected.los)
+
+
+def test_far_from_its_bounds_a_test_changes_little() -> None:
+    """With hypotheses so close together that no bound could have been reached, the estimate is the ordinary one."""
+    counts = Pentanomial((50, 200, 400, 260, 60))
+    naive, corrected = counts.estimate(), estimate_after_test(counts, 0, 0.2, "logistic")
+    assert corrected.elo == pytest.approx(naive.elo, abs=0.01)
+    assert corrected.elo_error == pytest.approx(naive.elo_error, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "counts", [(0, 0, 0, 0, 0), (0, 0, 0, 0, 1), (1, 0, 0, 0, 0), (0, 0, 7, 0, 0), (0, 0, 0, 1, 9), (0, 0, 0, 0, 900)]
+)
+@pytest.mark.parametrize("model", ["normalized", "logistic"])
+def test_degenerate_counts_have_an_honest_estimate(counts: tuple[int, int, int, int, int], model: str) -> None:
+    estimate = estimate_after_test(Pentanomial(counts), 0, 5, model)
+    assert not any(math.isnan(value) for value in vars(estimate).values())
+    assert estimate.elo_low <= estimate.elo <= estimate.elo_high
+    assert 0 <= estimate.los <= 1
+    if sum(counts) < 2:
+        assert estimate.elo_low < -300 or estimate.elo_high > 300
+
+
+def test_unpaired_games_too() -> None:
+    estimate = estimate_after_test(Trinomial(wins=136, draws=111, losses=96), 0, 30)
+    assert estimate.elo_low < estimate.elo < Trinomial(136, 111, 96).estimate().elo
