@@ -1,7 +1,7 @@
 """The command line: a table of commands, each of whose modules is imported only when the command is asked for.
 
-Exit codes: 0 done; 1 something failed or was left unplayed; 2 wrong input; 3 a tuned setting was not confirmed;
-130 interrupted; 141 the reader of the output went away.
+Exit codes: 0 done; 1 something failed or was left unplayed; 2 wrong input; 3 a tuned setting was not confirmed, or a
+sequential test did not accept H1; 130 interrupted; 141 the reader of the output went away.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Command:
 
 COMMANDS = (
     Command("tournament", "arena.cli", "Playing", "play or resume a tournament and rate its players"),
+    Command("match", "arena.match", "Playing", "play two settings or engines against each other"),
+    Command("sprt", "arena.match", "Playing", "play a match that ends as soon as the result is clear"),
     Command("report", "arena.cli", "Playing", "write a tournament's tables, plots and report again"),
     Command("stats", "arena.stats", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
     Command("replay", "arena.cli", "Playing", "play one stored game again and compare"),

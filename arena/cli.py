@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -39,12 +40,17 @@ DEFAULT_SCORING = "nodes=1000"
 def configure_tournament(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab tournament``."""
     parser.add_argument("spec", metavar="SPEC", help="the tournament's TOML file, or the name of a shipped one")
-    add_output_argument(parser)
     parser.epilog = (
         "Given again, the command plays only the games that the folder lacks: that resumes a\n"
         "tournament after any stop, and extends it after pairs or players were added to SPEC.\n"
         "In DIR, {name} stands for the tournament's name and {identity} for the engine's."
     )
+    add_playing_arguments(parser)
+
+
+def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "results/<name of the spec>") -> None:
+    """The arguments of every command that plays a tournament: read them with ``play_and_print``."""
+    add_output_argument(parser, folder)
     add_concurrency_argument(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
     parser.add_argument(
@@ -56,19 +62,56 @@ def configure_tournament(parser: argparse.ArgumentParser) -> None:
         help="count what the searches of built-in players do (null moves, iterations, endings, time), for "
         "instruments.csv and a section of the report; the games are the same with and without",
     )
+    add_anchor_argument(parser)
     add_json_argument(parser)
+
+
+def add_anchor_argument(parser: argparse.ArgumentParser) -> None:
+    """``--anchor NAME=ELO``: a list of names and ratings."""
+    parser.add_argument(
+        "--anchor",
+        dest="anchors",
+        type=_anchor,
+        action="append",
+        default=[],
+        metavar="NAME=ELO",
+        help="the rating of a player, to which the others' are relative (default: the mean of all is 0); may be "
+        "given for several players",
+    )
+
+
+def _anchor(text: str) -> tuple[str, float]:
+    from arena.spec import MAXIMUM_RATING
+
+    name, _, elo = text.rpartition("=")
+    try:
+        rating = float(elo)
+    except ValueError:
+        rating = math.nan
+    if not name or not abs(rating) <= MAXIMUM_RATING:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a player's name, '=' and a number from {-MAXIMUM_RATING} to {MAXIMUM_RATING}"
+        )
+    return name, rating
 
 
 def run_tournament(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament."""
     from arena.spec import load_tournament
-    from arena.tournament import describe, description_text, prepare, resume_command, run
     from engine.configuration import find_config
 
-    spec = load_tournament(find_config("tournaments", arguments.spec))
+    return play_and_print(load_tournament(find_config("tournaments", arguments.spec)), arguments)
+
+
+def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
+    """Play, resume or extend a tournament under the arguments of ``add_playing_arguments``; returns the exit code."""
+    from arena.spec import with_anchors
+    from arena.tournament import describe, description_text, prepare, resume_command, run
+
+    spec = with_anchors(spec, arguments.anchors)
     if arguments.instruments and spec.instruments is None:
         spec = replace(spec, instruments=InstrumentSettings())
-    directory = _output_folder(arguments.out, spec)
+    directory = output_folder(arguments.out, spec)
     if arguments.dry_run:
         description = describe(prepare(spec), directory, arguments.concurrency)
         if arguments.json:
@@ -83,11 +126,12 @@ def run_tournament(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(f"elolab: interrupted; to go on: {resume_command(spec, directory)}", file=sys.stderr)
         return 130
-    _print_end(spec, directory, ended, arguments.json)
+    print_end(spec, directory, ended, arguments.json)
     return ended.exit_code
 
 
-def _output_folder(out: str | None, spec: TournamentSpec) -> Path:
+def output_folder(out: str | None, spec: TournamentSpec) -> Path:
+    """The folder of ``--out``, or the default."""
     if out is None:
         return Path("results") / spec.name
     if "{identity}" in out:
@@ -97,7 +141,8 @@ def _output_folder(out: str | None, spec: TournamentSpec) -> Path:
     return Path(out.replace("{name}", spec.name))
 
 
-def _print_end(spec: TournamentSpec, directory: Path, ended: Ended, as_json: bool) -> None:
+def print_end(spec: TournamentSpec, directory: Path, ended: Ended, as_json: bool) -> None:
+    """Print what came of a tournament, and on standard error what is missing."""
     from arena.tournament import resume_command
 
     for name, reason in ended.unavailable.items():
@@ -112,16 +157,23 @@ def _print_end(spec: TournamentSpec, directory: Path, ended: Ended, as_json: boo
     if as_json:
         _print_result_as_json(spec, directory, ended)
     elif ended.exported is not None:
+        from arena.spec import TWO_PLAYER_FORMATS
         from arena.standings import tables_text
+        from arena.stats import match_lines
         from engine.games import game_named
 
         print(tables_text(ended.exported.tables, game_named(spec.game).side_names))
         print()
+        if spec.format in TWO_PLAYER_FORMATS:
+            print("\n".join([*match_lines(spec, ended.exported), ""]))
         print(f"games digest: {ended.exported.digest}")
         print(ended.exported.report)
 
 
 def _print_result_as_json(spec: TournamentSpec, directory: Path, ended: Ended) -> None:
+    from arena.spec import TWO_PLAYER_FORMATS
+    from arena.stats import figures_of_match
+
     exported = ended.exported
     data = {
         "name": spec.name,
@@ -136,6 +188,7 @@ def _print_result_as_json(spec: TournamentSpec, directory: Path, ended: Ended) -
             "standings": [asdict(row) for row in exported.tables.standings],
             "duels": [asdict(row) for row in exported.tables.duels],
             "endings": [asdict(row) for row in exported.tables.endings],
+            **(figures_of_match(spec, exported) if spec.format in TWO_PLAYER_FORMATS else {}),
             "games_digest": exported.digest,
             "report": str(exported.report),
         }
@@ -153,15 +206,13 @@ def configure_report(parser: argparse.ArgumentParser) -> None:
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Write a tournament's PGN, tables and report again from its games."""
-    from arena.schedule import planned_games
     from arena.store import Store
-    from arena.tournament import Ended, export, stored_tournament
+    from arena.tournament import ended_at, export, stored_tournament
 
     with Store(arguments.directory, read_only=True) as store:
         spec = stored_tournament(store)
-        planned = planned_games(spec)
-        ended = Ended(planned, len(store), False, {}, export(spec, store, planned))
-    _print_end(spec, arguments.directory, ended, arguments.json)
+        ended = replace(ended_at(spec, store), exported=export(spec, store))
+    print_end(spec, arguments.directory, ended, arguments.json)
     return 0
 
 

@@ -37,13 +37,22 @@ class GameRunner:
     Use it as a context manager, or ``close`` it: that ends the players' processes.
     """
 
-    def __init__(self, concurrency: int, stop: StopFlag, *, tick: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        concurrency: int,
+        stop: StopFlag,
+        *,
+        tick: Callable[[], None] | None = None,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """``tick`` is called now and then; once ``enough`` says so no further game begins, while running ones end."""
         assert concurrency >= 1
         self.concurrency = concurrency
         self.unavailable: dict[str, str] = {}
         """Players that could not be started, and why; their games are passed over from then on."""
         self._stop = stop
         self._tick = tick
+        self._enough = enough
         self._pool = ThreadPoolExecutor(concurrency, "game")
         self._slots = threading.Semaphore(concurrency)
         self._door = threading.Lock()
@@ -107,7 +116,7 @@ class GameRunner:
 
     def _submit(self, source: Iterator[GameJob], room: int) -> list[Future[GameRecord | None]]:
         futures: list[Future[GameRecord | None]] = []
-        while len(futures) < room and not self._stop.is_set():
+        while len(futures) < room and not self._stop.is_set() and not self._enough():
             job = next(source, None)
             if job is None:
                 break
@@ -118,7 +127,7 @@ class GameRunner:
         if self._stop.is_set() or {job.first.name, job.second.name} & self.unavailable.keys():
             return None
         with self._occupied_slots(job):
-            if self._stop.is_set():
+            if self._stop.is_set() or self._enough():
                 return None
             key = job.key
             with self._lock:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -96,19 +96,33 @@ class PortableGame:
 # Writing
 
 
-def write_games(stream: IO[str], records: Iterable[GameRecord], event: str, game: str, notation: str = "iccs") -> None:
-    """Write a run's games one after another, with an empty line between them."""
+def write_games(
+    stream: IO[str],
+    records: Iterable[GameRecord],
+    event: str,
+    game: str,
+    notation: str = "iccs",
+    counted: int | None = None,
+) -> None:
+    """Write a run's games one after another, with an empty line between them.
+
+    Of games whose number in the schedule is ``counted`` or more a tag says that they do not count.
+    """
     from engine.games import game_named
 
     contract = game_named(game)
     for record in records:
-        stream.write(game_text(record, event, contract, notation))
+        counts = counted is None or record.pairing.number < counted
+        stream.write(game_text(record, event, contract, notation, counts=counts))
         stream.write("\n")
 
 
-def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs") -> str:
-    """One game of a run: tags, an empty line, moves."""
-    return portable_text(portable_game(record, event, game), game, notation)
+def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs", *, counts: bool = True) -> str:
+    """One game of a run: tags, an empty line, moves. A tag says of a game that it does not count."""
+    portable = portable_game(record, event, game)
+    if not counts:
+        portable = replace(portable, tags=(*portable.tags, ("Counted", "no")))
+    return portable_text(portable, game, notation)
 
 
 def portable_game(record: GameRecord, event: str, game: Game) -> PortableGame:
@@ -346,6 +360,8 @@ class PortableResult:
     """The tag ``FEN``; empty at the start of the game."""
     opening: str
     """The tag ``Opening``."""
+    counts: bool = True
+    """Whether there is no tag ``Counted`` that says no: the game lies beyond the end of a sequential test."""
 
 
 def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
@@ -373,6 +389,7 @@ def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
             round="" if tags.get("round", "?") in ("?", "-") else tags["round"],
             start=tags.get("fen", ""),
             opening=tags.get("opening", ""),
+            counts=tags.get("counted", "").lower() != "no",
         )
 
 

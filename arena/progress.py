@@ -16,6 +16,7 @@ from typing import TextIO
 from arena.executor import utc_now
 from arena.files import FileError, replace_file
 from arena.records import GameJob
+from arena.sequential import SequentialRun
 
 TERMINAL_SECONDS = 0.25
 PLAIN_SECONDS = 5.0
@@ -101,14 +102,17 @@ class Progress:
         stream: TextIO,
         *,
         live_file: Path | None = None,
+        sequential: SequentialRun | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """``sequential`` is a test that may end the match before the last planned game."""
         self.planned = planned
         self.scoreboard = Scoreboard(names)
         self.done = 0
         self._stream = stream
         self._is_terminal = stream.isatty()
         self._live_file = live_file
+        self._sequential = sequential
         self._clock = clock
         self._started = clock()
         self._finishes: deque[float] = deque()
@@ -136,12 +140,18 @@ class Progress:
         return len(self._finishes) / elapsed if self._finishes and elapsed > 0 else None
 
     def line(self) -> str:
-        """Games done, speed, time left and the leaders, within 79 columns."""
-        speed = self.games_per_second()
-        parts = [f"{self.done}/{self.planned} games", f"{100 * self.done / max(1, self.planned):.0f} %"]
+        """Games done, speed, time left and the leaders, or the state of a sequential test, within 79 columns."""
+        speed, run = self.games_per_second(), self._sequential
+        parts = [f"{self.done}/{self.planned} games"]
+        if run is None:
+            parts.append(f"{100 * self.done / max(1, self.planned):.0f} %")
         if speed is not None:
             parts.append(f"{speed:.1f}/s" if speed >= 1 else f"{60 * speed:.1f}/min")
-            parts.append(f"{duration_text((self.planned - self.done) / speed)} left")
+            left = duration_text((self.planned - self.done) / speed)
+            parts.append(f"{left} left" if run is None else f"at most {left} left")
+        if run is not None:
+            test = run.state
+            parts.append(f"LLR {test.log_likelihood_ratio:+.2f} [{test.lower_bound:.2f}, {test.upper_bound:+.2f}]")
         text = "  ".join(parts)
         for name, tally in self.scoreboard.ranked():
             more = f"  {name} {100 * tally.share:.1f} %"
@@ -181,6 +191,7 @@ class Progress:
             "planned": self.planned,
             "done": self.done,
             "games_per_second": self.games_per_second(),
+            "sequential_test": None if self._sequential is None else self._sequential.described(),
             "running": [
                 {
                     "number": job.pairing.number,

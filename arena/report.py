@@ -96,21 +96,23 @@ def write_report(directory: Path, spec: TournamentSpec, records: Sequence[GameRe
     from engine.games import game_named
 
     game = game_named(spec.game)
+    names = [player.name for player in spec.players]
     ordered = sorted(records, key=lambda record: record.pairing.number)
-    tables = tables_of([player.name for player in spec.players], ordered)
-    plots = _plots(tables, ordered, game.side_names)
-    instruments = instruments_of([player.name for player in spec.players], ordered)
-    counted = _instrument_plots(instruments) if instruments else ()
+    counted = [record for record in ordered if record.pairing.number < planned_games]
+    tables = tables_of(names, counted, dict(spec.anchors))
+    plots = _plots(tables, counted, game.side_names)
+    instruments = instruments_of(names, counted)
+    instrument_plots = _instrument_plots(instruments) if instruments else ()
     contents = Contents(
         spec, ordered, planned_games, game.title, game.side_names, game.score_name, tables, plots,
-        instruments, counted
+        instruments, instrument_plots
     )
     folder = directory / "plots"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
-    _write_plots(folder, (*plots, *counted))
+    _write_plots(folder, (*plots, *instrument_plots))
     if instruments:
         for name, frame in instruments.frames().items():
             replace_file(directory / f"{name}.csv", frame.to_csv(index=False))
@@ -331,7 +333,7 @@ def _setting(player: PlayerSpec, game: str) -> str:
 
 def repeat_command(spec: TournamentSpec) -> str:
     """The command that plays the same games again."""
-    return shlex.join(["elolab", "tournament", spec.source])
+    return shlex.join(("elolab", *spec.words))
 
 
 # HTML

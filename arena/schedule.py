@@ -3,18 +3,20 @@
 A schedule is a pure function (specification, opening order, results so far in schedule order) -> next pairings. The
 results are those of whole batches that it gave before, so that nothing depends on the order in which games end. A
 format without decisions on the way (round robin, gauntlet) gives everything in the first batch and nothing after it; a
-Swiss tournament gives one round a batch, a sequential test a fixed number of pairs.
+Swiss tournament gives one round a batch. A sequential test decides nothing but where its match ends: it gives every
+pair there can be, and ``games_that_count`` says after how many games it has ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Protocol
 
 from arena.openings import Suite, SuitePart
 from arena.records import GameJob, Pairing
+from arena.sequential import SequentialRun
 from arena.spec import TournamentSpec
 from engine.errors import UserError
 
@@ -58,13 +60,28 @@ def round_robin(spec: TournamentSpec, order: Sequence[int], results: Sequence[Ou
                 number += 1
 
 
-SCHEDULES: dict[str, Schedule] = {"round_robin": round_robin}
+SCHEDULES: dict[str, Schedule] = {"round_robin": round_robin, "match": round_robin, "sprt": round_robin}
+"""A match is a round robin of two players; so is the longest possible match of a sequential test."""
 
 
 def planned_games(spec: TournamentSpec) -> int:
     """How many games the tournament has at most."""
     players = len(spec.players)
     return players * (players - 1) * spec.pairs
+
+
+def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> SequentialRun | None:
+    """The sequential test over the games so far; ``None`` for a tournament without one."""
+    return None if spec.sprt is None else SequentialRun.over(spec.sprt, spec.pairs, results)
+
+
+def games_that_count(spec: TournamentSpec, results: Iterable[Outcome]) -> int:
+    """How many games, from the first of the schedule on, the tournament consists of, given what has been played.
+
+    After a sequential test has accepted a hypothesis these are the games up to there, otherwise all planned.
+    """
+    run = sequential_run(spec, results)
+    return planned_games(spec) if run is None or run.stopped_after is None else run.stopped_after
 
 
 def openings_needed(spec: TournamentSpec) -> int:

@@ -12,6 +12,8 @@ from typing import Any
 from arena.players import EXPECTED_PROTOCOLS, PROTOCOLS, check_player
 from arena.players.gtp import PASSES as GTP_PASSES
 from arena.records import PlayerSpec
+from arena.sequential import SequentialSettings
+from arena.statistics import SPRT_MODELS
 from engine.configuration import ConfigurationError, Table, find_config, nearest, read_toml
 from engine.errors import UserError
 from engine.instruments import InstrumentSettings
@@ -22,7 +24,8 @@ from engine.rules import REPETITION_RULES, Adjudication, Rules
 
 __all__ = ["TournamentSpec", "find_config", "load_preset", "load_tournament", "spec_from_mapping"]
 
-FORMATS = ("round_robin",)
+FORMATS = ("round_robin", "match", "sprt")
+TWO_PLAYER_FORMATS = ("match", "sprt")
 OPENING_PARTS = ("tournament", "validation", "all")
 OPENING_ORDERS = ("random", "sequential")
 
@@ -32,14 +35,21 @@ MAXIMUM_SCORE = 30_000
 MAXIMUM_PLIES = 1_000
 LONGEST_NAME = 60
 MAXIMUM_INTERVAL = 10**9
+MAXIMUM_HYPOTHESIS = 200
+"""Elo of a hypothesis, either way; far beyond, no distribution of outcomes fulfils it."""
+MAXIMUM_RATING = 10_000
+"""Elo of an anchor, either way."""
+ERROR_PROBABILITIES = (0.000001, 0.499999)
+"""Least and greatest probability of an error of a sequential test."""
 
 TOURNAMENT_KEYS = (
     "name", "description", "game", "format", "pairs", "rounds", "seed", "limit", "openings", "opening_start",
     "opening_part", "opening_order", "opening_plies", "ponder", "rules", "adjudication", "instruments",
-    "players",
+    "sprt", "anchors", "players",
 )  # fmt: skip
 RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
 ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies")
+SPRT_KEYS = ("elo0", "elo1", "alpha", "beta", "model", "batch_pairs")
 INSTRUMENT_KEYS = ("null_cutoff_interval", "null_cutoff_nodes")
 BUILTIN_KEYS = ("name", "protocol", "limit", "ponder", "preset", "set")
 EXTERNAL_KEYS = (
@@ -63,7 +73,10 @@ class TournamentSpec:
     format: str
     players: tuple[PlayerSpec, ...]
     pairs: int
-    """Colour-swapped pairs of games for each pairing of two players, over all rounds."""
+    """Colour-swapped pairs of games for each pairing of two players, over all rounds; the most of a sequential test.
+
+    0 (sequential tests only) stands for as many as there are openings.
+    """
     seed: int
     openings: str
     """The opening suite: a shipped name or a file."""
@@ -83,10 +96,21 @@ class TournamentSpec:
     """Moves to take from each game of a suite in PGN; 0 for all."""
     instruments: InstrumentSettings | None = None
     """Whether and how built-in players count what they do; the games do not depend on it."""
+    sprt: SequentialSettings | None = None
+    """The test that ends a match of format ``sprt``."""
+    anchors: tuple[tuple[str, float], ...] = ()
+    """Players whose ratings are given, with their Elo; the others are rated relative to them."""
+    command: tuple[str, ...] = ()
+    """The words after ``elolab`` that describe it, if no file does."""
 
     def player(self, name: str) -> PlayerSpec:
         """The player of that name."""
         return next(player for player in self.players if player.name == name)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The command line, after ``elolab``, that plays it."""
+        return self.command or ("tournament", self.source)
 
     def content(self) -> dict[str, Any]:
         """The whole specification as plain data (JSON); ``from_content`` reads it back."""
@@ -101,6 +125,10 @@ class TournamentSpec:
         fields["adjudication"] = Adjudication(**data["adjudication"])
         if data.get("instruments") is not None:
             fields["instruments"] = InstrumentSettings(**data["instruments"])
+        if data.get("sprt") is not None:
+            fields["sprt"] = SequentialSettings(**data["sprt"])
+        fields["anchors"] = tuple((name, elo) for name, elo in data.get("anchors", ()))
+        fields["command"] = tuple(data.get("command", ()))
         return cls(**fields)
 
 
@@ -126,14 +154,21 @@ def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
     """
     table = Table(data, where, TOURNAMENT_KEYS)
     game = _game(table)
+    kind = table.choice("format", FORMATS, FORMATS[0])
     rounds = table.whole("rounds", 1, MAXIMUM_PAIRS, 1)
+    if rounds > 1 and kind in TWO_PLAYER_FORMATS:
+        raise table.error("rounds", f"no such key for format = {kind!r}; give more pairs")
+    pairs = 0 if kind == "sprt" and "pairs" not in table else table.whole("pairs", 1, MAXIMUM_PAIRS)
+    players = _players(table, game)
+    if kind in TWO_PLAYER_FORMATS and len(players) != 2:
+        raise table.error("format", f"{FORMATS[0]!r} for {len(players)} players, or two players")
     openings = table.text("openings", game, "an opening suite's name or file")
     return TournamentSpec(
         name=_folder_name(table, PurePath(where).stem),
         game=game,
-        format=table.choice("format", FORMATS, FORMATS[0]),
-        players=_players(table, game),
-        pairs=table.whole("pairs", 1, MAXIMUM_PAIRS) * rounds,
+        format=kind,
+        players=players,
+        pairs=pairs * rounds,
         seed=table.whole("seed", 0, MAXIMUM_SEED, 1),
         openings=_openings_file(openings, where),
         opening_start=table.whole("opening_start", 0, MAXIMUM_PAIRS, 0),
@@ -145,6 +180,39 @@ def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
         opening_order=table.choice("opening_order", OPENING_ORDERS, OPENING_ORDERS[0]),
         opening_plies=table.whole("opening_plies", 0, MAXIMUM_PLIES, 0),
         instruments=read_instruments(table),
+        sprt=_read_sprt(table, kind),
+        anchors=_read_anchors(table, players),
+    )
+
+
+def _read_sprt(table: Table, kind: str) -> SequentialSettings | None:
+    """The table ``[sprt]`` over the defaults, for the format of that name."""
+    if kind != "sprt":
+        if "sprt" in table:
+            raise table.error("sprt", 'no such table without format = "sprt"')
+        return None
+    section = table.table("sprt", SPRT_KEYS)
+    default = SequentialSettings()
+    settings = SequentialSettings(
+        elo0=section.number("elo0", -MAXIMUM_HYPOTHESIS, MAXIMUM_HYPOTHESIS, default.elo0, "Elo"),
+        elo1=section.number("elo1", -MAXIMUM_HYPOTHESIS, MAXIMUM_HYPOTHESIS, default.elo1, "Elo"),
+        alpha=section.number("alpha", *ERROR_PROBABILITIES, default.alpha),
+        beta=section.number("beta", *ERROR_PROBABILITIES, default.beta),
+        model=section.choice("model", SPRT_MODELS, default.model),
+        batch_pairs=section.whole("batch_pairs", 1, MAXIMUM_PAIRS, default.batch_pairs),
+    )
+    if settings.elo0 >= settings.elo1:
+        raise section.error("elo1" if "elo1" in section else "elo0", f"elo0 ({settings.elo0:g}) below elo1 "
+                            f"({settings.elo1:g})")  # fmt: skip
+    return settings
+
+
+def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[str, float], ...]:
+    """The table ``[anchors]``: names of players and their Elo."""
+    names = [player.name for player in players]
+    section = table.table("anchors", names)
+    return tuple(
+        (name, section.number(name, -MAXIMUM_RATING, MAXIMUM_RATING, unit="Elo")) for name in names if name in section
     )
 
 
@@ -309,6 +377,40 @@ def _limits(table: Table, protocol: str = "") -> Limits:
         return Limits.parse(text)
     except UserError as error:
         raise ConfigurationError(f"{table.where}: {error}") from None
+
+
+def player_entry(name_or_path: str, game: str, limits: Limits) -> dict[str, Any]:
+    """What a table [[players]] would hold for a player that a command line names.
+
+    It is a preset's name, or a TOML file: a preset (with a section a game), what a table [[players]] holds, or merely
+    settings. ``limits`` are for a player without its own. Raises ``ConfigurationError`` naming the file.
+    """
+    from engine.games import GAMES
+
+    path = find_config("engines", name_or_path)
+    data = read_toml(path)
+    name = preset_name(name_or_path)
+    if any(section in data for section in GAMES):
+        return {"name": name, "preset": name_or_path}
+    entry = {key: value for key, value in data.items() if key != "description"}
+    if not any(key in keys for key in entry for keys in PROTOCOL_KEYS.values()):
+        entry = {"set": entry}
+    entry = {"name": name, **entry}
+    _player(entry, str(path), game, limits, False, path.parent)
+    if "preset" in entry:
+        entry["preset"] = str(find_config("engines", entry["preset"], path.parent))
+    return entry
+
+
+def with_anchors(spec: TournamentSpec, anchors: Sequence[tuple[str, float]]) -> TournamentSpec:
+    """The tournament with more ratings given; raises ``UserError`` if it has no such player."""
+    names = [player.name for player in spec.players]
+    for name, _ in anchors:
+        if name not in names:
+            listed = ", ".join(repr(other) for other in names)
+            raise UserError(f"--anchor {name!r}: no such player{nearest(name, names)}; expected one of {listed}")
+    merged = dict(spec.anchors) | dict(anchors)
+    return replace(spec, anchors=tuple((name, merged[name]) for name in names if name in merged))
 
 
 def _player_name(table: Table, default: str) -> str:

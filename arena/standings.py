@@ -7,7 +7,7 @@ pandas tables, once, from all records.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 """Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
 TEXT_WIDTH = 80
+LONGEST_MATRIX = 11
+"""Players whose likelihoods of superiority fit side by side in plain text."""
 LONGEST_PAIRING_LIST = 45
 """Pairings of two players that the plain text lists (ten players); the CSV file has them all."""
 
@@ -137,9 +139,9 @@ class Standing:
     rank: int
     player: str
     rating: float
-    """Elo above the mean of the player's group (joint fit of all games)."""
+    """Elo relative to the anchors or, without one, to the mean of the player's group (joint fit of all games)."""
     rating_error: float
-    """Half the width of the rating's 95 % interval, in Elo."""
+    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, whose rating was given."""
     points: float
     games: int
     wins: int
@@ -220,6 +222,24 @@ class Tables:
     endings: tuple[EndingCount, ...]
     """Most frequent reason first."""
 
+    @property
+    def anchors(self) -> dict[str, float]:
+        """Players whose ratings were given, with their Elo."""
+        return {self.counter.players[player]: elo for player, elo in self.ratings.anchors.items()}
+
+    def superiority(self) -> list[list[float]]:
+        """Likelihood that the row's player is stronger than the column's by the joint fit, in the standings' order."""
+        order = [self.counter.players.index(row.player) for row in self.standings]
+        matrix = self.ratings.los_matrix()
+        return [[float(matrix[one, other]) for other in order] for one in order]
+
+    def superiority_frame(self) -> DataFrame:
+        """``superiority`` as a pandas table with the names on both sides."""
+        import pandas
+
+        names = [row.player for row in self.standings]
+        return pandas.DataFrame(self.superiority(), index=pandas.Index(names, name="player"), columns=names)
+
     def standings_frame(self) -> DataFrame:
         """The standings as a pandas table; columns are the fields of ``Standing``."""
         return _frame(self.standings, Standing)
@@ -239,10 +259,16 @@ def _frame(rows: Sequence[Any], kind: type) -> DataFrame:
     return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
 
 
-def tables_of(players: Sequence[str], records: Sequence[GameRecord]) -> Tables:
-    """Fit the ratings and build every table; ``players`` are the names in the order of the specification."""
+def tables_of(
+    players: Sequence[str], records: Sequence[GameRecord], anchors: Mapping[str, float] | None = None
+) -> Tables:
+    """Fit the ratings and build every table; ``players`` are the names in the order of the specification.
+
+    ``anchors`` are players whose ratings are given, with their Elo.
+    """
     counter = count_pairs(players, records)
-    ratings = fit_ratings(len(players), counter.pairings())
+    given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
+    ratings = fit_ratings(len(players), counter.pairings(), anchors=given)
     rows = _standings(counter, ratings, records)
     ranking = [counter.players.index(row.player) for row in rows]
     return Tables(counter, ratings, rows, _duels(counter, ranking), _endings(records))
@@ -352,8 +378,10 @@ def standings_text(
 
 def tables_text(tables: Tables, side_names: tuple[str, str] = ("first mover", "second")) -> str:
     """The same from tables already made."""
-    parts = [_standings_lines(tables), _pairings_lines(tables), _games_lines(tables, side_names)]
-    return "\n\n".join("\n".join(lines) for lines in parts)
+    parts = [
+        _standings_lines(tables), _pairings_lines(tables), _superiority_lines(tables), _games_lines(tables, side_names)
+    ]  # fmt: skip
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
 def signed(value: float, digits: int = 1) -> str:
@@ -379,9 +407,11 @@ def _standings_lines(tables: Tables) -> list[str]:
     counter = tables.counter
     lines = [
         f"Standings: {counter.games} games, of which {counter.single_games} outside complete pairs",
-        "Rating: Elo above the mean of the field (joint fit of all games), ± half of its",
-        "95 % interval. Score and W-D-L: the player's games. Pairs: swapped colours, by",
-        "the player's result in both games (= is one win each, or two draws).",
+        *_wrapped(
+            f"Rating: {rating_reference(tables.anchors)} (joint fit of all games), ± half of its 95 % interval. Score "
+            "and W-D-L: the player's games. Pairs: swapped colours, by the player's result in both games (= is one "
+            "win each, or two draws)."
+        ),
     ]
     if len(tables.ratings.groups) > 1:
         lines.append(f"{len(tables.ratings.groups)} groups never met: ratings compare only within a group.")
@@ -400,9 +430,50 @@ def _standings_lines(tables: Tables) -> list[str]:
         )
         games = "".join(f" {count:>{games_width}}" for count in (row.wins, row.draws, row.losses))
         lines.append(
-            f"{row.rank:>3} {_clipped(row.player, name_width):<{name_width}} {signed(row.rating):>7} "
-            f"{row.rating_error:>6.1f} {100 * row.score:>7.1f}{games}  {pairs}"
+            f"{row.rank:>3} {_clipped(row.player, name_width):<{name_width}} {rating_text(row, tables):>7} "
+            f"{error_text(row, tables):>6} {100 * row.score:>7.1f}{games}  {pairs}"
         )
+    return lines
+
+
+def rating_reference(anchors: Mapping[str, float]) -> str:
+    """What ratings are relative to."""
+    if not anchors:
+        return "Elo above the mean of the field"
+    given = [f"{name} = {elo:g}" for name, elo in anchors.items()]
+    return f"Elo, given {', '.join(given)}"
+
+
+def rating_text(row: Standing, tables: Tables) -> str:
+    """A rating; with its sign unless anchors gave the scale a zero of its own."""
+    return signed(row.rating) if not tables.anchors else f"{row.rating:.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def error_text(row: Standing, tables: Tables) -> str:
+    """Half the width of a rating's interval; ``given`` for an anchor."""
+    return "given" if row.player in tables.anchors else f"{row.rating_error:.1f}"
+
+
+def _superiority_lines(tables: Tables) -> list[str]:
+    """The matrix for a terminal; empty for two players, of whom the table before says the same."""
+    names = [row.player for row in tables.standings]
+    if len(names) < 3:
+        return []
+    shown = names[:LONGEST_MATRIX]
+    width = min(max(map(len, shown)), TEXT_WIDTH - 4 - 6 * len(shown))
+    lines = [
+        *_wrapped(
+            "Likelihood that the left player is stronger than the one whose number heads the column, in %, from the "
+            "joint fit of all games (50.0 between players never compared)."
+        ),
+        "",
+        " " * (4 + width) + "".join(f"{number:>6}" for number in range(1, len(shown) + 1)),
+    ]
+    for place, (name, shares) in enumerate(zip(shown, tables.superiority(), strict=False)):
+        cells = ("-" if other == place else percent_text(share) for other, share in enumerate(shares[: len(shown)]))
+        lines.append(f"{place + 1:>3} {_clipped(name, width):<{width}}" + "".join(f"{cell:>6}" for cell in cells))
+    if len(names) > len(shown):
+        lines.append(f"... and {len(names) - len(shown)} more players in superiority.csv")
     return lines
 
 

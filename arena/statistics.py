@@ -8,8 +8,8 @@ NaN: where the counts say nothing, bounds are infinite.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
 
 import numpy as np
@@ -333,7 +333,7 @@ def estimate_after_test(
 
     The log-likelihood ratio is taken for a Brownian motion, stopped at the bounds; the estimate is the strength at
     which what was observed is the median of the outcomes, the bounds of the interval those at which it is the 97.5 and
-    the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The variance of an item is the observed one.
+    the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The variance is the observed one.
     """
     test = sequential_test(counts, elo_lower, elo_upper, model, alpha, beta)
     total = sum(counts.counts)
@@ -417,6 +417,8 @@ ADVANTAGE_PRIOR_DEVIATION = 2.0
 """The same for the first-move advantage."""
 DRAW_PRIOR_DEVIATION = 3.0
 """The same for the logarithm of the draw parameter."""
+SCALE_PRECISION = 1e-10
+"""Relative change of the Elo of a natural unit below which ratings fixed in Elo stay where they are."""
 NEWTON_PRECISION = 1e-12
 """Newton's method ends when a step promises to raise the log posterior by less than half of this."""
 DISPERSION_PRIOR_PAIRS = 20.0
@@ -428,7 +430,8 @@ class Ratings:
     """A joint fit of the ratings of many players.
 
     Ratings are Elo: differences near 0 mean what logistic Elo means. Within a connected group they are relative to the
-    anchor; between groups that never met, directly or through others, nothing is known.
+    anchors, or without one to the group's mean; between groups that never met, directly or through others, nothing is
+    known.
     """
 
     elo: Array
@@ -445,9 +448,11 @@ class Ratings:
     """Variance of pair scores over that of independent games; below 1 where the openings decide games."""
     groups: tuple[tuple[int, ...], ...]
     """Connected groups of players, largest first; one group if all ratings can be compared."""
+    anchors: dict[int, float] = field(default_factory=dict)
+    """Players whose ratings were given, and what they are."""
 
     def error(self, player: int) -> float:
-        """Half the width of the 95 % interval of a player's rating relative to the anchor."""
+        """Half the width of the 95 % interval of a player's rating relative to its anchors; 0 for an anchor."""
         return INTERVAL_DEVIATIONS * math.sqrt(max(self.covariance[player, player], 0.0))
 
     def difference(self, one: int, other: int) -> tuple[float, float]:
@@ -464,42 +469,85 @@ class Ratings:
         for one in range(count):
             for other in range(count):
                 elo, error = self.difference(one, other)
-                if one != other and error > 0:
+                if error > 0:
                     matrix[one, other] = NormalDist().cdf(INTERVAL_DEVIATIONS * elo / error)
+                elif elo:  # both are anchors
+                    matrix[one, other] = float(elo > 0)
         return matrix
 
 
-def fit_ratings(player_count: int, pairings: Sequence[PairingCounts], anchor: int | None = None) -> Ratings:
+def fit_ratings(
+    player_count: int,
+    pairings: Sequence[PairingCounts],
+    anchor: int | None = None,
+    anchors: Mapping[int, float] | None = None,
+) -> Ratings:
     """Fit all players' ratings at once by maximum a posteriori (Davidson 1970, with a first-move advantage).
 
     The player who moves first wins, draws and loses in proportion to exp(d/2), nu and exp(-d/2), where d is the
     difference of strengths plus the advantage. A weak normal prior keeps players who won or lost everything finite.
-    The covariance is the model's, scaled by the dispersion of the pairs. ``anchor`` is the player whose rating is 0;
-    without it the mean of each connected group is 0. Mutates nothing.
+    The covariance is the model's, scaled by the dispersion of the pairs. ``anchors`` are players whose ratings are
+    given, with their Elo, and ``anchor`` is short for one of 0 Elo; a connected group without any has the mean 0. One
+    anchor only shifts its group; several of one group are fixed while the others are fitted. Mutates nothing.
     """
-    if anchor is not None and not 0 <= anchor < player_count:
-        raise ValueError(f"anchor is {anchor}, expected a player from 0 to {player_count - 1}")
-    firsts, seconds, outcomes = _games_by_first_mover(pairings)
-    solution, information = _maximum_a_posteriori(player_count, firsts, seconds, outcomes)
-    dispersion = _pair_dispersion(player_count, pairings, solution)
-    scale = _elo_per_natural_unit(solution)
-    covariance = dispersion * np.linalg.inv(information) * scale**2
+    given = {anchor: 0.0} if anchor is not None else dict(anchors or {})
+    for player in given:
+        if not 0 <= player < player_count:
+            raise ValueError(f"anchor is {player}, expected a player from 0 to {player_count - 1}")
     groups = connected_groups(player_count, [(pairing.first, pairing.second) for pairing in pairings])
-    projection = _anchoring(player_count, groups, anchor)
+    fit = _Fit(player_count, *_games_by_first_mover(pairings))
+    solution, information = fit.solve({})
+    scale = _elo_per_natural_unit(solution)
+    fixed, origin = _fixed_in_their_groups(groups, given)
+    while fixed:
+        solution, information = fit.solve({player: elo / scale for player, elo in fixed.items()})
+        before, scale = scale, _elo_per_natural_unit(solution)
+        if abs(scale - before) < SCALE_PRECISION * scale:
+            break
+    dispersion = _pair_dispersion(player_count, pairings, solution)
+    covariance = dispersion * _inverse_of_free(information, fixed) * scale**2
+    projection = _anchoring(player_count, groups, given, fixed)
     anchored = projection @ covariance[:player_count, :player_count] @ projection.T
     label = np.empty(player_count, int)
     for number, group in enumerate(groups):
         label[list(group)] = number
     anchored[label[:, None] != label[None, :]] = math.inf
+    elo = projection @ solution[:player_count] * scale + origin
+    elo[list(given)] = list(given.values())
     return Ratings(
-        elo=projection @ solution[:player_count] * scale,
+        elo=elo,
         covariance=anchored,
         first_move_advantage=float(solution[-2] * scale),
         first_move_error=INTERVAL_DEVIATIONS * math.sqrt(covariance[-2, -2]),
         draw_parameter=math.exp(solution[-1]),
         dispersion=dispersion,
         groups=groups,
+        anchors=given,
     )
+
+
+def _fixed_in_their_groups(
+    groups: Sequence[Sequence[int]], anchors: Mapping[int, float]
+) -> tuple[dict[int, float], Array]:
+    """The anchors that share a group, in Elo above their mean, and the Elo to add to every player, shape (players,)."""
+    fixed: dict[int, float] = {}
+    origin = np.zeros(sum(len(group) for group in groups))
+    for group in groups:
+        own = {player: anchors[player] for player in group if player in anchors}
+        if own:
+            mean = sum(own.values()) / len(own)
+            origin[list(group)] = mean
+            if len(own) > 1:
+                fixed |= {player: elo - mean for player, elo in own.items()}
+    return fixed, origin
+
+
+def _inverse_of_free(information: Array, fixed: Iterable[int]) -> Array:
+    """The covariance of everything that was fitted; zero for what was fixed."""
+    free = np.setdiff1d(np.arange(len(information)), list(fixed))
+    covariance = np.zeros_like(information)
+    covariance[np.ix_(free, free)] = np.linalg.inv(information[np.ix_(free, free)])
+    return covariance
 
 
 def _games_by_first_mover(pairings: Sequence[PairingCounts]) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
@@ -522,39 +570,46 @@ def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
     return probabilities
 
 
-def _maximum_a_posteriori(
-    player_count: int, firsts: NDArray[np.int64], seconds: NDArray[np.int64], outcomes: Array
-) -> tuple[Array, Array]:
-    """Newton's method on the strictly concave log posterior of (strengths, advantage, ln nu).
+class _Fit:
+    """The strictly concave log posterior of (strengths, advantage, ln nu), given games by first mover."""
 
-    Returns the maximum and the information there (minus the second derivative). Steps are halved until they help.
-    """
-    design = np.zeros((len(firsts), player_count + 2))
-    rows = np.arange(len(firsts))
-    design[rows, firsts] += 1
-    design[rows, seconds] -= 1
-    design[:, -2] = 1
-    precision = (
-        np.r_[np.full(player_count, RATING_PRIOR_DEVIATION), ADVANTAGE_PRIOR_DEVIATION, DRAW_PRIOR_DEVIATION] ** -2.0
-    )
+    def __init__(
+        self, player_count: int, firsts: NDArray[np.int64], seconds: NDArray[np.int64], outcomes: Array
+    ) -> None:
+        self._outcomes = outcomes
+        self._design = np.zeros((len(firsts), player_count + 2))
+        rows = np.arange(len(firsts))
+        self._design[rows, firsts] += 1
+        self._design[rows, seconds] -= 1
+        self._design[:, -2] = 1
+        deviations = np.full(player_count, RATING_PRIOR_DEVIATION)
+        self._precision = np.r_[deviations, ADVANTAGE_PRIOR_DEVIATION, DRAW_PRIOR_DEVIATION] ** -2.0
 
-    def posterior(point: Array) -> float:
-        chances = outcome_probabilities(design @ point, math.exp(point[-1]))
-        return float((outcomes * np.log(chances)).sum() - precision @ point**2 / 2)
+    def solve(self, fixed: Mapping[int, float]) -> tuple[Array, Array]:
+        """The maximum with some strengths fixed, and the information there (minus the second derivative of all).
 
-    point = np.zeros(player_count + 2)
-    value = posterior(point)
-    while True:
-        gradient, information = _derivatives(design, outcomes, precision, point)
-        step = np.linalg.solve(information, gradient)
-        if gradient @ step < NEWTON_PRECISION:
-            return point, information
-        fraction = 1.0
-        while (following := posterior(point + fraction * step)) < value and fraction > 1e-10:
-            fraction /= 2
-        if fraction <= 1e-10:
-            return point, information
-        point, value = point + fraction * step, following
+        Newton's method; steps are halved until they help.
+        """
+        point = np.zeros(self._design.shape[1])
+        point[list(fixed)] = list(fixed.values())
+        free = np.setdiff1d(np.arange(len(point)), list(fixed))
+        value = self._posterior(point)
+        while True:
+            gradient, information = _derivatives(self._design, self._outcomes, self._precision, point)
+            step = np.zeros_like(point)
+            step[free] = np.linalg.solve(information[np.ix_(free, free)], gradient[free])
+            if gradient @ step < NEWTON_PRECISION:
+                return point, information
+            fraction = 1.0
+            while (following := self._posterior(point + fraction * step)) < value and fraction > 1e-10:
+                fraction /= 2
+            if fraction <= 1e-10:
+                return point, information
+            point, value = point + fraction * step, following
+
+    def _posterior(self, point: Array) -> float:
+        chances = outcome_probabilities(self._design @ point, math.exp(point[-1]))
+        return float((self._outcomes * np.log(chances)).sum() - self._precision @ point**2 / 2)
 
 
 def _derivatives(design: Array, outcomes: Array, precision: Array, point: Array) -> tuple[Array, Array]:
@@ -624,13 +679,16 @@ def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tup
     return tuple(sorted((tuple(group) for group in members.values()), key=lambda group: (-len(group), group)))
 
 
-def _anchoring(player_count: int, groups: Sequence[Sequence[int]], anchor: int | None) -> Array:
-    """Matrix that subtracts from each strength the anchor's (in its group) or the mean of its group."""
+def _anchoring(
+    player_count: int, groups: Sequence[Sequence[int]], anchors: Iterable[int], fixed: Iterable[int]
+) -> Array:
+    """Matrix that subtracts from each strength its group's anchor or, without one, mean; nothing from fixed groups."""
     projection = np.eye(player_count)
     for group in groups:
         rows = np.array(group)
-        if anchor in group:
-            projection[rows, anchor] -= 1
-        else:
+        own = [player for player in anchors if player in group]
+        if not own:
             projection[np.ix_(rows, rows)] -= 1 / len(group)
+        elif not set(own) & set(fixed):
+            projection[rows, own[0]] -= 1
     return projection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,13 @@ from engine.errors import UserError
 
 if TYPE_CHECKING:
     from arena.portable_game_notation import PortableResult
+    from arena.sequential import SequentialRun
+    from arena.spec import TournamentSpec
+    from arena.tournament import Exported
 
 HYPOTHESIS_LIMIT = 200.0
 """Largest hypothesis of a sequential test in Elo, either way; far beyond, no distribution of outcomes fulfils it."""
+TEXT_WIDTH = 79
 DEFAULT_ERROR = 0.05
 DEFAULT_MODEL = "normalized"
 POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
@@ -197,7 +202,7 @@ def figure_lines(figures: dict[str, Any]) -> list[str]:
         lines.append(f"pairs ratio     {figures['pairs_ratio']:.3f}")
     if figures["llr"] is not None:
         lines += [
-            f"LLR             {figures['llr']:+.3f} within [{figures['lower_bound']:.3f}, "
+            f"LLR             {figures['llr']:+.3f}, bounds [{figures['lower_bound']:.3f}, "
             f"{figures['upper_bound']:+.3f}]: {figures['verdict']}",
             f"                of {figures['elo0']:g} (H0) against {figures['elo1']:g} (H1) {figures['model']} Elo, "
             f"alpha {figures['alpha']:g}, beta {figures['beta']:g}",
@@ -223,6 +228,40 @@ def _signed(value: float) -> str:
     from arena.standings import signed
 
     return signed(value, 2)
+
+
+def figures_of_match(spec: TournamentSpec, exported: Exported) -> dict[str, Any]:
+    """``figures_of`` a match of two players, from the view of the first, with the verdict if it is a test."""
+    counts = exported.tables.counter.between(0, 1)
+    settings, run = spec.sprt, exported.sequential
+    if settings is None or run is None:
+        pairs = counts.pentanomial()
+        return figures_of(pairs if pairs.pairs else counts.trinomial())
+    test = (settings.elo0, settings.elo1, settings.model, settings.alpha, settings.beta)
+    return figures_of(run.counts, test) | {"verdict": run.verdict, "batch_pairs": settings.batch_pairs}
+
+
+def match_lines(spec: TournamentSpec, exported: Exported) -> list[str]:
+    """``figures_of_match`` in words; the verdict of a test comes last."""
+    figures = figures_of_match(spec, exported)
+    one, other = (player.name for player in spec.players)
+    lines = [f"{one} against {other}, from the view of {one}:", *figure_lines(figures)]
+    if exported.sequential is not None:
+        lines += ["", *textwrap.wrap(verdict_sentence(exported.sequential, one, other), TEXT_WIDTH)]
+    return lines
+
+
+def verdict_sentence(run: SequentialRun, one: str, other: str) -> str:
+    """What a sequential test of ``one`` against ``other`` has shown so far."""
+    settings, pairs = run.settings, run.games_seen // 2
+    unit = f"{settings.model} Elo"
+    if run.verdict == "H1 accepted":
+        return f"H1 accepted after {pairs} pairs: {one} is stronger than {other}, by {settings.elo1:g} {unit} rather " \
+               f"than {settings.elo0:g}."
+    if run.verdict == "H0 accepted":
+        return f"H0 accepted after {pairs} pairs: the gain of {one} over {other} is {settings.elo0:g} {unit} rather " \
+               f"than {settings.elo1:g}."
+    return f"Undecided after {pairs} of at most {run.pairs} pairs: neither hypothesis has been accepted."
 
 
 # Results of a PGN file
@@ -266,7 +305,8 @@ def _two_players(
 
 def _counted(games: Sequence[PortableResult], player: str, opponent: str) -> Results:
     """Pairs if at least half of the finished games are in pairs, otherwise all games unpaired."""
-    finished = [entry for entry in games if entry.result in POINTS]
+    counting = [entry for entry in games if entry.counts]
+    finished = [entry for entry in counting if entry.result in POINTS]
     by_round: dict[str, list[PortableResult]] = {}
     for entry in finished:
         by_round.setdefault(entry.round, []).append(entry)
@@ -278,13 +318,16 @@ def _counted(games: Sequence[PortableResult], player: str, opponent: str) -> Res
         "opponent": opponent,
         "paired_games": in_pairs,
         "single_games": single,
-        "unfinished_games": len(games) - len(finished),
+        "unfinished_games": len(counting) - len(finished),
+        "uncounted_games": len(games) - len(counting),
     }
     paired = in_pairs >= max(1, single)
     outside = f"{single} outside them ({'left out of all figures' if paired else 'all games are counted unpaired'})"
     parts = [f"{in_pairs} in {len(pairs)} complete pairs", *([outside] if single else [])]
-    if len(games) > len(finished):
-        parts.append(f"{len(games) - len(finished)} without a result")
+    if len(counting) > len(finished):
+        parts.append(f"{len(counting) - len(finished)} without a result")
+    if len(games) > len(counting):
+        parts.append(f"{len(games) - len(counting)} beyond the end of a sequential test (not counted)")
     lines = (f"{player} against {opponent}, from the view of {player}", f"games           {', '.join(parts)}")
     if paired:
         counts = Pentanomial.from_pairs([(_points(one, player), _points(other, player)) for one, other in pairs])

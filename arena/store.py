@@ -202,9 +202,12 @@ class Store:
             Outcome(key, Pairing(*place), points.get(result)) for key, result, *place in self.connection.execute(query)
         ]
 
-    def digest(self) -> str:
-        """The same as ``arena.records.games_digest`` of all games."""
-        rows = self.connection.execute("SELECT key, digest FROM games ORDER BY number")
+    def digest(self, games: int | None = None) -> str:
+        """The same as ``arena.records.games_digest`` of all games, or of the first so many of the schedule."""
+        last = -1 if games is None else games
+        rows = self.connection.execute(
+            "SELECT key, digest FROM games WHERE ? < 0 OR number < ? ORDER BY number", (last, last)
+        )
         return digest_of([list(row) for row in rows])
 
     def engine_identities(self) -> set[str]:

@@ -16,16 +16,28 @@ from arena.files import replace_file
 from arena.openings import Suite, load_suite
 from arena.portable_game_notation import write_games
 from arena.progress import LIVE_NAME, Progress, duration_text
-from arena.records import GameRecord, Pairing, PlayerSpec
-from arena.schedule import SCHEDULES, Outcome, job_of, opening_order, openings_needed, planned_games
+from arena.records import GameJob, GameRecord, Pairing, PlayerSpec
+from arena.schedule import (
+    SCHEDULES,
+    Outcome,
+    games_that_count,
+    job_of,
+    opening_order,
+    openings_needed,
+    planned_games,
+    sequential_run,
+)
+from arena.sequential import SequentialRun
 from arena.spec import TournamentSpec
-from arena.store import Store, StoreError
+from arena.store import STORE_NAME, Store, StoreError
 from engine.errors import UserError
 
 if TYPE_CHECKING:
     from arena.standings import Tables
     from engine.engine import StopFlag
 
+EXIT_NOT_CONFIRMED = 3
+"""A sequential test ended without accepting H1."""
 COUNTED_PLIES = 120
 """Moves a game is taken to have, for the estimate of a dry run."""
 COUNTED_NODES_PER_SECOND = 5_000_000
@@ -37,7 +49,7 @@ COUNTED_NODES_A_PLY = 3
 
 GAME_COLUMNS = (
     "number", "round", "pair", "first", "second", "opening", "result", "reason", "plies", "nodes", "time_ms",
-    "started_at", "engine_identity", "key", "digest",
+    "started_at", "engine_identity", "key", "digest", "counted",
 )  # fmt: skip
 
 
@@ -57,7 +69,7 @@ class Plan:
 
     @property
     def games(self) -> int:
-        """Games of the whole tournament."""
+        """Games of the whole tournament, at most."""
         return planned_games(self.spec)
 
 
@@ -66,9 +78,11 @@ class Exported:
     """What was written and read from a store."""
 
     digest: str
-    """Digest of all games in schedule order."""
+    """Digest of all games that count, in schedule order."""
     report: Path
     tables: Tables
+    sequential: SequentialRun | None
+    """The sequential test, if the tournament is one."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,9 @@ class Ended:
     """How a tournament's run ended."""
 
     planned: int
+    """Games that the tournament consists of; those up to its end, if a sequential test has ended it."""
     stored: int
+    """How many of them are stored."""
     interrupted: bool
     unavailable: dict[str, str]
     """Players that could not be started, and why."""
@@ -85,16 +101,24 @@ class Ended:
 
     @property
     def exit_code(self) -> int:
-        """0 if every game was played, 1 if some were not, 130 after an interruption."""
+        """0 if every game was played, 1 if some were not, 130 after an interruption.
+
+        After a sequential test 3 unless H1 was accepted.
+        """
         if self.interrupted:
             return 130
-        return 0 if self.stored == self.planned else 1
+        if self.stored < self.planned:
+            return 1
+        run = self.exported.sequential if self.exported is not None else None
+        return 0 if run is None or run.verdict == "H1 accepted" else EXIT_NOT_CONFIRMED
 
 
 def prepare(spec: TournamentSpec) -> Plan:
     """Read the openings. Raises ``UserError`` if the suite is at fault, too small, or not for all players."""
     suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
     part = suite.part(spec.opening_part)
+    if not spec.pairs:
+        spec = replace(spec, pairs=len(part))
     plan = Plan(spec, suite, opening_order(spec, part), len(part))
     _check_reachable(plan)
     return plan
@@ -137,31 +161,52 @@ def run(
         claim(store, plan, accept_engine_change)
         with stopping_on_signals(stop):
             unavailable = _play(plan, store, concurrency, stop, stream or sys.stderr)
-        interrupted = stop.is_set() and len(store) < plan.games
-        ended = Ended(plan.games, len(store), interrupted, unavailable)
-        if ended.interrupted:
-            return ended
-        return replace(ended, exported=export(spec, store, plan.games))
+        ended = ended_at(plan.spec, store, unavailable)
+        if stop.is_set() and ended.stored < ended.planned:
+            return replace(ended, interrupted=True)
+        return replace(ended, exported=export(plan.spec, store))
+
+
+def ended_at(spec: TournamentSpec, store: Store, unavailable: dict[str, str] | None = None) -> Ended:
+    """How far a tournament is, going by its store."""
+    outcomes = store.outcomes()
+    planned = games_that_count(spec, outcomes)
+    stored = sum(outcome.pairing.number < planned for outcome in outcomes)
+    return Ended(planned, stored, False, unavailable or {})
 
 
 def _play(plan: Plan, store: Store, concurrency: int, stop: StopFlag, stream: TextIO) -> dict[str, str]:
     """Play batch after batch of the schedule; returns the players that could not be started, and why."""
     spec = plan.spec
+    outcomes = store.outcomes()
+    sequential = sequential_run(spec, outcomes)
     progress = Progress(
-        [player.name for player in spec.players], plan.games, stream, live_file=store.directory / LIVE_NAME
+        [player.name for player in spec.players], plan.games, stream,
+        live_file=store.directory / LIVE_NAME, sequential=sequential,
+    )  # fmt: skip
+    progress.already((past.pairing.first, past.pairing.second, past.score) for past in outcomes)
+    runner = GameRunner(
+        concurrency,
+        stop,
+        tick=lambda: progress.tick(runner.running()),
+        enough=lambda: sequential is not None and sequential.is_decided,
     )
-    progress.already((past.pairing.first, past.pairing.second, past.score) for past in store.outcomes())
-    runner = GameRunner(concurrency, stop, tick=lambda: progress.tick(runner.running()))
     for unfinished in store.directory.glob(f".{LIVE_NAME}.*"):  # left by a run that was killed
         unfinished.unlink(missing_ok=True)
-    schedule = _Remaining(plan)
     state = "failed"
     try:
         with runner:
-            while batch := schedule.next_batch(store):
-                _play_batch(plan, batch, store, runner, progress)
-                if stop.is_set() or runner.unavailable:
+            results: list[Outcome] = []
+            while batch := list(SCHEDULES[spec.format](spec, plan.order, results)):
+                for record in runner.run(_missing(plan, batch, store.keys())):
+                    outcome = _stored(plan, store, record)
+                    progress.finished(outcome.pairing.first, outcome.pairing.second, outcome.score)
+                    if sequential is not None:
+                        sequential.add(outcome)
+                played = {outcome.pairing.number: outcome for outcome in store.outcomes()}
+                if any(pairing.number not in played for pairing in batch):
                     break
+                results += [played[pairing.number] for pairing in batch]
         state = "interrupted" if stop.is_set() else "finished"
     finally:
         progress.close()
@@ -169,38 +214,20 @@ def _play(plan: Plan, store: Store, concurrency: int, stop: StopFlag, stream: Te
     return runner.unavailable
 
 
-class _Remaining:
-    """What is left of a schedule, given what is stored."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._keys: dict[Pairing, str] = {}
-
-    def next_batch(self, store: Store) -> list[Pairing]:
-        """The missing games of the first batch that has any; empty at the end of the tournament."""
-        stored = store.keys()
-        outcomes = {outcome.pairing.number: outcome for outcome in store.outcomes()}
-        results: list[Outcome] = []
-        while batch := list(SCHEDULES[self._plan.spec.format](self._plan.spec, self._plan.order, results)):
-            missing = [pairing for pairing in batch if self._key(pairing) not in stored]
-            if missing:
-                return missing
-            results += [outcomes[pairing.number] for pairing in batch]
-        return []
-
-    def _key(self, pairing: Pairing) -> str:
-        if pairing not in self._keys:
-            self._keys[pairing] = job_of(self._plan.spec, self._plan.suite, pairing).key
-        return self._keys[pairing]
+def _missing(plan: Plan, batch: Sequence[Pairing], stored: set[str]) -> Iterator[GameJob]:
+    """The games of a batch that are not stored yet."""
+    for pairing in batch:
+        job = job_of(plan.spec, plan.suite, pairing)
+        if job.key not in stored:
+            yield job
 
 
-def _play_batch(plan: Plan, batch: Sequence[Pairing], store: Store, runner: GameRunner, progress: Progress) -> None:
-    jobs = (job_of(plan.spec, plan.suite, pairing) for pairing in batch)
-    for record in runner.run(jobs):
-        place = record.pairing
-        players = (plan.spec.players[place.first], plan.spec.players[place.second])
-        store.add(record, reproducible=is_reproducible(*players))
-        progress.finished(place.first, place.second, record.score)
+def _stored(plan: Plan, store: Store, record: GameRecord) -> Outcome:
+    """Store a finished game."""
+    place = record.pairing
+    players = (plan.spec.players[place.first], plan.spec.players[place.second])
+    store.add(record, reproducible=is_reproducible(*players))
+    return Outcome(record.key, place, record.score)
 
 
 def is_reproducible(first: PlayerSpec, second: PlayerSpec) -> bool:
@@ -238,12 +265,13 @@ def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
     by_key = {outcome.key: outcome for outcome in store.outcomes()}
     results: list[Outcome] = []
     while batch := list(SCHEDULES[plan.spec.format](plan.spec, plan.order, results)):
-        results = []
         for pairing in batch:
             key = job_of(plan.spec, plan.suite, pairing).key
             if key in by_key:
                 yield key, pairing
                 results.append(Outcome(key, pairing, by_key[key].score))
+        if len(results) < batch[-1].number + 1:  # what comes next is not known yet
+            return
 
 
 def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
@@ -282,7 +310,8 @@ def _common_content(spec: TournamentSpec) -> dict[str, Any]:
         name: getattr(spec, name)
         for name in ("game", "format", "seed", "opening_start", "opening_part", "opening_order")
     }
-    return content | asdict(spec.rules) | asdict(spec.adjudication)
+    test = asdict(spec.sprt) if spec.sprt is not None else {}
+    return content | asdict(spec.rules) | asdict(spec.adjudication) | test
 
 
 def _difference(old: PlayerSpec, new: PlayerSpec) -> str:
@@ -311,21 +340,29 @@ def _check_engine(store: Store, identity: str, accept: bool) -> None:
 # What is written from the store
 
 
-def export(spec: TournamentSpec, store: Store, planned: int) -> Exported:
-    """Write games.pgn, games.csv, the tables and the report."""
+def export(spec: TournamentSpec, store: Store) -> Exported:
+    """Write games.pgn, games.csv, the tables and the report.
+
+    Games beyond the end of a sequential test are marked there, and left out of every table.
+    """
     from arena.report import write_report
     from arena.standings import tables_of
 
+    outcomes = store.outcomes()
+    count = games_that_count(spec, outcomes)
     replace_file(
-        store.directory / "games.pgn", lambda stream: write_games(stream, store.iterate(), spec.name, spec.game)
+        store.directory / "games.pgn",
+        lambda stream: write_games(stream, store.iterate(), spec.name, spec.game, counted=count),
     )
-    replace_file(store.directory / "games.csv", lambda stream: _write_game_table(stream, store.iterate()))
+    replace_file(store.directory / "games.csv", lambda stream: _write_game_table(stream, store.iterate(), count))
     records = store.records()
-    report = write_report(store.directory, spec, records, planned_games=planned)
-    return Exported(store.digest(), report, tables_of([player.name for player in spec.players], records))
+    report = write_report(store.directory, spec, records, planned_games=count)
+    counted = [record for record in records if record.pairing.number < count]
+    tables = tables_of([player.name for player in spec.players], counted, dict(spec.anchors))
+    return Exported(store.digest(count), report, tables, sequential_run(spec, outcomes))
 
 
-def _write_game_table(stream: IO[str], records: Iterator[GameRecord]) -> None:
+def _write_game_table(stream: IO[str], records: Iterator[GameRecord], count: int) -> None:
     table = csv.writer(stream, lineterminator="\n")
     table.writerow(GAME_COLUMNS)
     for record in records:
@@ -336,7 +373,7 @@ def _write_game_table(stream: IO[str], records: Iterator[GameRecord]) -> None:
             (
                 place.number, place.round, place.pair, record.first, record.second, record.opening.name, record.result,
                 record.reason, len(record.moves), nodes, time_ms, record.started_at, record.engine_identity, record.key,
-                record.digest,
+                record.digest, "yes" if place.number < count else "no",
             )
         )  # fmt: skip
 
@@ -354,7 +391,7 @@ def stored_tournament(store: Store) -> TournamentSpec:
 
 def resume_command(spec: TournamentSpec, directory: Path) -> str:
     """The command that goes on with a tournament."""
-    return shlex.join(["elolab", "tournament", spec.source, "--out", str(directory)])
+    return shlex.join(["elolab", *spec.words, "--out", str(directory)])
 
 
 def estimated_seconds(plan: Plan, concurrency: int, mean_game_ms: float | None, missing: int) -> float:
@@ -383,16 +420,17 @@ def _seconds_a_move(player: PlayerSpec) -> float:
 
 def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
     """What a run would do: games, openings, time; figures as plain data."""
-    stored, mean_game_ms = 0, None
-    if (directory / "games.sqlite").is_file():
+    ended, mean_game_ms = Ended(plan.games, 0, False, {}), None
+    if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
-            stored, mean_game_ms = len(store), store.mean_duration_ms()
-    missing = max(0, plan.games - stored)
+            ended, mean_game_ms = ended_at(plan.spec, store), store.mean_duration_ms()
+    missing = max(0, ended.planned - ended.stored)
     return {
         "name": plan.spec.name,
         "folder": str(directory),
-        "games": plan.games,
-        "stored": stored,
+        "at_most": plan.spec.sprt is not None and missing > 0,
+        "games": ended.planned,
+        "stored": ended.stored,
         "openings_needed": openings_needed(plan.spec),
         "openings_available": plan.available_openings,
         "seconds": estimated_seconds(plan, concurrency, mean_game_ms, missing),
@@ -417,11 +455,12 @@ def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
 
 def description_text(description: dict[str, Any]) -> str:
     """``describe``'s figures in words."""
+    most = "at most " if description["at_most"] else ""
     lines = [
-        f"{description['name']}: {description['games']} games, {description['stored']} of them in "
+        f"{description['name']}: {most}{description['games']} games, {description['stored']} of them in "
         f"{description['folder']}",
-        f"openings: {description['openings_needed']} needed, {description['openings_available']} available",
-        f"time: about {duration_text(description['seconds'])} (hours:minutes:seconds)",
+        f"openings: {most}{description['openings_needed']} needed, {description['openings_available']} available",
+        f"time: {most or 'about '} {duration_text(description['seconds'])} (hours:minutes:seconds)",
     ]
     for name, reason in description["cannot_start"].items():
         lines.append(f"warning: player {name!r}: {reason}")

@@ -114,7 +114,7 @@ def test_text_fits_a_terminal_and_says_whose_view() -> None:
         "Elo above the mean",
         "95 %",
         "the left one's view",
-        "the player's games",
+        "the player's",
         "Red scored",
         "time forfeit 1",
     ):

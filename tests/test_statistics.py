@@ -270,6 +270,51 @@ def test_anchor_at_a_player_keeps_differences() -> None:
     assert anchored.difference(0, 2) == pytest.approx(centred.difference(0, 2))
 
 
+def test_an_anchor_has_the_rating_it_was_given() -> None:
+    pairings = _simulate(np.random.default_rng(8), [0.0, 0.5, -0.5], {(0, 1): 50, (1, 2): 50}, 0.0)
+    free, anchored = fit_ratings(4, pairings), fit_ratings(4, pairings, anchors={1: 2000.0})
+    assert anchored.elo[1] == 2000
+    assert anchored.elo[0] - 2000 == pytest.approx(free.difference(0, 1)[0])
+    assert anchored.error(0) == pytest.approx(free.difference(0, 1)[1])
+    assert (anchored.error(1), anchored.elo[3], anchored.anchors) == (0, 0, {1: 2000.0})
+
+
+def test_two_anchors_are_fixed_while_the_rest_is_fitted_as_by_scipy() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    pairings = _simulate(np.random.default_rng(4), [0.0, 0.5, -0.5], {(0, 1): 50, (1, 2): 50, (0, 2): 30}, 0.2)
+    fit = fit_ratings(3, pairings, anchors={0: 1900.0, 2: 2100.0})
+    assert (fit.elo[0], fit.elo[2], fit.error(0), fit.difference(0, 2)[1]) == (1900, 2100, 0, 0)
+
+    def scale(advantage: float, draw: float) -> float:
+        chances = outcome_probabilities(np.array([advantage]), draw)[0]
+        return 4 * (chances @ [0, 0.25, 1] - (chances @ [0, 0.5, 1]) ** 2) * NATURAL_TO_ELO
+
+    def negative(point: np.ndarray, unit: float) -> float:
+        strengths = np.array([-100 / unit, point[0], 100 / unit])
+        value = point[0] ** 2 / 2 / RATING_PRIOR_DEVIATION**2 + point[1] ** 2 / 2 / ADVANTAGE_PRIOR_DEVIATION**2
+        value += point[2] ** 2 / 2 / DRAW_PRIOR_DEVIATION**2
+        for pairing in pairings:
+            gap = strengths[pairing.first] - strengths[pairing.second]
+            chances = outcome_probabilities(np.array([gap + point[1], gap - point[1]]), math.exp(point[2]))
+            value -= (pairing.outcomes() * np.log(chances)).sum()
+        return value
+
+    unit = 170.0
+    for _ in range(30):
+        found = optimize.minimize(negative, np.zeros(3), args=(unit,), method="BFGS", options={"gtol": 1e-8}).x
+        unit = scale(found[1], math.exp(found[2]))
+    assert fit.elo[1] == pytest.approx(2000 + found[0] * unit, abs=1e-3)
+    assert fit.first_move_advantage == pytest.approx(found[1] * unit, abs=1e-3)
+
+
+def test_anchors_of_different_groups_shift_each_its_own() -> None:
+    even = np.full((3, 3), 4)
+    fit = fit_ratings(4, [_pairing(0, 3, even), _pairing(1, 2, even)], anchors={0: 1000.0, 2: 3000.0})
+    assert fit.elo == pytest.approx([1000, 3000, 3000, 1000])
+    with pytest.raises(ValueError, match="from 0 to 3"):
+        fit_ratings(4, [], anchors={4: 0.0})
+
+
 def test_nothing_played_fits_to_nothing_known() -> None:
     fit = fit_ratings(2, [])
     assert fit.elo.tolist() == [0, 0]
