@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from arena.instruments import Instruments, iteration_rows, null_rows
 from arena.records import GameRecord
-from arena.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables
+from arena.sequential import SequentialRun, ratios_by_pair
+from arena.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
 from arena.statistics import fit_ratings
 
 if TYPE_CHECKING:
@@ -113,10 +114,12 @@ def ratings_chart(tables: Tables) -> Figure:
             solid_capstyle="round",
         )  # fmt: skip
     axes.plot([row.rating for row in rows], places, "o", color=WIN, markersize=7, markeredgecolor=GROUND)
-    axes.axvline(0, color=MUTED, linewidth=0.9)
+    if not tables.anchors:
+        axes.axvline(0, color=MUTED, linewidth=0.9)
     axes.set_yticks(places, _names([row.player for row in rows]))
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel("Elo above the mean of the field, with 95 % interval")
+    reference = rating_reference(tables.anchors)
+    axes.set_xlabel(f"{reference if len(reference) < 60 else 'Elo'}, with 95 % interval")
     _grid(axes, "x")
     return figure
 
@@ -155,7 +158,7 @@ def convergence(tables: Tables, records: Sequence[GameRecord]) -> tuple[list[int
     for played, record in enumerate(ordered, start=1):
         counter.add(record)
         if played in moments and counter.complete_pairs:
-            fit = fit_ratings(len(names), counter.pairings())
+            fit = fit_ratings(len(names), counter.pairings(), anchors=tables.ratings.anchors)
             pairs.append(counter.complete_pairs)
             ratings.append([float(fit.elo[player]) for player in order])
     return pairs, ratings
@@ -176,9 +179,10 @@ def convergence_chart(tables: Tables, records: Sequence[GameRecord]) -> Figure:
     if settled:
         room = 0.08 * (max(settled) - min(settled)) + 5
         axes.set_ylim(min(settled) - room, max(settled) + room)
-    axes.axhline(0, color=MUTED, linewidth=0.9)
+    if not tables.anchors:
+        axes.axhline(0, color=MUTED, linewidth=0.9)
     axes.set_xlabel("complete pairs of all players together, in schedule order")
-    axes.set_ylabel("Elo above the mean")
+    axes.set_ylabel("Elo" if tables.anchors else "Elo above the mean")
     _grid(axes, "y")
     if len(tables.standings) <= 20:
         figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)
@@ -210,6 +214,28 @@ def endings_chart(tables: Tables, side_names: tuple[str, str]) -> Figure:
     axes.set_xlabel("games")
     _grid(axes, "x")
     figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=11, handlelength=1, columnspacing=1.2)
+    return figure
+
+
+def sequential_chart(run: SequentialRun) -> Figure:
+    """The log-likelihood ratio of a sequential test after each pair, between its bounds."""
+    figure, axes = _figure(3.2)
+    test, pairs = run.state, run.counts.pairs
+    for bound, label in ((test.upper_bound, "H1 accepted"), (test.lower_bound, "H0 accepted")):
+        axes.axhline(bound, color=MUTED, linewidth=1.2, linestyle="--")
+        axes.annotate(
+            label, (0, bound), xycoords=("axes fraction", "data"), xytext=(4, 4 if bound > 0 else -4),
+            textcoords="offset points", ha="left", va="bottom" if bound > 0 else "top", color=MUTED, fontsize=11,
+        )  # fmt: skip
+    axes.axhline(0, color=GRID, linewidth=0.9)
+    axes.plot(range(pairs + 1), [0.0, *ratios_by_pair(run.settings, run.history)], color=WIN, linewidth=1.8)
+    room = 0.22 * (test.upper_bound - test.lower_bound)
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, test.lower_bound - room), max(high, test.upper_bound + room))
+    axes.set_xlim(0, max(1, pairs))
+    axes.set_xlabel("pairs, in schedule order")
+    axes.set_ylabel("log-likelihood ratio")
+    _grid(axes, "y")
     return figure
 
 

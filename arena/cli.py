@@ -24,10 +24,11 @@ from engine.errors import UserError
 from engine.instruments import InstrumentSettings
 
 if TYPE_CHECKING:
-    from arena.records import GameJob, GameRecord, PlayerSpec
+    from arena.records import GameJob, GameRecord
     from arena.spec import TournamentSpec
-    from arena.tournament import Ended
+    from arena.tournament import Ended, Exported
 
+JOINT_FOLDER = "results/joint"
 DEFAULT_PLIES = 8
 DEFAULT_COUNT = 1000
 DEFAULT_MAX_SCORE = 60
@@ -157,24 +158,24 @@ def print_end(spec: TournamentSpec, directory: Path, ended: Ended, as_json: bool
     if as_json:
         _print_result_as_json(spec, directory, ended)
     elif ended.exported is not None:
-        from arena.spec import TWO_PLAYER_FORMATS
-        from arena.standings import tables_text
-        from arena.stats import match_lines
-        from engine.games import game_named
+        _print_exported(spec, ended.exported)
 
-        print(tables_text(ended.exported.tables, game_named(spec.game).side_names))
-        print()
-        if spec.format in TWO_PLAYER_FORMATS:
-            print("\n".join([*match_lines(spec, ended.exported), ""]))
-        print(f"games digest: {ended.exported.digest}")
-        print(ended.exported.report)
+
+def _print_exported(spec: TournamentSpec, exported: Exported) -> None:
+    from arena.spec import TWO_PLAYER_FORMATS
+    from arena.standings import tables_text
+    from arena.stats import match_lines
+    from engine.games import game_named
+
+    print(tables_text(exported.tables, game_named(spec.game).side_names))
+    print()
+    if spec.format in TWO_PLAYER_FORMATS:
+        print("\n".join([*match_lines(spec, exported), ""]))
+    print(f"games digest: {exported.digest}")
+    print(exported.report)
 
 
 def _print_result_as_json(spec: TournamentSpec, directory: Path, ended: Ended) -> None:
-    from arena.spec import TWO_PLAYER_FORMATS
-    from arena.stats import figures_of_match
-
-    exported = ended.exported
     data = {
         "name": spec.name,
         "folder": str(directory),
@@ -183,16 +184,25 @@ def _print_result_as_json(spec: TournamentSpec, directory: Path, ended: Ended) -
         "interrupted": ended.interrupted,
         "unavailable": ended.unavailable,
     }
-    if exported is not None:
-        data |= {
-            "standings": [asdict(row) for row in exported.tables.standings],
-            "duels": [asdict(row) for row in exported.tables.duels],
-            "endings": [asdict(row) for row in exported.tables.endings],
-            **(figures_of_match(spec, exported) if spec.format in TWO_PLAYER_FORMATS else {}),
-            "games_digest": exported.digest,
-            "report": str(exported.report),
-        }
+    if ended.exported is not None:
+        data |= _exported_data(spec, ended.exported)
     print_json(data)
+
+
+def _exported_data(spec: TournamentSpec, exported: Exported) -> dict[str, Any]:
+    """What was written, as plain data."""
+    from arena.spec import TWO_PLAYER_FORMATS
+    from arena.stats import figures_of_match
+
+    return {
+        "standings": [asdict(row) for row in exported.tables.standings],
+        "duels": [asdict(row) for row in exported.tables.duels],
+        "endings": [asdict(row) for row in exported.tables.endings],
+        "fit": exported.tables.fit(),
+        **(figures_of_match(spec, exported) if spec.format in TWO_PLAYER_FORMATS else {}),
+        "games_digest": exported.digest,
+        "report": str(exported.report),
+    }
 
 
 # report
@@ -200,19 +210,46 @@ def _print_result_as_json(spec: TournamentSpec, directory: Path, ended: Ended) -
 
 def configure_report(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab report``."""
-    parser.add_argument("directory", type=Path, metavar="DIR", help="the tournament's folder")
+    parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a tournament, match or test")
+    parser.epilog = (
+        "Several folders are rated together: one fit over the games of all. A player is the same in two folders if "
+        "name and configuration are; a name with different configurations becomes several players. The same game in "
+        "two folders counts once."
+    )
+    add_output_argument(parser, f"that of one tournament; {JOINT_FOLDER} for several")
+    add_anchor_argument(parser)
     add_json_argument(parser)
 
 
 def run_report(arguments: argparse.Namespace) -> int:
-    """Write a tournament's PGN, tables and report again from its games."""
+    """Write a tournament's PGN, tables and report again from its games, or those of several together."""
+    from arena.spec import with_anchors
     from arena.store import Store
     from arena.tournament import ended_at, export, stored_tournament
 
-    with Store(arguments.directory, read_only=True) as store:
-        spec = stored_tournament(store)
+    if len(arguments.directories) > 1:
+        return _run_joint_report(arguments)
+    (directory,) = map(Path, arguments.directories)
+    if arguments.out is not None:
+        raise UserError(f"--out {arguments.out}: the report of one tournament is written into its folder; leave it out")
+    with Store(directory, read_only=True) as store:
+        spec = with_anchors(stored_tournament(store), arguments.anchors)
         ended = replace(ended_at(spec, store), exported=export(spec, store))
-    print_end(spec, arguments.directory, ended, arguments.json)
+    print_end(spec, directory, ended, arguments.json)
+    return 0
+
+
+def _run_joint_report(arguments: argparse.Namespace) -> int:
+    from arena.joint import export, join
+
+    joint = join(arguments.directories, arguments.anchors)
+    exported = export(joint, Path(arguments.out or JOINT_FOLDER))
+    if arguments.json:
+        print_json({"folders": arguments.directories, "notes": joint.notes, **_exported_data(joint.spec, exported)})
+        return 0
+    for note in joint.notes:
+        print(f"elolab: {note}", file=sys.stderr)
+    _print_exported(joint.spec, exported)
     return 0
 
 
@@ -252,7 +289,7 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
     """A stored game and the job that it was. Raises ``UserError`` if there is no such game, or more than one."""
     from arena.records import GameJob
     from arena.store import Store
-    from arena.tournament import stored_tournament
+    from arena.tournament import stored_player, stored_tournament
 
     with Store(directory, read_only=True) as store:
         spec = stored_tournament(store)
@@ -264,21 +301,9 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
             "or the beginning of a key (see games.csv)"
         )
     (record,) = found
-    first, second = (_playable(spec.player(name), spec.game, directory) for name in (record.first, record.second))
+    first, second = (stored_player(spec.player(name), spec.game, directory) for name in (record.first, record.second))
     job = GameJob(spec.game, spec.rules, spec.adjudication, record.pairing, first, second, record.opening, spec.seed)
     return record, job
-
-
-def _playable(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
-    """A stored player under today's table of parameters: a row the game did not know yet has its default."""
-    from dataclasses import replace
-
-    from engine.parameters import resolve
-
-    if player.protocol != "builtin":
-        return player
-    values = resolve(dict(player.parameters), f"{directory}: player {player.name}", game)
-    return replace(player, parameters=tuple(values.items()))
 
 
 def _comparison(stored: GameRecord, played: GameRecord, reproducible: bool) -> dict[str, Any]:

@@ -15,25 +15,42 @@ from arena.files import FileError, replace_file
 from arena.instruments import Instruments, end_rows, instruments_of, iteration_rows, player_row, shown_columns
 from arena.records import GameRecord, PlayerSpec
 from arena.report_games import packed_games
+from arena.schedule import Outcome, sequential_run
+from arena.sequential import SequentialRun
 from arena.spec import TournamentSpec
-from arena.standings import Duel, Standing, Tables, percent_text, signed, tables_of
+from arena.standings import (
+    Duel,
+    Tables,
+    error_text,
+    percent_text,
+    rating_reference,
+    rating_text,
+    signed,
+    tables_of,
+)
+from arena.stats import verdict_sentence
 from engine.parameters import format_value, resolve
 from engine.rules import REASON_TEXT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SECTIONS = (
-    ("standings", "Standings"),
-    ("crosstable", "Everyone against everyone"),
-    ("figures", "Figures"),
-    ("played", "What was played"),
-)
 RATING_NOTE = (
-    "Rating is Elo above the mean of the field, from one joint fit of all games (Davidson's model with draws and the "
-    "advantage of the first move); ± is half the width of its 95 % interval. Score and W-D-L are the player's own "
-    "games. A pair is two games from one opening with colours swapped; pairs are counted by the player's result in "
-    "both, from both lost (LL) to both won (WW); “even” is one win each or two draws. Depth, nodes and time are means."
+    "Rating is {reference}, from one joint fit of all games (Davidson's model with draws and the advantage of the "
+    "first move); ± is half the width of its 95 % interval. Score and W-D-L are the player's own games. A pair is two "
+    "games from one opening with colours swapped; pairs are counted by the player's result in both, from both lost "
+    "(LL) to both won (WW); “even” is one win each or two draws. Depth, nodes and time are means."
+)
+SUPERIORITY_NOTE = (
+    "Likelihood that the player on the left is stronger than the one whose number heads the column, in %, from the "
+    "joint fit of all games; it takes into account what both did against everyone else. Below it on the page: the "
+    "difference of their ratings ± half the width of its 95 % interval. 50.0 stands where nothing is known, between "
+    "groups that never met."
+)
+SEQUENTIAL_NOTE = (
+    "A sequential test ends a match as soon as one of two hypotheses is accepted. It looks after every {batch} pairs, "
+    "once all games before have ended. The Elo of a match that was stopped so is biased, upwards if it ended well; "
+    "the Elo after the test is not: it is as often too high as too low (median-unbiased)."
 )
 INSTRUMENT_SECTION = ("instruments", "Inside the search")
 INSTRUMENTS_NOTE = (
@@ -70,6 +87,7 @@ class Contents:
     records: Sequence[GameRecord]
     """In schedule order."""
     planned_games: int
+    """Games that the tournament consists of; records beyond them are kept but do not count."""
     game_title: str
     side_names: tuple[str, str]
     score_name: str
@@ -78,17 +96,61 @@ class Contents:
     instruments: Instruments
     """Empty where nothing was counted."""
     instrument_plots: tuple[Plot, ...] = ()
+    sequential: SequentialRun | None = None
+    """The sequential test, if the tournament is one."""
+    runs: tuple[tuple[str, TournamentSpec], ...] = ()
+    """Folders and tournaments, if the report is about several."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know first."""
 
     @property
     def sections(self) -> tuple[tuple[str, str], ...]:
         """Ids and titles of the page's sections."""
-        return (*SECTIONS[:-1], INSTRUMENT_SECTION, SECTIONS[-1]) if self.instruments else SECTIONS
+        sections = {
+            "sequential": "Sequential test" if self.sequential is not None else "",
+            "standings": "Standings",
+            "crosstable": "Everyone against everyone",
+            "superiority": "Who is stronger than whom" if len(self.tables.standings) > 2 else "",
+            "figures": "Figures",
+            "instruments": INSTRUMENT_SECTION[1] if self.instruments else "",
+            "played": "What was played",
+        }
+        return tuple((name, title) for name, title in sections.items() if title)
+
+    @property
+    def again(self) -> str:
+        """What the command below does."""
+        return "To write this report again" if self.runs else "To play these games again"
+
+    @property
+    def counted(self) -> list[GameRecord]:
+        """The records that count."""
+        return [record for record in self.records if record.pairing.number < self.planned_games]
+
+    def plot(self, name: str) -> Plot:
+        """The figure of that name."""
+        return next(plot for plot in self.plots if plot.name == name)
+
+    @property
+    def rating_note(self) -> str:
+        """What the figures of the standings are."""
+        return RATING_NOTE.format(reference=rating_reference(self.tables.anchors))
 
 
-def write_report(directory: Path, spec: TournamentSpec, records: Sequence[GameRecord], *, planned_games: int) -> Path:
-    """Write report.html, report.md, standings.csv, crosstable.csv and plots/*.png into ``directory``.
+def write_report(
+    directory: Path,
+    spec: TournamentSpec,
+    records: Sequence[GameRecord],
+    *,
+    planned_games: int,
+    runs: Sequence[tuple[str, TournamentSpec]] = (),
+    notes: Sequence[str] = (),
+) -> Path:
+    """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and plots/*.png into ``directory``.
 
-    Where players' searches were counted also instruments.csv and its companions.
+    Where players' searches were counted also instruments.csv and its companions. Records whose number is
+    ``planned_games`` or more lie beyond the end of a sequential test: the page shows them, marked, and nothing counts
+    them. ``runs`` are the folders and tournaments that a joint report is about, ``notes`` what to say of it first.
 
     Returns the path of report.html. The files depend on nothing but the arguments. Raises ``FileError`` if one of them
     cannot be written.
@@ -100,12 +162,13 @@ def write_report(directory: Path, spec: TournamentSpec, records: Sequence[GameRe
     ordered = sorted(records, key=lambda record: record.pairing.number)
     counted = [record for record in ordered if record.pairing.number < planned_games]
     tables = tables_of(names, counted, dict(spec.anchors))
-    plots = _plots(tables, counted, game.side_names)
+    sequential = sequential_run(spec, [Outcome(record.key, record.pairing, record.score) for record in ordered])
+    plots = (*_plots(tables, counted, game.side_names), *_sequential_plots(sequential))
     instruments = instruments_of(names, counted)
     instrument_plots = _instrument_plots(instruments) if instruments else ()
     contents = Contents(
         spec, ordered, planned_games, game.title, game.side_names, game.score_name, tables, plots,
-        instruments, instrument_plots
+        instruments, instrument_plots, sequential, tuple(runs), tuple(notes)
     )
     folder = directory / "plots"
     try:
@@ -118,6 +181,7 @@ def write_report(directory: Path, spec: TournamentSpec, records: Sequence[GameRe
             replace_file(directory / f"{name}.csv", frame.to_csv(index=False))
     replace_file(directory / "standings.csv", lambda stream: tables.standings_frame().to_csv(stream, index=False))
     replace_file(directory / "crosstable.csv", lambda stream: tables.crosstable_frame().to_csv(stream, index=False))
+    replace_file(directory / "superiority.csv", lambda stream: tables.superiority_frame().to_csv(stream))
     replace_file(directory / "report.md", markdown(contents))
     page = directory / "report.html"
     replace_file(page, html_page(contents))
@@ -128,11 +192,12 @@ def _plots(tables: Tables, records: Sequence[GameRecord], side_names: tuple[str,
     from arena import charts
 
     first = side_names[0]
+    origin = "the players whose ratings are given" if tables.anchors else "the mean of the field"
     return (
         Plot(
             "ratings",
             "Ratings",
-            "Points are ratings, lines their 95 % intervals relative to the mean of the field. Where two lines do not "
+            f"Points are ratings, lines their 95 % intervals relative to {origin}. Where two lines do not "
             "overlap, the order is settled; where they do, the pairs between the two, in the crosstable, say more.",
             charts.ratings_chart(tables),
         ),
@@ -169,6 +234,22 @@ def _plots(tables: Tables, records: Sequence[GameRecord], side_names: tuple[str,
             "Scores",
             "Score in % of the player on the left against the one below; blue is above one half, orange below.",
             charts.crosstable_chart(tables),
+        ),
+    )
+
+
+def _sequential_plots(run: SequentialRun | None) -> tuple[Plot, ...]:
+    from arena import charts
+
+    if run is None:
+        return ()
+    return (
+        Plot(
+            "sequential",
+            "The test as games came in",
+            "Log-likelihood ratio after each pair, in schedule order; the test ends at the first look at which it is "
+            "beyond one of the dashed bounds.",
+            charts.sequential_chart(run),
         ),
     )
 
@@ -236,20 +317,28 @@ def _leader_sentence(contents: Contents, shown: Callable[[str], str]) -> str:
 
 
 def _summary(contents: Contents, shown: Callable[[str], str] = str) -> str:
-    played, players = len(contents.records), len(contents.spec.players)
+    played, players = len(contents.counted), len(contents.spec.players)
     counter = contents.tables.counter
     pairs = _number(counter.complete_pairs)
     text = f"{_number(played)} games between {players} players in {pairs} complete pairs."
+    if contents.sequential is not None:
+        one, other = (shown(player.name) for player in contents.spec.players)
+        return f"{text} {verdict_sentence(contents.sequential, one, other)}"
     return f"{text} {_leader_sentence(contents, shown)}".strip()
 
 
 def _warnings(contents: Contents) -> list[str]:
     """What a reader must know before trusting the numbers."""
     counter, ratings = contents.tables.counter, contents.tables.ratings
-    found = []
-    missing = contents.planned_games - len(contents.records)
+    found = list(contents.notes)
+    missing = contents.planned_games - len(contents.counted)
     if missing > 0:
         found.append(f"{_number(missing)} of {_number(contents.planned_games)} planned games have not been played.")
+    if beyond := len(contents.records) - len(contents.counted):
+        found.append(
+            f"{_number(beyond)} {'game' if beyond == 1 else 'games'} ended after the test was decided; they can be "
+            "replayed below, but count nowhere."
+        )
     if counter.single_games:
         found.append(
             f"{_number(counter.single_games)} games are outside complete pairs: they count in scores and ratings, not "
@@ -272,26 +361,13 @@ def _identities(contents: Contents) -> list[str]:
 
 def _facts(contents: Contents) -> list[tuple[str, str]]:
     """What was played: pairs of a label and a text."""
-    from engine.games import game_named
-
-    spec = contents.spec
-    rules = game_named(spec.game).describe_rules(spec.rules)
     counts = contents.tables.counter.first_mover()
     advantage, error = contents.tables.ratings.first_move_advantage, contents.tables.ratings.first_move_error
     first, second = contents.side_names
     return [
         ("Game", f"{contents.game_title}; {first} moves first, then {second}"),
-        (
-            "Format",
-            f"{spec.format.replace('_', ' ')}, {_number(spec.pairs)} colour-swapped pairs for every two players",
-        ),
-        (
-            "Openings",
-            f"{spec.openings} (part {spec.opening_part}, order {spec.opening_order}, from number {spec.opening_start})",
-        ),
-        ("Random seed", str(spec.seed)),
-        *([("Rules", rules)] if rules else []),
-        ("Adjudication", "; ".join(_adjudication(spec.adjudication, contents.score_name)) or "none"),
+        *([] if contents.runs else _conditions(contents.spec, contents.score_name)),
+        *((folder, _run_text(spec, contents.score_name)) for folder, spec in contents.runs),
         (
             f"{first}'s advantage",
             f"{first} scored {100 * counts.score:.1f} % "
@@ -299,8 +375,37 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
             f"the first move is worth {_elo(advantage)} ± {_error(error)} Elo from these openings",
         ),
         ("Engine identity", ", ".join(_identities(contents)) or "no games"),
-        ("Specification", spec.source),
+        *([] if contents.runs else [("Specification", contents.spec.source)]),
     ]
+
+
+def _conditions(spec: TournamentSpec, score_name: str) -> list[tuple[str, str]]:
+    """How a tournament was played: pairs of a label and a text."""
+    from engine.games import game_named
+
+    rules = game_named(spec.game).describe_rules(spec.rules)
+    return [
+        ("Format", _format_text(spec)),
+        (
+            "Openings",
+            f"{spec.openings} (part {spec.opening_part}, order {spec.opening_order}, from number {spec.opening_start})",
+        ),
+        ("Random seed", str(spec.seed)),
+        *([("Rules", rules)] if rules else []),
+        ("Adjudication", "; ".join(_adjudication(spec.adjudication, score_name)) or "none"),
+    ]
+
+
+def _run_text(spec: TournamentSpec, score_name: str) -> str:
+    """One of several tournaments in one line."""
+    conditions = [f"{label.lower()} {text}" for label, text in _conditions(spec, score_name)]
+    return f"{spec.name}: {'; '.join(conditions)}"
+
+
+def _format_text(spec: TournamentSpec) -> str:
+    if spec.format == "sprt":
+        return f"sequential test over at most {_number(spec.pairs)} colour-swapped pairs"
+    return f"{spec.format.replace('_', ' ')}, {_number(spec.pairs)} colour-swapped pairs for every two players"
 
 
 def _adjudication(adjudication: object, score_name: str) -> list[str]:
@@ -347,6 +452,7 @@ def html_page(contents: Contents) -> str:
     facts = {
         "game": spec.game,
         "sides": list(contents.side_names),
+        "counted": contents.planned_games,
         "reasons": {record.reason: REASON_TEXT.get(record.reason, "") for record in contents.records},
     }
     values = {
@@ -357,7 +463,7 @@ def html_page(contents: Contents) -> str:
         "sections": _sections(contents),
         "first_side": escape(first),
         "score_name": escape(contents.score_name),
-        "footer": f"Written by elolab. To play these games again: <code>{escape(repeat_command(spec))}</code>",
+        "footer": f"Written by elolab. {contents.again}: <code>{escape(repeat_command(spec))}</code>",
         "style": (assets / "report.css").read_text(encoding="utf-8"),
         "script": (assets / "report.js").read_text(encoding="utf-8"),
         "facts": json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c"),
@@ -380,9 +486,11 @@ def _navigation(contents: Contents) -> str:
 def _sections(contents: Contents) -> str:
     bodies = {
         "standings": "".join(f'<p class="note warning">{escape(text)}</p>' for text in _warnings(contents))
-        + _standings_html(contents.tables.standings)
-        + _figure_html(contents.plots[0]),
+        + _standings_html(contents)
+        + _figure_html(contents.plot("ratings")),
         "crosstable": _crosstable_html(contents.tables),
+        "superiority": _superiority_html(contents.tables),
+        "sequential": _sequential_html(contents),
         "figures": _figures_html(contents.plots),
         "instruments": _instruments_html(contents),
         "played": _played_html(contents),
@@ -393,7 +501,8 @@ def _sections(contents: Contents) -> str:
     )
 
 
-def _standings_html(rows: Sequence[Standing]) -> str:
+def _standings_html(contents: Contents) -> str:
+    rows, tables = contents.tables.standings, contents.tables
     heads = (
         ("#", ""), ("Player", None), ("Rating", "Elo"), ("±", "Elo"), ("Points", ""), ("Games", ""), ("W", ""),
         ("D", ""), ("L", ""), ("Score", "%"), ("Pairs", "LL / LD / even / WD / WW"), ("Depth", "plies"),
@@ -409,9 +518,9 @@ def _standings_html(rows: Sequence[Standing]) -> str:
     for row in rows:
         pairs = " / ".join(str(count) for count in (row.LL, row.LD, row.even, row.WD, row.WW))
         cells = (
-            _elo(row.rating), _error(row.rating_error), f"{row.points:g}", _number(row.games), _number(row.wins),
-            _number(row.draws), _number(row.losses), f"{100 * row.score:.1f}", pairs, _mean(row.mean_depth, 1),
-            _mean(row.mean_nodes, 0), _mean(row.mean_time_ms, 2),
+            rating_text(row, tables), error_text(row, tables), f"{row.points:g}", _number(row.games),
+            _number(row.wins), _number(row.draws), _number(row.losses), f"{100 * row.score:.1f}", pairs,
+            _mean(row.mean_depth, 1), _mean(row.mean_nodes, 0), _mean(row.mean_time_ms, 2),
         )  # fmt: skip
         body.append(
             f'<tr><td class="number">{row.rank}</td><th scope="row">{escape(row.player)}</th>'
@@ -419,7 +528,7 @@ def _standings_html(rows: Sequence[Standing]) -> str:
             + "</tr>"
         )
     return (
-        f'<p class="note" id="rating-note">{escape(RATING_NOTE)}</p>'
+        f'<p class="note" id="rating-note">{escape(contents.rating_note)}</p>'
         '<div class="scroll"><table aria-describedby="rating-note"><caption class="visually-hidden">Standings</caption>'
         f"<thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(body)}</tbody></table></div>"
@@ -459,9 +568,81 @@ def _duel_cell(duel: Duel | None, is_self: bool) -> str:
     )
 
 
+def _superiority_html(tables: Tables) -> str:
+    names = [row.player for row in tables.standings]
+    head = "".join(f'<th scope="col">{number}</th>' for number in range(1, len(names) + 1))
+    body = "".join(
+        f'<tr><th scope="row"><span class="rank">{place + 1}</span> {escape(name)}</th>'
+        + "".join(_superiority_cell(tables, place, other, share) for other, share in enumerate(shares))
+        + "</tr>"
+        for place, (name, shares) in enumerate(zip(names, tables.superiority(), strict=True))
+    )
+    return (
+        f'<p class="note" id="superiority-note">{escape(SUPERIORITY_NOTE)}</p>'
+        '<div class="scroll"><table class="cross matrix" aria-describedby="superiority-note">'
+        '<caption class="visually-hidden">Likelihood of superiority</caption>'
+        f'<thead><tr><th scope="col"><span class="visually-hidden">Player</span></th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _superiority_cell(tables: Tables, row: int, column: int, share: float) -> str:
+    """``row`` and ``column`` are places in the standings."""
+    if row == column:
+        return '<td class="self"></td>'
+    elo, error = tables.difference(row, column)
+    difference = f"{_elo(elo)} ± {_error(error)}" if error < float("inf") else "\N{EN DASH}"
+    direction = "up" if share >= 0.5 else "down"
+    return (
+        f'<td class="{direction}" style="--share: {1.5 * abs(share - 0.5):.2f}"><strong>{escape(percent_text(share))}'
+        f'</strong><span class="small">{difference}</span></td>'
+    )
+
+
+def _sequential_html(contents: Contents) -> str:
+    if contents.sequential is None:
+        return ""
+    facts = "".join(
+        f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in _sequential_facts(contents)
+    )
+    note = SEQUENTIAL_NOTE.format(batch=contents.sequential.settings.batch_pairs)
+    figure = _figure_html(contents.plot("sequential"))
+    return f'<p class="note">{escape(note)}</p><dl class="facts">{facts}</dl>{figure}'
+
+
+def _sequential_facts(contents: Contents) -> list[tuple[str, str]]:
+    """The state of the test: pairs of a label and a text."""
+    run = contents.sequential
+    assert run is not None
+    test, settings = run.state, run.settings
+    naive, after = run.counts.estimate(), settings.estimate(run.counts)
+    one, other = (player.name for player in contents.spec.players)
+    interval = f"95 % interval {_elo(after.elo_low)} to {_elo(after.elo_high)}"
+    return [
+        ("Verdict", verdict_sentence(run, one, other)),
+        (
+            "Hypotheses",
+            f"H0: {settings.elo0:g}, H1: {settings.elo1:g} {settings.model} Elo of {one} over {other}; "
+            f"alpha {settings.alpha:g}, beta {settings.beta:g}",
+        ),
+        (
+            "Log-likelihood ratio",
+            f"{signed(test.log_likelihood_ratio, 3)}, bounds {signed(test.lower_bound, 3)} and "
+            f"{signed(test.upper_bound, 3)}",
+        ),
+        ("Pairs", f"{' / '.join(map(str, run.counts.counts))} (both lost to both won, from the view of {one})"),
+        ("Elo after the test", f"{_elo(after.elo)}, {interval}; LOS {percent_text(after.los)} %"),
+        (
+            "Elo of the games",
+            f"{_elo(naive.elo)} ± {_error(naive.elo_error)}; normalized {_elo(naive.normalized_elo)}; LOS "
+            f"{percent_text(naive.los)} %",
+        ),
+    ]
+
+
 def _figures_html(plots: Sequence[Plot]) -> str:
     """The figures that the page does not have elsewhere: ratings stand by the standings, scores in the crosstable."""
-    figures = [_figure_html(plot) for plot in plots if plot.name not in ("ratings", "crosstable")]
+    figures = [_figure_html(plot) for plot in plots if plot.name not in ("ratings", "crosstable", "sequential")]
     return f'<div class="figures">{"".join(figures)}</div>'
 
 
@@ -547,7 +728,7 @@ def _played_html(contents: Contents) -> str:
         f'<dl class="facts">{facts}</dl><h3>Players</h3>'
         '<div class="scroll"><table><thead><tr><th scope="col">Player</th><th scope="col">Limit</th>'
         '<th scope="col">Setting</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div><h3>To play these games again</h3>"
+        f"<tbody>{rows}</tbody></table></div><h3>{contents.again}</h3>"
         f"<pre><code>{escape(repeat_command(contents.spec))}</code></pre>"
     )
 
@@ -559,8 +740,14 @@ def markdown(contents: Contents) -> str:
     """The report without games, for reading in a repository or a terminal; plots are linked."""
     spec, tables = contents.spec, contents.tables
     parts = [f"# {spec.name}", _summary(contents), *(f"> {text}" for text in _warnings(contents))]
-    parts += ["## Standings", RATING_NOTE, _standings_markdown(tables.standings), _plot_markdown(contents, "ratings")]
+    if contents.sequential is not None:
+        parts += ["## Sequential test", SEQUENTIAL_NOTE.format(batch=contents.sequential.settings.batch_pairs)]
+        parts += ["\n".join(f"- {label}: {text}" for label, text in _sequential_facts(contents))]
+        parts += [_plot_markdown(contents, "sequential")]
+    parts += ["## Standings", contents.rating_note, _standings_markdown(tables), _plot_markdown(contents, "ratings")]
     parts += ["## Everyone against everyone", CROSSTABLE_NOTE, _duels_markdown(tables.duels)]
+    if len(tables.standings) > 2:
+        parts += ["## Who is stronger than whom", SUPERIORITY_NOTE, _superiority_markdown(tables)]
     parts += [_plot_markdown(contents, name) for name in ("crosstable", "pairs", "convergence", "endings", "lengths")]
     if contents.instruments:
         parts += [f"## {INSTRUMENT_SECTION[1]}", INSTRUMENTS_NOTE, _instruments_markdown(contents.instruments)]
@@ -568,12 +755,12 @@ def markdown(contents: Contents) -> str:
     parts += ["## What was played", "\n".join(f"- {label}: {text}" for label, text in _facts(contents))]
     players = [(player.name, f"`{player.limits}`", _setting(player, spec.game)) for player in spec.players]
     parts += [_table(("player", "limit", "setting"), players, numbers=())]
-    parts += [f"To play these games again:\n\n    {repeat_command(spec)}"]
+    parts += [f"{contents.again}:\n\n    {repeat_command(spec)}"]
     return "\n\n".join(parts) + "\n"
 
 
 def _plot_markdown(contents: Contents, name: str) -> str:
-    return _plot_link(next(plot for plot in contents.plots if plot.name == name))
+    return _plot_link(contents.plot(name))
 
 
 def _plot_link(plot: Plot) -> str:
@@ -595,18 +782,29 @@ def _instruments_markdown(instruments: Instruments) -> str:
     return _table(("figure", *(row["player"] for row in rows)), cells, numbers=range(1, len(rows) + 1))
 
 
-def _standings_markdown(rows: Sequence[Standing]) -> str:
+def _standings_markdown(tables: Tables) -> str:
     heads = ("#", "player", "rating (Elo)", "±", "points", "games", "W-D-L", "score %", "pairs", "depth", "nodes", "ms")
     cells = [
         (
-            str(row.rank), row.player, _elo(row.rating), _error(row.rating_error), f"{row.points:g}", str(row.games),
+            str(row.rank), row.player, rating_text(row, tables), error_text(row, tables), f"{row.points:g}",
+            str(row.games),
             f"{row.wins}-{row.draws}-{row.losses}", f"{100 * row.score:.1f}",
             f"{row.LL} / {row.LD} / {row.even} / {row.WD} / {row.WW}", _mean(row.mean_depth, 1),
             _mean(row.mean_nodes, 0), _mean(row.mean_time_ms, 2),
         )
-        for row in rows
+        for row in tables.standings
     ]  # fmt: skip
     return _table(heads, cells, numbers=(0, 2, 3, 4, 5, 7, 9, 10, 11))
+
+
+def _superiority_markdown(tables: Tables) -> str:
+    names = [row.player for row in tables.standings]
+    cells = [
+        (str(place + 1), name, *("" if other == place else percent_text(share) for other, share in enumerate(shares)))
+        for place, (name, shares) in enumerate(zip(names, tables.superiority(), strict=True))
+    ]
+    heads = ("#", "player", *(str(number) for number in range(1, len(names) + 1)))
+    return _table(heads, cells, numbers=(0, *range(2, len(names) + 2)))
 
 
 def _duels_markdown(duels: Sequence[Duel]) -> str:

@@ -6,11 +6,21 @@ game before that place has ended. Games of later pairs that ended in the meantim
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from arena.statistics import Pentanomial, SequentialEstimate, SequentialTest, estimate_after_test, sequential_test
+import numpy as np
+
+from arena.statistics import (
+    Array,
+    Pentanomial,
+    SequentialEstimate,
+    SequentialTest,
+    estimate_after_test,
+    log_likelihood_ratios,
+    sequential_test,
+)
 
 if TYPE_CHECKING:
     from arena.schedule import Outcome
@@ -44,6 +54,12 @@ class SequentialSettings:
         return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta)
 
 
+def ratios_by_pair(settings: SequentialSettings, pairs: Sequence[Pentanomial]) -> Array:
+    """The log-likelihood ratio after each pair, shape (pairs,); every element of ``pairs`` counts one pair."""
+    counts = np.cumsum([pair.counts for pair in pairs], axis=0, dtype=float).reshape(-1, 5)
+    return log_likelihood_ratios(counts, 2, settings.elo0, settings.elo1, settings.model)
+
+
 class SequentialRun:
     """The test over a match whose pair ``k`` is games ``2k`` and ``2k + 1``, given in whatever order they end."""
 
@@ -53,6 +69,8 @@ class SequentialRun:
         self.pairs = pairs
         self.counts = Pentanomial((0, 0, 0, 0, 0))
         """Pairs of the complete part of the schedule, as far as they count, from the view of player 1."""
+        self.history: list[Pentanomial] = []
+        """The same one by one."""
         self.games_seen = 0
         """Games of that part."""
         self.stopped_after: int | None = None
@@ -107,7 +125,8 @@ class SequentialRun:
             one, other = (self._waiting.pop(self.games_seen + turn) for turn in (0, 1))
             self.games_seen += 2
             if one is not None and other is not None:
-                self.counts += Pentanomial.from_pairs([(one, other)])
+                self.history.append(Pentanomial.from_pairs([(one, other)]))
+                self.counts += self.history[-1]
             pairs = self.games_seen // 2
             if (pairs % self.settings.batch_pairs == 0 or pairs == self.pairs) and self.state.verdict in DECIDED:
                 self.stopped_after = self.games_seen

@@ -233,6 +233,27 @@ class Tables:
         matrix = self.ratings.los_matrix()
         return [[float(matrix[one, other]) for other in order] for one in order]
 
+    def difference(self, place: int, other: int) -> tuple[float, float]:
+        """Rating of one above another (places in the standings) and half the width of its 95 % interval."""
+        one, two = (self.counter.players.index(self.standings[rank].player) for rank in (place, other))
+        return self.ratings.difference(one, two)
+
+    def fit(self) -> dict[str, Any]:
+        """The joint fit as plain data; rows and columns of its matrices are in the order of ``players``."""
+        ratings = self.ratings
+        return {
+            "players": list(self.counter.players),
+            "elo": ratings.elo.tolist(),
+            "covariance": ratings.covariance.tolist(),
+            "los": ratings.los_matrix().tolist(),
+            "anchors": self.anchors,
+            "groups": [[self.counter.players[player] for player in group] for group in ratings.groups],
+            "first_move_advantage": ratings.first_move_advantage,
+            "first_move_error": ratings.first_move_error,
+            "draw_parameter": ratings.draw_parameter,
+            "dispersion": ratings.dispersion,
+        }
+
     def superiority_frame(self) -> DataFrame:
         """``superiority`` as a pandas table with the names on both sides."""
         import pandas
@@ -392,7 +413,7 @@ def signed(value: float, digits: int = 1) -> str:
 
 def percent_text(share: float) -> str:
     """A probability in percent with one digit; never ``0.0`` or ``100.0`` for what is not certain."""
-    if 0 < share < 0.0005:
+    if share < 0.0005:
         return "<0.1"
     if share >= 0.9995:
         return ">99.9"

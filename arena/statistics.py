@@ -422,7 +422,7 @@ SCALE_PRECISION = 1e-10
 NEWTON_PRECISION = 1e-12
 """Newton's method ends when a step promises to raise the log posterior by less than half of this."""
 DISPERSION_PRIOR_PAIRS = 20.0
-"""Pairs' worth of belief that the games of a pair are independent."""
+"""Pairs' worth of belief that the games of a pair are independent, and that pairings are alike in this."""
 
 
 @dataclass(frozen=True)
@@ -445,7 +445,7 @@ class Ratings:
     draw_parameter: float
     """Davidson's nu: the odds of a draw against the geometric mean of the odds of either win."""
     dispersion: float
-    """Variance of pair scores over that of independent games; below 1 where the openings decide games."""
+    """Variance of all pairs' scores over that of independent games; below 1 where the openings decide games."""
     groups: tuple[tuple[int, ...], ...]
     """Connected groups of players, largest first; one group if all ratings can be compared."""
     anchors: dict[int, float] = field(default_factory=dict)
@@ -486,7 +486,10 @@ def fit_ratings(
 
     The player who moves first wins, draws and loses in proportion to exp(d/2), nu and exp(-d/2), where d is the
     difference of strengths plus the advantage. A weak normal prior keeps players who won or lost everything finite.
-    The covariance is the model's, scaled by the dispersion of the pairs. ``anchors`` are players whose ratings are
+    The covariance allows for the games of a pair not being independent, each two players by the dispersion of their own
+    pairs (drawn towards that of all pairs while they are few): A^-1 B A^-1, where A is the model's information and B
+    the same with the dispersions as weights (White, "Maximum likelihood estimation of misspecified models", 1982).
+    ``anchors`` are players whose ratings are
     given, with their Elo, and ``anchor`` is short for one of 0 Elo; a connected group without any has the mean 0. One
     anchor only shifts its group; several of one group are fixed while the others are fitted. Mutates nothing.
     """
@@ -504,8 +507,9 @@ def fit_ratings(
         before, scale = scale, _elo_per_natural_unit(solution)
         if abs(scale - before) < SCALE_PRECISION * scale:
             break
-    dispersion = _pair_dispersion(player_count, pairings, solution)
-    covariance = dispersion * _inverse_of_free(information, fixed) * scale**2
+    dispersion, dispersions = _pair_dispersions(player_count, pairings, solution)
+    inverse = _inverse_of_free(information, fixed)
+    covariance = inverse @ fit.weighted_information(solution, _row_weights(pairings, dispersions)) @ inverse * scale**2
     projection = _anchoring(player_count, groups, given, fixed)
     anchored = projection @ covariance[:player_count, :player_count] @ projection.T
     label = np.empty(player_count, int)
@@ -607,6 +611,10 @@ class _Fit:
                 return point, information
             point, value = point + fraction * step, following
 
+    def weighted_information(self, point: Array, weights: Array) -> Array:
+        """The information at a point with the games of each row counted ``weights`` times, shape (rows,)."""
+        return _derivatives(self._design, self._outcomes * weights[:, None], self._precision, point)[1]
+
     def _posterior(self, point: Array) -> float:
         chances = outcome_probabilities(self._design @ point, math.exp(point[-1]))
         return float((self._outcomes * np.log(chances)).sum() - self._precision @ point**2 / 2)
@@ -639,26 +647,48 @@ def _elo_per_natural_unit(solution: Array) -> float:
     return float(4 * slope * NATURAL_TO_ELO)
 
 
-def _pair_dispersion(player_count: int, pairings: Sequence[PairingCounts], solution: Array) -> float:
-    """Observed over modelled variance of the score of a pair, drawn towards 1 while there are few pairs."""
-    observed = expected = pairs = 0.0
+def _pair_dispersions(
+    player_count: int, pairings: Sequence[PairingCounts], solution: Array
+) -> tuple[float, list[float]]:
+    """Observed over modelled variance of the score of a pair: of all pairs together, and of each pairing's.
+
+    All together is drawn towards 1 while there are few pairs, each pairing towards all together.
+    """
+    observed, expected, pairs = np.zeros((3, len(pairings)))
     advantage, draw_parameter = solution[-2], math.exp(solution[-1])
-    for pairing in pairings:
+    scores = np.add.outer([0, 0.5, 1], [0, 0.5, 1])
+    for place, pairing in enumerate(pairings):
         counts = np.array(pairing.pairs, float)
         difference = solution[pairing.first] - solution[pairing.second]
         chances = outcome_probabilities(np.array([difference + advantage, difference - advantage]), draw_parameter)
         means = chances[:, 1] / 2 + chances[:, 2]
-        variance = (chances[:, 1] / 4 + chances[:, 2] - means**2).sum()
-        scores = np.add.outer([0, 0.5, 1], [0, 0.5, 1])
-        observed += (counts * (scores - means.sum()) ** 2).sum()
-        expected += counts.sum() * variance
-        pairs += counts.sum()
-    if not expected:
-        return 1.0
+        pairs[place] = counts.sum()
+        observed[place] = (counts * (scores - means.sum()) ** 2).sum()
+        expected[place] = pairs[place] * (chances[:, 1] / 4 + chances[:, 2] - means**2).sum()
+    if not expected.sum():
+        return 1.0, [1.0] * len(pairings)
     # The fit has used up one degree of freedom for every rating but one, and one for the advantage.
-    freedom = max(pairs - player_count, 1.0) / pairs
-    belief = DISPERSION_PRIOR_PAIRS * expected / pairs
-    return float((observed + belief) / (expected * freedom + belief))
+    freedom = max(pairs.sum() - player_count, 1.0) / pairs.sum()
+
+    def drawn(observed: float, expected: float, pairs: float, towards: float) -> float:
+        if not expected:
+            return towards
+        belief = DISPERSION_PRIOR_PAIRS * expected / pairs
+        return float((observed + belief * towards) / (expected * freedom + belief))
+
+    together = drawn(observed.sum(), expected.sum(), pairs.sum(), 1.0)
+    return together, [drawn(*row, together) for row in zip(observed, expected, pairs, strict=True)]
+
+
+def _row_weights(pairings: Sequence[PairingCounts], dispersions: Sequence[float]) -> Array:
+    """What the games of each row of ``_games_by_first_mover`` add to the variance: single games as they are."""
+    weights = []
+    for pairing, dispersion in zip(pairings, dispersions, strict=True):
+        pairs = sum(map(sum, pairing.pairs))
+        for single in pairing.single:
+            games = pairs + sum(single)
+            weights.append((dispersion * pairs + sum(single)) / games if games else 1.0)
+    return np.array(weights)
 
 
 def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:

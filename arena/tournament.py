@@ -6,7 +6,7 @@ import csv
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
@@ -296,7 +296,7 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
         if player.content() != new.player(player.name).content():
             raise TournamentError(
                 f"{directory}: holds another tournament: the player {player.name!r} was "
-                f"{_difference(player, new.player(player.name))}; rename the player or {remedy}"
+                f"{_difference_text(player, new.player(player.name))}; rename the player or {remedy}"
             )
     if new.pairs < old.pairs:
         raise TournamentError(
@@ -314,13 +314,16 @@ def _common_content(spec: TournamentSpec) -> dict[str, Any]:
     return content | asdict(spec.rules) | asdict(spec.adjudication) | test
 
 
-def _difference(old: PlayerSpec, new: PlayerSpec) -> str:
-    """The first thing in which two configurations of a player differ, in words."""
+def _difference_text(old: PlayerSpec, new: PlayerSpec) -> str:
+    name, before, now = first_difference(old, new)
+    return f"played with {name} = {before!r}, now {now!r}"
+
+
+def first_difference(old: PlayerSpec, new: PlayerSpec) -> tuple[str, Any, Any]:
+    """The first thing in which two different configurations of a player differ: its name and both values."""
     before, now = _flat_content(old), _flat_content(new)
-    for name in [*before, *now]:
-        if before.get(name) != now.get(name):
-            return f"played with {name} = {before.get(name)!r}, now {now.get(name)!r}"
-    return "another one"
+    names = [name for name in [*before, *now] if before.get(name) != now.get(name)]
+    return names[0], before.get(names[0]), now.get(names[0])
 
 
 def _flat_content(player: PlayerSpec) -> dict[str, Any]:
@@ -350,16 +353,23 @@ def export(spec: TournamentSpec, store: Store) -> Exported:
 
     outcomes = store.outcomes()
     count = games_that_count(spec, outcomes)
-    replace_file(
-        store.directory / "games.pgn",
-        lambda stream: write_games(stream, store.iterate(), spec.name, spec.game, counted=count),
-    )
-    replace_file(store.directory / "games.csv", lambda stream: _write_game_table(stream, store.iterate(), count))
+    write_exports(store.directory, spec, store.iterate, count)
     records = store.records()
     report = write_report(store.directory, spec, records, planned_games=count)
     counted = [record for record in records if record.pairing.number < count]
     tables = tables_of([player.name for player in spec.players], counted, dict(spec.anchors))
     return Exported(store.digest(count), report, tables, sequential_run(spec, outcomes))
+
+
+def write_exports(
+    directory: Path, spec: TournamentSpec, records: Callable[[], Iterator[GameRecord]], count: int
+) -> None:
+    """Write games.pgn and games.csv; games whose number is ``count`` or more are marked as not counted."""
+    replace_file(
+        directory / "games.pgn",
+        lambda stream: write_games(stream, records(), spec.name, spec.game, counted=count),
+    )
+    replace_file(directory / "games.csv", lambda stream: _write_game_table(stream, records(), count))
 
 
 def _write_game_table(stream: IO[str], records: Iterator[GameRecord], count: int) -> None:
@@ -384,6 +394,16 @@ def stored_tournament(store: Store) -> TournamentSpec:
     if content is None:
         raise StoreError(f"{store.directory}: no tournament in it")
     return TournamentSpec.from_content(content)
+
+
+def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
+    """A stored player under today's table of parameters: a row the game did not know yet has its default."""
+    from engine.parameters import resolve
+
+    if player.protocol != "builtin":
+        return player
+    values = resolve(dict(player.parameters), f"{directory}: player {player.name}", game)
+    return replace(player, parameters=tuple(values.items()))
 
 
 # Words for people

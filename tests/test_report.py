@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ import pytest
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
 from arena.report import repeat_command, write_report
 from arena.report_games import NO_DEPTH, NO_NODES, NO_SCORE, packed_games, packed_time
+from arena.schedule import Outcome, games_that_count
+from arena.sequential import SequentialSettings
 from arena.spec import TournamentSpec
 from engine.limits import Limits
 from engine.parameters import resolve
@@ -138,6 +141,55 @@ def test_files_of_a_report(report: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     for picture in re.findall(r"!\[.*?\]\((.*?)\)", text):
         assert (folder / picture).is_file()
+
+
+def test_the_matrix_says_who_is_stronger_than_whom(report: Path) -> None:
+    rows = list(csv.DictReader((report.parent / "superiority.csv").open(encoding="utf-8")))
+    for row in rows:
+        assert float(row[row["player"]]) == 0.5
+        for other in rows:
+            assert float(row[other["player"]]) + float(other[row["player"]]) == pytest.approx(1)
+    page = report.read_text(encoding="utf-8")
+    assert page.count('class="cross matrix"') == 1
+    assert '<a href="#superiority">Who is stronger than whom</a>' in page
+    share = 100 * float(next(row for row in rows if row["player"] == "default")[NAMES[1]])
+    assert f"<strong>{share:.1f}</strong>" in page
+
+
+def sequential_report(folder: Path) -> Path:
+    """A test that was decided, and two games more that ended later."""
+    players = specification().players[:2]
+    test = SequentialSettings(0, 150, batch_pairs=4)
+    spec = replace(specification(), players=players, format="sprt", sprt=test, pairs=100)
+    games = []
+    for pair in range(60):
+        games.append(game(2 * pair, 0, 1, pair, "1-0", "checkmate"))
+        games.append(game(2 * pair + 1, 1, 0, pair, "1/2-1/2" if pair % 2 else "0-1", "repetition"))
+    count = games_that_count(spec, [Outcome(record.key, record.pairing, record.score) for record in games])
+    assert count < 100
+    return write_report(folder, spec, games[: count + 2], planned_games=count)
+
+
+def test_a_sequential_test_has_a_section_and_marks_what_does_not_count(tmp_path: Path) -> None:
+    report = sequential_report(tmp_path)
+    page, text = report.read_text(encoding="utf-8"), (tmp_path / "report.md").read_text(encoding="utf-8")
+    for said in ("H1 accepted after", "2 games ended after the test was decided", "Elo after the test", "bounds −2.94"):
+        assert said in page
+        assert said in text
+    assert "Who is stronger than whom" not in page
+    assert (tmp_path / "plots" / "sequential.png").is_file()
+    (standing, _) = csv.DictReader((tmp_path / "standings.csv").open(encoding="utf-8"))
+    number = int(standing["games"])
+    document = loaded(report, f"#game={number}", tmp_path / "profile")
+    assert "It ended after the test was decided and does not count." in document
+    assert body_of(document, "game-list").count("(not counted)") == 2
+
+
+def test_anchors_are_said(tmp_path: Path) -> None:
+    spec = replace(specification(), anchors=((NAMES[1], 1800.0),))
+    page = write_report(tmp_path, spec, sample(), planned_games=12).read_text(encoding="utf-8")
+    assert "Elo, given &lt;plain&gt; &amp; simple = 1800" in page
+    assert "<td class=\"number\">1800.0</td><td class=\"number\">given</td>" in page
 
 
 def test_page_and_summary_say_what_was_played(report: Path) -> None:

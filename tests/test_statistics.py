@@ -199,11 +199,13 @@ def test_joint_fit_is_scipys_maximum() -> None:
     natural = found.x[:4] - found.x[:4].mean()
     scale = fit.first_move_advantage / found.x[4]
     assert fit.elo == pytest.approx(natural * scale, abs=1e-2)
-    # The covariance, through scipy's own second differences.
+    # The covariance of the same games outside pairs, through scipy's own second differences.
     hessian = optimize.approx_fprime(found.x, lambda x: optimize.approx_fprime(x, negative, 1e-4), 1e-4)
-    inverse = np.linalg.inv((hessian + hessian.T) / 2)[:4, :4] * scale**2 * fit.dispersion
+    inverse = np.linalg.inv((hessian + hessian.T) / 2)[:4, :4] * scale**2
     contrast = np.array([1, 0, 0, -1])
-    assert fit.difference(0, 3)[1] == pytest.approx(1.96 * math.sqrt(contrast @ inverse @ contrast), rel=1e-2)
+    loose = [_pairing(entry.first, entry.second, np.zeros((3, 3)), entry.outcomes()) for entry in pairings]
+    error = fit_ratings(4, loose).difference(0, 3)[1]
+    assert error == pytest.approx(1.96 * math.sqrt(contrast @ inverse @ contrast), rel=1e-3)
 
 
 def test_two_players_rate_as_their_match() -> None:
@@ -219,6 +221,15 @@ def test_paired_openings_narrow_the_interval() -> None:
     fit = fit_ratings(2, [decided_by_opening])
     assert fit.dispersion < 0.3
     assert fit.difference(0, 1)[1] == pytest.approx(decided_by_opening.pentanomial().estimate().elo_error, rel=0.35)
+
+
+def test_each_pairing_has_the_dispersion_of_its_own_pairs() -> None:
+    """Two players who are all but the same make nobody else's interval narrower."""
+    alike = _pairing(0, 1, np.array([[1, 0, 150], [0, 10, 0], [150, 0, 1]]))
+    different = _pairing(1, 2, np.array([[60, 30, 70], [20, 40, 20], [70, 30, 60]]))
+    fit = fit_ratings(3, [alike, different])
+    assert fit.difference(0, 1)[1] < 2 * alike.pentanomial().estimate().elo_error < fit.difference(1, 2)[1] / 2
+    assert fit.difference(1, 2)[1] == pytest.approx(different.pentanomial().estimate().elo_error, rel=0.05)
 
 
 def test_joint_fit_covers_the_truth_on_an_uneven_schedule() -> None:

@@ -429,11 +429,12 @@ const list = {
   row(game) {
     const games = this.games, result = games.result[game], players = this.header.players;
     const link = make("a", { href: "#game=" + games.number[game] }, String(games.number[game]));
-    const row = make("tr", game === replay.game ? { "aria-current": "true" } : {},
+    const beyond = games.number[game] >= facts.counted;
+    const row = make("tr", { ...(game === replay.game ? { "aria-current": "true" } : {}), ...(beyond ? { class: "beyond" } : {}) },
       make("td", {}, link),
       make("td", { class: result === "1-0" ? "won" : "" }, players[games.first[game]]),
       make("td", { class: result === "0-1" ? "won" : "" }, players[games.second[game]]),
-      make("td", {}, resultText(result)),
+      make("td", {}, resultText(result) + (beyond ? " (not counted)" : "")),
       make("td", {}, this.header.reasons[games.reason[game]].replace(/_/g, " ")),
       make("td", { class: "number" }, String(games.plies[game])),
       make("td", { class: "wide-only" }, this.header.openings[games.opening[game]][2] || "–"),
@@ -477,7 +478,8 @@ const replay = {
     if (drawer) for (const entry of this.entries) this.states.push(drawer.play(this.states[this.states.length - 1], entry.move));
     const reason = header.reasons[columns.reason[game]];
     element("replay-title").textContent = `Game ${columns.number[game]}: ${this.players[0]} – ${this.players[1]}, ${resultText(this.result)}`;
-    const detail = header.details[game] ? ` ${header.details[game]}` : "";
+    const beyond = columns.number[game] >= facts.counted ? " It ended after the test was decided and does not count." : "";
+    const detail = beyond + (header.details[game] ? ` ${header.details[game]}` : "");
     element("replay-text").textContent = `${capital(reason.replace(/_/g, " "))} after ${columns.plies[game]} plies: ${facts.reasons[reason] || "no explanation"}. Opening ${name || columns.opening[game]}, pair ${columns.pair[game]}, key ${columns.key[game]}.${detail}`;
     this.fillMoves();
     this.drawGraph();

@@ -1,0 +1,289 @@
+"""What the statistics claim, checked by simulation: coverage of intervals, errors of sequential tests, their estimates.
+
+    python benchmarks/statistics_simulation.py [--share 0.1]
+
+Everything is drawn from fixed random seeds, so that a run gives the same table again. ``--share`` plays only that part
+of the matches. A goal is for the whole simulation; with fewer matches chance alone may miss it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.statistics import (
+    NATURAL_TO_ELO,
+    NORMALIZED_UNIT,
+    PairingCounts,
+    Pentanomial,
+    elo_of_score,
+    estimate_after_test,
+    fit_ratings,
+    log_likelihood_ratios,
+    outcome_probabilities,
+    score_of_elo,
+)
+
+Array = NDArray[np.float64]
+
+SCORES = np.linspace(0, 1, 5)
+KINDS = {
+    "drawish": (0.01, 0.14, 0.70, 0.14, 0.01),
+    "ordinary": (0.05, 0.20, 0.50, 0.20, 0.05),
+    "decisive": (0.20, 0.10, 0.40, 0.10, 0.20),
+}
+"""Distributions of the outcomes of a pair between equal players, by the kind of play."""
+MATCHES = 10_000
+PAIRS = 100
+STRENGTHS = (-200, -100, -50, 0, 20, 50, 100, 200)
+COVERAGE_GOAL = (0.94, 0.96)
+TESTS = 4_000
+LOOK_PAIRS = 8
+MOST_PAIRS = 40_000
+ERROR = 0.05
+ESTIMATED_TESTS = 1_500
+TOURNAMENTS = 4_000
+PARTS = ("coverage", "tests", "estimates", "joint")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    what: str
+    figure: str
+    goal: str
+    met: bool
+
+
+def tilted(kind: str, score: float) -> Array:
+    """The distribution of a kind of play tilted exponentially to a mean score, by bisection."""
+    base = np.array(KINDS[kind])
+    low, high = -60.0, 60.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        weights = base * np.exp(middle * SCORES)
+        low, high = (middle, high) if weights @ SCORES / weights.sum() < score else (low, middle)
+    return weights / weights.sum()
+
+
+def with_normalized_elo(kind: str, elo: float) -> Array:
+    """The distribution of a kind of play tilted to a normalized Elo."""
+    low, high = 0.01, 0.99
+    for _ in range(60):
+        middle = (low + high) / 2
+        chances = tilted(kind, middle)
+        deviation = math.sqrt(2 * chances @ (SCORES - middle) ** 2)
+        low, high = (middle, high) if (middle - 0.5) / deviation * NORMALIZED_UNIT < elo else (low, middle)
+    return chances
+
+
+# Intervals of a match
+
+
+def coverage(kind: str, elo: float, matches: int) -> float:
+    """Share of matches of ``PAIRS`` pairs whose 95 % interval holds the true Elo."""
+    generator = np.random.default_rng(11)
+    drawn = generator.multinomial(PAIRS, tilted(kind, score_of_elo(elo)), matches)
+    rows, times = np.unique(drawn, axis=0, return_counts=True)
+    covered = 0
+    for row, repeated in zip(rows, times, strict=True):
+        estimate = Pentanomial(tuple(int(count) for count in row)).estimate()  # type: ignore[arg-type]
+        covered += int(repeated) * (estimate.elo_low <= elo <= estimate.elo_high)
+    return covered / matches
+
+
+def coverage_rows(share: float) -> Iterator[Row]:
+    """Coverage for every kind of play and strength."""
+    matches = round(MATCHES * share)
+    for kind in KINDS:
+        for elo in STRENGTHS:
+            found = coverage(kind, elo, matches)
+            met = COVERAGE_GOAL[0] <= found <= COVERAGE_GOAL[1]
+            yield Row(f"95 % interval, {kind}, {elo:+d} Elo", f"{100 * found:.2f} %", "94 to 96 %", met)
+
+
+# Sequential tests
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Sequential tests that have ended."""
+
+    counts: Array
+    """Outcomes of pairs at the end, shape (tests, 5)."""
+    accepted: NDArray[np.int64]
+    """1 where H1 was accepted, -1 where H0 was, 0 at ``MOST_PAIRS``, shape (tests,)."""
+
+    @property
+    def pairs(self) -> Array:
+        """Pairs that each test took."""
+        pairs: Array = self.counts.sum(axis=1)
+        return pairs
+
+
+def run_tests(chances: Array, elo0: float, elo1: float, model: str, tests: int, seed: int) -> Stopped:
+    """Play sequential tests side by side until all have ended; ``seed`` is the random seed."""
+    generator = np.random.default_rng(seed)
+    counts = np.zeros((tests, 5))
+    accepted = np.zeros(tests, np.int64)
+    going = np.arange(tests)
+    bound = math.log((1 - ERROR) / ERROR)
+    for _ in range(MOST_PAIRS // LOOK_PAIRS):
+        counts[going] += generator.multinomial(LOOK_PAIRS, chances, len(going))
+        ratios = log_likelihood_ratios(counts[going], 2, elo0, elo1, model)
+        accepted[going] = np.where(ratios >= bound, 1, np.where(ratios <= -bound, -1, 0))
+        going = going[np.abs(ratios) < bound]
+        if not len(going):
+            break
+    return Stopped(counts, accepted)
+
+
+def test_rows(share: float) -> Iterator[Row]:
+    """Error rates at both hypotheses and the number of pairs there and half-way."""
+    tests = round(TESTS * share)
+    allowed = ERROR + 2 * math.sqrt(ERROR * (1 - ERROR) / tests)
+    for model, kind, elo0, elo1 in (
+        ("normalized", "ordinary", 0, 30), ("normalized", "drawish", 0, 30), ("normalized", "decisive", 0, 30),
+        ("logistic", "ordinary", 0, 30), ("normalized", "ordinary", -15, 15),
+    ):  # fmt: skip
+        for place, wrong in ((0.0, 1), (0.5, 0), (1.0, -1)):
+            elo = elo0 + place * (elo1 - elo0)
+            chances = with_normalized_elo(kind, elo) if model == "normalized" else tilted(kind, score_of_elo(elo))
+            ended = run_tests(chances, elo0, elo1, model, tests, 21)
+            what = f"test of {elo0} against {elo1} {model} Elo, {kind}, truth {elo:g}"
+            pairs = f"{ended.pairs.mean():.0f} pairs"
+            if not wrong:
+                yield Row(what, f"H1 in {100 * (ended.accepted == 1).mean():.1f} %, {pairs}", "", True)
+                continue
+            rate = float((ended.accepted == wrong).mean())
+            goal = f"at most {100 * allowed:.1f} %"
+            yield Row(what, f"wrong in {100 * rate:.2f} %, {pairs}", goal, rate <= allowed)
+
+
+def estimate_rows(share: float) -> Iterator[Row]:
+    """Whether the estimate after a test is as often too high as too low, and its interval's coverage."""
+    tests = round(ESTIMATED_TESTS * share)
+    for kind, truth in (("ordinary", 0.0), ("ordinary", 15.0), ("ordinary", 30.0), ("decisive", 15.0)):
+        chances = with_normalized_elo(kind, truth)
+        elo = elo_of_score(float(chances @ SCORES))
+        ended = run_tests(chances, 0, 30, "normalized", tests, 31)
+        counts = [Pentanomial(tuple(int(count) for count in row)) for row in ended.counts]  # type: ignore[arg-type]
+        after = [estimate_after_test(row, 0, 30) for row in counts]
+        above = float(np.mean([entry.elo > elo for entry in after]))
+        covered = float(np.mean([entry.elo_low <= elo <= entry.elo_high for entry in after]))
+        naive = float(np.median([row.estimate().elo for row in counts])) - elo
+        median = float(np.median([entry.elo for entry in after])) - elo
+        what = f"Elo after a test of 0 against 30, {kind}, truth {truth:g}"
+        margin = 2 / math.sqrt(4 * tests) + 0.02
+        yield Row(
+            f"{what}: too high", f"{100 * above:.1f} % (median off by {median:+.2f}, without correction {naive:+.2f})",
+            f"50 ± {100 * margin:.1f} %", abs(above - 0.5) <= margin,
+        )  # fmt: skip
+        margin = 2 * math.sqrt(0.05 * 0.95 / tests) + 0.01
+        yield Row(
+            f"{what}: interval", f"{100 * covered:.1f} %", f"95 ± {100 * margin:.1f} %", abs(covered - 0.95) <= margin
+        )
+
+
+# The joint fit
+
+
+STRENGTHS_OF_PLAYERS = (0.0, 0.05, 0.3, -0.4, 0.8, -1.2)
+"""In natural units; the first two are all but the same program."""
+SCHEDULE = {(0, 1): 200, (0, 2): 60, (0, 3): 25, (0, 4): 100, (1, 4): 30, (2, 3): 15, (3, 5): 40}
+"""Pairs between two players: uneven, and not everyone meets everyone."""
+ADVANTAGE = 0.25
+DRAW_PARAMETER = 1.2
+SAME_ENGINE = 0.6
+"""Share of the pairs of the first two players in which both games go alike, as between almost equal programs."""
+
+
+def play_tournament(generator: np.random.Generator) -> list[PairingCounts]:
+    """The results of one tournament."""
+    played = []
+    for (one, other), pairs in SCHEDULE.items():
+        gap = STRENGTHS_OF_PLAYERS[one] - STRENGTHS_OF_PLAYERS[other]
+        as_first, as_second = outcome_probabilities(np.array([gap + ADVANTAGE, gap - ADVANTAGE]), DRAW_PARAMETER)
+        table = np.outer(as_first, as_second)
+        if (one, other) == (0, 1):
+            table = coupled(table, as_first, as_second)
+        counts = generator.multinomial(pairs, table.ravel()).reshape(3, 3)
+        rows = tuple(tuple(int(count) for count in row) for row in counts)
+        played.append(PairingCounts(one, other, rows))  # type: ignore[arg-type]
+    return played
+
+
+def coupled(table: Array, as_first: Array, as_second: Array) -> Array:
+    """The table with the same margins in which one game won often goes with the other lost (north-east corner rule)."""
+    extreme = np.zeros((3, 3))
+    rows, columns = as_first.copy(), as_second.copy()
+    for row in range(3):
+        for column in reversed(range(3)):
+            extreme[row, column] = min(rows[row], columns[column])
+            rows[row] -= extreme[row, column]
+            columns[column] -= extreme[row, column]
+    mixed: Array = (1 - SAME_ENGINE) * table + SAME_ENGINE * extreme
+    return mixed
+
+
+def joint_coverage(tournaments: int) -> dict[tuple[int, int], float]:
+    """Share of tournaments in which the interval of the difference of two players holds the true difference."""
+    generator = np.random.default_rng(41)
+    players = len(STRENGTHS_OF_PLAYERS)
+    _, draw, win = outcome_probabilities(np.array([ADVANTAGE]), DRAW_PARAMETER)[0]
+    unit = 4 * (draw / 4 + win - (draw / 2 + win) ** 2) * NATURAL_TO_ELO
+    covered = {(one, other): 0 for one in range(players) for other in range(one + 1, players)}
+    for _ in range(tournaments):
+        fit = fit_ratings(players, play_tournament(generator))
+        for one, other in covered:
+            elo, error = fit.difference(one, other)
+            truth = (STRENGTHS_OF_PLAYERS[one] - STRENGTHS_OF_PLAYERS[other]) * unit
+            covered[one, other] += abs(elo - truth) <= error
+    return {key: count / tournaments for key, count in covered.items()}
+
+
+def joint_rows(share: float) -> Iterator[Row]:
+    """Coverage of the joint fit on an uneven schedule: all differences, and the worst of them."""
+    found = joint_coverage(round(TOURNAMENTS * share))
+    low, high = COVERAGE_GOAL
+    mean = float(np.mean(list(found.values())))
+    what = f"joint fit, uneven schedule of {len(STRENGTHS_OF_PLAYERS)} players"
+    yield Row(f"{what}: mean of all differences", f"{100 * mean:.2f} %", "94 to 96 %", low <= mean <= high)
+    for (one, other), rate in found.items():
+        pairs = SCHEDULE.get((one, other), 0)
+        yield Row(
+            f"{what}: {one} against {other} ({pairs} pairs)", f"{100 * rate:.2f} %", "93 to 97 %", 0.93 <= rate <= 0.97
+        )
+
+
+def main() -> int:
+    """Run all parts and print the table; 1 if a goal was missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--share", type=float, default=1.0, help="part of the matches to play (default 1)")
+    parser.add_argument("--only", choices=PARTS, help="one part of the table")
+    arguments = parser.parse_args()
+    missed = 0
+    parts = {"coverage": coverage_rows, "tests": test_rows, "estimates": estimate_rows, "joint": joint_rows}
+    for name, rows in parts.items():
+        if arguments.only not in (None, name):
+            continue
+        started = time.perf_counter()
+        for row in rows(arguments.share):
+            missed += not row.met
+            goal = f"   (goal: {row.goal}{'' if row.met else ': MISSED'})" if row.goal else ""
+            print(f"{row.what}: {row.figure}{goal}", flush=True)
+        print(f"    {time.perf_counter() - started:.0f} s", flush=True)
+    print(f"{missed or 'no'} goal{'' if missed == 1 else 's'} missed")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
