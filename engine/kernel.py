@@ -100,16 +100,14 @@ _prepare_writing()
 JIT_DISABLED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009
 
 
-def jit_for_constants(function: Callable[..., Any]) -> Any:
-    """As ``jit``, but compiled anew for each constant integer it is called with, as for a type of its own."""
+def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
     # Nothing here is called from C: its wrappers would be a tenth of the work.
     options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    return numba.njit(**options)(function)
+    return numba.njit(**options, **more)(function)
 
 
-def jit(function: Callable[..., Any]) -> Any:
-    """Compile with the options every kernel shares: cached, without the interpreter lock, integer errors as in C."""
-    dispatcher = jit_for_constants(function)
+def _without_constants(dispatcher: Any) -> Any:
+    """The dispatcher, which takes a constant integer for any other of its type."""
     if not JIT_DISABLED:
         template_for = dispatcher.get_call_template
 
@@ -118,6 +116,21 @@ def jit(function: Callable[..., Any]) -> Any:
 
         dispatcher.get_call_template = get_call_template
     return dispatcher
+
+
+def jit_for_constants(function: Callable[..., Any]) -> Any:
+    """As ``jit``, but compiled anew for each constant integer it is called with, as for a type of its own."""
+    return _dispatcher(function)
+
+
+def jit(function: Callable[..., Any]) -> Any:
+    """Compile with the options every kernel shares: cached, without the interpreter lock, integer errors as in C."""
+    return _without_constants(_dispatcher(function))
+
+
+def jit_inlined(function: Callable[..., Any]) -> Any:
+    """As ``jit``, but its code goes into every caller, however long: no loop with a call in it becomes vector code."""
+    return _without_constants(_dispatcher(function, forceinline=True))
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import MoveError, Position, PositionError
-from engine.games.othello.boards import edge_stable_discs, flips, legal_squares, neighbours, stable_discs
+from engine.games.othello.boards import edge_stable_discs, flips, flips_of_bit, legal_squares, neighbours, stable_discs
 from engine.games.othello.evaluation import FEATURE_NAMES
 from engine.kernel import new_record
 from engine.limits import Limits
@@ -211,6 +211,7 @@ def test_flips_and_moves_on_any_board_whatever() -> None:
         for square in set(range(64)) - set(squares):
             turned = int(bits(slow_flips(own, other, square)))
             assert int(flips(bits(own), bits(other), square)) == turned
+            assert int(flips_of_bit(bits(own), bits(other), bits({square}))) == turned
         beside = {
             8 * rank + file
             for square in own
@@ -219,6 +220,40 @@ def test_flips_and_moves_on_any_board_whatever() -> None:
             if 0 <= file < 8 and 0 <= rank < 8
         }
         assert int(neighbours(bits(own))) == int(bits(beside))
+
+
+def slow_count(own: set[int], other: set[int], depth: int, pass_plies: int) -> int:
+    """Leaves of the tree of legal moves; a pass costs ``pass_plies`` of its ``depth`` plies."""
+    if depth == 0:
+        return 1
+    empty = set(range(64)) - own - other
+    plays = [(square, turned) for square in empty if (turned := slow_flips(own, other, square))]
+    if not plays:
+        if not any(slow_flips(other, own, square) for square in empty):
+            return 1
+        return slow_count(other, own, depth - pass_plies, pass_plies)
+    return sum(
+        slow_count(other - turned, own | turned | {square}, depth - 1, pass_plies) for square, turned in plays
+    )
+
+
+def test_perft_where_there_are_passes_and_finished_games() -> None:
+    """Late positions, in both conventions, against counts that walk square by square."""
+    compared = differing = 0
+    for position in random_games(12, 23):
+        own, other = (
+            {square for square in range(64) if int(position.state.discs[side]) >> square & 1}
+            for side in (position.side_to_move, 1 - position.side_to_move)
+        )
+        if not 4 <= 64 - len(own | other) <= 7:
+            continue
+        for depth in (1, 2, 3, 4):
+            counts = [slow_count(own, other, depth, pass_plies) for pass_plies in (1, 0)]
+            assert [GAME.perft(position, depth, passes) for passes in ("ply", "free")] == counts, position.text
+            differing += counts[0] != counts[1]
+            compared += 1
+    assert compared > 100
+    assert differing > 10
 
 
 def test_stable_discs_never_turn() -> None:

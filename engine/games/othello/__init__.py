@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
-from engine.games.othello import endgame, evaluation, moves, notation, position, retracing, rules
+from engine.games.othello import endgame, evaluation, moves, notation, perft, position, retracing, rules
 from engine.kernel import implement
 from engine.parameters import resolve, to_record
 from engine.rules import Adjudication
@@ -24,7 +24,7 @@ KERNELS: dict[str, Any] = {
     "in_check": moves.in_check,
     "is_quiet": moves.is_quiet,
     "is_pass": moves.is_pass,
-    "perft": moves.perft,
+    "perft": perft.perft,
     "final_score": rules.final_score,
     "path_verdict": rules.path_verdict,
     "judge": rules.judge,
@@ -104,7 +104,7 @@ class Othello(Game):
 
     def perft(self, position: Position, depth: int, passes: str = "ply") -> int:
         """Leaves ``depth`` plies deep, a finished game being one leaf; see ``Game.perft``."""
-        count = moves.perft_with_free_passes if passes == "free" else moves.perft
+        count = perft.perft_with_free_passes if passes == "free" else perft.perft
         return int(count(position.state, position.lists, depth))
 
     def describe(self, position: Position) -> str:
