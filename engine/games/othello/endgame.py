@@ -236,18 +236,19 @@ def _odd_regions(empty):
 
 
 @jit
-def _stability_bound(own, other):
-    """The most the side to move can still reach, since the other's stable discs stay."""
-    return 64 - 2 * popcount(stable_discs(other, own))
+def _most_discs(parameters, own, other, alpha):
+    """The most the side to move can still reach, since the other's stable discs stay; ``-WORST`` if not looked into."""
+    if parameters.endgame_stability == 0 or alpha < _STABILITY_FROM:
+        return np.int64(-WORST)
+    return np.int64(64 - 2 * popcount(stable_discs(other, own)))
 
 
 @jit
 def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
     """Result with few empty squares: no sorting, no table; nodes are counted in ``search.leaf_nodes``."""
-    if parameters.endgame_stability != 0 and alpha >= _STABILITY_FROM:
-        bound = _stability_bound(own, other)
-        if bound <= alpha:
-            return np.int64(bound)
+    most = _most_discs(parameters, own, other, alpha)
+    if most <= alpha:
+        return most
     squares = legal_squares(own, other)
     if squares == NONE:
         if legal_squares(other, own) == NONE:
@@ -354,10 +355,9 @@ def _solve_few(search, parameters, own, other, alpha, beta, empties):
 @jit
 def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, row):
     """Result with many empty squares, in discs; means nothing if ``search.stopped`` is set."""
-    if parameters.endgame_stability != 0 and alpha >= _STABILITY_FROM:
-        bound = _stability_bound(own, other)
-        if bound <= alpha:
-            return np.int64(bound)
+    most = _most_discs(parameters, own, other, alpha)
+    if most <= alpha:
+        return most
     squares = legal_squares(own, other)
     if squares == NONE:
         if legal_squares(other, own) == NONE:
