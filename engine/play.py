@@ -274,7 +274,8 @@ class CompiledGames:
         for side, contender in enumerate((first, second)):
             memories[side].compile_search(start.state, self._lists)
             memories[side].new_game()
-            memories[side].begin_counting()
+            if instruments is not None:
+                memories[side].begin_counting()
             memories[side].set_limits(contender.limits, stop)
             set_clock(clocks, side, contender.limits)
         record = self._record
@@ -289,7 +290,7 @@ class CompiledGames:
         plies = int(record.plies)
         counted = [found for memory in memories if (found := memory.instruments()) is not None]
         return PlayedGame(
-            moves=[self.game.format_move(int(code)) for code in record.moves[:plies]],
+            moves=[self.game.format_move(code) for code in record.moves[:plies].tolist()],
             scores=record.scores[:plies].tolist(),
             depths=record.depths[:plies].tolist(),
             nodes=record.nodes[:plies].tolist(),

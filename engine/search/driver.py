@@ -29,7 +29,7 @@ from engine.search.instruments import (
     note_search_start,
 )
 from engine.search.node import ALPHABETA, bounded, child_depth_of, enter_node, remember_variation
-from engine.search.ordering import pick_move, prepare_heuristics, reward_cutoff, score_moves
+from engine.search.ordering import clear_history, pick_move, prepare_heuristics, reward_cutoff, score_moves
 from engine.search.quiescence import terminal_value
 from engine.search.records import (
     ENDED_AT_DEPTH,
@@ -38,7 +38,6 @@ from engine.search.records import (
     ENDED_BY_SINGLE_MOVE,
     ENDED_BY_UNIQUE_MOVE,
     ENDED_WITHOUT_MOVES,
-    HISTORY_SIZE,
     NO_LIMIT,
     RUNNING,
 )
@@ -408,8 +407,7 @@ def new_game(search, game_number):
     """Forget everything of earlier games; ``game_number`` (1 to 65 535) has not been used with this table before."""
     search.game_number = game_number
     search.search_number = 0
-    for index in range(HISTORY_SIZE):
-        search.history[index] = 0
+    clear_history(search)
     for ply in range(search.killers.shape[0]):
         search.killers[ply, 0] = 0
         search.killers[ply, 1] = 0

@@ -7,7 +7,7 @@ import numpy as np
 from engine.games.contract import capture_order, history_piece, is_quiet, loses_material
 from engine.kernel import jit
 from engine.parameters import choice_code
-from engine.search.records import HISTORY_SIZE
+from engine.search.records import HISTORY_BLOCK, HISTORY_SIZE
 
 _ONE = np.uint64(1)
 _HASH_MOVE = 1 << 30
@@ -122,6 +122,24 @@ def _bonus(parameters, depth):
 
 
 @jit
+def _halve_history(search):
+    for block in range(HISTORY_SIZE // HISTORY_BLOCK):
+        if search.history_filled[block] != 0:
+            for place in range(HISTORY_BLOCK):
+                search.history[block * HISTORY_BLOCK + place] >>= 1
+
+
+@jit
+def clear_history(search):
+    """Forget the history."""
+    for block in range(HISTORY_SIZE // HISTORY_BLOCK):
+        if search.history_filled[block] != 0:
+            search.history_filled[block] = 0
+            for place in range(HISTORY_BLOCK):
+                search.history[block * HISTORY_BLOCK + place] = 0
+
+
+@jit
 def reward_history(state, search, parameters, move, depth):
     """Let a move that proved good be tried earlier elsewhere."""
     if parameters.history == 0 or (parameters.history_captures == 0 and not is_quiet(state, move)):
@@ -129,9 +147,9 @@ def reward_history(state, search, parameters, move, depth):
     index = _history_index(state, parameters, move)
     value = search.history[index] + _bonus(parameters, depth)
     search.history[index] = value
+    search.history_filled[index // HISTORY_BLOCK] = 1
     if value >= _HISTORY_CEILING:
-        for other in range(HISTORY_SIZE):
-            search.history[other] >>= 1
+        _halve_history(search)
 
 
 @jit
@@ -150,8 +168,6 @@ def prepare_heuristics(search, parameters):
         search.killers[ply, 0] = 0
         search.killers[ply, 1] = 0
     if parameters.history_decay == _CLEAR:
-        for index in range(HISTORY_SIZE):
-            search.history[index] = 0
+        clear_history(search)
     elif parameters.history_decay == _HALVE:
-        for index in range(HISTORY_SIZE):
-            search.history[index] >>= 1
+        _halve_history(search)

@@ -7,6 +7,8 @@ import numpy as np
 from engine.values import MAX_MOVES, MAX_PLY
 
 HISTORY_SIZE = 1 << 15
+HISTORY_BLOCK = 128
+"""Entries that are told together whether they may be other than 0: most of a game's blocks always are."""
 MAX_LINES = 32
 """Most lines a multi-line analysis reports."""
 
@@ -92,6 +94,7 @@ SEARCH_DTYPE = np.dtype(
         ("reductions", np.int8, (REDUCTION_DEPTHS, MAX_MOVES)),  # of late moves, by depth and number
         ("killers", np.int32, (MAX_PLY + 2, 2)),
         ("history", np.int32, (HISTORY_SIZE,)),
+        ("history_filled", np.uint8, (HISTORY_SIZE // HISTORY_BLOCK,)),  # whether a block of it has been written to
         ("variation", np.int32, (MAX_PLY + 2, MAX_PLY + 2)),
         ("variation_end", np.int64, (MAX_PLY + 2,)),
         # Counters.
