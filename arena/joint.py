@@ -177,7 +177,7 @@ def export(joint: Joint, directory: Path) -> Exported:
         raise JointError(f"{directory}: holds a run of its own; give another folder with --out")
     directory.mkdir(parents=True, exist_ok=True)
     count = len(joint.records)
-    write_exports(directory, joint.spec, lambda: iter(joint.records), count)
+    write_exports(directory, joint.spec, joint.records, count)
     runs = [(run.folder, run.spec) for run in joint.runs]
     report = write_report(directory, joint.spec, joint.records, planned_games=count, runs=runs, notes=joint.notes)
     return Exported(games_digest(joint.records), report, tables(joint), None)

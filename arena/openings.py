@@ -23,10 +23,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
-from operator import itemgetter
+from itertools import islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,9 +62,12 @@ class Suite:
     def part(self, part: str) -> SuitePart:
         """The half ``tournament`` or ``validation``, or ``all`` of it."""
         assert part in PARTS, part
-        wanted = {"tournament": (False,), "validation": (True,), "all": (False, True)}[part]
-        chosen = (index for index, opening in enumerate(self.openings) if is_reserved_for_validation(opening) in wanted)
-        return SuitePart(self, part, tuple(chosen) if part != "all" else tuple(range(len(self.openings))))
+        indices = range(len(self.openings))
+        if part == "all":
+            return SuitePart(self, part, tuple(indices))
+        reserved = part == "validation"
+        chosen = (index for index in indices if is_reserved_for_validation(self.openings[index]) == reserved)
+        return SuitePart(self, part, tuple(chosen))
 
 
 @dataclass(frozen=True)
@@ -113,18 +115,20 @@ def placement_of(position: str) -> str:
     fields = position.split()
     board = fields[0]
     size = math.isqrt(len(board))
-    if "/" not in board and size * size == len(board):
-        return " ".join([min("".join(image(board)) for image in _images(size)), *fields[1:2]])
+    if "/" not in board and size * size == len(board) < 256 and board.isascii():
+        # Translation puts in the place of each index what the table, here the board, has there.
+        table = board.encode("ascii").ljust(256)
+        return " ".join([min(map(bytes.translate, _images(size), repeat(table))).decode("ascii"), *fields[1:2]])
     mirrored = "/".join(rank[::-1] for rank in board.split("/"))
     return " ".join([min(board, mirrored), *fields[1:2]])
 
 
 @functools.cache
-def _images(size: int) -> list[itemgetter[Any]]:
-    """The eight turns and reflections of a square of characters, each from the board to its image's characters."""
-    places = np.arange(size * size).reshape(size, size)
+def _images(size: int) -> list[bytes]:
+    """The eight turns and reflections of a square of at most 256 characters, each as the places they come from."""
+    places = np.arange(size * size, dtype=np.uint8).reshape(size, size)
     turned = [np.rot90(places, quarters) for quarters in range(4)]
-    return [itemgetter(*image.ravel().tolist()) for place in turned for image in (place, place[::-1])]
+    return [image.tobytes() for place in turned for image in (place, place[::-1])]
 
 
 def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: int | None = None) -> Suite:

@@ -16,10 +16,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from arena.records import GameRecord, MoveRecord
 from engine.errors import UserError
+from engine.values import format_score
 
 if TYPE_CHECKING:
     from engine.games.contract import Game, Position
@@ -50,8 +51,7 @@ class PortableGameError(UserError):
     """A PGN file that cannot be read; names the file, the game, the line and the move."""
 
 
-@dataclass(frozen=True)
-class PortableMove:
+class PortableMove(NamedTuple):
     """A move with the comment after it."""
 
     move: str
@@ -230,6 +230,8 @@ _FULL_WIDTH_DIGITS = str.maketrans("123456789", "１２３４５６７８９")
 
 
 def _comment_words(comment: str) -> list[str]:
+    if not comment:
+        return []
     comment = " ".join(comment.replace("{", "(").replace("}", ")").split())
     if not comment:
         return []
@@ -238,16 +240,12 @@ def _comment_words(comment: str) -> list[str]:
 
 def format_figures(entry: MoveRecord) -> str:
     """``+0.31/12 0.43s 1000n``: the mover's score in pawns, depth, seconds, nodes, as far as they are known."""
-    from engine.values import format_score
-
-    score = "" if entry.score is None else format_score(entry.score)
-    if entry.depth is not None:
-        score += f"/{entry.depth}"
-    parts = [score] if score else []
-    parts.append(f"{entry.time_ms / 1000:.3f}s")
-    if entry.nodes is not None:
-        parts.append(f"{entry.nodes}n")
-    return " ".join(parts)
+    _, score, depth, nodes, time_ms = entry
+    text = "" if score is None else format_score(score)
+    if depth is not None:
+        text += f"/{depth}"
+    text += f" {time_ms / 1000:.3f}s" if text else f"{time_ms / 1000:.3f}s"
+    return text if nodes is None else f"{text} {nodes}n"
 
 
 _FIGURES = re.compile(
@@ -287,15 +285,17 @@ def _width(text: str) -> int:
 
 
 def _wrapped(words: list[str]) -> str:
-    lines: list[list[str]] = [[]]
-    used = 0
+    lines: list[str] = []
+    line: list[str] = []
+    used = -1
     for word in words:
         width = _width(word)
-        if lines[-1] and used + 1 + width > LINE_WIDTH:
-            lines.append([])
-        used = used + 1 + width if lines[-1] else width
-        lines[-1].append(word)
-    return "\n".join(" ".join(line) for line in lines)
+        used += 1 + width
+        if line and used > LINE_WIDTH:
+            lines.append(" ".join(line))
+            line, used = [], width
+        line.append(word)
+    return "\n".join([*lines, " ".join(line)])
 
 
 # Reading

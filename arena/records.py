@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.instruments import InstrumentSettings
 from engine.limits import Limits
@@ -57,6 +58,11 @@ class PlayerSpec:
             data["ponder"] = True
         return data
 
+    @functools.cached_property
+    def canonical_content(self) -> str:
+        """``content`` as canonical JSON."""
+        return _canonical(self.content())
+
 
 @dataclass(frozen=True)
 class Opening:
@@ -99,21 +105,21 @@ class GameJob:
     instruments: InstrumentSettings | None = None
     """Whether and how built-in players count what they do; no game depends on it."""
 
-    @property
+    @functools.cached_property
     def key(self) -> str:
         """Digest (32 hexadecimal digits) of what decides the game; not of its place in the schedule."""
-        return digest_of(
-            {
-                "game": self.game,
-                "rules": asdict(self.rules),
-                "adjudication": asdict(self.adjudication),
-                "first": self.first.content(),
-                "second": self.second.content(),
-                "opening": [self.opening.position, list(self.opening.moves)],
-                "pair": self.pairing.pair,
-                "seed": self.seed,
-            }
-        )
+        parts = {
+            "adjudication": _canonical(asdict(self.adjudication)),
+            "first": self.first.canonical_content,
+            "game": _canonical(self.game),
+            "opening": _canonical([self.opening.position, self.opening.moves]),
+            "pair": _canonical(self.pairing.pair),
+            "rules": _canonical(asdict(self.rules)),
+            "second": self.second.canonical_content,
+            "seed": _canonical(self.seed),
+        }
+        # The canonical text of all of it, of which most is the players': theirs is made once and not for every game.
+        return _digest("{" + ",".join(f'"{name}":{parts[name]}' for name in sorted(parts)) + "}")
 
     @property
     def thinks_on_both_sides(self) -> bool:
@@ -121,9 +127,11 @@ class GameJob:
         return any(player.ponder and player.limits.clock_kind == "wall" for player in (self.first, self.second))
 
 
-@dataclass(frozen=True)
-class MoveRecord:
-    """One move of a game. Scores are the mover's, in centipawns; ``None`` where the player did not say."""
+class MoveRecord(NamedTuple):
+    """One move of a game. Scores are the mover's, in centipawns; ``None`` where the player did not say.
+
+    A tuple, because there are thousands of times as many of these as of anything else.
+    """
 
     move: str
     score: int | None
@@ -166,16 +174,22 @@ class GameRecord:
         """Points of ``first``: 1, 1/2, 0; ``None`` if the game is unfinished."""
         return {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}.get(self.result)
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
         """Digest (32 hexadecimal digits) of moves, scores, depths, nodes, result and reason; not of times and dates."""
-        moves = [[entry.move, entry.score, entry.depth, entry.nodes] for entry in self.moves]
+        moves = [entry[:4] for entry in self.moves]
         return digest_of({"moves": moves, "result": self.result, "reason": self.reason})
 
 
 def digest_of(data: Any) -> str:
     """SHA-256 of the canonical JSON of plain data, shortened to 128 bits (32 hexadecimal digits)."""
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _digest(_canonical(data))
+
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+
+
+def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 from arena.records import GameRecord, MoveRecord
 
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"))
-"""Moves index the header's ``vocabulary``; scores are the mover's centipawns; see ``packed_time``."""
+"""Moves index the header's ``vocabulary``; scores are the mover's centipawns; see ``packed_times``."""
 NO_SCORE = -32768
 NO_DEPTH = 255
 NO_NODES = 2**32 - 1
 MANTISSA_BITS = 10
+_DIGITS = 10.0 ** np.arange(3, 19)
+"""From each of these on, a time in microseconds loses one more digit."""
 LONGEST_DETAIL = 2000
 """Characters of a fault's description that the page keeps; the store has it whole."""
 
@@ -32,7 +34,7 @@ def packed_games(players: Sequence[str], records: Sequence[GameRecord]) -> str:
     """The games, in the order given, as base64 of the zlib-compressed layout above."""
     vocabulary: dict[str, int] = {}
     moves = [entry for record in records for entry in record.moves]
-    columns = _columns(moves, vocabulary)
+    columns = _columns(moves, vocabulary) if moves else [np.array([], dtype) for _, dtype in COLUMNS]
     header = json.dumps(_header(players, records, vocabulary), ensure_ascii=False, separators=(",", ":")).encode()
     planes = [column[..., None].view(np.uint8).reshape(len(moves), column.itemsize).T.tobytes() for column in columns]
     data = len(header).to_bytes(4, "little") + header + b"".join(planes)
@@ -41,22 +43,30 @@ def packed_games(players: Sequence[str], records: Sequence[GameRecord]) -> str:
 
 def _columns(moves: Sequence[MoveRecord], vocabulary: dict[str, int]) -> list[NDArray[Any]]:
     """One array a column, each of shape (moves,); adds every move's text to ``vocabulary``."""
+    names, scores, depths, nodes, times_ms = zip(*moves, strict=True)
     values: tuple[Iterable[int], ...] = (
-        [vocabulary.setdefault(entry.move, len(vocabulary)) for entry in moves],
-        [NO_SCORE if entry.score is None else max(-32767, min(32767, entry.score)) for entry in moves],
-        [NO_DEPTH if entry.depth is None else min(entry.depth, NO_DEPTH - 1) for entry in moves],
-        [NO_NODES if entry.nodes is None else min(entry.nodes, NO_NODES - 1) for entry in moves],
-        [packed_time(entry.time_ms) for entry in moves],
+        [vocabulary.setdefault(name, len(vocabulary)) for name in names],
+        _known(scores, -32767, 32767, NO_SCORE),
+        _known(depths, 0, NO_DEPTH - 1, NO_DEPTH),
+        _known(nodes, 0, NO_NODES - 1, NO_NODES),
+        packed_times(np.array(times_ms, np.float64)),
     )
     return [np.array(column, dtype) for (_, dtype), column in zip(COLUMNS, values, strict=True)]
 
 
-def packed_time(time_ms: float) -> int:
-    """A time to three significant digits in 16 bits: microseconds = (value % 1024) * 10 ** (value // 1024)."""
-    microseconds = max(0, round(time_ms * 1000))
-    exponent = max(0, len(str(microseconds)) - 3)
-    mantissa = round(microseconds / 10**exponent)
-    return exponent << MANTISSA_BITS | mantissa
+def _known(values: Sequence[int | None], least: int, most: int, unknown: int) -> NDArray[np.int64]:
+    """The values within bounds, ``None`` as ``unknown``."""
+    known = np.array([least if value is None else value for value in values], np.int64).clip(least, most)
+    known[[value is None for value in values]] = unknown
+    return known
+
+
+def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Times to three significant digits in 16 bits: microseconds = (value % 1024) * 10 ** (value // 1024)."""
+    microseconds = np.rint(times_ms * 1000).clip(0)
+    exponents = np.searchsorted(_DIGITS, microseconds, "right")
+    mantissas = np.rint(microseconds / 10.0**exponents).astype(np.int64)
+    return exponents << MANTISSA_BITS | mantissas
 
 
 def _header(players: Sequence[str], records: Sequence[GameRecord], vocabulary: dict[str, int]) -> dict[str, Any]:

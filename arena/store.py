@@ -314,7 +314,7 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Any] = MIGRATIO
 
 def _row_of(record: GameRecord) -> tuple[Any, ...]:
     place = record.pairing
-    moves = [[move.move, move.score, move.depth, move.nodes, round(move.time_ms, 3)] for move in record.moves]
+    moves = [(*entry[:4], round(entry.time_ms, 3)) for entry in record.moves]
     return (
         record.key, place.number, place.round, place.pair, place.first, place.second, place.opening,
         record.first, record.second,
@@ -328,23 +328,25 @@ def _row_of(record: GameRecord) -> tuple[Any, ...]:
 
 
 def _record_of(row: tuple[Any, ...]) -> GameRecord:
-    value = dict(zip(COLUMNS, row, strict=True))
-    pairing = Pairing(*(value[name] for name in ("number", "pair", "first_index", "second_index", "opening_index")))
+    (
+        key, number, round_, pair, first_index, second_index, opening_index, first, second, position, opening_moves,
+        opening_name, result, reason, _, _, identity, started_at, duration_ms, final_position, detail, moves, counted,
+    ) = row  # fmt: skip
     return GameRecord(
-        key=value["key"],
-        pairing=Pairing(pairing.number, pairing.pair, pairing.first, pairing.second, pairing.opening, value["round"]),
-        first=value["first"],
-        second=value["second"],
-        opening=Opening(value["opening_position"], tuple(value["opening_moves"].split()), value["opening_name"]),
-        moves=tuple(MoveRecord(*move) for move in json.loads(value["moves"])),
-        result=value["result"],
-        reason=value["reason"],
-        engine_identity=value["engine_identity"],
-        started_at=value["started_at"],
-        duration_ms=value["duration_ms"],
-        final_position=value["final_position"],
-        detail=json.loads(value["detail"]),
-        instruments=None if value["instruments"] is None else tuple(json.loads(value["instruments"])),
+        key=key,
+        pairing=Pairing(number, pair, first_index, second_index, opening_index, round_),
+        first=first,
+        second=second,
+        opening=Opening(position, tuple(opening_moves.split()), opening_name),
+        moves=tuple(map(MoveRecord._make, json.loads(moves))),
+        result=result,
+        reason=reason,
+        engine_identity=identity,
+        started_at=started_at,
+        duration_ms=duration_ms,
+        final_position=final_position,
+        detail=json.loads(detail),
+        instruments=None if counted is None else tuple(json.loads(counted)),
     )
 
 

@@ -6,7 +6,7 @@ import csv
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
@@ -353,26 +353,24 @@ def export(spec: TournamentSpec, store: Store) -> Exported:
 
     outcomes = store.outcomes()
     count = games_that_count(spec, outcomes)
-    write_exports(store.directory, spec, store.iterate, count)
     records = store.records()
+    write_exports(store.directory, spec, records, count)
     report = write_report(store.directory, spec, records, planned_games=count)
     counted = [record for record in records if record.pairing.number < count]
     tables = tables_of([player.name for player in spec.players], counted, dict(spec.anchors))
     return Exported(store.digest(count), report, tables, sequential_run(spec, outcomes))
 
 
-def write_exports(
-    directory: Path, spec: TournamentSpec, records: Callable[[], Iterator[GameRecord]], count: int
-) -> None:
+def write_exports(directory: Path, spec: TournamentSpec, records: Sequence[GameRecord], count: int) -> None:
     """Write games.pgn and games.csv; games whose number is ``count`` or more are marked as not counted."""
     replace_file(
         directory / "games.pgn",
-        lambda stream: write_games(stream, records(), spec.name, spec.game, counted=count),
+        lambda stream: write_games(stream, records, spec.name, spec.game, counted=count),
     )
-    replace_file(directory / "games.csv", lambda stream: _write_game_table(stream, records(), count))
+    replace_file(directory / "games.csv", lambda stream: _write_game_table(stream, records, count))
 
 
-def _write_game_table(stream: IO[str], records: Iterator[GameRecord], count: int) -> None:
+def _write_game_table(stream: IO[str], records: Sequence[GameRecord], count: int) -> None:
     table = csv.writer(stream, lineterminator="\n")
     table.writerow(GAME_COLUMNS)
     for record in records:

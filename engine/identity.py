@@ -8,10 +8,12 @@ play: the kernel sources without comments and docstrings, and numba's version.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import io
 import os
+import re
 import tokenize
 from importlib import metadata
 from pathlib import Path
@@ -67,7 +69,24 @@ def source_without_comments(text: str) -> str:
 
 @functools.cache
 def engine_identity() -> str:
-    """Twelve hexadecimal digits that change whenever the engine might play differently."""
+    """Twelve hexadecimal digits that change whenever the engine might play differently.
+
+    They are kept beside the compiled code, in the cache of just these sources: reading all of them takes half a second.
+    """
+    from engine.kernel import CACHE_DIRECTORY
+
+    kept = CACHE_DIRECTORY / "identity"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if re.fullmatch("[0-9a-f]{12}", text := kept.read_text("ascii")):
+            return text
+    identity = _computed_identity()
+    # Whoever reads a part of it computes it again.
+    with contextlib.suppress(OSError):
+        kept.write_text(identity, "ascii")
+    return identity
+
+
+def _computed_identity() -> str:
     digest = hashlib.sha256(metadata.version("numba").encode())
     for path in kernel_files():
         digest.update(str(path.relative_to(ENGINE_DIRECTORY).as_posix()).encode())

@@ -164,6 +164,22 @@ def test_the_identity_ignores_comments_and_docstrings_but_no_code() -> None:
     assert identity.source_without_comments(one) != identity.source_without_comments(other)
 
 
+def test_the_identity_is_read_from_the_cache_of_these_sources_or_computed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kernel, "CACHE_DIRECTORY", tmp_path)
+    kept = tmp_path / "identity"
+    computed = identity.engine_identity.__wrapped__()
+    assert kept.read_text() == computed == identity.engine_identity()
+    kept.write_text("0123456789ab")
+    assert identity.engine_identity.__wrapped__() == "0123456789ab"
+    for damaged in (b"", b"0123", b"\xff" * 12):
+        kept.write_bytes(damaged)
+        assert identity.engine_identity.__wrapped__() == computed
+    monkeypatch.setattr(kernel, "CACHE_DIRECTORY", tmp_path / "missing")
+    assert identity.engine_identity.__wrapped__() == computed
+
+
 # Rules 3 and 4 in fresh processes: tests/test_kernel_processes.py.
 
 

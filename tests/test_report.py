@@ -17,7 +17,7 @@ import pytest
 
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
 from arena.report import repeat_command, write_report
-from arena.report_games import NO_DEPTH, NO_NODES, NO_SCORE, packed_games, packed_time
+from arena.report_games import NO_DEPTH, NO_NODES, NO_SCORE, packed_games, packed_times
 from arena.schedule import Outcome, games_that_count
 from arena.sequential import SequentialSettings
 from arena.spec import TournamentSpec
@@ -105,7 +105,7 @@ def test_packed_games_keep_every_move() -> None:
 
 @pytest.mark.parametrize("time_ms", [0.0, 0.001, 0.999, 1.2345, 99.9, 1234.5, 86_400_000.0])
 def test_packed_times_are_within_half_a_percent(time_ms: float) -> None:
-    packed = packed_time(time_ms)
+    (packed,) = packed_times(np.array([time_ms])).tolist()
     assert packed < 2**16
     assert (packed % 1024) * 10 ** (packed // 1024) / 1000 == pytest.approx(time_ms, rel=0.006, abs=0.0006)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from arena.openings import Suite
-from arena.records import Opening
+from arena.records import Opening, digest_of
 from arena.schedule import Outcome, job_of, opening_order, openings_needed, planned_games, round_robin
 from arena.spec import TournamentSpec, spec_from_mapping
 from engine.errors import UserError
@@ -67,6 +67,19 @@ def test_extension_keeps_the_keys_of_the_games() -> None:
     assert small < keys(moved)
     assert not small & keys(specification(3, 2, seed=9))
     assert not small & keys(specification(3, 2, limit="nodes=101"))
+
+
+def test_the_key_is_the_digest_of_what_decides_the_game() -> None:
+    spec = specification()
+    for pairing in schedule(spec)[:4]:
+        job = job_of(spec, SUITE, pairing)
+        assert job.key == digest_of(
+            {
+                "game": job.game, "rules": asdict(job.rules), "adjudication": asdict(job.adjudication),
+                "first": job.first.content(), "second": job.second.content(),
+                "opening": [job.opening.position, list(job.opening.moves)], "pair": job.pairing.pair, "seed": job.seed,
+            }
+        )  # fmt: skip
 
 
 def test_a_pairing_never_plays_an_opening_twice() -> None:
