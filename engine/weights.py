@@ -14,6 +14,7 @@ import base64
 import functools
 import hashlib
 import json
+import string
 import threading
 import zlib
 from collections.abc import Sequence
@@ -95,12 +96,29 @@ def _read_patterns(table: Table) -> tuple[int, bytes]:
         raise table.error("pattern_phases", f"a number that divides {STEPS}")
     text = table.text("patterns", expected="compressed numbers in base 85")
     try:
-        numbers = zlib.decompress(base64.b85decode("".join(text.split())))
+        numbers = zlib.decompress(_base_85_decoded("".join(text.split())))
     except (ValueError, zlib.error) as error:
         raise ConfigurationError(f"{table.where}: patterns: damaged ({error}); fit them again") from None
     if not numbers or len(numbers) % (2 * phases):
         raise ConfigurationError(f"{table.where}: patterns: {len(numbers)} bytes do not make {phases} equal rows")
     return phases, numbers
+
+
+def _base_85_decoded(text: str) -> bytes:
+    """As ``base64.b85decode``, which takes a tenth of a second for the weights; raises ``ValueError``."""
+    padding = -len(text) % 5
+    digits = _BASE_85_DIGITS[np.frombuffer(text.encode("ascii") + b"~" * padding, np.uint8)]
+    words = digits.reshape(-1, 5) @ np.array([85**4, 85**3, 85**2, 85, 1])
+    if (digits == _NO_DIGIT).any() or (words >> 32).any():
+        raise ValueError("not numbers in base 85")
+    data = words.astype(">u4").tobytes()
+    return data[: len(data) - padding]
+
+
+_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#$%&()*+-;<=>?@^_`{|}~"
+_NO_DIGIT = len(_ALPHABET)
+_BASE_85_DIGITS = np.full(256, _NO_DIGIT)
+_BASE_85_DIGITS[list(_ALPHABET.encode("ascii"))] = np.arange(_NO_DIGIT)
 
 
 def patterns_text(weights: np.ndarray) -> str:

@@ -15,6 +15,8 @@ START = "---------------------------OX------XO--------------------------- X"
 PASS_WORDS = ("pass", "pa", "ps", "--")
 _OCCUPANTS = "XO"
 _EMPTY = "-."
+_DIGITS = [str.maketrans(_OCCUPANTS + _EMPTY, digits) for digits in ("1000", "0100")]
+"""Binary digits in the place of letters: the discs of each side."""
 
 
 def square_name(square: int) -> str:
@@ -58,12 +60,11 @@ def parse_position(text: str) -> Any:
         raise PositionError(f"board {text!r}: {len(board)} squares, expected 64 (a1 to h1, a2 to h8)")
     if side not in _OCCUPANTS:
         raise PositionError(f"board {text!r}: side to move is {fields[1]!r}, expected X (Black) or O (White)")
-    discs = [0, 0]
-    for square, letter in enumerate(board):
-        if letter in _OCCUPANTS:
-            discs[_OCCUPANTS.index(letter)] |= 1 << square
-        elif letter not in _EMPTY:
-            raise PositionError(f"board {text!r}: {letter!r} on {square_name(square)}, expected X, O or -")
+    if board.strip(_OCCUPANTS + _EMPTY):
+        square = next(square for square, letter in enumerate(board) if letter not in _OCCUPANTS + _EMPTY)
+        raise PositionError(f"board {text!r}: {board[square]!r} on {square_name(square)}, expected X, O or -")
+    # The first square is the lowest bit.
+    discs = [int(board[::-1].translate(digits), 2) for digits in _DIGITS]
     for square in (27, 28, 35, 36):
         if not (discs[0] | discs[1]) >> square & 1:
             raise PositionError(f"board {text!r}: {square_name(square)} is empty, where every game begins with a disc")
