@@ -139,6 +139,8 @@ class BenchSearch:
     score: int
     """Centipawns, the view of the side to move."""
     cpu_seconds: float
+    solves: bool
+    """Whether it could search every line to the end of the game: nodes of a solver cost less than those of a search."""
 
 
 def searches(games: tuple[str, ...] = GAMES) -> Iterator[BenchSearch]:
@@ -169,8 +171,10 @@ def searches_of(name: str, variant: str, changes: Mapping[str, Value] | None = N
             # Without a table a ply costs several times as much.
             depth -= SHALLOWER + (1 if overrides.get("hash_mb") == 0 else 0)
         engine.new_game()
-        result, seconds = _timed(engine, game.position(bench.text), Limits(depth=depth))
-        yield BenchSearch(name, variant, bench.text, depth, result.nodes, result.score, seconds)
+        position = game.position(bench.text)
+        result, seconds = _timed(engine, position, Limits(depth=depth))
+        solves = depth >= int(game.kernels.plies_left(position.state))
+        yield BenchSearch(name, variant, bench.text, depth, result.nodes, result.score, seconds, solves)
 
 
 def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: bool) -> Iterator[BenchSearch]:
@@ -183,8 +187,11 @@ def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: b
     for _ in range(CLOCKED_PLIES):
         clock = Clock(remaining_ns // 1_000_000, None, moves_to_go, remaining_ns, ponders)
         before = position.text
+        left = int(engine.game.kernels.plies_left(position.state))
         result, seconds = _timed(engine, position, limits, clock if limits.clock_ms else None, grant)
-        yield BenchSearch(engine.game.name, variant, before, result.depth, result.nodes, result.score, seconds)
+        yield BenchSearch(
+            engine.game.name, variant, before, result.depth, result.nodes, result.score, seconds, result.depth >= left
+        )
         if result.move is None:
             return
         position.push(result.move)
@@ -212,7 +219,12 @@ def signature(results: list[BenchSearch]) -> int:
     return sum(result.nodes for result in results)
 
 
-def speed(results: list[BenchSearch]) -> float:
-    """Nodes per CPU second of the default variant."""
-    timed = [result for result in results if result.variant == "default"]
+def speed(results: list[BenchSearch], solves: bool = False) -> float | None:
+    """Nodes per CPU second of the default variant, where it solves the game or else where it searches.
+
+    The two are kept apart because their nodes are not alike. ``None`` if there are none of the kind.
+    """
+    timed = [result for result in results if result.variant == "default" and result.solves == solves]
+    if not timed:
+        return None
     return sum(result.nodes for result in timed) / max(sum(result.cpu_seconds for result in timed), 1e-9)

@@ -375,13 +375,21 @@ def run_bench(arguments: argparse.Namespace) -> int:
                 flush=True,
             )
     if arguments.json:
-        speeds = {game: speed([result for result in results if result.game == game]) for game in GAMES}
-        figures = {"bench": signature(results), "nodes_per_second": speeds}
-        print_json(figures | {"searches": [asdict(result) for result in results]})
+        own = {game: [result for result in results if result.game == game] for game in GAMES}
+        print_json(
+            {
+                "bench": signature(results),
+                "nodes_per_second": {game: speed(found) for game, found in own.items()},
+                "solved_nodes_per_second": {game: speed(found, solves=True) for game, found in own.items()},
+                "searches": [asdict(result) for result in results],
+            }
+        )
         return 0
     for game in GAMES:
-        own = [result for result in results if result.game == game]
-        print(f"{game}: {speed(own):.0f} nodes per CPU second with the default settings")
+        found = [result for result in results if result.game == game]
+        solving = speed(found, solves=True)
+        more = "" if solving is None else f"; {solving:.0f} where it solves the game"
+        print(f"{game}: {speed(found):.0f} nodes per CPU second with the default settings{more}")
     print(f"Bench: {signature(results)}")
     return 0
 
