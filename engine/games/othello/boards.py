@@ -56,10 +56,10 @@ RAYS = np.array(
 
 
 @jit_inlined
-def _reached(own, between, shift, double):
-    """Squares next to runs of ``between`` that begin beside ``own`` discs, along one line in both directions."""
-    up = between & (own << shift)
-    down = between & (own >> shift)
+def _runs(start, between, shift, double):
+    """Runs of ``between`` (up to six squares) from beside ``start``, along one line upwards and downwards."""
+    up = between & (start << shift)
+    down = between & (start >> shift)
     up |= between & (up << shift)
     down |= between & (down >> shift)
     pairs_up = between & (between << shift)
@@ -68,6 +68,13 @@ def _reached(own, between, shift, double):
     down |= pairs_down & (down >> double)
     up |= pairs_up & (up << double)
     down |= pairs_down & (down >> double)
+    return up, down
+
+
+@jit_inlined
+def _reached(own, between, shift, double):
+    """Squares next to runs of ``between`` that begin beside ``own`` discs, along one line in both directions."""
+    up, down = _runs(own, between, shift, double)
     return (up << shift) | (down >> shift)
 
 
@@ -113,16 +120,7 @@ def flips(own, other, square):
 @jit_inlined
 def _flips_along_line(own, between, placed, shift, double):
     """Runs of ``between`` from beside ``placed`` to an own disc, along one line in both directions."""
-    up = between & (placed << shift)
-    down = between & (placed >> shift)
-    up |= between & (up << shift)
-    down |= between & (down >> shift)
-    pairs_up = between & (between << shift)
-    pairs_down = pairs_up >> shift
-    up |= pairs_up & (up << double)
-    down |= pairs_down & (down >> double)
-    up |= pairs_up & (up << double)
-    down |= pairs_down & (down >> double)
+    up, down = _runs(placed, between, shift, double)
     closed_up = up if own & (up << shift) != NONE else NONE
     closed_down = down if own & (down >> shift) != NONE else NONE
     return closed_up | closed_down

@@ -1,8 +1,8 @@
 """Counts of move sequences of Othello, in both conventions of what a pass is.
 
-Where a pass is a ply the last move is not played for its own sake: a position one ply from the end counts its legal
-moves, or one leaf if it has none (a pass or a finished game). So the moves two plies from the end are gathered, and a
-whole batch of them is played and counted in one loop without branches, which the compiler turns into vector code.
+The last move need not be played: where a pass is a ply, a position one ply from the end has as many leaves as legal
+moves, or one if it has none (a pass or a finished game). So the moves two plies from the end are gathered, and a whole
+batch of them is played and counted in one loop without branches, which the compiler turns into vector code.
 """
 
 from __future__ import annotations
