@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.instruments import Instruments, iteration_rows, null_rows
+from arena.ratings import fit_ratings
 from arena.records import GameRecord
 from arena.sequential import SequentialRun, ratios_by_pair
 from arena.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
-from arena.statistics import fit_ratings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

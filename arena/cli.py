@@ -199,7 +199,7 @@ def _exported_data(spec: TournamentSpec, exported: Exported) -> dict[str, Any]:
         "duels": [asdict(row) for row in exported.tables.duels],
         "endings": [asdict(row) for row in exported.tables.endings],
         "fit": exported.tables.fit(),
-        **(figures_of_match(spec, exported) if spec.format in TWO_PLAYER_FORMATS else {}),
+        **(figures_of_match(exported) if spec.format in TWO_PLAYER_FORMATS else {}),
         "games_digest": exported.digest,
         "report": str(exported.report),
     }

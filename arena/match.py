@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from arena.cli import add_playing_arguments, play_and_print
-from arena.spec import LONGEST_NAME, player_entry, spec_from_mapping
-from arena.stats import add_hypothesis_arguments, check_hypotheses
+from arena.sequential import SequentialSettings
+from arena.spec import LONGEST_NAME, SPRT_KEYS, player_entry, spec_from_mapping
+from arena.stats import add_hypothesis_arguments, hypotheses_of
 from engine.command_line import (
     add_game_argument,
     add_limit_argument,
@@ -24,7 +25,6 @@ from engine.command_line import (
 
 DEFAULT_LIMIT = "nodes=1000"
 DEFAULT_PAIRS = 100
-DEFAULT_BATCH = 8
 DEFAULT_SEED = 1
 PLAYER_HELP = (
     "A player is the name of a preset of the built-in engine, or a TOML file: a preset of its own (with sections "
@@ -46,14 +46,15 @@ def configure_match(parser: argparse.ArgumentParser) -> None:
 
 def configure_sprt(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab sprt``."""
+    batch = SequentialSettings().batch_pairs
     _add_players(parser)
-    add_hypothesis_arguments(parser, 0.0, 5.0)
+    add_hypothesis_arguments(parser, always=True)
     parser.add_argument(
         "--pairs", type=whole_number(1), metavar="N", help="most pairs to play (default: as many as there are openings)"
     )
     parser.add_argument(
-        "--batch-pairs", type=whole_number(1), default=DEFAULT_BATCH, metavar="N",
-        help=f"pairs between two looks at the result (default {DEFAULT_BATCH})",
+        "--batch-pairs", type=whole_number(1), default=batch, metavar="N",
+        help=f"pairs between two looks at the result (default {batch})",
     )  # fmt: skip
     _add_conditions(parser, "sprt-A-B")
     parser.epilog = (
@@ -73,8 +74,8 @@ def run_match(arguments: argparse.Namespace) -> int:
 
 def run_sprt(arguments: argparse.Namespace) -> int:
     """Play or resume a sequential test."""
-    check_hypotheses(arguments)
-    test = {name: getattr(arguments, name) for name in ("elo0", "elo1", "alpha", "beta", "model", "batch_pairs")}
+    hypotheses_of(arguments)
+    test = {name: getattr(arguments, name) for name in SPRT_KEYS}
     words = [word for name, value in test.items() for word in (f"--{name.replace('_', '-')}", value)]
     content: dict[str, Any] = {"sprt": test}
     if arguments.pairs is not None:

@@ -17,6 +17,7 @@ from arena.statistics import (
     Pentanomial,
     SequentialEstimate,
     SequentialTest,
+    Trinomial,
     estimate_after_test,
     log_likelihood_ratios,
     sequential_test,
@@ -25,6 +26,8 @@ from arena.statistics import (
 if TYPE_CHECKING:
     from arena.schedule import Outcome
 
+MAXIMUM_HYPOTHESIS = 200
+"""Elo of a hypothesis, either way; far beyond, no distribution of outcomes fulfils it."""
 DECIDED = ("upper accepted", "lower accepted")
 
 
@@ -45,11 +48,11 @@ class SequentialSettings:
     batch_pairs: int = 8
     """Pairs between two looks."""
 
-    def test(self, counts: Pentanomial) -> SequentialTest:
+    def test(self, counts: Pentanomial | Trinomial) -> SequentialTest:
         """The state of the test after these pairs."""
         return sequential_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta)
 
-    def estimate(self, counts: Pentanomial) -> SequentialEstimate:
+    def estimate(self, counts: Pentanomial | Trinomial) -> SequentialEstimate:
         """The median-unbiased estimate after these pairs."""
         return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta)
 

@@ -12,7 +12,7 @@ from typing import Any
 from arena.players import EXPECTED_PROTOCOLS, PROTOCOLS, check_player
 from arena.players.gtp import PASSES as GTP_PASSES
 from arena.records import PlayerSpec
-from arena.sequential import SequentialSettings
+from arena.sequential import MAXIMUM_HYPOTHESIS, SequentialSettings
 from arena.statistics import SPRT_MODELS
 from engine.configuration import ConfigurationError, Table, find_config, nearest, read_toml
 from engine.errors import UserError
@@ -35,8 +35,6 @@ MAXIMUM_SCORE = 30_000
 MAXIMUM_PLIES = 1_000
 LONGEST_NAME = 60
 MAXIMUM_INTERVAL = 10**9
-MAXIMUM_HYPOTHESIS = 200
-"""Elo of a hypothesis, either way; far beyond, no distribution of outcomes fulfils it."""
 MAXIMUM_RATING = 10_000
 """Elo of an anchor, either way."""
 ERROR_PROBABILITIES = (0.000001, 0.499999)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arena.ratings import PairingCounts, Ratings, fit_ratings
 from arena.records import GameRecord, Opening
-from arena.statistics import PairingCounts, Pentanomial, Ratings, Trinomial, fit_ratings
+from arena.statistics import Pentanomial, Trinomial
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.statistics import SPRT_MODELS, Pentanomial, Trinomial, estimate_after_test, sequential_test
+from arena.sequential import MAXIMUM_HYPOTHESIS, SequentialSettings
+from arena.statistics import SPRT_MODELS, Pentanomial, Trinomial
 from engine.command_line import UsageError, add_game_argument, add_json_argument, game_of, print_json, whole_number
 from engine.errors import UserError
 
@@ -20,44 +21,46 @@ if TYPE_CHECKING:
     from arena.spec import TournamentSpec
     from arena.tournament import Exported
 
-HYPOTHESIS_LIMIT = 200.0
-"""Largest hypothesis of a sequential test in Elo, either way; far beyond, no distribution of outcomes fulfils it."""
 TEXT_WIDTH = 79
-DEFAULT_ERROR = 0.05
-DEFAULT_MODEL = "normalized"
 POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 """Of the first mover."""
 
 
-def add_hypothesis_arguments(
-    parser: argparse.ArgumentParser, elo0: float | None = None, elo1: float | None = None
-) -> None:
-    """``--elo0``, ``--elo1``, ``--alpha``, ``--beta`` and ``--model``: read them with ``check_hypotheses``."""
+def add_hypothesis_arguments(parser: argparse.ArgumentParser, *, always: bool) -> None:
+    """``--elo0``, ``--elo1``, ``--alpha``, ``--beta`` and ``--model``: read them with ``hypotheses_of``.
+
+    Unless there is ``always`` a test, the hypotheses have no defaults.
+    """
     group = parser.add_argument_group("sequential test")
-    said = ("", "") if elo0 is None else (f" (default {elo0:g})", f" (default {elo1:g})")
-    group.add_argument("--elo0", type=_elo, default=elo0, metavar="ELO", help=f"hypothesis H0: not stronger{said[0]}")
-    group.add_argument("--elo1", type=_elo, default=elo1, metavar="ELO", help=f"hypothesis H1: stronger{said[1]}")
-    for name, meaning in (("alpha", "H1 accepted though H0 holds"), ("beta", "H0 accepted though H1 holds")):
+    default = SequentialSettings()
+    for name, elo, meaning in (("elo0", default.elo0, "H0: not stronger"), ("elo1", default.elo1, "H1: stronger")):
+        said = f" (default {elo:g})" if always else ""
         group.add_argument(
-            f"--{name}", type=_error_probability, default=DEFAULT_ERROR, metavar="P",
-            help=f"probability of the error: {meaning} (default {DEFAULT_ERROR:g})",
+            f"--{name}", type=_elo, default=elo if always else None, metavar="ELO", help=f"hypothesis {meaning}{said}"
+        )
+    for name, error, meaning in (
+        ("alpha", default.alpha, "H1 accepted though H0 holds"), ("beta", default.beta, "H0 accepted though H1 holds")
+    ):  # fmt: skip
+        group.add_argument(
+            f"--{name}", type=_error_probability, default=error, metavar="P",
+            help=f"probability of the error: {meaning} (default {error:g})",
         )  # fmt: skip
     group.add_argument(
-        "--model", choices=SPRT_MODELS, default=DEFAULT_MODEL, help=f"unit of both (default {DEFAULT_MODEL} Elo)"
+        "--model", choices=SPRT_MODELS, default=default.model, help=f"unit of both (default {default.model} Elo)"
     )
 
 
-def check_hypotheses(arguments: argparse.Namespace) -> bool:
-    """Whether hypotheses were given; raises ``UsageError`` unless both are, and H1 is above H0."""
+def hypotheses_of(arguments: argparse.Namespace) -> SequentialSettings | None:
+    """The test that the arguments describe, if any; raises ``UsageError`` unless H1 is given and above H0."""
     elo0, elo1 = arguments.elo0, arguments.elo1
     if elo0 is None and elo1 is None:
-        return False
+        return None
     if elo0 is None or elo1 is None:
         missing = "--elo0" if elo0 is None else "--elo1"
         raise UsageError(f"{missing} is missing; a sequential test needs --elo0 and --elo1")
     if elo0 >= elo1:
         raise UsageError(f"--elo0 {elo0:g} --elo1 {elo1:g}: the second hypothesis must be above the first")
-    return True
+    return SequentialSettings(elo0, elo1, arguments.alpha, arguments.beta, arguments.model)
 
 
 def _number(text: str, low: float, high: float, inside: bool) -> float:
@@ -72,7 +75,7 @@ def _number(text: str, low: float, high: float, inside: bool) -> float:
 
 
 def _elo(text: str) -> float:
-    return _number(text, -HYPOTHESIS_LIMIT, HYPOTHESIS_LIMIT, inside=False)
+    return _number(text, -MAXIMUM_HYPOTHESIS, MAXIMUM_HYPOTHESIS, inside=False)
 
 
 def _error_probability(text: str) -> float:
@@ -100,7 +103,7 @@ def configure_stats(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--pgn", metavar="FILE", help="games of two players")
     parser.add_argument("--player", metavar="NAME", help="PGN: whose view (default: who moves first in the first game)")
     parser.add_argument("--opponent", metavar="NAME", help="PGN: against whom, where there are more than two players")
-    add_hypothesis_arguments(parser)
+    add_hypothesis_arguments(parser, always=False)
     add_game_argument(parser)
     add_json_argument(parser)
 
@@ -110,12 +113,11 @@ def run_stats(arguments: argparse.Namespace) -> int:
     given = [name for name in ("pentanomial", "wdl", "pgn") if getattr(arguments, name) is not None]
     if len(given) != 1:
         raise UsageError(f"{len(given)} kinds of results given; expected one of --pentanomial, --wdl and --pgn")
-    with_test = check_hypotheses(arguments)
+    settings = hypotheses_of(arguments)
     if arguments.pgn is None and (arguments.player or arguments.opponent):
         raise UsageError("--player and --opponent choose among the players of --pgn; leave them out")
     results = _results_of(arguments)
-    test = (arguments.elo0, arguments.elo1, arguments.model, arguments.alpha, arguments.beta) if with_test else None
-    figures = figures_of(results.counts, test)
+    figures = figures_of(results.counts, settings)
     if arguments.json:
         print_json({**results.described, **figures})
     else:
@@ -145,10 +147,8 @@ def _results_of(arguments: argparse.Namespace) -> Results:
 # Figures of counts
 
 
-def figures_of(
-    counts: Pentanomial | Trinomial, test: tuple[float, float, str, float, float] | None = None
-) -> dict[str, Any]:
-    """Every figure as plain data; ``test`` is (elo0, elo1, model, alpha, beta)."""
+def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | None = None) -> dict[str, Any]:
+    """Every figure as plain data; with ``settings`` also those of a sequential test."""
     seen = counts.estimate()
     paired = isinstance(counts, Pentanomial)
     figures: dict[str, Any] = {
@@ -166,13 +166,17 @@ def figures_of(
         "pairs_ratio": seen.pairs_ratio,
         "llr": None,
     }
-    if test is not None:
-        state, after = sequential_test(counts, *test), estimate_after_test(counts, *test)
+    if settings is not None:
+        state, after = settings.test(counts), settings.estimate(counts)
         figures |= {
             "llr": state.log_likelihood_ratio,
             "lower_bound": state.lower_bound,
             "upper_bound": state.upper_bound,
-            **dict(zip(("elo0", "elo1", "model", "alpha", "beta"), test, strict=True)),
+            "elo0": settings.elo0,
+            "elo1": settings.elo1,
+            "model": settings.model,
+            "alpha": settings.alpha,
+            "beta": settings.beta,
             "verdict": verdict_text(state.verdict),
             "unbiased_elo": after.elo,
             "unbiased_elo_low": after.elo_low,
@@ -230,20 +234,19 @@ def _signed(value: float) -> str:
     return signed(value, 2)
 
 
-def figures_of_match(spec: TournamentSpec, exported: Exported) -> dict[str, Any]:
+def figures_of_match(exported: Exported) -> dict[str, Any]:
     """``figures_of`` a match of two players, from the view of the first, with the verdict if it is a test."""
     counts = exported.tables.counter.between(0, 1)
-    settings, run = spec.sprt, exported.sequential
-    if settings is None or run is None:
+    run = exported.sequential
+    if run is None:
         pairs = counts.pentanomial()
         return figures_of(pairs if pairs.pairs else counts.trinomial())
-    test = (settings.elo0, settings.elo1, settings.model, settings.alpha, settings.beta)
-    return figures_of(run.counts, test) | {"verdict": run.verdict, "batch_pairs": settings.batch_pairs}
+    return figures_of(run.counts, run.settings) | {"verdict": run.verdict, "batch_pairs": run.settings.batch_pairs}
 
 
 def match_lines(spec: TournamentSpec, exported: Exported) -> list[str]:
     """``figures_of_match`` in words; the verdict of a test comes last."""
-    figures = figures_of_match(spec, exported)
+    figures = figures_of_match(exported)
     one, other = (player.name for player in spec.players)
     lines = [f"{one} against {other}, from the view of {one}:", *figure_lines(figures)]
     if exported.sequential is not None:

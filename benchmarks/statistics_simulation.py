@@ -18,16 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.ratings import PairingCounts, fit_ratings, outcome_probabilities
 from arena.statistics import (
     NATURAL_TO_ELO,
     NORMALIZED_UNIT,
-    PairingCounts,
     Pentanomial,
     elo_of_score,
     estimate_after_test,
-    fit_ratings,
     log_likelihood_ratios,
-    outcome_probabilities,
     score_of_elo,
 )
 
