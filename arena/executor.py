@@ -83,10 +83,12 @@ class GameRunner:
             games = [(job, now - started) for job, started in self._running.values()]
         return sorted(games, key=lambda game: game[0].pairing.number)
 
-    def run(self, jobs: Iterable[GameJob]) -> Iterator[GameRecord]:
+    def run(self, jobs: Iterable[GameJob | None]) -> Iterator[GameRecord]:
         """Play the jobs and yield the records as the games end.
 
-        At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. When
+        At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. A job
+        of ``None`` says that the next one is to be asked for when another game has ended; it must not be given while no
+        game is on its way. When
         the stop flag is set, running games are given up and nothing more is yielded; they can be played again. Games
         of players in ``unavailable`` are not yielded either.
         """
@@ -114,7 +116,7 @@ class GameRunner:
             _give_up(pending)
             raise
 
-    def _submit(self, source: Iterator[GameJob], room: int) -> list[Future[GameRecord | None]]:
+    def _submit(self, source: Iterator[GameJob | None], room: int) -> list[Future[GameRecord | None]]:
         futures: list[Future[GameRecord | None]] = []
         while len(futures) < room and not self._stop.is_set() and not self._enough():
             job = next(source, None)

@@ -325,6 +325,14 @@ def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
                 )
 
 
+def read_player(entry: Mapping[str, Any], where: str, game: str, limits: Limits) -> PlayerSpec:
+    """A player from the keys of a table [[players]]; ``limits`` are its own unless it names others.
+
+    Raises ``UserError`` with one line for the first mistake.
+    """
+    return _player(entry, where, game, limits, False, Path(where.partition(":")[0]).parent)
+
+
 def _player(
     entry: object, where: str, game: str, default_limit: Limits | None, default_ponder: bool, beside: Path
 ) -> PlayerSpec:

@@ -26,11 +26,13 @@ from engine.configuration import read_toml
 from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.presets import load_preset
-from tuning.report import trials_frame, tuning_data
+from tuning.report import rounds_frame, tuning_data
+from tuning.rounds import PLAYOFF_ROUND, rounds_of, walk_pairs
 from tuning.run_folder import RunError
-from tuning.spec import TuningSpec, load_tuning
-from tuning.study import STUDY_NAME, Tuned, observations, open_study, prepare_tuning, tune
-from tuning.validate import judge
+from tuning.spec import load_tuning
+from tuning.storage import STUDY_NAME, without_password
+from tuning.study import Tuned, prepare_tuning, tune
+from tuning.validate import FIRST_NUMBER, judge, stages_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -66,22 +68,21 @@ def cannons(place: int) -> str:
 def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
     """A small study beside its openings."""
     (folder / "few.epd").write_text(openings(60))
-    settings = {
+    settings: dict[str, Any] = {
         "seed": 3,
         "limit": "nodes=60",
-        "pairs": 3,
-        "trials": 5,
+        "round_pairs": 4,
         "openings": "few.epd",
         "startup_trials": 2,
-        "trial_openings": "common",
+        "trials": 5,
+        "parameters": ["null_depth", "lmr_base", "evaluation"],
     }
-    dimensions = changes.pop("dimensions", {})
+    games = changes.pop("games", 46)
+    validation = changes.pop("validation", {"maximum_pairs": 6, "slow": "off"})
     lines = [f"{key} = {json.dumps(value)}" for key, value in {**settings, **changes}.items()]
-    extra += "".join(f"[dimensions.{name}]\nchoices = {one['choices']}\n" for name, one in dimensions.items())
-    lines.append('parameters = ["null_depth", "lmr_base", "evaluation"]')
-    lines.append("[set]\nhash_mb = 1")
-    lines.append("[adjudication]\nmaximum_plies = 50")
-    lines.append("[validation]\npairs = 6")
+    lines += [f"budget = {{ games = {games} }}" if games else "", "[set]\nhash_mb = 1"]
+    lines += ["[adjudication]\nmaximum_plies = 50", "[validation]"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in validation.items()]
     path = folder / "small.toml"
     path.write_text("\n".join(lines) + "\n" + extra)
     return path
@@ -97,7 +98,7 @@ def records_in(out: Path) -> list[GameRecord]:
 
 
 def outline(tuned: Tuned) -> Any:
-    return [(trial.values, trial.counts) for trial in tuned.trials], tuned.digest, tuned.recommendation
+    return tuned.rounds, tuned.digest, tuned.decision, tuned.verdicts
 
 
 @pytest.fixture(scope="module")
@@ -108,64 +109,64 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Tuned]
     return path, folder / "out", run(path, folder / "out")
 
 
-def test_trials_are_matches_on_common_openings_and_validation_on_reserved_ones(
+def sets_of(record: GameRecord) -> list[tuple[Any, ...]]:
+    return [tuple(values) for values in record.detail["sets"]]
+
+
+def test_rounds_are_duels_on_fresh_openings_and_validation_is_on_reserved_ones(
     played: tuple[Path, Path, Tuned],
 ) -> None:
     path, out, tuned = played
     spec = load_tuning(path)
     records = records_in(out)
-    trials = [record for record in records if record.pairing.round < spec.trials]
-    validation = [record for record in records if record.pairing.round == spec.trials]
-    assert not any(is_reserved_for_validation(record.opening) for record in trials)
+    duels = [record for record in records if record.pairing.round < len(tuned.rounds)]
+    validation = [record for record in records if record.pairing.number >= FIRST_NUMBER]
+    assert not any(is_reserved_for_validation(record.opening) for record in duels)
     assert all(is_reserved_for_validation(record.opening) for record in validation)
-    sets = {record.first for record in trials} | {record.second for record in trials}
-    assert len(records) == 2 * 3 * (len(sets) - 1) + len(validation)
-    assert len({record.opening.position for record in trials}) == 3
-    assert len(validation) == (0 if tuned.verdict is None else 12)
-    assert all("default with hash_mb 1" in (record.first, record.second) for record in records)
+    assert len(validation) in (0, 12)
+    names = {spec.player(dict(zip(spec.space.names, values, strict=True))).name
+             for record in duels for values in sets_of(record)}  # fmt: skip
+    assert names == {record.first for record in duels} | {record.second for record in duels}
+    available = len(prepare_tuning(spec).openings)
+    assert len({record.opening.position for record in duels}) == available == 17  # all, before any comes again
+    assert all(record.first != record.second for record in records)
 
 
-def test_fresh_openings_are_different_in_every_trial(tmp_path: Path) -> None:
-    path = write_study(tmp_path, trial_openings="fresh", dimensions={"killers": {"choices": [1, 2]}})
-    path.write_text(path.read_text().replace('["null_depth", "lmr_base", "evaluation"]', "[]"))
-    tuned = run(path, tmp_path / "out")
-    played = [record for record in records_in(tmp_path / "out") if record.pairing.round < 5]
-    rounds: dict[str, set[int]] = {}
-    for record in played:
-        rounds.setdefault(record.opening.position, set()).add(record.pairing.round)
-    assert all(len(found) == 1 for found in rounds.values())
-    tried = [trial for trial in tuned.trials if trial.counts.pairs]
-    assert len(tried) >= 2  # the same set again, killers = 1: the only one besides the base
-    assert [trial.same_as for trial in tried[1:]] == [tried[0].number] * (len(tried) - 1)
-    (observed,) = observations(tuned.spec, tuned.trials)
-    assert observed.counts.pairs == 3 * len(tried)
-    assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(tuned)
+def test_the_budget_holds_and_the_playoff_has_a_tenth(played: tuple[Path, Path, Tuned]) -> None:
+    _, out, tuned = played
+    rounds = rounds_of(tuned.spec, 46)
+    assert sum(one.pairs for one in rounds) == walk_pairs(46) == 21
+    playoff = [record for record in records_in(out) if record.pairing.round == PLAYOFF_ROUND]
+    assert len(playoff) in (0, 4)
+    assert len(tuned.rounds) == len(rounds)
 
 
-def test_counts_are_those_of_the_games_from_the_candidates_view(played: tuple[Path, Path, Tuned]) -> None:
-    path, out, tuned = played
-    conditions = load_tuning(path).conditions
-    for trial in tuned.trials:
-        name = conditions.player(trial.values).name
+def test_counts_are_those_of_the_games_from_the_first_sets_view(played: tuple[Path, Path, Tuned]) -> None:
+    _, out, tuned = played
+    spec = tuned.spec
+    for end in tuned.rounds:
         points: dict[int, float] = {}
         for record in records_in(out):
-            if name in (record.first, record.second) and record.pairing.round < len(tuned.trials):
+            if record.pairing.round == end.number:
                 assert record.score is not None
+                first, _ = sets_of(record)
+                name = spec.player(dict(zip(spec.space.names, first, strict=True))).name
                 score = record.score if record.first == name else 1 - record.score
                 points[record.pairing.pair] = points.get(record.pairing.pair, 0) + score
         expected = [sum(round(2 * score) == place for score in points.values()) for place in range(5)]
-        assert list(trial.counts.counts) == expected
+        assert list(end.counts.counts) == expected
 
 
 def test_optuna_reads_the_study(played: tuple[Path, Path, Tuned]) -> None:
     _, out, tuned = played
     study = optuna.load_study(study_name="small", storage=f"sqlite:///{out / STUDY_NAME}")
-    assert [trial.state for trial in study.trials] == [optuna.trial.TrialState.COMPLETE] * 5
-    for frozen, trial in zip(study.trials, tuned.trials, strict=True):
-        assert frozen.params == trial.suggested
-        assert frozen.value == trial.told
-        assert frozen.user_attrs["pentanomial"] == list(trial.counts.counts)
-        assert "elo_error" in frozen.user_attrs
+    assert [trial.state for trial in study.trials] == [optuna.trial.TrialState.COMPLETE] * len(tuned.rounds)
+    for frozen, end in zip(study.trials, tuned.rounds, strict=True):
+        assert tuple(frozen.params.values()) == end.values
+        assert frozen.value == end.elo
+        assert frozen.user_attrs["pentanomial"] == list(end.counts.counts)
+        sums = [sum(column) for column in zip(*(duel[3] for duel in frozen.user_attrs["duels"]), strict=True)]
+        assert sums == list(end.counts.counts)
 
 
 def test_concurrency_does_not_matter(played: tuple[Path, Path, Tuned], tmp_path: Path) -> None:
@@ -173,11 +174,31 @@ def test_concurrency_does_not_matter(played: tuple[Path, Path, Tuned], tmp_path:
     assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(tuned)
 
 
-def test_batches_are_part_of_the_specification(tmp_path: Path) -> None:
-    path = write_study(tmp_path, batch=2)
+@pytest.mark.parametrize("sampler", ["tpe", "random"])
+def test_other_samplers_play_matches_against_the_base(sampler: str, tmp_path: Path) -> None:
+    path = write_study(tmp_path, sampler=sampler)
     one = run(path, tmp_path / "one")
     assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(one)
-    assert len(one.trials) == 5
+    assert len(one.rounds) == 5
+    base = one.spec.space.default_values
+    rounds = [record for record in records_in(tmp_path / "one") if record.pairing.round < 5]
+    assert all(sets_of(record)[1] == base for record in rounds)
+
+
+def test_the_number_of_duels_before_the_centre_moves_is_part_of_the_specification(tmp_path: Path) -> None:
+    path = write_study(tmp_path, batch=1)
+    one = run(path, tmp_path / "one")
+    assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(one)
+
+
+def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
+    path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None)
+    tuned = run(path, tmp_path / "out")
+    assert tuned.decision is not None
+    assert 1 <= len(tuned.rounds) <= tuned.planned_rounds
+    with Store(tmp_path / "out", read_only=True) as store:
+        assert len(store.fact("tuning estimates")) == 2
+    assert outline(run(path, tmp_path / "out")) == outline(tuned)
 
 
 def test_again_plays_nothing(played: tuple[Path, Path, Tuned]) -> None:
@@ -200,8 +221,22 @@ def test_a_study_that_contradicts_its_games_is_refused(tmp_path: Path) -> None:
     path = write_study(tmp_path)
     run(path, tmp_path / "out")
     with Store(tmp_path / "out") as store:
-        store.connection.execute("DELETE FROM games WHERE number < 4")
-    with pytest.raises(RunError, match=f"trial 1 counted .* remove {STUDY_NAME}"):
+        store.connection.execute(
+            "UPDATE games SET result = CASE number % 2 WHEN 0 THEN '1-0' ELSE '0-1' END WHERE number < 8"
+        )
+    with pytest.raises(UserError, match=r"between other sets|counted the pairs"):
+        run(path, tmp_path / "out")
+
+
+def test_games_of_other_sets_are_refused(tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    run(path, tmp_path / "out")
+    (tmp_path / "out" / STUDY_NAME).unlink()
+    with Store(tmp_path / "out") as store:
+        store.connection.execute(
+            "UPDATE games SET detail = json_set(detail, '$.sets[0][1]', 149) WHERE number IN (0, 1)"
+        )
+    with pytest.raises(RunError, match="game 0 was played between other sets"):
         run(path, tmp_path / "out")
 
 
@@ -224,7 +259,7 @@ def test_a_study_stopped_anywhere_goes_on_as_if_it_had_not_been(
 ) -> None:
     path, _, tuned = played
     stops = 0
-    for looks in (1, 9, 17, 30, 31, 32):
+    for looks in (3, 12, 25, 40, 41, 55):
         stopped = run(path, tmp_path / "out", stop=CountingStop(looks))
         stops += stopped.interrupted
         assert stopped.exit_code in (0, 3, 130)
@@ -267,24 +302,13 @@ def _count(out: Path, before: int) -> int:
         return before
 
 
-def test_more_trials_go_on_from_those_played(played: tuple[Path, Path, Tuned], tmp_path: Path) -> None:
-    path, _, tuned = played
-    spec = load_tuning(path)
-    folder = tmp_path / "more"
-    folder.mkdir()
-    run(path, folder / "out")
-    longer = run(write_study(folder, trials=7), folder / "out")
-    assert [trial.values for trial in longer.trials[:5]] == [trial.values for trial in tuned.trials]
-    assert len(longer.trials) == spec.trials + 2
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"limit": "nodes=61"}, ["another tuning", "limit = 'nodes=60' there", "'nodes=61'", "--out"]),
-        ({"pairs": 4}, ["pairs = 3 there, 4"]),
-        ({"trials": 4}, ["trials = 5 there, 4"]),
-        ({"sampler": "random"}, ["sampler = 'tpe' there"]),
+        ({"batch": 4}, ["batch = 2 there, 4"]),
+        ({"games": 60}, ["budget.games = 46 there, 60"]),
+        ({"sampler": "random"}, ["sampler = 'duel' there"]),
         ({"seed": 4}, ["seed = 3 there"]),
     ],
 )
@@ -316,31 +340,86 @@ def test_another_engine_is_refused_unless_accepted(
     assert outline(run(path, tmp_path / "out", accept_engine_change=True)) == outline(tuned)
 
 
-def test_too_few_openings_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"pairs = 500 needs .* the tournament half of the suite .*few\.epd"):
-        prepare_tuning(load_tuning(write_study(tmp_path, pairs=500)))
+# Shared storages
+
+
+def test_two_folders_work_on_one_study(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
+    path = write_study(tmp_path, storage=url)
+    one = run(path, tmp_path / "one", stop=CountingStop(20))
+    assert one.interrupted
+    other = run(path, tmp_path / "two")
+    assert other.waiting_for
+    assert other.exit_code == 1
+    ended = run(path, tmp_path / "one")
+    assert len(ended.rounds) == ended.planned_rounds
+    assert ended.decision is not None
+    assert ended.evidence is not None
+    own = {record.pairing.round for record in records_in(tmp_path / "one")}
+    theirs = {record.pairing.round for record in records_in(tmp_path / "two")}
+    assert own & theirs == set()
+    assert {end.number for end in ended.rounds} <= own | theirs
+
+
+def test_a_shared_study_that_was_lost_is_told_again(tmp_path: Path) -> None:
+    path = write_study(tmp_path, storage=f"sqlite:///{tmp_path / 'shared.sqlite'}")
+    before = run(path, tmp_path / "out")
+    keys = {record.key for record in records_in(tmp_path / "out")}
+    (tmp_path / "shared.sqlite").unlink()
+    again = run(path, tmp_path / "out")
+    assert [end.counts for end in again.rounds] == [end.counts for end in before.rounds]
+    assert {record.key for record in records_in(tmp_path / "out")} == keys
+
+
+def test_a_shared_study_of_another_specification_is_refused(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
+    run(write_study(tmp_path, storage=url), tmp_path / "one")
+    with pytest.raises(RunError, match=r"another specification than .*small\.toml"):
+        run(write_study(tmp_path, storage=url, seed=4), tmp_path / "two")
+
+
+@pytest.mark.parametrize("url", ["sqlite:////no/such/folder/study.sqlite", "postgresql://nobody@127.0.0.1:1/none"])
+def test_a_storage_that_cannot_be_reached_is_one_line(tmp_path: Path, url: str) -> None:
+    with pytest.raises(UserError) as raised:
+        run(write_study(tmp_path, storage=url), tmp_path / "out")
+    assert "\n" not in str(raised.value)
+    assert url in str(raised.value)
+
+
+def test_a_storage_that_is_no_url_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"storage = 'study.db', expected a URL such as postgresql://"):
+        run(write_study(tmp_path, storage="study.db"), tmp_path / "out")
+
+
+def test_passwords_are_not_shown() -> None:
+    assert without_password("postgresql://me:secret@host/study") == "postgresql://me@host/study"
+    assert without_password("/folder/study.sqlite") == "/folder/study.sqlite"
 
 
 # Validation
 
 
-def validation_of(path: Path) -> Any:
-    return load_tuning(path).validation
+def stage_and_validation(path: Path) -> Any:
+    validation = load_tuning(path).validation
+    return validation, stages_of(validation)[0]
 
 
-def test_only_an_interval_above_zero_confirms(tmp_path: Path) -> None:
-    validation = validation_of(write_study(tmp_path))
-    assert judge(validation, Pentanomial((1, 5, 40, 20, 9))).confirmed
-    assert not judge(validation, Pentanomial((5, 12, 40, 16, 6))).confirmed
-    assert not judge(validation, Pentanomial((0, 0, 0, 0, 0))).confirmed
-    assert judge(validation, Pentanomial((0, 0, 0, 0, 40))).confirmed
+def test_only_an_accepted_upper_hypothesis_validates(tmp_path: Path) -> None:
+    validation, stage = stage_and_validation(write_study(tmp_path))
+    assert judge(validation, stage, Pentanomial((10, 50, 400, 250, 90))).passed
+    assert not judge(validation, stage, Pentanomial((50, 120, 400, 160, 60))).passed
+    assert not judge(validation, stage, Pentanomial((0, 0, 0, 0, 0))).passed
+    assert not judge(validation, stage, Pentanomial((90, 250, 400, 50, 10))).passed
 
 
-def test_the_interval_is_the_statistics_own_at_95_percent(tmp_path: Path) -> None:
-    counts = Pentanomial((5, 30, 60, 40, 9))
-    verdict = judge(validation_of(write_study(tmp_path)), counts)
-    assert verdict.low == pytest.approx(counts.estimate().elo_low)
-    assert verdict.high == pytest.approx(counts.estimate().elo_high)
+def test_the_slow_match_must_not_speak_against_the_set(tmp_path: Path) -> None:
+    path = write_study(tmp_path, validation={"maximum_pairs": 6, "slow_pairs": 5})
+    validation = load_tuning(path).validation
+    first, second = stages_of(validation)
+    assert str(second.limits) == "nodes=240"
+    assert (first.kind, second.kind, second.pairs) == ("sprt", "fixed", 5)
+    assert judge(validation, second, Pentanomial((10, 20, 40, 20, 9))).passed
+    assert not judge(validation, second, Pentanomial((90, 250, 400, 50, 10))).passed
 
 
 @pytest.fixture(scope="module")
@@ -349,8 +428,9 @@ def improved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Tuned]:
     folder = tmp_path_factory.mktemp("improved")
     (folder / "few.epd").write_text(openings(60))
     (folder / "weak.toml").write_text(
-        'pairs = 4\ntrials = 3\nlimit = "nodes=300"\nopenings = "few.epd"\nparameters = ["quiescence"]\n'
-        "[set]\nquiescence = false\nhash_mb = 1\n[adjudication]\nmaximum_plies = 120\n[validation]\npairs = 20\n"
+        'budget = { games = 46 }\nlimit = "nodes=300"\nopenings = "few.epd"\nparameters = ["quiescence"]\n'
+        "[set]\nquiescence = false\nhash_mb = 1\n[adjudication]\nmaximum_plies = 120\n"
+        '[validation]\nelo_upper = 200\nslow_limit = "nodes=400"\nslow_pairs = 4\n'
     )
     (folder / "presets").mkdir()
     spec = load_tuning(folder / "weak.toml")
@@ -366,7 +446,8 @@ def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, Tuned]) -> None
     assert load_preset(str(tuned.preset), "xiangqi") == {"hash_mb": 1}
     assert "quiescence off" in read_toml(tuned.preset)["description"]
     data = tuning_data(tuned)
-    assert data["validation"]["low"] > 0
+    assert [entry["passed"] for entry in data["validation"]] == [True, True]
+    assert data["validation"][0]["test"]["verdict"] == "upper accepted"
     assert data["recommendation"]["changed"] == {"quiescence": True}
 
 
@@ -385,17 +466,17 @@ def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, Tune
 
 def test_tables_and_reports_are_written(played: tuple[Path, Path, Tuned]) -> None:
     _, out, tuned = played
-    rows = list(csv.DictReader((out / "trials.csv").open()))
-    assert [int(row["trial"]) for row in rows] == [1, 2, 3, 4, 5]
-    frame = trials_frame(tuned)
-    assert list(frame.columns)[:4] == ["trial", "null_depth", "lmr_base", "evaluation"]
-    assert (frame.games == 2 * frame.pairs).all()
+    rows = list(csv.DictReader((out / "rounds.csv").open()))
+    assert [int(row["round"]) for row in rows] == list(range(1, len(tuned.rounds) + 1))
+    frame = rounds_frame(tuned)
+    assert list(frame.columns)[:4] == ["round", "null_depth", "lmr_base", "evaluation"]
+    assert (frame[["LL", "LD", "even", "WD", "WW"]].sum(axis=1) == frame.pairs).all()
     assert tuned.report == out / "report.html"
     page = (out / "report.html").read_text()
     assert page.count("<svg") == 2
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "optimistic" in (out / "report.md").read_text()
-    assert (out / "plots" / "history.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "plots" / "convergence.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_command_prints_the_outcome(
@@ -418,13 +499,13 @@ def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
     path = write_study(tmp_path)
     assert elolab.main(["tune", str(path), "--out", str(tmp_path / "out"), "--dry-run", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert (data["games"], data["stored"], data["trials"]) == (2 * (5 * 3 + 6), 0, 5)
+    assert (data["games"], data["stored"], data["rounds"]) == (46, 0, 6)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
-    path = write_study(tmp_path, trials=2000)
+    path = write_study(tmp_path, games=20000)
     command = [sys.executable, str(ROOT / "elolab.py"), "tune", str(path), "--out", str(tmp_path / "out")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     deadline = time.monotonic() + 60
@@ -436,10 +517,3 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     error = process.communicate(timeout=60)[1]
     assert process.returncode == 130
     assert "games are stored; to go on: elolab tune" in error.splitlines()[-1]
-
-
-def test_a_study_needs_no_more_than_its_specification_to_open(played: tuple[Path, Path, Tuned], tmp_path: Path) -> None:
-    path, _, _ = played
-    spec: TuningSpec = load_tuning(path)
-    assert open_study(tmp_path / STUDY_NAME, spec).study_name == "small"
-    assert open_study(tmp_path / STUDY_NAME, spec).trials == []

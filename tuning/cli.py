@@ -22,6 +22,7 @@ from engine.command_line import (
 
 if TYPE_CHECKING:
     from tuning.conditions import Conditions
+    from tuning.spec import TuningSpec
 
 COUNTED_GAME_SECONDS = 120 / 5_000_000
 """Seconds of one processor that a game is taken to need for each node a move, before any was played."""
@@ -45,9 +46,9 @@ def configure_tune(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab tune``."""
     _configure(parser, "study")
     parser.epilog = (
-        "Given again, the command goes on where it was stopped. A gain that a fresh match on reserved openings "
-        "confirms is written as a preset to configs/engines (where there is no configs folder, to DIR); if none is "
-        "confirmed, the exit code is 3."
+        "Given again, the command goes on where it was stopped. A gain that a sequential test on reserved openings "
+        "accepts is written as a preset to configs/engines (where there is no configs folder, to DIR); if none is, "
+        "the exit code is 3."
     )
 
 
@@ -56,18 +57,12 @@ def run_tune(arguments: argparse.Namespace) -> int:
     from engine.configuration import find_config
     from tuning.report import repeat_command, tuning_data, tuning_sentence, tuning_text
     from tuning.spec import load_tuning
-    from tuning.study import prepare_tuning, tune
+    from tuning.study import tune
 
     spec = load_tuning(find_config("tuning", arguments.spec))
     directory = _folder(arguments.out, spec.name)
     if arguments.dry_run:
-        plan = prepare_tuning(spec)
-        facts = {
-            "trials": spec.trials,
-            "openings_for_tuning": len(plan.openings),
-            "openings_for_validation": len(plan.reserved),
-        }
-        return _describe(spec.conditions, directory, plan.games, facts, arguments)
+        return _describe_tuning(spec, directory, arguments)
     tuned = _uninterrupted(
         lambda: tune(
             spec,
@@ -79,6 +74,14 @@ def run_tune(arguments: argparse.Namespace) -> int:
     if tuned is None or tuned.interrupted:
         _say_how_to_resume(repeat_command("tune", spec.conditions, directory), directory)
         return 130
+    if tuned.waiting_for:
+        rounds = ", ".join(str(number + 1) for number in tuned.waiting_for)
+        print(
+            f"elolab: other workers are still playing the rounds {rounds}; when they have finished, give the same "
+            "command again for the playoff and the validation",
+            file=sys.stderr,
+        )
+        return tuned.exit_code
     if arguments.json:
         print_json(tuning_data(tuned))
     else:
@@ -90,6 +93,29 @@ def run_tune(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         print(f"elolab: {tuning_sentence(tuned)}", file=sys.stderr)
     return tuned.exit_code
+
+
+def _describe_tuning(spec: TuningSpec, directory: Path, arguments: argparse.Namespace) -> int:
+    from tuning.rounds import rounds_of
+    from tuning.study import prepare_tuning
+
+    plan = prepare_tuning(spec)
+    facts = {
+        "dimensions": len(spec.space.dimensions),
+        "openings_for_tuning": len(plan.openings),
+        "openings_for_validation": len(plan.reserved),
+    }
+    if plan.games is not None:
+        facts["rounds"] = len(rounds_of(spec, plan.games))
+        return _describe(spec.conditions, directory, plan.games, facts, arguments)
+    if arguments.json:
+        print_json({"name": spec.name, "folder": str(directory), **facts, "seconds": spec.budget.seconds})
+        return 0
+    from arena.progress import duration_text
+
+    print(f"{spec.name}: {duration_text(spec.budget.seconds or 0)} (hours:minutes:seconds), then the validation")
+    print(", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in facts.items()))
+    return 0
 
 
 # ablate

@@ -47,7 +47,7 @@ class Match:
 class Runner(Protocol):
     """What plays games: ``arena.executor.GameRunner``."""
 
-    def run(self, jobs: Iterable[GameJob]) -> Iterator[GameRecord]:
+    def run(self, jobs: Iterable[GameJob | None]) -> Iterator[GameRecord]:
         """Play the jobs and yield the records as the games end."""
 
 

@@ -17,13 +17,13 @@ from engine.rules import Adjudication, Rules
 from tuning import charts
 from tuning.conditions import Conditions
 from tuning.document import Commands, Document, Facts, Grid, Note, Section, write_document
-from tuning.recommend import Recommendation
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from tuning.ablation import Ablated, AblationRow
-    from tuning.study import Trial, Tuned
+    from tuning.study import RoundEnd, Tuned
+    from tuning.validate import Verdict
 
 TEXT_WIDTH = 80
 MINUS = "\N{MINUS SIGN}"
@@ -42,214 +42,248 @@ def interval_text(low: float, high: float) -> str:
 # Studies
 
 
-def trials_frame(tuned: Tuned) -> DataFrame:
-    """The trials as a pandas table, one row each, in their order.
+def rounds_frame(tuned: Tuned) -> DataFrame:
+    """The rounds as a pandas table, in their order.
 
-    Columns: ``trial`` (from 1), one column for every dimension (what was played), ``elo``, ``elo_error`` (half the
-    width of the 95 % interval), ``elo_low``, ``elo_high``, ``los``, ``pairs``, ``games``, ``LL``, ``LD``, ``even``,
-    ``WD``, ``WW`` (pairs by outcome, the candidate's view), ``predicted_elo`` and ``predicted_deviation`` (what the
-    model of all trials makes of the set; missing before the last trial is played), ``same_as`` (the earlier trial with
-    the same set, from 1).
+    Columns: ``round`` (from 1), one for every dimension (the set at the centre when the round began, or the trial's),
+    ``elo`` (against the base: of the set at the centre by the model of the time, of a trial as observed), ``pairs``,
+    ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's pairs by outcome, from the view of each duel's first set),
+    ``total_pairs`` (of the study so far), and ``final_elo``, ``final_deviation`` (what the model of all games makes of
+    the set).
     """
     import pandas
 
-    sets = [trial.values for trial in tuned.trials]
-    unknown = [math.nan] * len(sets)
-    found = tuned.recommendation
-    mean, deviation = (unknown, unknown) if found is None else map(list, found.model.predict(sets))
-    rows: list[dict[str, Any]] = []
-    for trial, predicted, spread in zip(tuned.trials, mean, deviation, strict=True):
-        estimate, counts = trial.counts.estimate(), trial.counts
-        rows.append(
-            {
-                "trial": trial.number + 1,
-                **trial.values,
-                "elo": estimate.elo,
-                "elo_error": estimate.elo_error,
-                "elo_low": estimate.elo_low,
-                "elo_high": estimate.elo_high,
-                "los": estimate.los,
-                "pairs": counts.pairs,
-                "games": 2 * counts.pairs,
-                **dict(zip(("LL", "LD", "even", "WD", "WW"), counts.counts, strict=True)),
-                "predicted_elo": float(predicted),
-                "predicted_deviation": float(spread),
-                "same_as": None if trial.same_as is None else trial.same_as + 1,
-            }
-        )
-    return pandas.DataFrame(rows).astype({"same_as": "Int64"})
+    assert tuned.model is not None
+    mean, deviation = tuned.model.gain([end.values for end in tuned.rounds])
+    rows = [
+        {
+            "round": end.number + 1,
+            **dict(zip(tuned.spec.space.names, end.values, strict=True)),
+            "elo": end.elo,
+            "pairs": end.counts.pairs,
+            **dict(zip(("LL", "LD", "even", "WD", "WW"), end.counts.counts, strict=True)),
+            "total_pairs": end.pairs,
+            "final_elo": float(expected),
+            "final_deviation": float(spread),
+        }
+        for end, expected, spread in zip(tuned.rounds, mean, deviation, strict=True)
+    ]
+    return pandas.DataFrame(rows)
 
 
 def write_tuning_report(tuned: Tuned) -> Path:
-    """Write trials.csv, report.md, report.html and the plots; returns the path of report.html."""
-    table = trials_frame(tuned)
-    replace_file(tuned.directory / "trials.csv", lambda stream: table.to_csv(stream, index=False))
+    """Write rounds.csv, report.md, report.html and the plots; returns the path of report.html."""
+    if tuned.model is not None:
+        table = rounds_frame(tuned)
+        replace_file(tuned.directory / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
     return write_document(tuned.directory, _tuning_document(tuned))
 
 
 def _tuning_document(tuned: Tuned) -> Document:
-    from tuning.study import observations
-
     spec = tuned.spec
-    found = tuned.recommendation
-    assert found is not None
-    predicted = [float(value) for value in found.model.predict([trial.values for trial in tuned.trials])[0]]
+    sections = [Section("outcome", "Parameters", (_parameters_grid(tuned), Note(_preset_sentence(tuned))))]
+    sections.append(Section("validation", "Validation", _validation_blocks(tuned)))
+    if tuned.model is not None and tuned.decision is not None:
+        sections += [
+            Section("convergence", "Convergence", _convergence_blocks(tuned)),
+            Section("model", "The model", _model_blocks(tuned)),
+        ]
+    sections += [
+        Section("conditions", "What was played", (Facts(_tuning_facts(tuned)),)),
+        Section("repeat", "To repeat it", (Commands((repeat_command("tune", spec.conditions, tuned.directory),)),)),
+    ]
+    return Document(title=spec.name, kicker="Tuning report", summary=tuning_sentence(tuned), sections=tuple(sections))
+
+
+def _convergence_blocks(tuned: Tuned) -> tuple[Any, ...]:
+    unit = "centre" if tuned.spec.sampler == "duel" else "trial's set"
     history = Plot(
-        "history",
-        "Trials",
-        f"Each point is a match of {spec.pairs} pairs against {spec.conditions.base_name}, with its 95 % interval; the "
-        "bar beside it is what the model of all trials expects of the same set. The distance between the highest "
-        "point and its bar is luck.",
-        charts.history_chart(tuned, predicted),
+        "convergence",
+        "Gain against games",
+        f"Expected Elo against {tuned.spec.base_name} of every round's {unit}, by the model of all games with its 90 % "
+        "band, and the estimate of the time where there was one. The diamond is the recommendation with the playoff's "
+        "interval; the other one, if there is one, its validation.",
+        charts.convergence_chart(tuned),
     )
+    return (history, Note(optimism_sentence(tuned)))
+
+
+def _model_blocks(tuned: Tuned) -> tuple[Any, ...]:
     slices = Plot(
         "slices",
         "The model through the recommendation",
-        "Expected Elo along one parameter, the others as recommended, with 95 % band; points are all trials, whatever "
-        "their other parameters. The dotted line is the base's value, the full one the recommended. A flat line "
-        "means that the parameter does not matter here.",
-        charts.slices_chart(spec.space, found, observations(tuned.spec, tuned.trials)),
+        "Expected Elo along one parameter, the others as recommended, relative to the recommendation, with 90 % band. "
+        "Bars below show where games were played. The dotted line is the base's value, the full one the recommended.",
+        charts.slices_chart(tuned),
     )
-    return Document(
-        title=spec.name,
-        kicker="Tuning report",
-        summary=tuning_sentence(tuned),
-        sections=(
-            Section("parameters", "Parameters", (_parameters_grid(tuned), Note(_preset_sentence(tuned)))),
-            Section("validation", "Validation", _validation_blocks(tuned)),
-            Section("trials", "Trials", (history, Note(optimism_sentence(tuned)), slices)),
-            Section("conditions", "What was played", (Facts(_tuning_facts(tuned)),)),
-            Section("repeat", "To repeat it", (Commands((repeat_command("tune", spec.conditions, tuned.directory),)),)),
-        ),
-    )
+    return (slices,)
 
 
 def tuning_sentence(tuned: Tuned) -> str:
     """The outcome in one or two sentences."""
-    spec, found = tuned.spec, tuned.recommendation
-    base = spec.conditions.base_name
-    if found is None:
-        return f"{len(tuned.trials)} of {spec.trials} trials are finished."
-    if tuned.verdict is None:
+    spec = tuned.spec
+    if tuned.decision is None:
+        return f"{len(tuned.rounds)} of {tuned.planned_rounds} rounds are finished."
+    if not tuned.verdicts:
         return (
-            f"No set of parameters looks better than {base} after {len(tuned.trials)} trials, so there was nothing to "
-            "validate."
+            f"No set of parameters looks better than {spec.base_name} after {tuned.games} games, so there was nothing "
+            "to validate."
         )
-    verdict = tuned.verdict
-    level = f"{100 * (1 - verdict.alpha):g} % interval"
-    gain = (
-        f"{signed(verdict.estimate.elo)} Elo against {base}, {level} {interval_text(verdict.low, verdict.high)}, over "
-        f"{verdict.counts.pairs} pairs on openings that the tuning never saw"
-    )
-    if verdict.confirmed:
-        return f"A gain is confirmed: {gain}."
-    return f"No gain is confirmed: {gain}; the interval reaches down to 0 or below, so nothing was written as a preset."
+    texts = []
+    for verdict in tuned.verdicts:
+        estimate = verdict.estimate
+        outcome = "" if verdict.test is None else f", {_test_words(verdict)}"
+        texts.append(
+            f"{signed(estimate.elo)} Elo {interval_text(estimate.elo_low, estimate.elo_high)} over "
+            f"{verdict.counts.pairs} pairs at {verdict.limits}{outcome}"
+        )
+    found = "; ".join(texts)
+    if tuned.confirmed:
+        return f"A gain is confirmed on openings that the tuning never saw: {found}."
+    return f"No gain is confirmed, so nothing was written as a preset: {found}."
 
 
-def expected_elo(found: Recommendation, trial: Trial) -> float:
-    """What the model of all trials expects of a trial's set."""
-    return float(found.model.predict([trial.values])[0][0])
+def _test_words(verdict: Verdict) -> str:
+    assert verdict.test is not None
+    words = {
+        "upper accepted": "the gain was accepted",
+        "lower accepted": "the gain was rejected",
+        "undecided": "undecided",
+    }
+    return words[verdict.test.verdict]
+
+
+def best_round(tuned: Tuned) -> RoundEnd | None:
+    """The trial with the best observed result, of a sampler that has such; the earliest of several."""
+    if tuned.spec.sampler == "duel":
+        return None
+    played = [end for end in tuned.rounds if end.counts.pairs]
+    return max(played, key=lambda end: (end.elo, -end.number), default=None)
+
+
+def optimism(tuned: Tuned) -> dict[str, float] | None:
+    """By how much the best observed result flatters itself, in Elo: ``observed``, ``expected`` and their difference.
+
+    Of trials it is the best trial; of duels, where no set meets the base, the highest estimate that a round's centre
+    had at its time.
+    """
+    if tuned.model is None or not tuned.rounds:
+        return None
+    best = best_round(tuned) or max(tuned.rounds, key=lambda end: (end.elo, -end.number))
+    expected = float(tuned.model.gain([best.values])[0][0])
+    return {"round": best.number + 1, "observed": best.elo, "expected": expected, "optimism": best.elo - expected}
 
 
 def optimism_sentence(tuned: Tuned) -> str:
-    """By how much the best observed trial flatters itself."""
-    from tuning.study import best_trial
-
-    found, best = tuned.recommendation, best_trial(tuned.trials)
-    if found is None or best is None:
-        return "No trial played a set other than the base."
-    expected = expected_elo(found, best)
-    if found.values == tuned.spec.space.default:
-        choice = "Recommended is the base itself: the model expects no more of any set that was tried."
-    else:
-        choice = (
-            f"Recommended is the {found.method}: it expects {signed(found.predicted_elo)} Elo (standard deviation "
-            f"{found.predicted_deviation:.1f})."
-        )
+    """The recommendation and, beside it, the winner's curse of the best trial."""
+    found, best = tuned.decision, optimism(tuned)
+    assert found is not None
+    low, high = found.interval()
+    choice = (
+        "Recommended is the base itself: nothing else is expected to be stronger."
+        if found.kind == "base"
+        else f"Recommended is the {found.kind}: {signed(found.gain)} Elo expected, 90 % interval "
+        f"{interval_text(low, high)}."
+    )
+    if best is None:
+        return choice
+    what = "The best trial" if tuned.spec.sampler != "duel" else "The highest estimate of a centre at its time"
     return (
-        f"The best trial, number {best.number + 1}, scored {signed(best.elo)} Elo; the model of all trials expects "
-        f"{signed(expected)} of that set: it is optimistic by {best.elo - expected:.1f} Elo. {choice}"
+        f"{choice} {what}, of round {best['round']:.0f}, was {signed(best['observed'])} Elo; the model of all games "
+        f"expects {signed(best['expected'])} of that set: it was optimistic by {best['optimism']:.1f} Elo."
     )
 
 
 def _preset_sentence(tuned: Tuned) -> str:
     if tuned.preset is not None:
-        return f"Written as the preset {tuned.preset}."
+        return f"Written as {tuned.preset}."
     return "Not written as a preset: only a confirmed gain is."
 
 
 def _parameters_grid(tuned: Tuned) -> Grid:
-    found = tuned.recommendation
-    assert found is not None
     rows = []
     for dimension in tuned.spec.space.dimensions:
-        base, recommended = tuned.spec.space.default[dimension.name], found.values[dimension.name]
+        base = tuned.spec.space.default[dimension.name]
+        recommended = base if tuned.decision is None else tuned.recommended[dimension.name]
         tried = (
             ", ".join(format_value(value) for value in dimension.choices)
             if dimension.choices
             else f"{dimension.low} to {dimension.high}{', log scale' if dimension.scale == 'log' else ''}"
         )
-        row = BY_NAME[dimension.name]
+        unit, doc = ("", "") if tuned.spec.engine is not None else _unit_and_doc(dimension.name)
         changed = "" if base == recommended else "changed"
-        rows.append((dimension.name, format_value(base), format_value(recommended), changed, row.unit, tried, row.doc))
+        rows.append((dimension.name, format_value(base), format_value(recommended), changed, unit, tried, doc))
     heads = ("Parameter", "Base", "Recommended", "", "Unit", "Searched", "What it is")
     return Grid(heads, tuple(rows), (1, 2))
 
 
+def _unit_and_doc(name: str) -> tuple[str, str]:
+    return BY_NAME[name].unit, BY_NAME[name].doc
+
+
 def _validation_blocks(tuned: Tuned) -> tuple[Any, ...]:
-    verdict = tuned.verdict
-    if verdict is None:
+    if not tuned.verdicts:
         return (Note(tuning_sentence(tuned)),)
-    estimate = verdict.estimate
-    level = f"{100 * (1 - verdict.alpha):g} % interval"
-    grid = Grid(
-        ("Match", "Elo", level, "LOS, %", "Pairs", "LL / LD / even / WD / WW", "Limit"),
-        (
+    rows = []
+    for verdict in tuned.verdicts:
+        estimate = verdict.estimate
+        ratio = "" if verdict.test is None else f"{verdict.test.log_likelihood_ratio:.2f}"
+        bounds = "" if verdict.test is None else f"{verdict.test.lower_bound:.2f} to {verdict.test.upper_bound:.2f}"
+        result = _test_words(verdict) if verdict.test is not None else "fixed length"
+        rows.append(
             (
-                "recommended",
-                signed(estimate.elo),
-                interval_text(verdict.low, verdict.high),
-                percent_text(estimate.los),
-                str(verdict.counts.pairs),
-                " / ".join(map(str, verdict.counts.counts)),
-                str(tuned.spec.validation.limits),
-            ),
-        ),
-        (1, 2, 3, 4, 5),
-    )
+                str(verdict.limits), signed(estimate.elo), interval_text(estimate.elo_low, estimate.elo_high),
+                percent_text(estimate.los), str(verdict.counts.pairs), " / ".join(map(str, verdict.counts.counts)),
+                ratio, bounds, result,
+            )
+        )  # fmt: skip
+    heads = (
+        "Limit", "Elo", "95 % interval", "LOS, %", "Pairs", "LL / LD / even / WD / WW", "LLR", "Bounds", "Outcome",
+    )  # fmt: skip
+    validation = tuned.spec.validation
     rule = Note(
-        "Elo is the recommendation's minus the base's. The openings are of the half of the suite that is reserved for "
-        f"validation. The gain counts as confirmed if the lower bound of the {level} is above 0; the number of pairs "
-        "was fixed beforehand. LOS is the probability that the recommendation is the stronger."
+        "Elo is the recommendation's minus the base's, on openings of the half of the suite that is reserved for "
+        f"validation. The sequential test asks for {validation.elo_lower:g} against {validation.elo_upper:g} "
+        f"{validation.model} Elo, alpha {validation.alpha:g}, beta {validation.beta:g}; after it, Elo and interval are "
+        "somewhat too far from 0. A match of fixed length passes unless its whole interval lies below 0."
     )
-    return (grid, rule)
+    return (Grid(heads, tuple(rows), (1, 2, 3, 4, 5, 6, 7)), rule)
 
 
 def _tuning_facts(tuned: Tuned) -> tuple[tuple[str, str], ...]:
     spec = tuned.spec
-    openings = "openings of their own" if spec.has_fresh_openings else "the same openings"
-    batch = "" if spec.batch == 1 else f", {spec.batch} chosen at a time"
-    return (
-        ("Trials", f"{len(tuned.trials)}{batch}, {spec.pairs} pairs each on {openings}; sampler {spec.sampler}"),
-        ("Limit", f"{spec.conditions.limits}; validation {spec.validation.limits}"),
-        *_condition_facts(spec.conditions),
-        ("Games", f"{tuned.games} in games.sqlite; digest {tuned.digest}"),
-        ("Study", "study.sqlite holds the trials as an Optuna study (optuna-dashboard sqlite:///study.sqlite)"),
+    budget = f"{spec.budget.games} games" if spec.budget.games is not None else f"{spec.budget.seconds:g} seconds"
+    method = (
+        f"duels, the centre moves after every {spec.batch}" if spec.sampler == "duel" else f"sampler {spec.sampler}"
     )
+    early = "; ended early, little was left to gain" if tuned.stopped_early else ""
+    storage = STORAGE_TEXT if spec.storage is None else "a shared storage holds the rounds as trials of an Optuna study"
+    return (
+        ("Budget", budget),
+        ("Rounds", f"{len(tuned.rounds)} of {tuned.planned_rounds}; {method}{early}"),
+        ("Limit", str(spec.conditions.limits)),
+        *_condition_facts(spec.conditions),
+        ("Games", f"{tuned.games} in games.sqlite, validation included; digest {tuned.digest}"),
+        ("Study", storage),
+    )
+
+
+STORAGE_TEXT = "study.sqlite holds the rounds as trials of an Optuna study (optuna-dashboard sqlite:///study.sqlite)"
 
 
 def tuning_text(tuned: Tuned) -> str:
     """The outcome for a terminal of 80 columns."""
     import textwrap
 
-    found = tuned.recommendation
-    assert found is not None
-    lines = [f"{'parameter':<24}  {tuned.spec.conditions.base_name[:22]:>22}  {'recommended':>22}"]
+    lines = [f"{'parameter':<24}  {tuned.spec.base_name[:22]:>22}  {'recommended':>22}"]
     for name in tuned.spec.space.names:
-        base, recommended = tuned.spec.space.default[name], found.values[name]
+        base = tuned.spec.space.default[name]
+        recommended = base if tuned.decision is None else tuned.recommended[name]
         mark = "" if base == recommended else "  *"
-        lines.append(f"{name:<24}  {format_value(base):>22}  {format_value(recommended):>22}{mark}")
-    parts = ["\n".join(lines), textwrap.fill(optimism_sentence(tuned), TEXT_WIDTH)]
+        lines.append(f"{name[:24]:<24}  {format_value(base):>22}  {format_value(recommended):>22}{mark}")
+    parts = ["\n".join(lines)]
+    if tuned.decision is not None:
+        parts.append(textwrap.fill(optimism_sentence(tuned), TEXT_WIDTH))
     parts.append(textwrap.fill(tuning_sentence(tuned), TEXT_WIDTH))
     if tuned.preset is not None:
         parts.append(f"preset: {tuned.preset}")
@@ -258,50 +292,50 @@ def tuning_text(tuned: Tuned) -> str:
 
 def tuning_data(tuned: Tuned) -> dict[str, Any]:
     """The outcome as plain data, figures unrounded."""
-    from tuning.study import best_trial
-
-    found, verdict = tuned.recommendation, tuned.verdict
     data: dict[str, Any] = {
         "name": tuned.spec.name,
         "folder": str(tuned.directory),
-        "trials": len(tuned.trials),
-        "planned_trials": tuned.spec.trials,
+        "rounds": len(tuned.rounds),
+        "planned_rounds": tuned.planned_rounds,
         "games": tuned.games,
         "interrupted": tuned.interrupted,
+        "stopped_early": tuned.stopped_early,
         "confirmed": tuned.confirmed,
         "preset": None if tuned.preset is None else str(tuned.preset),
         "games_digest": tuned.digest or None,
         "report": None if tuned.report is None else str(tuned.report),
     }
+    found = tuned.decision
     if found is not None:
-        best = best_trial(tuned.trials)
+        low, high = found.interval()
         data["recommendation"] = {
-            "parameters": found.values,
-            "changed": tuned.spec.conditions.differences(found.values),
-            "predicted_elo": found.predicted_elo,
-            "predicted_deviation": found.predicted_deviation,
-            "method": found.method,
+            "parameters": tuned.recommended,
+            "changed": {
+                name: value for name, value in tuned.recommended.items() if value != tuned.spec.space.default[name]
+            },
+            "kind": found.kind,
+            "expected_elo": found.gain,
+            "deviation": found.deviation,
+            "low": low,
+            "high": high,
         }
-        data["best_trial"] = None
-        if best is not None:
-            data["best_trial"] = {
-                "trial": best.number + 1,
-                "parameters": best.values,
-                "elo": best.elo,
-                "predicted_elo": expected_elo(found, best),
-                "optimism": best.elo - expected_elo(found, best),
-            }
-    if verdict is not None:
-        data["validation"] = {
-            **asdict(verdict.estimate),
-            "pentanomial": list(verdict.counts.counts),
-            "pairs": verdict.counts.pairs,
-            "low": verdict.low,
-            "high": verdict.high,
-            "alpha": verdict.alpha,
-            "confirmed": verdict.confirmed,
-        }
+        data["winners_curse"] = optimism(tuned)
+    data["validation"] = [verdict_data(verdict) for verdict in tuned.verdicts]
     return data
+
+
+def verdict_data(verdict: Verdict) -> dict[str, Any]:
+    """A validation as plain data."""
+    test = None if verdict.test is None else {**asdict(verdict.test), "verdict": verdict.test.verdict}
+    return {
+        **asdict(verdict.estimate),
+        "limit": str(verdict.limits),
+        "kind": verdict.kind,
+        "pentanomial": list(verdict.counts.counts),
+        "pairs": verdict.counts.pairs,
+        "test": test,
+        "passed": verdict.passed,
+    }
 
 
 # Ablations

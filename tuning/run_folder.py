@@ -23,14 +23,16 @@ class RunError(UserError):
     """A study or an ablation that cannot be run as asked; names the folder or file and the remedy."""
 
 
-def read_openings(conditions: Conditions, part: str, pairs: int, key: str = "pairs") -> tuple[Suite, tuple[int, ...]]:
-    """The suite and the places in it of the openings of ``pairs`` pairs, all different.
+def read_openings(
+    conditions: Conditions, part: str, pairs: int | None, key: str = "pairs"
+) -> tuple[Suite, tuple[int, ...]]:
+    """The suite and the places in it of the openings of ``pairs`` pairs, all different; ``None`` for all there are.
 
     ``part`` is the half to take them from; ``key`` is named in the error if it has too few.
     """
     suite = load_suite(conditions.openings, conditions.game)
     half: SuitePart = suite.part(part)
-    if pairs > len(half):
+    if (pairs is not None and pairs > len(half)) or not len(half):
         name = "" if part == "all" else f"{part} half of the "
         raise RunError(
             f"{conditions.source}: {key} = {pairs} needs as many different openings, but the {name}suite "

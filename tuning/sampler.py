@@ -1,7 +1,8 @@
-"""Optuna's samplers by name, each made to give the same suggestion for the same trial after any stop.
+"""Optuna's samplers by name, each made to give the same suggestion for the same trial after any stop, and ours.
 
-A suggestion is a function of the study's random seed, the trial's number and the trials before it: for every trial the
-sampler is made anew with a seed derived from the first two, so that nothing is lost with a process.
+``DuelSampler`` suggests the centre of the walk of duels. What the others suggest is a function of the study's random
+seed, the trial's number and the trials before it: for every trial the sampler is made anew with a seed derived from the
+first two, so that nothing is lost with a process.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
-from optuna.samplers import BaseSampler, CmaEsSampler, QMCSampler, RandomSampler, TPESampler
+from optuna.samplers import BaseSampler, CmaEsSampler, GPSampler, QMCSampler, RandomSampler, TPESampler
 
 from engine.errors import UserError
 from engine.parameters import Value
+from tuning.duels import Walk
 from tuning.space import Dimension
 
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 
-PACKAGES = {"cmaes": "cmaes", "qmc": "scipy"}
-"""Samplers that need a package which elolab does not bring along."""
+PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
+"""Samplers that need packages which elolab does not bring along."""
 
 
 class SamplerError(UserError):
@@ -35,12 +37,12 @@ class SamplerError(UserError):
 
 def check_sampler(name: str, where: str) -> None:
     """Raise ``SamplerError`` if the sampler needs a package that is not installed."""
-    package = PACKAGES.get(name)
-    if package is not None and find_spec(package) is None:
-        raise SamplerError(
-            f"{where}: sampler = {name!r} needs the Python package {package!r}, which is not installed; "
-            f"pip install {package}, or use sampler = 'tpe'"
-        )
+    for package in PACKAGES.get(name, ()):
+        if find_spec(package) is None:
+            raise SamplerError(
+                f"{where}: sampler = {name!r} needs the Python package {package!r}, which is not installed; "
+                f"pip install {package}, or use sampler = 'duel'"
+            )
 
 
 def distribution_of(dimension: Dimension) -> BaseDistribution:
@@ -107,7 +109,7 @@ class ReproducibleSampler(BaseSampler):
 
     def _takes(self, distribution: BaseDistribution) -> bool:
         """Whether the inner sampler can draw the dimension together with others."""
-        return self._name == "tpe" or not isinstance(distribution, CategoricalDistribution)
+        return self._name in ("tpe", "gp") or not isinstance(distribution, CategoricalDistribution)
 
     def _sampler_for(self, number: int) -> BaseSampler:
         seed = trial_seed(self._seed, number)
@@ -117,9 +119,35 @@ class ReproducibleSampler(BaseSampler):
                 return TPESampler(seed=seed, n_startup_trials=self._startup_trials, multivariate=True)
             if self._name == "cmaes":
                 return CmaEsSampler(seed=seed, warn_independent_sampling=False)
+            if self._name == "gp":
+                return GPSampler(seed=seed, n_startup_trials=self._startup_trials, deterministic_objective=False)
             if self._name == "qmc":
                 return _NumberedQuasiMonteCarlo(number, trial_seed(self._seed, 0), seed)
             return RandomSampler(seed=seed)
+
+
+class DuelSampler(BaseSampler):
+    """Suggests the set at the centre of a walk of duels, which whoever plays the trial moves on (``tuning.duels``)."""
+
+    def __init__(self, walk: Walk, distributions: Mapping[str, BaseDistribution]) -> None:
+        self.walk = walk
+        self._distributions = dict(distributions)
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """All dimensions, always."""
+        return dict(self._distributions)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The centre as it is now."""
+        return dict(zip(self._distributions, self.walk.values(), strict=True))
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """Never asked for a dimension of the study: ``sample_relative`` covers them all."""
+        return self.sample_relative(study, trial, {})[param_name]
 
 
 class _NumberedQuasiMonteCarlo(QMCSampler):

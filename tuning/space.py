@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from engine.configuration import ConfigurationError, Table
@@ -13,6 +14,7 @@ from engine.parameters import BY_NAME, Parameter, Value, find, parameters_of
 from tuning.conditions import is_active, why_without_effect
 
 DIMENSION_KEYS = ("low", "high", "step", "scale", "choices")
+OPTION_KEYS = (*DIMENSION_KEYS, "default")
 SCALES = ("linear", "log")
 
 
@@ -38,6 +40,25 @@ class Dimension:
             number, low, high = math.log(max(number, 1.0)), math.log(low), math.log(high)
         return (number - low) / (high - low)
 
+    def value_at(self, coordinate: float, threshold: float = 0.5) -> int:
+        """The value of a range at a coordinate, which may lie beyond the ends.
+
+        Between two values it is the upper one if the way to it is more than ``threshold`` done: with thresholds drawn
+        evenly from 0 to 1 the values come up in proportion.
+        """
+        inside = min(max(coordinate, 0.0), 1.0)
+        if self.scale == "log":
+            number = math.exp(math.log(self.low) + inside * (math.log(self.high) - math.log(self.low)))
+        else:
+            number = self.low + inside * (self.high - self.low)
+        below = self.low + math.floor((number - self.low) / self.step + 1e-9) * self.step
+        return min(below + self.step, self.high) if number - below > threshold * self.step + 1e-9 else below
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Every value, in order."""
+        return self.choices or tuple(range(self.low, self.high + 1, self.step))
+
     def content(self) -> dict[str, Any]:
         """The dimension as plain data."""
         return asdict(self)
@@ -49,7 +70,9 @@ class Space:
 
     dimensions: tuple[Dimension, ...]
     base: tuple[tuple[str, Value], ...]
-    """Every parameter of the base."""
+    """Every parameter of the base; of an external engine, the options searched with their defaults."""
+    external: bool = False
+    """Whether the dimensions are options of an external engine, none of which depends on another."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,11 +85,33 @@ class Space:
         base = dict(self.base)
         return {name: base[name] for name in self.names}
 
+    @cached_property
+    def default_values(self) -> tuple[Value, ...]:
+        """The base's values in the order of the dimensions."""
+        return tuple(self.default.values())
+
+    @cached_property
+    def has_conditions(self) -> bool:
+        """Whether some dimension counts only beside certain values of others."""
+        return not self.external and any(BY_NAME[name].depends_on is not None for name in self.names)
+
     def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
         """What a suggestion amounts to: a parameter without effect beside the others has the base's value."""
         values = dict(self.base) | dict(suggested)
         default = self.default
-        return {name: values[name] if is_active(name, values) else default[name] for name in self.names}
+        return {
+            name: values[name] if self.external or is_active(name, values) else default[name] for name in self.names
+        }
+
+    def effective_values(self, suggested: Sequence[Value]) -> tuple[Value, ...]:
+        """The same of values in the order of the dimensions."""
+        if not self.has_conditions:
+            return tuple(suggested)
+        return tuple(self.effective(dict(zip(self.names, suggested, strict=True))).values())
+
+    def coordinates(self, values: Sequence[Value]) -> tuple[float, ...]:
+        """Where a set lies, in the order of the dimensions; see ``Dimension.coordinate``."""
+        return tuple(dimension.coordinate(value) for dimension, value in zip(self.dimensions, values, strict=True))
 
 
 def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limits) -> Space:
@@ -96,6 +141,54 @@ def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limit
     return Space(tuple(dimensions), tuple(base.items()))
 
 
+def read_options(table: Table) -> Space:
+    """Read the tables ``[dimensions.OPTION]`` of a study of an external engine: a range or choices, and ``default``.
+
+    Raises ``UserError`` with one line for the first mistake.
+    """
+    if "parameters" in table:
+        raise ConfigurationError(
+            f"{table.where}: parameters are of the built-in engine; an external engine's options are tables "
+            "[dimensions.OPTION] with default, low and high, or choices"
+        )
+    given = table.mapping("dimensions")
+    if not given:
+        raise ConfigurationError(f"{table.where}: nothing to tune; expected tables [dimensions.OPTION]")
+    dimensions, base = [], []
+    for name, entry in given.items():
+        own = Table(entry, f"{table.where}: [dimensions.{name}]", OPTION_KEYS)
+        dimension = _option_choice(name, own) if "choices" in own else _option_range(name, own)
+        default = own.value("default", expected="the value that the tuned one must beat")
+        if type(default) is not type(dimension.values[0]) or default not in dimension.values:
+            raise own.error("default", "one of the values searched")
+        dimensions.append(dimension)
+        base.append((name, default))
+    return Space(tuple(dimensions), tuple(base), external=True)
+
+
+LARGEST_OPTION = 10**9
+MOST_VALUES = 1_000_000
+"""Values of the longest range."""
+
+
+def _option_range(name: str, table: Table) -> Dimension:
+    low = table.whole("low", -LARGEST_OPTION, LARGEST_OPTION)
+    high = table.whole("high", -LARGEST_OPTION, LARGEST_OPTION)
+    return _checked_range(name, low, high, "linear", table)
+
+
+def _option_choice(name: str, table: Table) -> Dimension:
+    for key in ("low", "high", "step", "scale"):
+        if key in table:
+            raise ConfigurationError(f"{table.where}: {key} is for a range of whole numbers; use choices alone")
+    choices = table.value("choices")
+    if not isinstance(choices, list) or len(choices) < 2 or len({str(choice) for choice in choices}) < len(choices):
+        raise table.error("choices", "a list of at least two different values")
+    if not all(isinstance(choice, bool | int | str) for choice in choices):
+        raise table.error("choices", "texts, whole numbers, true or false")
+    return Dimension(name, choices=tuple(choices))
+
+
 def _dimension(row: Parameter, table: Table) -> Dimension:
     if "choices" in table or row.kind != "integer":
         return _choice(row, table)
@@ -106,15 +199,21 @@ def _dimension(row: Parameter, table: Table) -> Dimension:
     high = row.check(table.value("high", high), f"{table.where}: high")
     assert isinstance(low, int)
     assert isinstance(high, int)
+    return _checked_range(row.name, low, high, row.scale, table)
+
+
+def _checked_range(name: str, low: int, high: int, default_scale: str, table: Table) -> Dimension:
     if low >= high:
         raise ConfigurationError(f"{table.where}: low = {low} and high = {high}, expected low below high")
-    scale = table.choice("scale", SCALES, row.scale)
+    scale = table.choice("scale", SCALES, default_scale)
     step = table.whole("step", 1, high - low, 1)
     if scale == "log" and (low < 1 or step != 1):
         raise ConfigurationError(f"{table.where}: scale = 'log' needs low of at least 1 and no step; use 'linear'")
     if (high - low) % step:
         raise table.error("step", f"a divisor of {high - low} (high - low)")
-    return Dimension(row.name, low, high, step, scale)
+    if (high - low) // step > MOST_VALUES:
+        raise table.error("step", f"one that leaves at most {MOST_VALUES} values")
+    return Dimension(name, low, high, step, scale)
 
 
 def _choice(row: Parameter, table: Table) -> Dimension:

@@ -3,64 +3,121 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from engine.configuration import Table, read_toml
-from engine.limits import Limits
-from tuning.conditions import CONDITION_KEYS, Conditions, read_conditions, read_limits
-from tuning.space import Space, read_space
+from arena.records import PlayerSpec
+from arena.spec import read_player
+from arena.statistics import SPRT_MODELS
+from engine.configuration import ConfigurationError, Table, read_toml
+from engine.limits import GRAMMAR, Limits
+from engine.parameters import Value
+from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions, read_limits, short_name
+from tuning.playoff import SHARE
+from tuning.space import Space, read_options, read_space
 
-SAMPLERS = ("tpe", "cmaes", "random", "qmc")
+SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
 
 TUNING_KEYS = (
-    *CONDITION_KEYS, "sampler", "trials", "pairs", "trial_openings", "batch", "startup_trials", "parameters",
-    "dimensions", "validation",
+    *CONDITION_KEYS, "sampler", "budget", "round_pairs", "batch", "trials", "startup_trials", "stop_below", "storage",
+    "parameters", "dimensions", "engine", "validation",
 )  # fmt: skip
-TRIAL_OPENINGS = ("fresh", "common")
-VALIDATION_KEYS = ("pairs", "limit", "alpha", "preset")
+BUDGET_KEYS = ("games", "seconds", "minutes", "hours")
+VALIDATION_KEYS = (
+    "limit", "elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_limit", "slow_pairs",
+    "preset",
+)  # fmt: skip
+ENGINE_KEYS = ("protocol", "command", "options", "directory", "start_timeout", "margin", "watchdog", "restart")
+SLOW_KINDS = ("fixed", "sprt", "off")
 
-MAXIMUM_TRIALS = 100_000
-MAXIMUM_PAIRS = 100_000
+MAXIMUM_GAMES = 100_000_000
+MAXIMUM_ROUND_PAIRS = 100_000
 MAXIMUM_BATCH = 1000
+MAXIMUM_TRIALS = 100_000
 MAXIMUM_VALIDATION_PAIRS = 1_000_000
+LARGEST_ELO = 400
+SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
+LONGEST_SECONDS = 365 * 24 * 3600
+
+USUAL_ROUND_PAIRS = 200
+"""Pairs of a round, at a thousand nodes a move a few seconds of games: a trial costs Optuna's storage tens of ms."""
+FEWEST_ROUNDS = 10
+"""Smaller budgets have shorter rounds, so that there are this many."""
+USUAL_TRIALS = 80
+FEWEST_TRIALS, MOST_TRIALS = 2, 10_000
+FEWEST_PAIRS = 20
+"""The smallest budget: below it a study would be all luck."""
+SLOW_FACTOR = 4
+"""How many times the nodes, or the time, the slow validation gives."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the tuning may cost, its playoff included and its validation not: games or time, the other is ``None``."""
+
+    games: int | None
+    seconds: float | None
+
+    def content(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"games": self.games} if self.games is not None else {"seconds": self.seconds}
 
 
 @dataclass(frozen=True)
 class Validation:
-    """The fresh match that decides."""
+    """The matches on reserved openings that decide."""
 
-    pairs: int
-    """Colour-swapped pairs between the recommendation and the base."""
     limits: Limits
+    """Of the sequential test."""
+    elo_lower: float
+    elo_upper: float
+    """Its hypotheses; the gain is validated if the upper one is accepted."""
+    model: str
+    """``normalized`` or ``logistic``: the Elo in which they are meant."""
     alpha: float
-    """The gain counts as confirmed if the lower bound of its ``1 - alpha`` interval is above 0."""
+    beta: float
+    """Its error probabilities."""
+    maximum_pairs: int
+    """Where it ends undecided."""
+    slow: str
+    """The second match, at more nodes: ``fixed`` length, ``sprt`` or ``off``."""
+    slow_limits: Limits
+    slow_pairs: int
+    """Pairs of the second match if it is of fixed length."""
     preset: str
-    """Name of the preset that a confirmed recommendation becomes."""
+    """Name of the preset that a validated recommendation becomes."""
+
+    def content(self) -> dict[str, Any]:
+        """What decides its games and the verdict, as plain data."""
+        data = {"limit": str(self.limits), "slow_limit": str(self.slow_limits)}
+        names = ("elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_pairs")
+        return data | {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
 class TuningSpec:
-    """Everything that decides a study: which trials it makes, which games they are, and how they are judged."""
+    """Everything that decides a study: which games it plays, and how they are judged."""
 
     conditions: Conditions
     space: Space
+    engine: PlayerSpec | None
+    """The external engine whose options are searched; ``None`` for the built-in one."""
     sampler: str
     """One of ``SAMPLERS``."""
-    trials: int
-    pairs: int
-    """Colour-swapped pairs a trial."""
-    trial_openings: str
-    """``fresh``: every trial has openings of its own; ``common``: all trials have the same.
-
-    Similar sets play similar games from the same openings, so that with common ones the luck of neighbouring trials is
-    shared and cannot be averaged out; with fresh ones it is independent.
-    """
+    budget: Budget
+    round_pairs: int | None
+    """Pairs of a round of duels; ``None`` for a fitting number."""
     batch: int
-    """Trials whose parameters are chosen before the results of any of them are known."""
+    """Duels after which the centre moves."""
+    trials: int
+    """Trials of a sampler other than ``duel``: matches of equal length against the base."""
     startup_trials: int
-    """Trials that TPE draws at random before it starts to model."""
+    """Trials that TPE and GP draw at random before they start to model."""
+    stop_below: float
+    """Elo: the study ends early if no more than this is expected to be gained; 0 for never."""
+    storage: str | None
+    """URL of Optuna's storage; ``None`` for a file in the run's folder."""
     validation: Validation
 
     @property
@@ -69,32 +126,44 @@ class TuningSpec:
         return self.conditions.name
 
     @property
-    def has_fresh_openings(self) -> bool:
-        """Whether every trial has openings of its own."""
-        return self.trial_openings == "fresh"
+    def base_name(self) -> str:
+        """What the recommendation is compared with."""
+        return self.conditions.base_name if self.engine is None else f"{self.engine.name} as it is"
 
-    @property
-    def openings_needed(self) -> int:
-        """Different openings that all trials together play."""
-        return self.pairs * self.trials if self.has_fresh_openings else self.pairs
+    def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
+        """The player with these values of the dimensions, named by its differences from the base."""
+        if self.engine is None:
+            return self.conditions.player(values, limits)
+        default = self.space.default
+        changed = {name: value for name, value in values.items() if value != default[name]}
+        name = short_name(describe(changed)) if changed else short_name(self.base_name)
+        options = (*self.engine.options, *((name, option_text(value)) for name, value in values.items()))
+        return replace(self.engine, name=name, options=options, limits=limits or self.conditions.limits)
 
     def content(self) -> dict[str, Any]:
-        """What decides trials and games, as plain data."""
+        """What decides the games, as plain data."""
+        engine = None if self.engine is None else self.engine.content()
         return {
             **self.conditions.content(),
+            "engine": engine,
             "sampler": self.sampler,
+            "budget": self.budget.content(),
+            "round_pairs": self.round_pairs,
             "batch": self.batch,
-            "startup_trials": self.startup_trials,
-            "pairs": self.pairs,
-            "trial_openings": self.trial_openings,
             "trials": self.trials,
-            "dimensions": {dimension.name: dimension.content() for dimension in self.space.dimensions},
-            "validation": {
-                "pairs": self.validation.pairs,
-                "limit": str(self.validation.limits),
-                "alpha": self.validation.alpha,
+            "startup_trials": self.startup_trials,
+            "stop_below": self.stop_below,
+            "dimensions": {
+                dimension.name: {**dimension.content(), "default": self.space.default[dimension.name]}
+                for dimension in self.space.dimensions
             },
+            "validation": self.validation.content(),
         }
+
+
+def option_text(value: Value) -> str:
+    """A value as UCI wants to read it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def load_tuning(path: Path) -> TuningSpec:
@@ -109,28 +178,131 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     """
     table = Table(data, where, TUNING_KEYS)
     conditions = read_conditions(table, PurePath(where).stem)
-    space = read_space(table, conditions.base_values, conditions.game, conditions.limits)
-    validation = table.table("validation", VALIDATION_KEYS)
-    return TuningSpec(
+    engine = _engine(table, conditions) if "engine" in table else None
+    if engine is None:
+        space = read_space(table, conditions.base_values, conditions.game, conditions.limits)
+    else:
+        space = read_options(table)
+    spec = TuningSpec(
         conditions=conditions,
         space=space,
+        engine=engine,
         sampler=table.choice("sampler", SAMPLERS, SAMPLERS[0]),
-        trials=table.whole("trials", 1, MAXIMUM_TRIALS),
-        pairs=table.whole("pairs", 1, MAXIMUM_PAIRS),
-        trial_openings=table.choice("trial_openings", TRIAL_OPENINGS, TRIAL_OPENINGS[0]),
-        batch=table.whole("batch", 1, MAXIMUM_BATCH, 1),
+        budget=_budget(table),
+        round_pairs=table.whole("round_pairs", 1, MAXIMUM_ROUND_PAIRS) if "round_pairs" in table else None,
+        batch=table.whole("batch", 1, MAXIMUM_BATCH, 2),
+        trials=table.whole("trials", FEWEST_TRIALS, MOST_TRIALS, USUAL_TRIALS),
         startup_trials=table.whole("startup_trials", 1, MAXIMUM_TRIALS, 10),
-        validation=Validation(
-            pairs=validation.whole("pairs", 1, MAXIMUM_VALIDATION_PAIRS),
-            limits=read_limits(validation, conditions.limits),
-            alpha=validation.number("alpha", 0.0001, 0.5, 0.05),
-            preset=_preset_name(validation, conditions.name),
-        ),
+        stop_below=table.number("stop_below", 0, LARGEST_ELO, 0.0, "Elo"),
+        storage=table.text("storage", None, "the URL of an Optuna storage"),
+        validation=_validation(table, conditions),
+    )
+    _check_budget(spec)
+    return spec
+
+
+def _engine(table: Table, conditions: Conditions) -> PlayerSpec:
+    """The table ``[engine]``: an external engine over UCI."""
+    for key in ("base", "set"):
+        if key in table:
+            raise ConfigurationError(
+                f"{table.where}: {key} is of the built-in engine; an external one's settings are options = {{...}} in "
+                "[engine]"
+            )
+    own = table.table("engine", ENGINE_KEYS)
+    own.choice("protocol", ("uci",), "uci")
+    entry = {"protocol": "uci", **table.mapping("engine")}
+    player = read_player(entry, f"{table.where}: [engine]", conditions.game, conditions.limits)
+    repeated = [name for name, _ in player.options if name in table.mapping("dimensions")]
+    if repeated:
+        raise ConfigurationError(
+            f"{table.where}: [engine]: options: {repeated[0]} is searched too ([dimensions.{repeated[0]}]); remove one"
+        )
+    return player
+
+
+def _budget(table: Table) -> Budget:
+    expected = "one of { games = N }, { seconds = S }, { minutes = M }, { hours = H }"
+    table.value("budget", expected=expected)
+    own = table.table("budget", BUDGET_KEYS)
+    given = [key for key in BUDGET_KEYS if key in own]
+    if len(given) != 1:
+        raise table.error("budget", expected)
+    if given == ["games"]:
+        return Budget(own.whole("games", 1, MAXIMUM_GAMES), None)
+    unit = given[0]
+    return Budget(None, own.number(unit, 1 / SECONDS[unit], LONGEST_SECONDS / SECONDS[unit], unit=unit) * SECONDS[unit])
+
+
+def fewest_games(spec: TuningSpec) -> int:
+    """The smallest budget that the method can use."""
+    if spec.sampler == "duel":
+        pairs = max(FEWEST_PAIRS, 4 * len(spec.space.dimensions))
+    else:
+        pairs = max(FEWEST_PAIRS, spec.trials)
+    return 2 * (int(pairs / (1 - SHARE)) + 1)
+
+
+def _check_budget(spec: TuningSpec) -> None:
+    needed = fewest_games(spec)
+    if spec.budget.games is not None and spec.budget.games < needed:
+        whose = (
+            f"{len(spec.space.dimensions)} dimensions by duels"
+            if spec.sampler == "duel"
+            else f"{spec.trials} trials of the sampler {spec.sampler!r}"
+        )
+        raise ConfigurationError(
+            f"{spec.conditions.source}: budget: games = {spec.budget.games}, but {whose} need at least {needed}"
+        )
+
+
+def _validation(table: Table, conditions: Conditions) -> Validation:
+    own = table.table("validation", VALIDATION_KEYS)
+    limits = read_limits(own, conditions.limits)
+    lower = own.number("elo_lower", -LARGEST_ELO, LARGEST_ELO, 0.0)
+    upper = own.number("elo_upper", -LARGEST_ELO, LARGEST_ELO, 5.0)
+    if lower >= upper:
+        raise own.error("elo_upper", f"a number above elo_lower = {lower:g}")
+    return Validation(
+        limits=limits,
+        elo_lower=lower,
+        elo_upper=upper,
+        model=own.choice("model", SPRT_MODELS, SPRT_MODELS[0]),
+        alpha=own.number("alpha", 0.0001, 0.49, 0.05),
+        beta=own.number("beta", 0.0001, 0.49, 0.05),
+        maximum_pairs=own.whole("maximum_pairs", 1, MAXIMUM_VALIDATION_PAIRS, 10_000),
+        slow=own.choice("slow", SLOW_KINDS, SLOW_KINDS[0]),
+        slow_limits=_slow_limits(own, limits),
+        slow_pairs=own.whole("slow_pairs", 1, MAXIMUM_VALIDATION_PAIRS, 500),
+        preset=_preset_name(own, conditions.name),
     )
 
 
-def _preset_name(validation: Table, default: str) -> str:
-    name: str = validation.text("preset", default, "a name for the preset, without folder or suffix")
+def _slow_limits(table: Table, limits: Limits) -> Limits:
+    """The key ``slow_limit``; without it four times the nodes and times of the other match."""
+    if "slow_limit" in table:
+        text = table.text("slow_limit", expected=GRAMMAR)
+        return read_limits(Table({"limit": text}, table.where, ("limit",)))
+    return slower(limits)
+
+
+def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
+    """The same limits with so many times the nodes and times; a depth alone becomes one ply deeper."""
+    depth = limits.depth
+    if depth is not None and limits.nodes is None and not limits.is_timed:
+        depth += 1
+    return replace(
+        limits,
+        depth=depth,
+        nodes=None if limits.nodes is None else factor * limits.nodes,
+        move_time_ms=None if limits.move_time_ms is None else factor * limits.move_time_ms,
+        clock_ms=None if limits.clock_ms is None else factor * limits.clock_ms,
+        increment_ms=factor * limits.increment_ms,
+    )
+
+
+def _preset_name(table: Table, default: str) -> str:
+    name: str = table.text("preset", default, "a name for the preset, without folder or suffix")
     if PurePath(name).name != name or name.startswith("."):
-        raise validation.error("preset", "a name without folder or suffix")
+        raise table.error("preset", "a name without folder or suffix")
     return name.removesuffix(".toml")

@@ -1,18 +1,17 @@
-"""A study: trials asked from Optuna, played as matches against the base, told back, and judged by fresh games.
+"""A study: rounds of games that improve the parameters, a playoff, and validations that decide.
 
-Two files in the run's folder: the games (``arena.store``), which are the truth, and Optuna's study. A trial's
-parameters are a function of the specification and of the trials of earlier batches, its value is counted from the
-games; so a study that was stopped anywhere goes on as if it had not been, and a lost study file is made again from the
-games without playing one of them twice.
+Two stores: the games (``arena.store``), which are the truth, and Optuna's study (``tuning.storage``). What is played
+next is a function of the specification and of the games before, so that a study that was stopped anywhere goes on as if
+it had not been, and a lost study file is made again from the games without playing one of them twice.
 """
 
 from __future__ import annotations
 
-import contextlib
-import math
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -21,57 +20,54 @@ from arena.openings import Suite
 from arena.standings import signed
 from arena.statistics import Pentanomial
 from arena.store import Store
-from engine.errors import UserError
 from engine.parameters import Value
-from tuning.matches import Match, MatchTable, Runner
+from tuning.duels import Duel, Walk, tail_average
+from tuning.matches import MatchTable
+from tuning.playoff import INTERVAL_90, SHARE, Decision, decide, pairings
 from tuning.progress import RunProgress
-from tuning.recommend import Observation, Recommendation, recommend
+from tuning.response import (
+    Evidence,
+    ResponseModel,
+    Values,
+    combinations,
+    expected_remaining_gain,
+    fit,
+    maximum,
+)
+from tuning.rounds import (
+    FIRST_PLAYOFF_DUEL,
+    PLAYOFF_ROUND,
+    DuelGames,
+    Placed,
+    Round,
+    estimated_games,
+    rounds_of,
+    walk_pairs,
+)
 from tuning.run_folder import RunError, claim, read_openings
-from tuning.spec import TuningSpec
-from tuning.validate import Verdict, judge, validation_match, write_preset
+from tuning.spec import TuningSpec, fewest_games
+from tuning.validate import Verdict, play_validation, stages_of, write_preset
 
 if TYPE_CHECKING:
-    import optuna
-
     from engine.engine import StopFlag
+    from tuning.storage import RoundResult, Study
 
-STUDY_NAME = "study.sqlite"
+STORED_CONTENT = "tuning"
+WORKER_FACT = "tuning worker"
+ESTIMATES_FACT = "tuning estimates"
+"""Of a budget in time: the games it was taken to allow, before and after the first round."""
+SECONDS_FACT = "tuning seconds"
+PLAYOFF_FACT = "tuning playoff"
+"""How many rounds were played when the playoff began, and its pairs."""
+COUNTED_GAME_SECONDS = 120 / 5_000_000
+"""Seconds of one processor that a game is taken to need for each node a move, before any was played."""
+COUNTED_TIMED_GAME_SECONDS = 10.0
+"""The same of a game without a limit in nodes."""
+REFIT_GROWTH = 1.05
+"""The model is fitted again when there are so many times the results of the last fit."""
+MOST_COMBINATIONS = 16
 HIGHEST_VALUE = 1000.0
 """Elo: what a trial that won or lost every pair is told to Optuna as."""
-GROWING = ("trials",)
-"""What may become more when a study is resumed."""
-COUNTS_ATTRIBUTE = "pentanomial"
-
-
-class StudyFailure(UserError):
-    """A study file that cannot be used any more; the games are safe."""
-
-    exit_code = 1
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One set of parameters and what it scored against the base."""
-
-    number: int
-    suggested: dict[str, Value]
-    """What the sampler asked for."""
-    values: dict[str, Value]
-    """What was played: a dimension without effect beside the others has the base's value."""
-    counts: Pentanomial
-    """From the candidate's view; no pairs if the set is the base itself, which is worth 0 by definition."""
-    same_as: int | None = None
-    """The earlier trial with the same set; on common openings its games are these."""
-
-    @property
-    def elo(self) -> float:
-        """Observed Elo against the base."""
-        return self.counts.estimate().elo
-
-    @property
-    def told(self) -> float:
-        """The value Optuna gets: the observed Elo, kept finite."""
-        return min(max(self.elo, -HIGHEST_VALUE), HIGHEST_VALUE)
 
 
 @dataclass(frozen=True)
@@ -81,14 +77,29 @@ class TuningPlan:
     spec: TuningSpec
     suite: Suite
     openings: tuple[int, ...]
-    """Places in the suite of the trials' openings, all of the tournament half."""
+    """Places in the suite of the tuning's openings, all of the tournament half."""
     reserved: tuple[int, ...]
-    """The same of the validation's openings, all of the half reserved for it."""
+    """The same of the validations' openings, all of the half reserved for them."""
 
     @property
-    def games(self) -> int:
-        """Games of the whole study, if no set is tried twice."""
-        return 2 * (self.spec.trials * self.spec.pairs + self.spec.validation.pairs)
+    def games(self) -> int | None:
+        """Games of the tuning; ``None`` for a budget in time."""
+        return self.spec.budget.games
+
+
+@dataclass(frozen=True)
+class RoundEnd:
+    """How things stood when a round had ended."""
+
+    number: int
+    values: Values
+    """The set at the centre when it began, or the trial's."""
+    counts: Pentanomial
+    """From the view of each duel's first set."""
+    elo: float
+    """What the model of the time made of ``values`` against the base; of a trial, its own observed Elo."""
+    pairs: int
+    """Of the study so far."""
 
 
 @dataclass(frozen=True)
@@ -97,29 +108,46 @@ class Tuned:
 
     spec: TuningSpec
     directory: Path
-    trials: tuple[Trial, ...]
+    rounds: tuple[RoundEnd, ...]
+    planned_rounds: int
     games: int
     """Games in the store."""
     interrupted: bool = False
-    recommendation: Recommendation | None = None
-    verdict: Verdict | None = None
-    """``None`` if the recommendation is the base itself, or after an interruption."""
+    waiting_for: tuple[int, ...] = ()
+    """Rounds that other workers of a shared study are still playing."""
+    stopped_early: bool = False
+    """Whether the study ended before its budget because little was left to gain."""
+    decision: Decision | None = None
+    model: ResponseModel | None = None
+    evidence: Evidence | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    """Of the validations in turn; none if the recommendation is the base itself."""
     preset: Path | None = None
-    """Where a confirmed recommendation was written."""
+    """Where a validated recommendation was written."""
     digest: str = ""
     """Digest of all games."""
     report: Path | None = None
+    tuner_seconds: float = 0.0
+    """Processor time of this run outside the games."""
+
+    @property
+    def recommended(self) -> dict[str, Value]:
+        """The recommended values by name."""
+        assert self.decision is not None
+        return dict(zip(self.spec.space.names, self.decision.values, strict=True))
 
     @property
     def confirmed(self) -> bool:
-        """Whether the recommendation is stronger than the base beyond doubt."""
-        return self.verdict is not None and self.verdict.confirmed
+        """Whether every validation speaks for the recommendation."""
+        return bool(self.verdicts) and all(verdict.passed for verdict in self.verdicts)
 
     @property
     def exit_code(self) -> int:
-        """0 if a gain was confirmed, 3 if not, 130 after an interruption."""
+        """0 if a gain was confirmed, 3 if not, 1 while other workers play, 130 after an interruption."""
         if self.interrupted:
             return 130
+        if self.waiting_for:
+            return 1
         return 0 if self.confirmed else 3
 
 
@@ -128,9 +156,8 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
     from tuning.sampler import check_sampler
 
     check_sampler(spec.sampler, spec.conditions.source)
-    key = "pairs * trials" if spec.has_fresh_openings else "pairs"
-    suite, openings = read_openings(spec.conditions, "tournament", spec.openings_needed, key)
-    _, reserved = read_openings(spec.conditions, "validation", spec.validation.pairs, "validation: pairs")
+    suite, openings = read_openings(spec.conditions, "tournament", None)
+    _, reserved = read_openings(spec.conditions, "validation", None)
     return TuningPlan(spec, suite, openings, reserved)
 
 
@@ -144,11 +171,12 @@ def tune(
     stop: StopFlag | None = None,
     presets: Path | None = None,
 ) -> Tuned:
-    """Run or resume a study in its folder: trials, recommendation, validation, preset, report.
+    """Run or resume a study in its folder: rounds, playoff, validations, preset, report.
 
-    Nothing but times depends on ``concurrency``. Progress goes to ``stream`` (default: standard error). A confirmed
-    recommendation is written to the folder ``presets`` (default: ``configs/engines`` if there is a ``configs`` here,
-    else the run's folder). Raises ``UserError`` if the folder belongs to another run or engine, or the disk is full.
+    With a budget in games nothing but times depends on ``concurrency``. Progress goes to ``stream`` (default: standard
+    error). A validated recommendation is written to the folder ``presets`` (default: ``configs/engines`` if there is a
+    ``configs`` here, else the run's folder). Raises ``UserError`` if the folder belongs to another run or engine, the
+    storage cannot be reached, or the disk is full.
     """
     from engine.engine import StopFlag
     from tuning.report import write_tuning_report
@@ -157,235 +185,451 @@ def tune(
     stop = stop or StopFlag()
     with Store(directory) as store:
         content = {**spec.content(), "openings_digest": plan.suite.digest}
-        claim(store, "tuning", content, GROWING, spec.conditions.source, accept_engine_change)
-        table = MatchTable(spec.conditions, plan.suite, store)
+        claim(store, STORED_CONTENT, content, (), spec.conditions.source, accept_engine_change)
         progress = RunProgress(0, stream or sys.stderr)
-        with _study_failures(directory), stopping_on_signals(stop):
-            study = open_study(directory / STUDY_NAME, spec)
-            with GameRunner(concurrency, stop, tick=progress.tick) as runner:
-                course = _Course(plan, study, table, runner, progress, stop)
-                try:
-                    ended = course.run(directory)
-                finally:
-                    progress.close()
-        tuned = Tuned(**ended, spec=spec, directory=directory, games=len(store), digest=store.digest())
-    if tuned.interrupted:
+        with stopping_on_signals(stop), GameRunner(concurrency, stop, tick=progress.tick) as runner:
+            course = Course(plan, store, runner, progress, stop, concurrency)
+            try:
+                ended = course.run()
+            finally:
+                progress.close()
+        tuned = replace(ended, games=len(store), digest=store.digest())
+    if tuned.interrupted or tuned.waiting_for:
         return tuned
     preset = write_preset(tuned, presets) if tuned.confirmed else None
     tuned = replace(tuned, preset=preset)
     return replace(tuned, report=write_tuning_report(tuned))
 
 
-class _Course:
-    """One run of a study: batch after batch of trials, then the recommendation and its validation."""
+@dataclass
+class _Memory:
+    """What the rounds have taught so far."""
+
+    evidence: Evidence
+    walk: Walk
+    results: dict[int, RoundResult] = field(default_factory=dict)
+    starts: list[list[float]] = field(default_factory=list)
+    """Coordinates of the centre at the start of every round."""
+    seen: set[tuple[Values, Values, int]] = field(default_factory=set)
+    """Duels and the opening they began with: a repeated one is the same games again."""
+    fitted_results: int = 0
+    """Results that the last fit was made of."""
+    model: ResponseModel | None = None
+
+
+class Course:
+    """One run of a study: round after round, then the playoff and the validations."""
 
     def __init__(
         self,
         plan: TuningPlan,
-        study: optuna.Study,
-        table: MatchTable,
-        runner: Runner,
+        store: Store,
+        runner: GameRunner,
         progress: RunProgress,
         stop: StopFlag,
+        concurrency: int,
     ) -> None:
-        self._plan, self._spec = plan, plan.spec
-        self._study, self._table, self._runner = study, table, runner
-        self._progress, self._stop = progress, stop
-        self._trials: list[Trial] = []
+        from tuning.storage import Study
 
-    def run(self, directory: Path) -> dict[str, Any]:
-        """Go through to the end, or as far as the stop flag lets; returns fields of ``Tuned``."""
-        self._trials = finished_trials(self._plan, self._study, self._table, directory)
-        left = self._spec.trials - len(self._trials)
-        self._progress.planned = 2 * (left * self._spec.pairs + self._spec.validation.pairs)
-        self._progress.words = self._words
-        while len(self._trials) < self._spec.trials:
-            if not self._batch():
-                return {"trials": tuple(self._trials), "interrupted": True}
-        found = recommend(self._spec.space, observations(self._spec, self._trials))
-        ended = {"trials": tuple(self._trials), "recommendation": found}
-        if found.values == self._spec.space.default:
-            return ended
-        match = validation_match(self._plan, found.values)
-        self._progress.planned = self._progress.done + self._table.missing_games([match])
-        self._progress.words = lambda: f"validation: {_with_error(self._table.counts(match))}"
-        if not self._table.play([match], self._runner, self._progress.finished):
-            return {**ended, "interrupted": True}
-        return {**ended, "verdict": judge(self._spec.validation, self._table.counts(match))}
+        self._plan, self._spec, self._store = plan, plan.spec, store
+        self._runner, self._progress, self._stop = runner, progress, stop
+        self._concurrency = concurrency
+        self._games = DuelGames(self._spec, plan.suite, plan.openings, store)
+        self._rounds = self._planned()
+        self._memory = self._new_memory()
+        self._study: Study = Study(self._spec, store.directory, self._memory.walk, self._worker())
+        self._ends: dict[int, RoundEnd] = {}
+        self._seconds_before = float(store.fact(SECONDS_FACT) or 0.0)
+        self._started = time.monotonic()
+        self._is_given_out = False
+        """Whether every round of a shared study has somebody who plays or has played it."""
 
-    def _batch(self) -> bool:
-        """Ask for the rest of a batch, play it, tell its values; False if it was stopped."""
-        first = len(self._trials)
-        last = min((first // self._spec.batch + 1) * self._spec.batch, self._spec.trials)
-        asked = []
-        for number in range(first, last):
-            if self._stop.is_set():
-                return False
-            asked.append(ask(self._study, self._spec, number))
-        matches = [trial_match(self._plan, number, suggested) for number, suggested in enumerate(asked, first)]
-        played = [match for match in matches if match is not None]
-        expected = 2 * self._spec.pairs * len(matches)
-        self._progress.planned -= expected - self._table.missing_games(played)
-        if not self._table.play(played, self._runner, self._progress.finished):
+    # The schedule
+
+    def _planned(self) -> tuple[Round, ...]:
+        """The rounds of the budget, or of what a time is taken to allow."""
+        budget = self._spec.budget
+        if budget.games is not None:
+            return rounds_of(self._spec, budget.games)
+        estimates = self._store.fact(ESTIMATES_FACT)
+        if estimates is None:
+            assert budget.seconds is not None
+            nodes = self._spec.conditions.limits.nodes
+            each = COUNTED_TIMED_GAME_SECONDS if nodes is None else nodes * COUNTED_GAME_SECONDS
+            games = estimated_games(budget.seconds, each, self._concurrency)
+            estimates = [max(fewest_games(self._spec), games)]
+            self._store.record_facts({ESTIMATES_FACT: estimates})
+        first = rounds_of(self._spec, estimates[0])
+        return first if len(estimates) == 1 else rounds_of(self._spec, estimates[1], first[:1])
+
+    def _correct_estimate(self, done: Round, seconds: float) -> None:
+        """After the first round of a budget in time: plan the rest from the speed that was seen."""
+        estimates = self._store.fact(ESTIMATES_FACT)
+        budget = self._spec.budget.seconds
+        if budget is None or len(estimates) != 1:
+            return
+        games = estimated_games(budget, seconds / (2 * done.pairs), 1)
+        games = max(games, fewest_games(self._spec), 4 * done.pairs)
+        self._store.record_facts({ESTIMATES_FACT: [estimates[0], games]})
+        self._rounds = self._planned()
+        self._progress.planned = self._progress.done + self._missing_games()
+
+    def _spent(self) -> float:
+        """Seconds of this and of earlier runs."""
+        return self._seconds_before + time.monotonic() - self._started
+
+    def _is_over(self, finished: int) -> bool:
+        """Whether the budget ends before the next round."""
+        if finished >= len(self._rounds):
+            return True
+        budget = self._spec.budget.seconds
+        if budget is None or not finished:
             return False
-        for number, suggested in enumerate(asked, first):
-            trial = trial_of(self._plan, self._table, number, suggested, self._trials)
-            tell(self._study, trial)
-            self._trials.append(trial)
+        playoff = self._store.fact(PLAYOFF_FACT)
+        if playoff is not None:
+            return finished >= int(playoff[0])
+        is_stored = self._games.missing_games(self._rounds[finished].first_pair, 1) == 0
+        return not is_stored and self._spent() >= budget * (1 - SHARE)
+
+    def _missing_games(self) -> int:
+        """Games that are still to be played, validations not counted."""
+        rounds = sum(self._games.missing_games(one.first_pair, one.pairs) for one in self._rounds)
+        return rounds + 2 * self._playoff_pairs()
+
+    def _playoff_pairs(self) -> int:
+        recorded = self._store.fact(PLAYOFF_FACT)
+        if recorded is not None:
+            return int(recorded[1])
+        if self._spec.budget.games is not None:
+            return self._spec.budget.games // 2 - walk_pairs(self._spec.budget.games)
+        rounds = list(self._rounds)[: len(self._memory.results) or None]
+        return max(3, round(sum(one.pairs for one in rounds) * SHARE / (1 - SHARE)))
+
+    # What the rounds teach
+
+    def _new_memory(self) -> _Memory:
+        space = self._spec.space
+        return _Memory(Evidence(space), Walk(space, self._rounds[0].schedule, self._spec.conditions.seed))
+
+    def _take_in(self, result: RoundResult) -> None:
+        """Add a finished round to the evidence, and to the results by number."""
+        memory = self._memory
+        memory.results[result.number] = result
+        if result.number < len(self._rounds):
+            one = self._rounds[result.number]
+            for place, (duel, counts) in enumerate(result.results):
+                opening = (one.first_pair + place * one.duel_pairs) % len(self._plan.openings)
+                if (duel.first, duel.second, opening) not in memory.seen:
+                    memory.seen.add((duel.first, duel.second, opening))
+                    memory.evidence.add(duel.first, duel.second, counts)
+
+    def _learn_from_all(self) -> None:
+        """Read the rounds of all workers of a shared study and walk their way from the start."""
+        finished = self._study.finished()
+        if finished.keys() <= self._memory.results.keys():
+            return
+        walk = self._memory.walk
+        self._memory = self._new_memory()
+        self._memory.walk = walk  # the sampler's own
+        walk.restart()
+        for number in sorted(finished):
+            if number < len(self._rounds):
+                self._memory.starts.append(list(walk.centre))
+                walk.schedule = self._rounds[number].schedule
+                for duel, counts in finished[number].results:
+                    self._learn(duel, counts)
+            self._take_in(finished[number])
+            self._note_end(finished[number])
+
+    def _learn(self, duel: Duel, counts: Pentanomial) -> None:
+        if self._spec.sampler == "duel" and counts.pairs:
+            score = sum(place * count for place, count in enumerate(counts.counts)) / (4 * counts.pairs)
+            self._memory.walk.learn(duel, score, counts.pairs)
+
+    def _refit(self, *, is_last: bool) -> None:
+        """Fit the model again if there is enough that is new; when depends on the number of results alone."""
+        memory = self._memory
+        if not len(memory.evidence):
+            return
+        if is_last or len(memory.evidence) >= REFIT_GROWTH * memory.fitted_results:
+            memory.fitted_results = len(memory.evidence)
+            memory.model = fit(memory.evidence, self._reference())
+
+    def _reference(self) -> list[float] | None:
+        """Where the maximum is expected: the later half of the walk."""
+        if self._spec.sampler != "duel" or not self._memory.starts:
+            return None
+        return tail_average([*self._memory.starts, self._memory.walk.centre])
+
+    # Playing
+
+    def run(self) -> Tuned:
+        """Go through to the end, or as far as the stop flag lets."""
+        self._progress.planned = self._missing_games()
+        self._progress.words = self._words
+        stopped_early = False
+        while True:
+            number = self._next_round()
+            if number is None:
+                break
+            if self._is_little_left(number):
+                stopped_early = True
+                break
+            if not self._play_round(number):
+                return self._ended(interrupted=True)
+        if self._study.is_shared:
+            self._learn_from_all()
+            others = self._study.others_unfinished()
+            if others:
+                return self._ended(waiting_for=tuple(others))
+        self._refit(is_last=True)
+        self._store.record_facts({SECONDS_FACT: self._spent()})
+        if self._memory.model is None:
+            return self._ended(decision=None)
+        decision = self._playoff()
+        if decision is None:
+            return self._ended(interrupted=True)
+        verdicts = self._validate(dict(zip(self._spec.space.names, decision.values, strict=True)))
+        return self._ended(
+            interrupted=verdicts is None, decision=decision, verdicts=tuple(verdicts or ()), stopped_early=stopped_early
+        )
+
+    def _next_round(self) -> int | None:
+        """The round to play now: one of ours that was begun, or a new one; ``None`` if the budget is spent."""
+        if not self._study.is_shared:
+            number = len(self._memory.results)
+            return None if self._is_over(number) else number
+        self._restore_own()
+        self._learn_from_all()
+        unfinished = self._study.own_unfinished()
+        if unfinished:
+            return unfinished[0]
+        return None if self._is_given_out or self._is_over(len(self._memory.results)) else -1
+
+    def _restore_own(self) -> None:
+        """Tell a shared study of rounds that it has lost and this folder's games tell of."""
+        finished = self._study.finished()
+        for one in self._rounds:
+            if one.number in finished or one.number in self._memory.results:
+                continue
+            stored = self._games.stored_duels(one)
+            if len(stored) == one.duels and self._study.trial_of(one.number) is None:
+                results = tuple((placed.duel, self._games.counts(placed)) for placed in stored)
+                self._study.add_lost(_result(one.number, self._memory.walk.values(), results), 0.0, None)
+
+    def _is_little_left(self, number: int) -> bool:
+        """Whether what is expected to remain to be gained is below the specification's threshold."""
+        model = self._memory.model
+        if not self._spec.stop_below or model is None or number <= 1:
+            return False
+        region = self._memory.evidence.trust_region()
+        return expected_remaining_gain(model, region, self._best(model)) < self._spec.stop_below
+
+    def _play_round(self, asked: int) -> bool:
+        """Ask for a round, play what is missing of it, tell what came of it; False if it was stopped."""
+        if self._stop.is_set():
+            return False
+        memory, walk = self._memory, self._memory.walk
+        start = [list(walk.centre), [list(row) for row in walk.preferences]]
+        number, values, start = self._study.ask(start, None if asked < 0 else asked)
+        if number >= len(self._rounds):
+            self._study.give_up(number)
+            self._is_given_out = True
+            return True
+        one = self._rounds[number]
+        walk.centre, walk.preferences = list(start[0]), [list(row) for row in start[1]]
+        walk.schedule = one.schedule
+        memory.starts.append(list(walk.centre))
+        results: list[tuple[Duel, Pentanomial]] = []
+
+        def learn(batch: Sequence[tuple[Placed, Pentanomial]]) -> None:
+            for placed, counts in batch:
+                results.append((placed.duel, counts))
+                self._learn(placed.duel, counts)
+
+        missing = self._games.missing_games(one.first_pair, one.pairs)
+        began = time.monotonic()
+        played = self._games.play(self._batches(one, values), learn, self._runner, self._progress.finished)
+        if not played:
+            memory.starts.pop()
+            self._store.record_facts({SECONDS_FACT: self._spent()})
+            self._refuse_unavailable()
+            return False
+        result = _result(number, values, tuple(results))
+        self._take_in(result)
+        self._refit(is_last=False)
+        end = self._note_end(result)
+        self._study.tell(result, end.elo, {"pairs": end.pairs})
+        self._store.record_facts({SECONDS_FACT: self._spent()})
+        if missing == 2 * one.pairs:
+            self._correct_estimate(one, time.monotonic() - began)
         return True
 
+    def _refuse_unavailable(self) -> None:
+        for name, reason in self._runner.unavailable.items():
+            raise RunError(f"{self._spec.conditions.source}: player {name!r} cannot be started: {reason}")
+
+    def _batches(self, one: Round, values: Values) -> Iterator[list[Placed]]:
+        """The duels of a round, batch by batch, each laid out around the centre of the moment it is asked for."""
+        if self._spec.sampler != "duel":
+            duel = Duel(one.first_duel, self._spec.space.effective_values(values), self._spec.space.default_values)
+            yield [Placed(duel, one.first_pair, one.duel_pairs, one.number)]
+            return
+        for begin in range(0, one.duels, self._spec.batch):
+            yield [
+                Placed(
+                    self._memory.walk.lay_out(one.first_duel + place),
+                    one.first_pair + place * one.duel_pairs,
+                    one.duel_pairs,
+                    one.number,
+                )
+                for place in range(begin, min(begin + self._spec.batch, one.duels))
+            ]
+
+    def _note_end(self, result: RoundResult) -> RoundEnd:
+        if self._spec.sampler == "duel":
+            model = self._memory.model
+            elo = 0.0 if model is None else float(model.gain([result.values])[0][0])
+        else:
+            elo = result.counts.estimate().elo if result.counts.pairs else 0.0
+        end = RoundEnd(
+            result.number,
+            result.values,
+            result.counts,
+            min(max(elo, -HIGHEST_VALUE), HIGHEST_VALUE),
+            sum(one.counts.pairs for one in self._memory.results.values()),
+        )
+        self._ends[result.number] = end
+        return end
+
+    def _best(self, model: ResponseModel) -> Values:
+        """The maximum of the model inside what was sampled."""
+        space = self._spec.space
+        starts = [self._tail(), *combinations(space, MOST_COMBINATIONS), space.default_values]
+        return maximum(model, self._memory.evidence.trust_region(), starts)
+
+    def _tail(self) -> Values:
+        """The set at the average of the later half of the walk; of other samplers, the base."""
+        space = self._spec.space
+        reference = self._reference()
+        if reference is None:
+            return space.default_values
+        preferred = self._memory.walk.values()
+        return space.effective_values(
+            [
+                preferred[place] if dimension.choices else dimension.value_at(reference[place])
+                for place, dimension in enumerate(space.dimensions)
+            ]
+        )
+
+    def _playoff(self) -> Decision | None:
+        """Let the finalists meet and decide; ``None`` if it was stopped."""
+        model = self._memory.model
+        assert model is not None
+        base = self._spec.space.default_values
+        named = {self._best(model): "model maximum"}
+        named.setdefault(self._tail(), "tail average")
+        named.pop(base, None)
+        finalists = [*((name, values) for values, name in named.items()), ("base", base)]
+        meetings = pairings(len(finalists))
+        pairs = self._playoff_pairs()
+        self._store.record_facts({PLAYOFF_FACT: [len(self._memory.results), pairs]})
+        size = len(self._plan.openings)
+        walked = sum(self._rounds[number].pairs for number in self._memory.results if number < len(self._rounds))
+        first_pair = -(-FIRST_PLAYOFF_DUEL // size) * size + walked
+        placed: list[Placed] = []
+        for place, (one, other) in enumerate(meetings):
+            share = pairs // len(meetings) + (place < pairs % len(meetings))
+            duel = Duel(FIRST_PLAYOFF_DUEL + place, finalists[one][1], finalists[other][1])
+            placed.append(Placed(duel, first_pair, share, PLAYOFF_ROUND))
+            first_pair += share
+        self._progress.planned = self._progress.done + sum(
+            self._games.missing_games(one.first_pair, one.pairs) for one in placed
+        )
+        self._progress.words = lambda: "playoff"
+        counted: list[Pentanomial] = []
+
+        def learn(batch: Sequence[tuple[Placed, Pentanomial]]) -> None:
+            counted.extend(counts for _, counts in batch)
+
+        if meetings and not self._games.play(iter([placed]), learn, self._runner, self._progress.finished):
+            self._refuse_unavailable()
+            return None
+        scores = {
+            meeting: (counts.pairs, counts.estimate().score) for meeting, counts in zip(meetings, counted, strict=True)
+        }
+        return decide(model, finalists, scores)
+
+    def _validate(self, values: Mapping[str, Value]) -> list[Verdict] | None:
+        """Play the validations in turn, as long as they are passed; ``None`` if they were stopped."""
+        if values == self._spec.space.default:
+            return []
+        verdicts: list[Verdict] = []
+        table = MatchTable(self._spec.conditions, self._plan.suite, self._store)
+        for number, stage in enumerate(stages_of(self._spec.validation)):
+            self._progress.planned = self._progress.done
+            self._progress.words = lambda stage=stage: f"validation at {stage.limits}"  # type: ignore[misc]
+
+            def show(verdict: Verdict) -> None:
+                self._progress.words = lambda: validation_words(verdict)
+
+            verdict = play_validation(
+                self._spec, table, self._plan.reserved, values, stage, number, self._runner,
+                self._progress.finished, show,
+            )  # fmt: skip
+            if verdict is None:
+                self._refuse_unavailable()
+                return None
+            verdicts.append(verdict)
+            if not verdict.passed:
+                break
+        return verdicts
+
+    # What is shown and returned
+
     def _words(self) -> str:
-        number = min(len(self._trials) + 1, self._spec.trials)
-        text = f"trial {number}/{self._spec.trials}"
-        best = best_trial(self._trials)
-        return text if best is None else f"{text}  best {_with_error(best.counts)} (#{best.number + 1})"
+        number = len(self._memory.results) + 1
+        text = f"round {min(number, len(self._rounds))}/{len(self._rounds)}"
+        model = self._memory.model
+        if model is None:
+            return text
+        best = self._tail() if self._spec.sampler == "duel" else self._best(model)
+        mean, deviation = model.difference(best, self._spec.space.default_values)
+        low, high = mean - INTERVAL_90 * deviation, mean + INTERVAL_90 * deviation
+        return f"{text}  gain {signed(mean, 0)} [{signed(low, 0)}, {signed(high, 0)}]"
+
+    def _ended(self, **more: Any) -> Tuned:
+        return Tuned(
+            spec=self._spec,
+            directory=self._store.directory,
+            rounds=tuple(self._ends[number] for number in sorted(self._ends)),
+            planned_rounds=len(self._rounds),
+            games=len(self._store),
+            model=self._memory.model,
+            evidence=self._memory.evidence,
+            **more,
+        )
+
+    def _worker(self) -> str:
+        """The name of this folder among the workers of a shared study."""
+        name = self._store.fact(WORKER_FACT)
+        if name is None:
+            name = uuid.uuid4().hex
+            self._store.record_facts({WORKER_FACT: name})
+        return str(name)
 
 
-def _with_error(counts: Pentanomial) -> str:
-    estimate = counts.estimate()
-    return f"{signed(estimate.elo)} ± {estimate.elo_error:.1f}" if counts.pairs else "-"
+def _result(number: int, values: Values, results: tuple[tuple[Duel, Pentanomial], ...]) -> RoundResult:
+    from tuning.storage import RoundResult
+
+    return RoundResult(number, values, results)
 
 
-# Trials and their matches
-
-
-def trial_match(plan: TuningPlan, number: int, suggested: dict[str, Value]) -> Match | None:
-    """The match of a trial; ``None`` if the set is the base itself."""
-    spec = plan.spec
-    values = spec.space.effective(suggested)
-    if values == spec.space.default:
-        return None
-    first = number * spec.pairs
-    first_pair = first if spec.has_fresh_openings else 0
-    return Match(
-        variant=spec.conditions.player(values),
-        reference=spec.conditions.player({}),
-        openings=plan.openings[first_pair : first_pair + spec.pairs],
-        numbers=tuple(range(2 * first, 2 * (first + spec.pairs), 2)),
-        round=number,
-        first_pair=first_pair,
-    )
-
-
-def trial_of(
-    plan: TuningPlan, table: MatchTable, number: int, suggested: dict[str, Value], earlier: Sequence[Trial]
-) -> Trial:
-    """The trial with its counts from the store."""
-    match = trial_match(plan, number, suggested)
-    counts = Pentanomial((0, 0, 0, 0, 0)) if match is None else table.counts(match)
-    values = plan.spec.space.effective(suggested)
-    same_as = next((trial.number for trial in earlier if trial.values == values), None)
-    return Trial(number, suggested, values, counts, same_as)
-
-
-def observations(spec: TuningSpec, trials: Sequence[Trial]) -> list[Observation]:
-    """What the trials showed, each different set once with all its games; the base is left out."""
-    counts: dict[int, Pentanomial] = {}
-    for trial in trials:
-        if not trial.counts.pairs:
-            continue
-        if trial.same_as is None:
-            counts[trial.number] = trial.counts
-        elif spec.has_fresh_openings:  # on common ones they are the same games
-            counts[trial.same_as] += trial.counts
-    return [Observation(trials[number].values, total) for number, total in counts.items()]
-
-
-def best_trial(trials: Sequence[Trial]) -> Trial | None:
-    """The trial with the best observed result; the earliest of several."""
-    played = [trial for trial in trials if trial.counts.pairs]
-    return max(played, key=lambda trial: (trial.elo, -trial.number), default=None)
-
-
-# Optuna's study
-
-
-def open_study(path: Path, spec: TuningSpec) -> optuna.Study:
-    """The study in a SQLite file, made if it is missing, with the sampler of the specification."""
-    import optuna
-
-    from tuning.sampler import ReproducibleSampler, distribution_of
-
-    if "?" in str(path):
-        raise RunError(f"{path.parent}: SQLite cannot use a folder with '?' in its name here; give another with --out")
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    storage = optuna.storages.RDBStorage(f"sqlite:///{path.resolve()}", engine_kwargs={"connect_args": {"timeout": 60}})
-    distributions = {dimension.name: distribution_of(dimension) for dimension in spec.space.dimensions}
-    sampler = ReproducibleSampler(spec.sampler, spec.conditions.seed, distributions, spec.startup_trials)
-    return optuna.create_study(
-        storage=storage, study_name=spec.name, direction="maximize", load_if_exists=True, sampler=sampler
-    )
-
-
-def ask(study: optuna.Study, spec: TuningSpec, number: int) -> dict[str, Value]:
-    """The parameters of trial ``number``: a new one, or one that was begun before the process ended."""
-    from tuning.sampler import suggest
-
-    known = study.get_trials(deepcopy=False)
-    # What a killed process recorded only in part is completed; what is recorded stays as it is.
-    trial = study.ask() if number >= len(known) else _reopened(study, number)
-    assert trial.number == number
-    return {dimension.name: suggest(trial, dimension) for dimension in spec.space.dimensions}
-
-
-def _reopened(study: optuna.Study, number: int) -> optuna.Trial:
-    import optuna
-
-    return optuna.Trial(study, study.get_trials(deepcopy=False)[number]._trial_id)
-
-
-def tell(study: optuna.Study, trial: Trial) -> None:
-    """Record a trial's counts, error and value in the study, unless they are there."""
-    if study.get_trials(deepcopy=False)[trial.number].state.is_finished():
-        return
-    estimate = trial.counts.estimate()
-    attributes = {
-        COUNTS_ATTRIBUTE: list(trial.counts.counts),
-        "elo_error": estimate.elo_error if math.isfinite(estimate.elo_error) else None,
-        "los": estimate.los,
-        "played": trial.values,
-        "same_as": trial.same_as,
-    }
-    reopened = _reopened(study, trial.number)
-    for name, value in attributes.items():
-        reopened.set_user_attr(name, value)
-    study.tell(trial.number, trial.told)
-
-
-def finished_trials(plan: TuningPlan, study: optuna.Study, table: MatchTable, directory: Path) -> list[Trial]:
-    """The trials that the study has finished, held against the games.
-
-    Raises ``RunError`` if the two disagree, which happens only if somebody changed one of the files.
-    """
-    trials: list[Trial] = []
-    for frozen in study.get_trials(deepcopy=False)[: plan.spec.trials]:
-        if not frozen.state.is_finished():
-            break
-        suggested = {name: frozen.params[name] for name in plan.spec.space.names}
-        trial = trial_of(plan, table, frozen.number, suggested, trials)
-        recorded = frozen.user_attrs.get(COUNTS_ATTRIBUTE)
-        if recorded != list(trial.counts.counts):
-            raise RunError(
-                f"{directory}: trial {frozen.number + 1} counted the pairs {recorded} when it ended, its games now "
-                f"give {list(trial.counts.counts)}; remove {STUDY_NAME}: the same command makes it again from the games"
-            )
-        trials.append(trial)
-    return trials
-
-
-@contextlib.contextmanager
-def _study_failures(directory: Path) -> Iterator[None]:
-    """Turn Optuna's failures to write into one line."""
-    import optuna
-
-    try:
-        yield
-    except Exception as error:
-        ours = isinstance(error, optuna.exceptions.StorageInternalError)
-        if not ours and not type(error).__module__.startswith("sqlalchemy"):
-            raise
-        reason = str(error.__cause__ or error).splitlines()[0]
-        raise StudyFailure(
-            f"{directory / STUDY_NAME}: cannot be used: {reason}; every game stored before is safe: give the same "
-            "command again once there is room"
-        ) from None
+def validation_words(verdict: Verdict) -> str:
+    """A validation so far, for the live line."""
+    estimate = verdict.estimate
+    text = f"{verdict.limits}: {signed(estimate.elo)} ± {estimate.elo_error:.1f}"
+    if verdict.test is None:
+        return text
+    test = verdict.test
+    return f"{text}  LLR {test.log_likelihood_ratio:.2f} ({test.lower_bound:.2f}, {test.upper_bound:.2f})"
