@@ -272,7 +272,7 @@ def _distributions_with_deviations(observed: Array, deviations: float) -> Array:
         if (direction.min(axis=-1) >= 0).any() or (direction.max(axis=-1) <= 0).any():
             raise ValueError(f"no distribution of outcomes lies {deviations:.2f} standard deviations from 1/2")
         following = _tilted(observed, direction)
-        if np.abs(following - current).max() < 1e-12:
+        if np.abs(following - current).max(initial=0) < 1e-12:
             return following
         current = following
     return current

@@ -229,6 +229,18 @@ def test_a_match_is_played_and_extended(tmp_path: Path, capsys: pytest.CaptureFi
     assert "elolab match default default --pairs 3 --limit nodes=60" in page
 
 
+def test_a_test_from_a_file_is_the_same_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "test.toml"
+    path.write_text(
+        'format = "sprt"\npairs = 3\nlimit = "nodes=60"\n[sprt]\nelo1 = 100\n[[players]]\npreset = "default"\n'
+        '[[players]]\npreset = "material"\n'
+    )
+    code, from_file = played(capsys, "tournament", path, "--out", tmp_path / "file")
+    few = ("default", "material", "--elo1", 100, "--limit", "nodes=60", "--pairs", 3, "--out", tmp_path / "command")
+    assert (code, from_file["verdict"], from_file["planned"]) == (3, "undecided", 6)
+    assert played(capsys, "sprt", *few)[1]["games_digest"] == from_file["games_digest"]
+
+
 def test_players_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     numbers = tmp_path / "processes"
     mock = [sys.executable, "-I", "-S", str(ROOT / "tests/mock_engines.py"), "normal", f"file={numbers}"]
@@ -281,6 +293,17 @@ def test_wrong_arguments(words: list[str], said: str, tmp_path: Path, capsys: py
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_a_player_that_cannot_start_leaves_a_report_without_games(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "absent.toml").write_text('protocol = "uci"\ncommand = "no-such-engine"\nlimit = "nodes=9"\n')
+    words = ("sprt", "default", tmp_path / "absent.toml", "--pairs", 2, "--out", tmp_path / "out")
+    code, data = played(capsys, *words)
+    assert (code, data["stored"], data["verdict"], data["llr"]) == (1, 0, "undecided", 0)
+    assert "no-such-engine" in data["unavailable"]["absent"]
+    assert "Undecided after 0 of at most 2 pairs" in (tmp_path / "out" / "report.md").read_text()
 
 
 def test_a_dry_run_says_at_most(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
