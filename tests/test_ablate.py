@@ -24,10 +24,11 @@ from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.limits import Limits
 from engine.parameters import parameters_of, resolve
-from tuning.ablation import Ablated, AblationRow, ablate, frame_of, prepare_ablation, row_of
+from tuning.ablation import Ablated, ablate, prepare_ablation
+from tuning.ablation_report import ablation_text
+from tuning.ablation_rows import AblationRow, frame_of, row_of
 from tuning.comparisons import LEFT_OUT, AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
 from tuning.depth_cost import node_ratio, nodes_to_depth
-from tuning.report import ablation_text
 
 ROOT = Path(__file__).parent.parent
 OPENINGS = """\
@@ -42,6 +43,7 @@ SMALL = """\
 seed = 5
 limit = "nodes=60"
 pairs = {pairs}
+rounds = 1
 openings = "six.epd"
 
 [set]
@@ -68,10 +70,10 @@ label = "material only, under alpha-beta"
 variant = {{ algorithm = "alphabeta", evaluation = "material" }}
 reference = {{ algorithm = "alphabeta" }}
 """
-MINIMAL: dict[str, Any] = {"limit": "nodes=100", "pairs": 2}
+MINIMAL: dict[str, Any] = {"limit": "nodes=100", "pairs": 20}
 
 
-def write_ablation(folder: Path, pairs: int = 3, extra: str = "") -> Path:
+def write_ablation(folder: Path, pairs: int = 5, extra: str = "") -> Path:
     (folder / "six.epd").write_text(OPENINGS)
     path = folder / "parts.toml"
     path.write_text(SMALL.format(pairs=pairs) + extra)
@@ -166,6 +168,20 @@ def test_the_shipped_ablation_asks_what_it_should() -> None:
         ({"comparisons": [{"variant": {}, "reference": {}}]}, ["[[comparisons]] 1", "with itself"]),
         ({"comparisons": [{"variant": {"nul": 1}}]}, ["variant", "'nul'"]),
         ({"comparisons": [{"variant": {"tempo": 3}, "limit": "nodes"}]}, ["limit 'nodes'"]),
+        ({"add_one_in": [{"features": ["nul_move"]}]}, ["[[add_one_in]] 1", "'nul_move'", "'null_move'"]),
+        ({"add_one_in": [{"features": ["history"]}]}, ["history is on in plain-alpha-beta too"]),
+        ({"add_one_in": [{"features": ["history"], "bare": "plain-alpha"}]}, ["bare", "'plain-alpha'"]),
+        ({"factorial": [{"factors": {"tempo": [0, 9]}}]}, ["factors", "2 to 6 parameters"]),
+        ({"factorial": [{"factors": {"tempo": [0, 9], "killers": [1]}}]}, ["killers = [1]", "two values"]),
+        ({"factorial": [{"factors": {"tempo": [0, 9], "killers": [1, 1]}}]}, ["with itself"]),
+        ({"factorial": [{"factors": {"tmpo": [0, 9], "killers": [1, 2]}}]}, ["'tmpo'", "'tempo'"]),
+        (
+            {"factorial": [{"factors": {"tempo": [0, 9], "killers": [1, 2]}, "fraction": 2}]},
+            ["fraction = 2", "no such fraction", "2"],
+        ),
+        ({"interactions": [{"features": ["history"]}]}, ["features", "at least 2"]),
+        ({"interactions": [{"features": ["history", "endgame_parity"]}]}, ["endgame_parity", "xiangqi"]),
+        ({"rounds": 0, "leave_one_out": [{"features": ["history"]}]}, ["rounds = 0", "1 to 100"]),
         (
             {"leave_one_out": [{"features": ["history"]}], "comparisons": [{"variant": {"history": False}}]},
             ["is the same comparison as 'without history'"],
@@ -191,12 +207,12 @@ def test_every_comparison_plays_the_same_openings_with_colours_swapped(played: t
     path, out, ended = played
     plan = prepare_ablation(load_ablation(path))
     records = {record.key: record for record in records_in(out)}
-    assert (ended.games, ended.planned, len(records)) == (22, 22, 22)
+    assert (ended.games, ended.planned, len(records)) == (34, 34, 34)
     for match in plan.matches:
         assert match.openings == plan.openings[: match.pairs]
     numbers = [record.pairing.number for record in records_in(out)]
-    assert numbers == list(range(22))
-    for number in range(0, 22, 2):
+    assert numbers == list(range(34))
+    for number in range(0, 34, 2):
         one, other = (record for record in records_in(out) if record.pairing.number in (number, number + 1))
         assert (one.first, one.second) == (other.second, other.first)
         assert one.opening == other.opening
@@ -297,14 +313,125 @@ def test_more_pairs_and_comparisons_play_only_what_is_missing(
     run(write_ablation(tmp_path), tmp_path / "out")
     before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
     extra = '[[comparisons]]\nlabel = "no tempo"\nvariant = { tempo = 0 }\n'
-    longer = run(write_ablation(tmp_path, pairs=4, extra=extra), tmp_path / "out")
+    longer = run(write_ablation(tmp_path, pairs=6, extra=extra), tmp_path / "out")
     after = {record.key: record.started_at for record in records_in(tmp_path / "out")}
     assert before.items() < after.items()
-    assert [row.pairs for row in longer.rows] == [4, 4, 2, 4, 4]
-    at_once = run(write_ablation(tmp_path, pairs=4, extra=extra), tmp_path / "at once")
+    assert [row.pairs for row in longer.rows] == [6, 6, 2, 6, 6]
+    at_once = run(write_ablation(tmp_path, pairs=6, extra=extra), tmp_path / "at once")
     assert (at_once.rows, at_once.digest) == (longer.rows, longer.digest)
     with pytest.raises(UserError, match="another ablation"):
         run(write_ablation(tmp_path), tmp_path / "out")
+
+
+# Rounds, verdicts, factorials
+
+ROUNDS = """\
+seed = 5
+limit = "nodes=40"
+pairs = 12
+rounds = 3
+openings = "twelve.epd"
+
+[set]
+hash_mb = 1
+
+[adjudication]
+maximum_plies = 30
+
+[nodes_to_depth]
+depth = 0
+
+[[comparisons]]
+label = "material only"
+variant = { evaluation = "material" }
+
+[[add_one_in]]
+features = ["history"]
+bare = "bare.toml"
+
+[[factorial]]
+factors = { algorithm = ["alphabeta", "pvs"], quiescence = [false, true] }
+
+[[factorial]]
+factors = { killers = [0, 2], history = [false, true], tempo = [0, 20] }
+fraction = 2
+"""
+
+
+def write_rounds(folder: Path) -> Path:
+    other = OPENINGS.replace(" b - ", " w - ").splitlines()
+    (folder / "twelve.epd").write_text("\n".join([*OPENINGS.splitlines(), *other]))
+    (folder / "bare.toml").write_text("[xiangqi]\nhistory = false\nkillers = 0\nhash_mb = 1\n")
+    path = folder / "rounds.toml"
+    path.write_text(ROUNDS)
+    return path
+
+
+def test_rounds_stop_matches_whose_verdict_has_fallen_at_any_concurrency(tmp_path: Path) -> None:
+    path = write_rounds(tmp_path)
+    first = run(path, tmp_path / "one")
+    assert all(row.pairs in (4, 8, 12) for row in first.rows)
+    assert first.games == 2 * sum(row.pairs for row in first.rows) < first.planned
+    for row in first.rows:
+        assert row.verdict in ("better", "worse", "equivalent", "undecided") or row.group == "factorial"
+    again = run(path, tmp_path / "two", concurrency=2)
+    assert (again.rows, again.effects, again.digest) == (first.rows, first.effects, first.digest)
+    stopped = run(path, tmp_path / "three", stop=CountingStop(30))
+    assert stopped.exit_code == 130
+    resumed = run(path, tmp_path / "three")
+    assert (resumed.rows, resumed.effects, resumed.digest) == (first.rows, first.effects, first.digest)
+    report = (tmp_path / "one" / "report.md").read_text()
+    assert "algorithm × quiescence" in report
+
+
+def test_an_extension_after_results_is_told(tmp_path: Path) -> None:
+    path = write_rounds(tmp_path)
+    path.write_text(ROUNDS.replace("pairs = 12", "pairs = 9"))
+    assert len(run(path, tmp_path / "out").plans) == 1
+    path.write_text(ROUNDS)
+    longer = run(path, tmp_path / "out")
+    assert [plan["pairs"] for plan in longer.plans] == [9, 12]
+    assert "changed after" in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_factorials_are_read_and_share_their_matches() -> None:
+    spec = read(interactions=[{"features": ["null_move", "history", "killers"]}])
+    assert [factorial.label for factorial in spec.factorials] == [
+        "null_move × history", "null_move × killers", "history × killers",
+    ]  # fmt: skip
+    assert len(spec.comparisons) == 9  # each feature left out of the base is played once, not twice
+    assert spec.questions == 9 + 3
+    labels = {comparison.label for comparison in spec.comparisons}
+    assert "null_move on against off, history on" in labels
+    model = read(factorial=[{"factors": {"algorithm": ["alphabeta", "pvs"], "aspiration": ["off", "full"]}}])
+    assert len(model.comparisons) == 4
+    for comparison in model.comparisons:
+        assert len(comparison.differences) == 1
+
+
+def test_larger_factorials_are_judged_by_their_effects() -> None:
+    factors = {"killers": [0, 2], "history": [False, True], "tempo": [0, 10], "algorithm": ["alphabeta", "pvs"]}
+    spec = read(factorial=[{"factors": factors, "fraction": 2}])
+    assert len(spec.comparisons) == 7
+    assert not any(comparison.is_question for comparison in spec.comparisons)
+    assert spec.questions == len(spec.factorials[0].design.effects) == 7
+    low = {comparison.reference for comparison in spec.comparisons}
+    assert len(low) == 1
+
+
+def test_features_are_added_to_a_bare_engine() -> None:
+    spec = read(add_one_in=[{"features": ["null_move", "late_move_reductions"]}])
+    for comparison, name in zip(spec.comparisons, ("null_move", "late_move_reductions"), strict=True):
+        assert comparison.differences == (name,)
+        assert dict(comparison.reference)["algorithm"] == "alphabeta"
+        assert dict(comparison.variant)[name] is True
+
+
+def test_what_could_decide_nothing_is_refused_with_what_could(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"pairs = 2 is too few to decide anything.*50 Elo"):
+        read(pairs=2, leave_one_out=[{"features": ["null_move"]}])
+    with pytest.raises(UserError, match=r"games = 3 is less than the first of 10 rounds, 4 games"):
+        read(games=3, leave_one_out=[{"features": ["null_move"]}])
 
 
 # Nodes to depth
@@ -338,8 +465,8 @@ def test_the_ratio_is_a_geometric_mean_with_its_interval() -> None:
 
 
 def test_it_can_be_left_out(tmp_path: Path) -> None:
-    path = write_ablation(tmp_path, pairs=1)
-    path.write_text(path.read_text().replace("depth = 3", "depth = 0").replace("pairs = 2", "pairs = 1"))
+    path = write_ablation(tmp_path)
+    path.write_text(path.read_text().replace("depth = 3", "depth = 0"))
     ended = run(path, tmp_path / "out")
     assert all(row.nodes_ratio is None for row in ended.rows)
     assert "not measured" in (tmp_path / "out" / "report.html").read_text()
@@ -354,7 +481,7 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, Ablated]) -> N
     assert [row["label"] for row in rows] == [row.label for row in ended.rows]
     assert rows[0].keys() == set(frame_of(ended.rows).columns)
     assert float(rows[2]["nodes_ratio"]) == 1
-    assert "| without quiescence |" in (out / "ablation.md").read_text()
+    assert "| without quiescence |" in (out / "report.md").read_text()
     page = (out / "report.html").read_text()
     assert page.count("<svg") == 1
     assert "http://" not in page.replace("http://www.w3.org", "")
@@ -364,15 +491,16 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, Ablated]) -> N
 def a_row(**changes: Any) -> AblationRow:
     values: dict[str, Any] = {
         "label": "x" * 60, "group": "values", "variant": "", "reference": "", "limit": "nodes=1", "elo": -math.inf,
-        "elo_error": math.inf, "elo_low": -math.inf, "elo_high": 12.0, "los": 0.0, "pairs": 10_000, "games": 20_000,
-        "LL": 1, "LD": 0, "even": 0, "WD": 0, "WW": 0, "nodes_ratio": 123.456, "nodes_ratio_low": 1.0,
+        "elo_error": math.inf, "elo_low": -math.inf, "elo_high": 12.0, "los": 0.0, "verdict": "worse",
+        "simultaneous_low": -math.inf, "simultaneous_high": 20.0, "games_needed": None, "pairs": 10_000,
+        "games": 20_000, "LL": 1, "LD": 0, "even": 0, "WD": 0, "WW": 0, "nodes_ratio": 123.456, "nodes_ratio_low": 1.0,
         "nodes_ratio_high": 200.0, "depth": 12, "positions": 3,
     }  # fmt: skip
     return AblationRow(**{**values, **changes})
 
 
 def test_the_text_fits_the_terminal_and_the_figure_bears_infinite_bounds() -> None:
-    from tuning.charts import forest_chart
+    from tuning.ablation_charts import forest_chart
 
     rows = [a_row(), a_row(elo=1234.5, elo_error=999.9, nodes_ratio=None), a_row(elo=0.0, elo_low=-3.0)]
     assert max(map(len, ablation_text(rows).splitlines())) <= 80
@@ -393,7 +521,7 @@ def test_the_command_prints_the_table(played: tuple[Path, Path, Ablated], capsys
 
 def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert elolab.main(["ablate", str(write_ablation(tmp_path)), "--out", str(tmp_path / "out"), "--dry-run"]) == 0
-    assert "at most 22 games" in capsys.readouterr().out
+    assert "at most 34 games" in capsys.readouterr().out
     assert not (tmp_path / "out").exists()
 
 

@@ -24,7 +24,7 @@ MAY_IMPORT = {
 }
 """What each may import besides the standard library."""
 
-MAY_DRAW = {"arena.charts", "arena.report_contents", "tuning.charts", "tuning.report"}
+MAY_DRAW = {"arena.charts", "arena.report_contents", "tuning.ablation_charts", "tuning.charts", "tuning.report"}
 """The only modules that may import matplotlib."""
 
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc", "tools"}

@@ -4,63 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from arena.executor import GameRunner, stopping_on_signals
 from arena.openings import Suite
 from arena.records import Pairing
-from arena.statistics import Pentanomial
+from arena.spec import LONGEST_NAME
 from arena.store import Store
+from tuning.ablation_rows import AblationRow, CellRow, EffectRow, Played, frame_of
+from tuning.allotment import Allotment
 from tuning.comparisons import AblationSpec, Comparison
-from tuning.conditions import describe
+from tuning.conditions import Conditions, shortened
 from tuning.depth_cost import NodeRatio, node_ratio, nodes_to_depth
 from tuning.matches import Match, MatchTable
 from tuning.progress import RunProgress
 from tuning.run_folder import claim, read_openings
+from tuning.verdicts import UNDECIDED
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from engine.engine import StopFlag
-
-
-@dataclass(frozen=True)
-class AblationRow:
-    """What one comparison showed. Elo is the variant's minus the reference's: positive if the variant is stronger."""
-
-    label: str
-    group: str
-    """``leave_one_out``, ``values`` or ``comparisons``."""
-    variant: str
-    """How the variant differs from the base; empty for the base itself."""
-    reference: str
-    limit: str
-    elo: float
-    elo_error: float
-    """Half the width of the 95 % interval, in Elo."""
-    elo_low: float
-    elo_high: float
-    los: float
-    """Probability that the variant is the stronger, 0 to 1."""
-    pairs: int
-    """Complete pairs of games with colours swapped; below how many of each outcome, from the variant's view."""
-    games: int
-    LL: int
-    LD: int
-    even: int
-    WD: int
-    WW: int
-    nodes_ratio: float | None
-    """Nodes the variant needs to reach ``depth`` over the reference's; ``None`` if it was not measured."""
-    nodes_ratio_low: float | None
-    """Bounds of its 95 % interval."""
-    nodes_ratio_high: float | None
-    depth: int | None
-    """Plies."""
-    positions: int | None
-    """Positions over which the nodes were counted."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +38,13 @@ class AblationPlan:
     openings: tuple[int, ...]
     """Places in the suite; every comparison begins with the first."""
     matches: tuple[Match, ...]
-    """One a comparison."""
+    """One a comparison, with the most pairs that may be played."""
 
     @property
     def games(self) -> int:
-        """Games of the whole ablation."""
-        return 2 * sum(match.pairs for match in self.matches)
+        """The most games of the whole ablation."""
+        most = 2 * sum(match.pairs for match in self.matches)
+        return most if self.spec.most_games is None else min(most, self.spec.most_games)
 
 
 @dataclass(frozen=True)
@@ -91,6 +58,12 @@ class Ablated:
     planned: int
     interrupted: bool
     rows: tuple[AblationRow, ...] = ()
+    effects: tuple[EffectRow, ...] = ()
+    """Of factorials."""
+    cells: tuple[CellRow, ...] = ()
+    """Of 2 x 2 factorials."""
+    plans: tuple[dict[str, Any], ...] = ()
+    """Rules and pairs with which the folder was ever run; more than one if they were changed after results."""
     digest: str = ""
     """Digest of all games."""
     report: Path | None = None
@@ -104,12 +77,9 @@ class Ablated:
         """The table; its columns are the fields of ``AblationRow``."""
         return frame_of(self.rows)
 
-
-def frame_of(rows: Sequence[AblationRow]) -> DataFrame:
-    """Rows as a pandas table; its columns are the fields of ``AblationRow``."""
-    import pandas
-
-    return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(AblationRow)])
+    def effects_frame(self) -> DataFrame:
+        """The effects of factorials; its columns are the fields of ``EffectRow``."""
+        return frame_of(self.effects, EffectRow)
 
 
 def prepare_ablation(spec: AblationSpec) -> AblationPlan:
@@ -128,14 +98,26 @@ def _matches(spec: AblationSpec, openings: tuple[int, ...]) -> tuple[Match, ...]
                 numbers[place].append(number)
                 number += 2
     return tuple(
-        Match(
-            variant=spec.conditions.player(dict(comparison.variant), comparison.limits),
-            reference=spec.conditions.player(dict(comparison.reference), comparison.limits),
-            openings=openings[: comparison.pairs],
-            numbers=tuple(numbers[place]),
-        )
+        match_of(spec.conditions, comparison, openings[: comparison.pairs], tuple(numbers[place]))
         for place, comparison in enumerate(spec.comparisons)
     )
+
+
+def match_of(
+    conditions: Conditions, comparison: Comparison, openings: tuple[int, ...], numbers: tuple[int, ...]
+) -> Match:
+    """A comparison's match: its openings, and each pair's place in the schedule."""
+    variant = conditions.player(dict(comparison.variant), comparison.limits)
+    reference_limits = comparison.reference_limits or comparison.limits
+    reference = conditions.player(dict(comparison.reference), reference_limits)
+    if comparison.ponders:
+        variant = replace(variant, name=shortened(f"{variant.name}, pondering", LONGEST_NAME), ponder=True)
+    if reference_limits != comparison.limits:
+        variant, reference = (
+            replace(player, name=shortened(f"{player.name} at {player.limits}", LONGEST_NAME))
+            for player in (variant, reference)
+        )
+    return Match(variant, reference, openings, numbers)
 
 
 def ablate(
@@ -146,14 +128,16 @@ def ablate(
     accept_engine_change: bool = False,
     stream: TextIO | None = None,
     stop: StopFlag | None = None,
+    language: str = "en",
 ) -> Ablated:
     """Play what the folder lacks of an ablation, measure nodes to depth, write table and report.
 
-    Nothing but times depends on ``concurrency``. Progress goes to ``stream`` (default: standard error). Raises
+    Nothing but times depends on ``concurrency``. ``language`` (``en``, ``zh``) is the report's.
+    Progress goes to ``stream`` (default: standard error). Raises
     ``UserError`` if the folder belongs to another run or engine, or the disk is full; what was stored before stays.
     """
     from engine.engine import StopFlag
-    from tuning.report import write_ablation_report
+    from tuning.ablation_report import write_ablation_report
 
     plan = prepare_ablation(spec)
     stop = stop or StopFlag()
@@ -162,30 +146,71 @@ def ablate(
         growing = ("comparisons", *(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons))
         claim(store, "ablation", content, growing, spec.conditions.source, accept_engine_change)
         table = MatchTable(spec.conditions, plan.suite, store)
-        progress = RunProgress(table.missing_games(plan.matches), stream or sys.stderr)
+        played = Played(spec.comparisons, plan.matches, spec.factorials, table, spec.rule)
+        allotment = Allotment(
+            [match.pairs for match in plan.matches], played.inquiries(spec), spec.rule,
+            None if spec.most_games is None else spec.most_games // 2,
+        )  # fmt: skip
+        progress = RunProgress(plan.games, stream or sys.stderr)
         with stopping_on_signals(stop):
-            complete = _play(plan, table, concurrency, stop, progress)
+            complete = play_allotted(allotment, plan.matches, table, concurrency, stop, progress)
             costs = _measured(plan, store, concurrency, stop, progress) if complete else None
-        store.record_facts({}, _places(plan, table))
+        store.record_facts({}, _places(plan, allotment, table))
         ended = Ablated(spec, directory, len(store), plan.games, interrupted=costs is None)
         if costs is None:
             return ended
-        rows = tuple(
-            row_of(spec, comparison, table.counts(match), cost)
-            for comparison, match, cost in zip(spec.comparisons, plan.matches, costs, strict=True)
-        )
-        ended = replace(ended, rows=rows, digest=store.digest())
-    return replace(ended, report=write_ablation_report(ended))
+        rows, effects = played.rows(spec, allotment, costs)
+        plans = _plans(store, spec)
+        cells, digest = played.cells(allotment), store.digest()
+        ended = replace(ended, rows=rows, effects=effects, cells=cells, plans=plans, digest=digest)
+    return replace(ended, report=write_ablation_report(ended, language))
 
 
-def _play(plan: AblationPlan, table: MatchTable, concurrency: int, stop: StopFlag, progress: RunProgress) -> bool:
-    comparisons = len(plan.matches)
-    progress.words = lambda: f"{comparisons} comparisons"
+def play_allotted(
+    allotment: Allotment,
+    matches: Sequence[Match],
+    table: MatchTable,
+    concurrency: int,
+    stop: StopFlag,
+    progress: RunProgress,
+) -> bool:
+    """Play round by round what the allotment asks for; False if it was interrupted."""
+
+    def words() -> str:
+        verdicts = [question.verdict for question in allotment.questions]
+        return f"{len(verdicts) - verdicts.count(UNDECIDED)} of {len(verdicts)} verdicts"
+
+    progress.words = words
     with GameRunner(concurrency, stop, tick=progress.tick) as runner:
         try:
-            return table.play(plan.matches, runner, progress.finished)
+            while (wanted := allotment.next_pairs()) is not None:
+                parts = [
+                    match.part(before, after)
+                    for match, before, after in zip(matches, allotment.pairs, wanted, strict=True)
+                    if after > before
+                ]
+                if not table.play(parts, runner, progress.finished):
+                    return False
+                allotment.look(wanted)
+            return True
         finally:
             progress.close()
+
+
+def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
+    """Record with which rule and pairs the folder was run, and read with which it ever was."""
+    plan = {
+        "rounds": spec.rule.rounds,
+        "margin": spec.rule.margin_elo,
+        "error_rate": spec.rule.error_rate,
+        "questions": spec.questions,
+        "pairs": most_pairs(spec),
+    }
+    plans = [*(store.fact("verdict plans") or [])]
+    if plan not in plans:
+        plans.append(plan)
+        store.record_facts({"verdict plans": plans})
+    return tuple(plans)
 
 
 def _measured(
@@ -208,44 +233,15 @@ def _measured(
     return [node_ratio(variant, reference) for variant, reference in zip(nodes[::2], nodes[1::2], strict=True)]
 
 
-def _places(plan: AblationPlan, table: MatchTable) -> list[tuple[str, Pairing]]:
+def _places(plan: AblationPlan, allotment: Allotment, table: MatchTable) -> list[tuple[str, Pairing]]:
     """Every game's place in the schedule as it is now, which changes when an ablation is extended."""
+    parts = [match.part(0, pairs) for match, pairs in zip(plan.matches, allotment.pairs, strict=True)]
     return [
         (key, job.pairing)
-        for match in plan.matches
-        for jobs, keys in zip(table.jobs(match), table.keys(match), strict=True)
+        for part in parts
+        for jobs, keys in zip(table.jobs(part), table.keys(part), strict=True)
         for job, key in zip(jobs, keys, strict=True)
     ]
-
-
-def row_of(spec: AblationSpec, comparison: Comparison, counts: Pentanomial, cost: NodeRatio | None) -> AblationRow:
-    """A comparison's row of the table."""
-    estimate = counts.estimate()
-    wanted = spec.nodes_to_depth
-    return AblationRow(
-        label=comparison.label,
-        group=comparison.group,
-        variant=describe(spec.conditions.differences(dict(comparison.variant))),
-        reference=describe(spec.conditions.differences(dict(comparison.reference))),
-        limit=str(comparison.limits),
-        elo=estimate.elo,
-        elo_error=estimate.elo_error,
-        elo_low=estimate.elo_low,
-        elo_high=estimate.elo_high,
-        los=estimate.los,
-        pairs=counts.pairs,
-        games=2 * counts.pairs,
-        LL=counts.counts[0],
-        LD=counts.counts[1],
-        even=counts.counts[2],
-        WD=counts.counts[3],
-        WW=counts.counts[4],
-        nodes_ratio=None if cost is None else cost.ratio,
-        nodes_ratio_low=None if cost is None else cost.low,
-        nodes_ratio_high=None if cost is None else cost.high,
-        depth=None if cost is None else wanted.depth,
-        positions=None if cost is None else min(wanted.positions, most_pairs(spec)),
-    )
 
 
 def most_pairs(spec: AblationSpec) -> int:

@@ -1,4 +1,4 @@
-"""The figures of studies and ablations, drawn by matplotlib without a display.
+"""The figures of studies, drawn by matplotlib without a display.
 
 Every function takes results and returns a figure; none writes a file. matplotlib is imported inside them only. Colours
 are those of ``arena.charts``, so that the page can replace them.
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIDTH_INCHES, WIN
-from arena.standings import signed
 from engine.parameters import BY_NAME, format_value
 from tuning.playoff import INTERVAL_90
 from tuning.space import Dimension
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tuning.ablation import AblationRow
     from tuning.study import Tuned
 
 SLICES_A_ROW = 3
@@ -33,7 +31,7 @@ WIDEST_ELO = 400.0
 """Elo: intervals are cut off here, so that a hopeless variant does not flatten all others."""
 
 
-def _figure(
+def empty_figure(
     height_inches: float, rows: int = 1, columns: int = 1, widths: Sequence[float] | None = None
 ) -> tuple[Figure, Any]:
     """An empty figure in the report's style and its axes, which share their vertical scale."""
@@ -66,7 +64,7 @@ def convergence_chart(tuned: Tuned) -> Figure:
     """What every round's set is worth by the model of all games, with 90 % band, and the estimates of the time."""
     assert tuned.model is not None
     assert tuned.decision is not None
-    figure, grid = _figure(3.7)
+    figure, grid = empty_figure(3.7)
     axes: Axes = grid[0, 0]
     games = [2 * end.pairs for end in tuned.rounds]
     mean, deviation = tuned.model.gain([end.values for end in tuned.rounds])
@@ -112,7 +110,7 @@ def slices_chart(tuned: Tuned) -> Figure:
     space, best = tuned.spec.space, tuned.decision.values
     columns = min(SLICES_A_ROW, len(space.dimensions))
     rows = math.ceil(len(space.dimensions) / columns)
-    figure, grid = _figure(0.5 + 2.2 * rows, rows, columns)
+    figure, grid = empty_figure(0.5 + 2.2 * rows, rows, columns)
     first, second, pairs, _ = tuned.evidence.arrays()
     sampled, weights = np.concatenate([first, second]), np.concatenate([pairs, pairs])
     lowest = 0.0
@@ -195,90 +193,3 @@ def _mark_axis(axes: Axes, tuned: Tuned, dimension: Dimension) -> None:
 
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     axes.grid(axis="y", color=GRID, linewidth=0.8)
-
-
-# Ablations
-
-
-def forest_chart(rows: Sequence[AblationRow]) -> Figure:
-    """Elo of every comparison with its 95 % interval, and beside it what the same depth costs."""
-    with_nodes = any(row.nodes_ratio is not None for row in rows)
-    wide = (3, 2) if with_nodes else (1,)
-    figure, grid = _figure(1.0 + 0.3 * (len(rows) + 0.7 * _groups(rows)), 1, len(wide), wide)
-    places = _layout(rows)
-    axes: Axes = grid[0, 0]
-    axes.axvline(0, color=MUTED, linewidth=0.9)
-    limit = _shown_limit(rows)
-    for place, row in zip(places, rows, strict=True):
-        _draw_interval(axes, row, place, limit)
-    axes.set_yticks(places, [row.label if len(row.label) <= 40 else row.label[:39] + "…" for row in rows])
-    axes.set_ylim(max(places) + 0.7, min(places) - 0.7)
-    low, high = min(row.elo_low for row in rows), max(row.elo_high for row in rows)
-    axes.set_xlim(max(min(low, 0.0), -limit) - 0.05 * limit, min(max(high, 0.0), limit) + 0.05 * limit)
-    axes.set_xlabel("Elo, variant minus reference")
-    axes.grid(axis="x", color=GRID, linewidth=0.8)
-    if with_nodes:
-        _draw_nodes(grid[0, 1], rows, places)
-    return figure
-
-
-def _shown_limit(rows: Sequence[AblationRow]) -> float:
-    """Elo up to which intervals are drawn to scale: a few hopeless variants must not flatten all others."""
-    reaches = sorted(max(abs(row.elo_low), abs(row.elo_high)) for row in rows)
-    typical = reaches[(2 * len(reaches)) // 3]
-    return min(reaches[-1], 3 * typical, WIDEST_ELO) if len(rows) > 2 else min(reaches[-1], WIDEST_ELO)
-
-
-def _draw_interval(axes: Axes, row: AblationRow, place: float, limit: float) -> None:
-    """Point and line; an arrow with the number where the point lies beyond what is drawn to scale."""
-    settled = row.elo_low > 0 or row.elo_high < 0
-    color = (WIN if row.elo > 0 else SERIES[1]) if settled else MUTED
-    if abs(row.elo) > limit:
-        edge = math.copysign(limit, row.elo)
-        axes.plot([edge], [place], "<" if row.elo < 0 else ">", color=color, markersize=7)
-        axes.annotate(
-            f"{signed(row.elo, 0)}", (edge, place), xytext=(9 if row.elo < 0 else -9, 0), textcoords="offset points",
-            ha="left" if row.elo < 0 else "right", va="center", color=color, fontsize=9,
-        )  # fmt: skip
-        return
-    low, high = max(row.elo_low, -limit), min(row.elo_high, limit)
-    axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="round")
-    axes.plot([row.elo], [place], "o", color=color, markersize=5, markeredgecolor=GROUND, markeredgewidth=0.7)
-
-
-def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]) -> None:
-    axes.axvline(1, color=MUTED, linewidth=0.9)
-    axes.set_xscale("log")
-    seen = [1.0]
-    for place, row in zip(places, rows, strict=True):
-        if row.nodes_ratio is None or row.nodes_ratio_low is None or row.nodes_ratio_high is None:
-            continue
-        if math.isfinite(row.nodes_ratio_high):
-            axes.plot([row.nodes_ratio_low, row.nodes_ratio_high], [place, place], color=INK, linewidth=1.6)
-            seen += [row.nodes_ratio_low, row.nodes_ratio_high]
-        axes.plot([row.nodes_ratio], [place], "s", color=INK, markersize=4)
-        seen.append(row.nodes_ratio)
-    ticks = [
-        tick for tick in (0.01, 0.1, 0.25, 0.5, 1, 2, 4, 10, 30, 100, 1000) if min(seen) / 2 < tick < max(seen) * 2
-    ]
-    axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
-    axes.minorticks_off()
-    axes.set_xlim(min(seen) / 1.2, max(seen) * 1.2)
-    axes.set_xlabel(f"nodes to depth {rows[0].depth}, ratio")
-    axes.grid(axis="x", color=GRID, linewidth=0.8)
-
-
-def _layout(rows: Sequence[AblationRow]) -> list[float]:
-    """Where each row is drawn, with room between groups."""
-    places: list[float] = []
-    place = 0.0
-    for number, row in enumerate(rows):
-        if number and row.group != rows[number - 1].group:
-            place += 0.7
-        places.append(place)
-        place += 1
-    return places
-
-
-def _groups(rows: Sequence[AblationRow]) -> int:
-    return len({row.group for row in rows})

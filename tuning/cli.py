@@ -39,6 +39,12 @@ def _configure(parser: argparse.ArgumentParser, what: str) -> None:
     add_json_argument(parser)
 
 
+def _add_language_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--language", choices=("en", "zh"), default="en", help="the report's language (default %(default)s)"
+    )
+
+
 # tune
 
 
@@ -124,9 +130,11 @@ def _describe_tuning(spec: TuningSpec, directory: Path, arguments: argparse.Name
 def configure_ablate(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab ablate``."""
     _configure(parser, "ablation")
+    _add_language_argument(parser)
     parser.epilog = (
-        "Given again, the command plays only what is missing: that resumes an ablation after any stop, and extends "
-        "it after comparisons or pairs were added to SPEC."
+        "Games go in rounds fixed beforehand to the comparisons whose verdict is still open: better, worse, or "
+        "equivalent within a margin. Given again, the command plays only what is missing: that resumes an ablation "
+        "after any stop, and extends it after comparisons or pairs were added to SPEC."
     )
 
 
@@ -134,14 +142,20 @@ def run_ablate(arguments: argparse.Namespace) -> int:
     """Run, resume or extend an ablation."""
     from engine.configuration import find_config
     from tuning.ablation import ablate, prepare_ablation
+    from tuning.ablation_report import ablation_data, ablation_text
     from tuning.comparisons import load_ablation
-    from tuning.report import ablation_data, ablation_text, repeat_command
+    from tuning.report import repeat_command
 
     spec = load_ablation(find_config("ablations", arguments.spec))
     directory = _folder(arguments.out, spec.name)
     if arguments.dry_run:
         plan = prepare_ablation(spec)
-        facts = {"comparisons": len(plan.matches), "openings": len(plan.openings)}
+        facts = {
+            "comparisons": len(plan.matches),
+            "questions": spec.questions,
+            "rounds": spec.rule.rounds,
+            "openings": len(plan.openings),
+        }
         return _describe(spec.conditions, directory, plan.games, facts, arguments)
     ablated = _uninterrupted(
         lambda: ablate(
@@ -149,6 +163,7 @@ def run_ablate(arguments: argparse.Namespace) -> int:
             directory,
             concurrency=arguments.concurrency,
             accept_engine_change=arguments.accept_engine_change,
+            language=arguments.language,
         )
     )
     if ablated is None or ablated.interrupted:
@@ -157,7 +172,7 @@ def run_ablate(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(ablation_data(ablated))
     else:
-        print(ablation_text(ablated.rows))
+        print(ablation_text(ablated.rows, ablated.effects))
         print()
         print(f"games digest: {ablated.digest}")
         print(ablated.report)

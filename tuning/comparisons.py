@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -11,17 +12,35 @@ from arena.spec import OPENING_PARTS, default_part
 from engine.configuration import ConfigurationError, Table, read_toml
 from engine.limits import Limits
 from engine.parameters import BY_NAME, Parameter, Value, find, format_value, parameters_of, resolve
-from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions, read_limits, why_without_effect
+from engine.presets import load_preset, preset_name
+from tuning.conditions import (
+    CONDITION_KEYS,
+    Conditions,
+    describe,
+    read_conditions,
+    read_limits,
+    shortened,
+    why_without_effect,
+)
+from tuning.factorial import GENERATORS, MOST_FACTORS, Design, Effect, design_of
+from tuning.verdicts import ERROR_RATE, MARGIN_ELO, Rule, least_pairs, looks_of, pairs_to_decide
 
 ABLATION_KEYS = (
-    *CONDITION_KEYS, "pairs", "opening_part", "leave_one_out", "values", "comparisons", "nodes_to_depth",
+    *CONDITION_KEYS, "pairs", "games", "rounds", "margin", "error_rate", "opening_part", "leave_one_out", "add_one_in",
+    "values", "comparisons", "factorial", "interactions", "nodes_to_depth",
 )  # fmt: skip
 LEAVE_ONE_OUT_KEYS = ("features", "set", "limit", "pairs")
+ADD_ONE_IN_KEYS = ("features", "bare", "set", "limit", "pairs")
 VALUES_KEYS = ("parameter", "values", "reference", "set", "limit", "pairs")
 COMPARISON_KEYS = ("label", "variant", "reference", "limit", "pairs")
+FACTORIAL_KEYS = ("label", "factors", "fraction", "set", "limit", "pairs")
+INTERACTIONS_KEYS = ("features", "set", "limit", "pairs")
 NODES_TO_DEPTH_KEYS = ("depth", "positions")
 
 MAXIMUM_PAIRS = 1_000_000
+MAXIMUM_ROUNDS = 100
+BARE = "plain-alpha-beta"
+"""The preset to which features are added one at a time, unless another is named."""
 LONGEST_LABEL = 60
 OFF = "off"
 """Among the values of a parameter: what the parameter depends on is switched off."""
@@ -46,12 +65,19 @@ class Comparison:
 
     label: str
     group: str
-    """Where it was declared: ``leave_one_out``, ``values`` or ``comparisons``."""
+    """Where it was declared, a key of the file: ``leave_one_out``, ``values``, ..."""
     variant: tuple[tuple[str, Value], ...]
     """Every parameter of the variant."""
     reference: tuple[tuple[str, Value], ...]
     limits: Limits
     pairs: int
+    """The most that are played."""
+    reference_limits: Limits | None = None
+    """The reference's, where they are others."""
+    ponders: bool = False
+    """Whether the variant thinks on the reference's time."""
+    is_question: bool = True
+    """Whether it gets a verdict of its own, and is not only a part of a factorial's effects."""
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -61,12 +87,36 @@ class Comparison:
 
     def content(self) -> dict[str, Any]:
         """What decides the games, as plain data."""
-        return {
+        data: dict[str, Any] = {
             "variant": dict(self.variant),
             "reference": dict(self.reference),
             "limit": str(self.limits),
             "pairs": self.pairs,
         }
+        if self.reference_limits is not None:
+            data["reference_limit"] = str(self.reference_limits)
+        if self.ponders:
+            data["ponder"] = True
+        return data
+
+
+@dataclass(frozen=True)
+class Factorial:
+    """Combinations of two-level factors, and what each factor and each pair of them is worth."""
+
+    label: str
+    group: str
+    """``factorial`` or ``interactions``."""
+    factors: tuple[tuple[str, Value, Value], ...]
+    """Parameter, low and high level."""
+    comparisons: tuple[int, ...]
+    """Places of its matches among the ablation's comparisons, in the order of the design's."""
+    design: Design
+
+    def effect_label(self, effect: Effect) -> str:
+        """``null_move × history``, with what the design cannot tell from it."""
+        terms = [" × ".join(self.factors[factor][0] for factor in term) for term in (effect.factors, *effect.aliases)]
+        return " = ".join(terms)
 
 
 @dataclass(frozen=True)
@@ -87,6 +137,21 @@ class AblationSpec:
     opening_part: str
     """Which half of the suite: ``tournament``, ``validation`` or ``all``."""
     nodes_to_depth: NodesToDepth
+    rule: Rule = field(default_factory=Rule)
+    most_games: int | None = None
+    """The most of all comparisons together, if that is less than their sum."""
+    factorials: tuple[Factorial, ...] = ()
+
+    @property
+    def questions(self) -> int:
+        """How many verdicts are asked for: on comparisons, and on effects of factorials."""
+        effects = sum(len(self.asked_effects(one)) for one in self.factorials)
+        return effects + sum(comparison.is_question for comparison in self.comparisons)
+
+    def asked_effects(self, factorial: Factorial) -> tuple[Effect, ...]:
+        """The effects of a factorial that get a verdict: of two factors only their interaction, else all."""
+        effects = factorial.design.effects
+        return effects if len(factorial.factors) > 2 else tuple(one for one in effects if len(one.factors) > 1)
 
     @property
     def name(self) -> str:
@@ -98,6 +163,9 @@ class AblationSpec:
         return {
             **self.conditions.content(),
             "opening_part": self.opening_part,
+            "rounds": self.rule.rounds,
+            "margin": self.rule.margin_elo,
+            "error_rate": self.rule.error_rate,
             "comparisons": {comparison.label: comparison.content() for comparison in self.comparisons},
         }
 
@@ -114,30 +182,66 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
     """
     table = Table(data, where, ABLATION_KEYS)
     conditions = read_conditions(table, PurePath(where).stem)
+    rule = Rule(
+        margin_elo=table.number("margin", 0, 100, MARGIN_ELO, "Elo"),
+        error_rate=table.number("error_rate", 0.0001, 0.5, ERROR_RATE),
+        rounds=table.whole("rounds", 1, MAXIMUM_ROUNDS, Rule().rounds),
+    )
     reader = _Reader(conditions, table.whole("pairs", 1, MAXIMUM_PAIRS))
     comparisons = [
         comparison
         for kind, read in (
             ("leave_one_out", reader.leave_one_out),
+            ("add_one_in", reader.add_one_in),
             ("values", reader.values),
             ("comparisons", reader.comparison),
         )
         for number, entry in enumerate(_entries(table, kind), start=1)
         for comparison in read(entry, f"{where}: [[{kind}]] {number}")
     ]
+    _refuse_repetitions(comparisons, where)
+    factorials = [
+        factorial
+        for kind, read_factorials in (("factorial", reader.factorial), ("interactions", reader.interactions))
+        for number, entry in enumerate(_entries(table, kind), start=1)
+        for factorial in read_factorials(entry, f"{where}: [[{kind}]] {number}", comparisons)
+    ]
     if not comparisons:
         raise ConfigurationError(
-            f"{where}: nothing to compare; expected [[leave_one_out]], [[values]] or [[comparisons]]"
+            f"{where}: nothing to compare; expected [[leave_one_out]], [[add_one_in]], [[values]], [[comparisons]], "
+            "[[factorial]] or [[interactions]]"
         )
-    _refuse_repetitions(comparisons, where)
     part = default_part(conditions.game, str(data.get("openings", conditions.game)))
     cost = table.table("nodes_to_depth", NODES_TO_DEPTH_KEYS)
-    return AblationSpec(
+    spec = AblationSpec(
         conditions=conditions,
         comparisons=tuple(comparisons),
         opening_part=table.choice("opening_part", OPENING_PARTS, part),
         nodes_to_depth=NodesToDepth(cost.whole("depth", 0, 64, 6), cost.whole("positions", 1, 10_000, 40)),
+        rule=rule,
+        most_games=table.whole("games", 2, 2 * MAXIMUM_PAIRS) if "games" in table else None,
+        factorials=tuple(factorials),
     )
+    _refuse_what_decides_nothing(spec, where)
+    return spec
+
+
+def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
+    """A budget that could decide nothing, even if one side won every game."""
+    questions, rule = spec.questions, spec.rule
+    largest = max(comparison.pairs for comparison in spec.comparisons)
+    least = least_pairs(questions, rule)
+    if largest < least:
+        raise ConfigurationError(
+            f"{where}: pairs = {largest} is too few to decide anything, even if one side won them all; {least} could "
+            f"decide that much, and {pairs_to_decide(50, questions, rule)} a difference of 50 Elo"
+        )
+    first_looks = sum(looks_of(comparison.pairs, rule.rounds)[0] for comparison in spec.comparisons)
+    if spec.most_games is not None and spec.most_games < 2 * first_looks:
+        raise ConfigurationError(
+            f"{where}: games = {spec.most_games} is less than the first of {rule.rounds} rounds, {2 * first_looks} "
+            f"games; all rounds are {2 * sum(comparison.pairs for comparison in spec.comparisons)} games at most"
+        )
 
 
 def _entries(table: Table, kind: str) -> list[Any]:
@@ -155,12 +259,100 @@ class _Reader:
         """``features = [...]``: the base without each of them, against the base."""
         table = Table(entry, where, LEAVE_ONE_OUT_KEYS)
         base = self._base(table)
-        features = table.value("features", expected="a list of features")
-        if not isinstance(features, list) or not features:
-            raise table.error("features", "a list of features")
-        for feature in features:
-            name, value = feature_left_out(str(feature), base, where, self.conditions.game)
+        for feature in self._features(table):
+            name, value = feature_left_out(feature, base, where, self.conditions.game)
             yield self._comparison(f"without {name}", "leave_one_out", base | {name: value}, base, table)
+
+    def add_one_in(self, entry: object, where: str) -> Iterator[Comparison]:
+        """``features = [...]``: each feature of the base added to a bare engine, against the bare engine."""
+        table = Table(entry, where, ADD_ONE_IN_KEYS)
+        base = self._base(table)
+        name = table.text("bare", BARE, "an engine preset's name or file")
+        try:
+            overrides = load_preset(name, self.conditions.game, Path(self.conditions.source).parent)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{where}: bare: {error}") from None
+        bare = resolve({**overrides, **table.mapping("set")}, f"{where}: bare", self.conditions.game)
+        for feature in self._features(table):
+            parameter, _ = feature_left_out(feature, base, where, self.conditions.game)
+            if bare[parameter] == base[parameter]:
+                raise ConfigurationError(
+                    f"{where}: features: {parameter} is {format_value(bare[parameter])} in {name} too, so it cannot be "
+                    "added to it"
+                )
+            variant = bare | {parameter: base[parameter]}
+            yield self._comparison(f"{preset_name(name)} with {parameter}", "add_one_in", variant, bare, table)
+
+    def _features(self, table: Table, least: int = 1) -> list[str]:
+        expected = "a list of features" if least == 1 else f"a list of at least {least} features"
+        features = table.value("features", expected=expected)
+        if not isinstance(features, list) or len(features) < least:
+            raise table.error("features", expected)
+        return [str(feature) for feature in features]
+
+    def factorial(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
+        """``factors``: two values of each of some parameters; ``fraction``: 1 for all combinations, 2 for half, 4."""
+        table = Table(entry, where, FACTORIAL_KEYS)
+        base = self._base(table)
+        given = table.mapping("factors")
+        if not 2 <= len(given) <= MOST_FACTORS:
+            raise table.error("factors", f"a table of 2 to {MOST_FACTORS} parameters with two values each")
+        factors = []
+        for name, levels in given.items():
+            row = _row(name, f"{where}: factors", self.conditions.game)
+            if not isinstance(levels, list) or len(levels) != 2:
+                raise ConfigurationError(f"{where}: factors: {name} = {levels!r}, expected a list of two values")
+            low, high = (row.check(level, f"{where}: factors") for level in levels)
+            factors.append((name, low, high))
+        fraction = table.choice("fraction", (1, 2, 4), 1)
+        if fraction > 1 and (len(factors), fraction) not in GENERATORS:
+            raise table.error("fraction", f"1, for there is no such fraction of the combinations of {len(factors)}")
+        default = " × ".join(name for name, _, _ in factors)
+        yield self._factorial(
+            "factorial", table.text("label", default[:LONGEST_LABEL]), factors, fraction, base, table, comparisons
+        )
+
+    def interactions(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
+        """``features``: for every two of them a 2 x 2 factorial of leaving them out of the base."""
+        table = Table(entry, where, INTERACTIONS_KEYS)
+        base = self._base(table)
+        factors = []
+        for feature in self._features(table, 2):
+            name, without = feature_left_out(feature, base, where, self.conditions.game)
+            factors.append((name, without, base[name]))
+        for pair in combinations(factors, 2):
+            label = " × ".join(name for name, _, _ in pair)
+            yield self._factorial("interactions", label, list(pair), 1, base, table, comparisons)
+
+    def _factorial(
+        self,
+        group: str,
+        label: str,
+        factors: list[tuple[str, Value, Value]],
+        fraction: int,
+        base: dict[str, Value],
+        table: Table,
+        comparisons: list[Comparison],
+    ) -> Factorial:
+        """A factorial, whose matches are appended to ``comparisons`` unless they are there already."""
+        design = design_of(len(factors), fraction)
+        places = []
+        for cells in design.matches:
+            variant, reference = (
+                base | {name: levels[sign > 0] for (name, *levels), sign in zip(factors, cell, strict=True)}
+                for cell in cells
+            )
+            comparison = self._comparison(_cells_label(factors, *cells), group, variant, reference, table)
+            comparison = replace(comparison, is_question=len(factors) == 2)
+            same = [place for place, other in enumerate(comparisons) if _is_same_match(comparison, other)]
+            if same:
+                places.append(same[0])
+                continue
+            if any(other.label == comparison.label for other in comparisons):
+                comparison = replace(comparison, label=f"{comparison.label} ({len(comparisons) + 1})")
+            places.append(len(comparisons))
+            comparisons.append(comparison)
+        return Factorial(label, group, tuple(factors), tuple(places), design)
 
     def values(self, entry: object, where: str) -> Iterator[Comparison]:
         """``parameter`` and ``values``: each value against ``reference`` (default: the base's)."""
@@ -230,6 +422,26 @@ class _Reader:
             name, reason = next(iter(reasons.items()))
             raise ConfigurationError(f"{where}: {name} changes nothing: {reason}")
         return comparison
+
+
+def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[int], reference: Sequence[int]) -> str:
+    """What a match of a factorial compares: ``aspiration full against off, algorithm pvs``."""
+    changed, kept = [], []
+    for (name, low, high), one, other in zip(factors, variant, reference, strict=True):
+        if one != other:
+            changed.append(f"{name} {format_value(high)} against {format_value(low)}")
+        else:
+            kept.append(f"{name} {format_value(high if one > 0 else low)}")
+    if len(changed) > 1:
+        changed = ["+".join(name for (name, _, _), sign in zip(factors, variant, strict=True) if sign > 0)]
+        kept = []
+    return shortened(", ".join([*changed, *kept]), LONGEST_LABEL)
+
+
+def _is_same_match(one: Comparison, other: Comparison) -> bool:
+    return (one.variant, one.reference, one.limits, one.pairs) == (
+        other.variant, other.reference, other.limits, other.pairs,
+    )  # fmt: skip
 
 
 def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: str) -> tuple[str, Value]:

@@ -85,10 +85,14 @@ def describe(overrides: Mapping[str, Value]) -> str:
 
 def short_name(text: str) -> str:
     """A text as a player's name: what is too long ends in a digest of the whole."""
-    if len(text) <= LONGEST_NAME:
+    return shortened(text, LONGEST_NAME)
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text of at most ``longest`` characters: what is too long ends in a digest of the whole."""
+    if len(text) <= longest:
         return text
-    digest = digest_of(text)[:DIGEST_DIGITS]
-    return f"{text[: LONGEST_NAME - DIGEST_DIGITS - 2]}… {digest}"
+    return f"{text[: longest - DIGEST_DIGITS - 2]}… {digest_of(text)[:DIGEST_DIGITS]}"
 
 
 def read_conditions(table: Table, default_name: str) -> Conditions:

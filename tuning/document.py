@@ -13,9 +13,15 @@ from arena.report import Plot
 
 PLOT_FOLDER = "plots"
 
+FIXED_WORDS = {
+    "en": {"language": "en", "footer": "Written by elolab.", "sections_word": "Sections", "note": "Note:"},
+    "zh": {"language": "zh-CN", "footer": "由 elolab 生成。", "sections_word": "目录", "note": "注意："},
+}
+"""By language: what every report says."""
+
 PAGE = """\
 <!DOCTYPE html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -30,12 +36,12 @@ PAGE = """\
 <p class="kicker">{kicker}</p>
 <h1>{title}</h1>
 <p class="summary">{summary}</p>
-<nav aria-label="Sections">{navigation}</nav>
+<nav aria-label="{sections_word}">{navigation}</nav>
 </header>
 <main>
 {sections}
 </main>
-<footer><p>Written by elolab.</p></footer>
+<footer><p>{footer}</p></footer>
 </body>
 </html>
 """
@@ -95,6 +101,8 @@ class Document:
     """What kind of report it is."""
     summary: str
     sections: tuple[Section, ...]
+    language: str = "en"
+    """A key of ``FIXED_WORDS``."""
 
 
 def write_document(directory: Path, document: Document) -> Path:
@@ -123,6 +131,7 @@ def html_page(document: Document) -> str:
     """The whole page; it loads nothing from elsewhere."""
     style = resources.files("arena") / "report_assets" / "report.css"
     return PAGE.format(
+        **FIXED_WORDS[document.language],
         title=escape(document.title),
         kicker=escape(document.kicker),
         summary=escape(document.summary),
@@ -176,13 +185,14 @@ def markdown(document: Document) -> str:
     """The same for reading in a repository or a terminal; plots are linked."""
     parts = [f"# {document.title}", f"*{document.kicker}*", document.summary]
     for section in document.sections:
-        parts += [f"## {section.title}", *map(_markdown, section.blocks)]
+        note = FIXED_WORDS[document.language]["note"]
+        parts += [f"## {section.title}", *(_markdown(block, note) for block in section.blocks)]
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown(block: Block) -> str:
+def _markdown(block: Block, note: str) -> str:
     if isinstance(block, Note):
-        return f"**Note:** {block.text}" if block.warning else block.text
+        return f"**{note}** {block.text}" if block.warning else block.text
     if isinstance(block, Facts):
         return "\n".join(f"- {name}: {text}" for name, text in block.entries)
     if isinstance(block, Commands):

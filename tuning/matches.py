@@ -7,7 +7,7 @@ the store.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from arena.openings import Suite
@@ -42,6 +42,15 @@ class Match:
     def pairs(self) -> int:
         """How many pairs are to be played."""
         return len(self.openings)
+
+    def part(self, start: int, end: int) -> Match:
+        """The pairs from ``start`` up to ``end`` as a match of their own."""
+        return replace(
+            self,
+            openings=self.openings[start:end],
+            numbers=self.numbers[start:end],
+            first_pair=self.first_pair + start,
+        )
 
 
 class Runner(Protocol):
@@ -94,12 +103,15 @@ class MatchTable:
 
     def counts(self, match: Match) -> Pentanomial:
         """The outcomes of the match's complete pairs from the variant's view."""
-        pairs = []
+        return Pentanomial.from_pairs(pair for pair in self.results(match) if pair is not None)
+
+    def results(self, match: Match) -> list[tuple[float, float] | None]:
+        """The variant's score in both games of each pair; ``None`` where the pair is not complete."""
+        pairs: list[tuple[float, float] | None] = []
         for as_first, as_second in self.keys(match):
             one, other = self._scores.get(as_first), self._scores.get(as_second)
-            if one is not None and other is not None:
-                pairs.append((one, 1 - other))
-        return Pentanomial.from_pairs(pairs)
+            pairs.append(None if one is None or other is None else (one, 1 - other))
+        return pairs
 
     def keys(self, match: Match) -> tuple[tuple[str, str], ...]:
         """The keys of every pair's two games; the variant has the first move's colour in the first of them."""

@@ -1,10 +1,9 @@
-"""What studies and ablations write from their results: tables, texts and reports."""
+"""What studies write from their results, tables, texts and reports, and what they have in common with ablations."""
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ from tuning.document import Commands, Document, Facts, Grid, Note, Section, writ
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from tuning.ablation import Ablated, AblationRow
     from tuning.study import RoundEnd, Tuned
     from tuning.validate import Verdict
 
@@ -262,7 +260,7 @@ def _tuning_facts(tuned: Tuned) -> tuple[tuple[str, str], ...]:
         ("Budget", budget),
         ("Rounds", f"{len(tuned.rounds)} of {tuned.planned_rounds}; {method}{early}"),
         ("Limit", str(spec.conditions.limits)),
-        *_condition_facts(spec.conditions),
+        *condition_facts(spec.conditions),
         ("Games", f"{tuned.games} in games.sqlite, validation included; digest {tuned.digest}"),
         ("Study", storage),
     )
@@ -338,139 +336,11 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-# Ablations
-
-
-def write_ablation_report(ablated: Ablated) -> Path:
-    """Write ablation.csv, ablation.md, report.html and the plots; returns the path of report.html."""
-    table = ablated.frame()
-    replace_file(ablated.directory / "ablation.csv", lambda stream: table.to_csv(stream, index=False))
-    document = _ablation_document(ablated)
-    page = write_document(ablated.directory, document)
-    (ablated.directory / "report.md").replace(ablated.directory / "ablation.md")
-    return page
-
-
-def _ablation_document(ablated: Ablated) -> Document:
-    spec = ablated.spec
-    command = repeat_command("ablate", spec.conditions, ablated.directory)
-    forest = Plot(
-        "forest",
-        "What each change is worth",
-        "Points are Elo of the variant minus the reference, lines their 95 % intervals: left of 0 the variant is "
-        "weaker. Coloured where the interval leaves 0 out; an arrow stands for a point beyond the scale. On the right "
-        "the nodes that the variant needs to reach the same depth, as a multiple of the reference's (geometric mean "
-        "over the positions, with 95 % interval).",
-        charts.forest_chart(ablated.rows),
-    )
-    return Document(
-        title=spec.name,
-        kicker="Ablation report",
-        summary=ablation_sentence(ablated),
-        sections=(
-            Section("figure", "At a glance", (forest,)),
-            Section("table", "Table", (_ablation_grid(ablated.rows), Note(ABLATION_NOTE))),
-            Section("conditions", "What was played", (Facts(_ablation_facts(ablated)), _sides_grid(ablated.rows))),
-            Section("repeat", "To repeat it", (Commands((command,)),)),
-        ),
-    )
-
-
-ABLATION_NOTE = (
-    "Elo is the variant's minus the reference's: negative where the variant is weaker. Intervals are 95 % each, not "
-    "for all rows at once: of twenty rows without any effect one is expected to leave 0 out. LOS is the probability "
-    "that the variant is the stronger. Pairs are two games from one opening with colours swapped, counted by the "
-    "variant's result in both: both lost (LL), a loss and a draw (LD), one each or two draws (=), a win and a draw "
-    "(WD), both won (WW). Nodes: what the variant needs to reach the depth, as a multiple of the reference's."
-)
-
-
-def ablation_sentence(ablated: Ablated) -> str:
-    """How many comparisons are settled, and the largest effect."""
-    rows = ablated.rows
-    settled = [row for row in rows if row.elo_low > 0 or row.elo_high < 0]
-    text = (
-        f"{len(rows)} comparisons, {sum(row.games for row in rows)} games; in {len(settled)} of them the 95 % interval "
-        "leaves 0 out."
-    )
-    if settled:
-        largest = max(settled, key=lambda row: abs(row.elo))
-        text += f" The largest effect: {largest.label}, {elo_text(largest.elo, largest.elo_error)} Elo."
-    return text
-
-
-def _nodes_text(row: AblationRow) -> str:
-    return "" if row.nodes_ratio is None else f"{row.nodes_ratio:.3g}×"
-
-
-def _ablation_grid(rows: Sequence[AblationRow]) -> Grid:
-    heads = ("Comparison", "Elo", "95 % interval", "LOS, %", "Pairs", "Games", "LL LD = WD WW", "Nodes")
-    cells = tuple(
-        (
-            row.label, elo_text(row.elo, row.elo_error), interval_text(row.elo_low, row.elo_high),
-            percent_text(row.los), str(row.pairs), str(row.games), f"{row.LL} {row.LD} {row.even} {row.WD} {row.WW}",
-            _nodes_text(row),
-        )
-        for row in rows
-    )  # fmt: skip
-    return Grid(heads, cells, (1, 2, 3, 4, 5, 6, 7))
-
-
-def _sides_grid(rows: Sequence[AblationRow]) -> Grid:
-    """What exactly was compared: the settings in which each side differs from the base."""
-    cells = tuple((row.label, row.variant or "the base", row.reference or "the base", row.limit) for row in rows)
-    return Grid(("Comparison", "Variant", "Reference", "Limit"), cells, ())
-
-
-def _ablation_facts(ablated: Ablated) -> tuple[tuple[str, str], ...]:
-    spec = ablated.spec
-    cost = spec.nodes_to_depth
-    measured = f"depth {cost.depth} in {ablated.rows[0].positions} positions" if cost.depth else "not measured"
-    return (
-        ("Base", spec.conditions.base_name),
-        ("Limit", f"{spec.conditions.limits}, where the table does not say otherwise"),
-        *_condition_facts(spec.conditions),
-        ("Nodes to depth", measured),
-        ("Games", f"{ablated.games} in games.sqlite; digest {ablated.digest}"),
-    )
-
-
-def ablation_text(rows: Sequence[AblationRow]) -> str:
-    """The table for a terminal of 80 columns."""
-    depth = next((row.depth for row in rows if row.depth is not None), None)
-    lines = ["Elo: the variant's minus the reference's, ± half of its 95 % interval"]
-    if depth is not None:
-        lines.append(f"Nodes: what the variant needs to reach depth {depth}, over the reference's")
-    lines.append("")
-    lines.append(f"{'comparison':<39}  {'Elo':>7}  {'±':>5}  {'LOS %':>5}  {'pairs':>5}  {'nodes':>6}")
-    for row in rows:
-        label = row.label if len(row.label) <= 39 else row.label[:38] + "\N{HORIZONTAL ELLIPSIS}"
-        error = f"{row.elo_error:.1f}" if math.isfinite(row.elo_error) else "inf"
-        lines.append(
-            f"{label:<39}  {signed(row.elo):>7}  {error:>5}  {percent_text(row.los):>5}  {row.pairs:>5}  "
-            f"{_nodes_text(row):>6}".rstrip()
-        )
-    return "\n".join(lines)
-
-
-def ablation_data(ablated: Ablated) -> dict[str, Any]:
-    """The outcome as plain data, figures unrounded."""
-    return {
-        "name": ablated.spec.name,
-        "folder": str(ablated.directory),
-        "planned": ablated.planned,
-        "games": ablated.games,
-        "interrupted": ablated.interrupted,
-        "comparisons": [asdict(row) for row in ablated.rows],
-        "games_digest": ablated.digest or None,
-        "report": None if ablated.report is None else str(ablated.report),
-    }
-
-
 # Both
 
 
-def _condition_facts(conditions: Conditions) -> tuple[tuple[str, str], ...]:
+def condition_facts(conditions: Conditions) -> tuple[tuple[str, str], ...]:
+    """What all games of a run share, as names and values."""
     from engine.games import game_named
     from engine.identity import engine_identity
 

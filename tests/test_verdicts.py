@@ -1,0 +1,311 @@
+"""Verdicts, their allotment and factorial designs: bounds against the literature and by simulation, Holm, contrasts."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from scipy import stats
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
+
+from allotment_simulation import beside_equal_split, false_difference_rate, simulated_pairs
+
+from arena.statistics import Pentanomial, elo_of_score, score_of_elo
+from tuning.allotment import Allotment, Inquiry
+from tuning.factorial import GENERATORS, contrast_evidence, design_of
+from tuning.verdicts import (
+    BETTER,
+    EQUIVALENT,
+    UNDECIDED,
+    WORSE,
+    Evidence,
+    Question,
+    Rule,
+    can_decide,
+    critical_values,
+    decidable_elo,
+    evidence_in_elo,
+    evidence_of,
+    judged,
+    least_pairs,
+    looks_of,
+    pairs_for_equivalence,
+    pairs_still_needed,
+    pairs_to_decide,
+    simultaneous_interval,
+)
+
+# Bounds
+
+
+def test_bounds_are_those_of_the_literature() -> None:
+    """Lan and DeMets' bounds for O'Brien and Fleming's spending, two-sided 5 %, five equal looks."""
+    published = (4.8769, 3.3569, 2.6803, 2.2898, 2.0310)
+    assert critical_values((1, 2, 3, 4, 5), 0.025) == pytest.approx(published, abs=2e-3)
+    assert critical_values((7,), 0.025) == pytest.approx((1.959964,), abs=1e-6)
+
+
+@pytest.mark.parametrize(("looks", "error"), [((10, 20, 30, 40), 0.05), ((5, 6, 30, 100), 0.01), ((1, 9, 10), 0.025)])
+def test_the_chance_of_passing_any_bound_is_the_error(looks: tuple[int, ...], error: float) -> None:
+    generator = np.random.default_rng(5)
+    steps = np.diff(np.array([0, *looks]))
+    sums = np.cumsum(generator.normal(size=(200_000, len(looks))) * np.sqrt(steps), axis=1)
+    passed = (sums / np.sqrt(looks) >= np.array(critical_values(looks, error))).any(axis=1).mean()
+    assert passed == pytest.approx(error, abs=3 * math.sqrt(error / 200_000))
+
+
+def test_bounds_are_stricter_for_a_smaller_error() -> None:
+    looks = looks_of(200, 10)
+    for strict, mild in ((0.001, 0.002), (0.0125, 0.025)):
+        assert all(one >= other for one, other in zip(critical_values(looks, strict), critical_values(looks, mild),
+                                                      strict=True))  # fmt: skip
+
+
+def test_looks_are_spread_evenly_and_end_with_the_last_pair() -> None:
+    assert looks_of(100, 4) == (25, 50, 75, 100)
+    assert looks_of(3, 10) == (1, 2, 3)
+    assert looks_of(7, 1) == (7,)
+
+
+# Evidence
+
+
+@pytest.mark.parametrize("degrees", [4, 9, 30, 500])
+@pytest.mark.parametrize("distance", [-3.0, -0.5, 0.0, 1.0, 2.5, 6.0])
+def test_deviates_are_as_unlikely_as_students(degrees: int, distance: float) -> None:
+    evidence = Evidence(distance, 1.0, degrees, 0.0, -1.0, 1.0)
+    exact = NormalDist().inv_cdf(float(stats.t.cdf(distance, degrees)))
+    assert evidence.deviations_from(0.0) == pytest.approx(exact, abs=0.03)
+
+
+def test_the_interval_is_the_inverse_of_the_deviate() -> None:
+    evidence = Evidence(0.55, 0.02, 12, 0.5, 0.49, 0.51)
+    low, high = evidence.interval(2.4)
+    assert evidence.deviations_from(low) == pytest.approx(2.4)
+    assert evidence.deviations_from(high) == pytest.approx(-2.4)
+
+
+def test_a_match_won_outright_has_a_finite_error() -> None:
+    evidence = evidence_of(Pentanomial((0, 0, 0, 0, 8)), 5.0)
+    assert evidence.estimate == 1
+    assert 0 < evidence.error < 0.05
+    assert math.isinf(evidence_of(Pentanomial((0, 0, 1, 0, 0)), 5.0).error)
+
+
+# Verdicts
+
+
+def question(elo: float, error: float, verdict: str = UNDECIDED) -> Question:
+    return Question(evidence_in_elo(elo, error, 10_000, 5.0), (10_000,), 1, verdict)
+
+
+@pytest.mark.parametrize(
+    ("elo", "error", "verdict"),
+    [(30, 5, BETTER), (-30, 5, WORSE), (0, 1, EQUIVALENT), (2, 1, EQUIVALENT), (5, 10, UNDECIDED), (8, 1, BETTER)],
+)
+def test_a_single_verdict(elo: float, error: float, verdict: str) -> None:
+    assert judged([question(elo, error)], Rule()) == (verdict,)
+
+
+def test_without_a_margin_nothing_is_equivalent() -> None:
+    assert judged([question(0, 0.001)], Rule(margin_elo=0)) == (UNDECIDED,)
+
+
+def test_a_difference_makes_the_next_easier_but_an_equivalence_does_not() -> None:
+    middling = question(22, 10)  # 2.2 standard errors: enough for one question, too few for two
+    assert judged([middling], Rule()) == (BETTER,)
+    assert judged([middling, question(5, 10)], Rule()) == (UNDECIDED, UNDECIDED)
+    assert judged([middling, question(50, 10)], Rule()) == (BETTER, BETTER)
+    assert judged([middling, question(0, 1)], Rule()) == (UNDECIDED, EQUIVALENT)
+
+
+def test_verdicts_stay() -> None:
+    assert judged([question(0, 100, WORSE)], Rule()) == (WORSE,)
+
+
+def test_before_the_first_look_nothing_is_decided() -> None:
+    unseen = Question(evidence_in_elo(100, 1, 100, 5.0), (10, 20), 0)
+    assert judged([unseen], Rule()) == (UNDECIDED,)
+    assert simultaneous_interval(unseen, 1, Rule()) == (-math.inf, math.inf)
+    assert pairs_still_needed(unseen, 1, Rule()) is None
+
+
+def test_the_simultaneous_interval_excludes_nothing_just_when_the_first_verdict_falls() -> None:
+    for elo in np.linspace(20, 40, 21):
+        asked = question(float(elo), 10)
+        low, _ = simultaneous_interval(asked, 5, Rule())
+        others = [question(5, 10)] * 4
+        assert (low > 0) == (judged([asked, *others], Rule())[0] == BETTER)
+
+
+# Planning
+
+
+def test_the_games_said_to_be_needed_have_the_power() -> None:
+    """Matches of as many pairs as said to find their difference find it in about 80 % of cases."""
+    rule = Rule(margin_elo=0, rounds=1)
+    generator = np.random.default_rng(7)
+    sample = simulated_pairs([40.0], 20_000, generator)[0]
+    pairs = pairs_to_decide(elo_of_score(float(sample.mean()) / 4), 3, rule, float(sample.std()) / 4)
+    found = 0
+    for _ in range(400):
+        counts = np.bincount(generator.choice(sample, pairs), minlength=5)
+        evidence = evidence_of(Pentanomial(tuple(map(int, counts))), 0)  # type: ignore[arg-type]
+        found += judged([Question(evidence, (pairs,), 1)], Rule(margin_elo=0, error_rate=0.05 / 3))[0] == BETTER
+    assert 0.72 < found / 400 < 0.88
+
+
+def test_power_calculations_agree_with_each_other() -> None:
+    rule = Rule()
+    pairs = pairs_to_decide(30, 10, rule)
+    assert decidable_elo(pairs, 10, rule) == pytest.approx(30, rel=0.02)
+    assert pairs_for_equivalence(10, rule) > pairs_to_decide(5, 10, rule)
+    assert pairs_to_decide(30, 20, rule) > pairs
+    least = least_pairs(10, rule)
+    assert can_decide(least, 10, rule)
+    assert not can_decide(least - 1, 10, rule)
+
+
+def test_an_open_question_says_what_it_would_need() -> None:
+    rule = Rule()
+    halfway = Question(Evidence(score_of_elo(15), 0.015, 399, 0.5, score_of_elo(-5), score_of_elo(5)), (400,), 1)
+    needed = pairs_still_needed(halfway, 4, rule)
+    assert needed is not None
+    total = needed + 400
+    level = NormalDist().inv_cdf(1 - 0.05 / 4 / 2) + NormalDist().inv_cdf(0.8)
+    assert total == pytest.approx((level * 0.015 * 20 / (score_of_elo(15) - 0.5)) ** 2, rel=0.01)
+
+
+# Allotment
+
+
+def allot(outcomes: np.ndarray, rule: Rule, most_pairs: int | None = None) -> Allotment:
+    def inquiry(match: int) -> Inquiry:
+        return Inquiry((match,), lambda pairs: evidence_of(
+            Pentanomial(tuple(np.bincount(outcomes[match, :pairs], minlength=5))), rule.margin_elo))  # fmt: skip
+
+    allotment = Allotment(
+        [outcomes.shape[1]] * len(outcomes), [inquiry(match) for match in range(len(outcomes))], rule, most_pairs
+    )
+    while (wanted := allotment.next_pairs()) is not None:
+        allotment.look(wanted)
+    return allotment
+
+
+def test_games_go_where_the_verdict_is_open() -> None:
+    outcomes = simulated_pairs([-300, 60, 25], 400, np.random.default_rng(3))
+    ended = allot(outcomes, Rule())
+    assert ended.questions[0].verdict == WORSE
+    assert ended.questions[1].verdict == BETTER
+    assert ended.pairs[0] < ended.pairs[1] < ended.pairs[2]
+    assert all(pairs in looks_of(400, 10) for pairs in ended.pairs)
+
+
+def test_what_cannot_be_decided_is_given_up() -> None:
+    outcomes = simulated_pairs([0.0], 400, np.random.default_rng(11))
+    ended = allot(outcomes, Rule())
+    assert ended.given_up == (True,)
+    assert ended.pairs[0] < 400
+    assert allot(outcomes, Rule(rounds=1)).pairs == [400]
+
+
+def test_the_most_of_all_together_is_kept() -> None:
+    outcomes = simulated_pairs([10.0, 10.0, -10.0], 300, np.random.default_rng(4))
+    assert sum(allot(outcomes, Rule(), 200).pairs) <= 200
+
+
+def test_questions_that_share_matches_keep_them_going() -> None:
+    seen: list[int] = []
+
+    def settled(pairs: int) -> Evidence:
+        return evidence_in_elo(100.0, 1.0 if pairs else math.inf, 1000, 5.0)
+
+    def open_to_the_end(pairs: int) -> Evidence:
+        seen.append(pairs)
+        return evidence_in_elo(15.0, 50 / math.sqrt(pairs) if pairs else math.inf, 1000, 5.0)
+
+    allotment = Allotment([100, 100, 100], [Inquiry((0,), settled), Inquiry((1, 2), open_to_the_end)], Rule(rounds=4))
+    while (wanted := allotment.next_pairs()) is not None:
+        allotment.look(wanted)
+    assert allotment.pairs[0] == 25
+    assert allotment.pairs[1] == allotment.pairs[2] > 25
+    assert sorted(set(seen)) == [0, *range(25, allotment.pairs[1] + 1, 25)]
+
+
+def test_without_effects_false_differences_are_rare() -> None:
+    """A small version of benchmarks/allotment_simulation.py; a large margin makes many equivalences."""
+    runs = 400
+    most = 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
+    assert false_difference_rate(runs, Rule(rounds=4), comparisons=8, pairs=60) <= most
+    assert false_difference_rate(runs, Rule(margin_elo=60, rounds=4), comparisons=8, pairs=60) <= most
+
+
+def test_the_allotment_reaches_the_split_s_verdicts_with_fewer_games() -> None:
+    found = beside_equal_split(12, Rule())
+    assert found.games <= 0.62
+    assert found.same >= 0.95
+    assert found.contradictions == 0
+
+
+# Factorials
+
+
+@pytest.mark.parametrize(("factors", "fraction"), [(2, 1), (3, 1), (4, 1), *GENERATORS])
+def test_effects_are_found_where_strengths_add_up(factors: int, fraction: int) -> None:
+    generator = np.random.default_rng(factors)
+    design = design_of(factors, fraction)
+    sizes = {effect.factors: float(generator.normal(0, 20)) for effect in design.effects}
+
+    def strength(cell: Sequence[int]) -> float:
+        return sum(
+            size / 2 ** len(term) * math.prod(cell[factor] for factor in term) for term, size in sizes.items()
+        )
+
+    shown = [strength(variant) - strength(reference) for variant, reference in design.matches]
+    for effect in design.effects:
+        found = sum(weight * elo for weight, elo in zip(effect.weights, shown, strict=True))
+        assert found == pytest.approx(sizes[effect.factors], abs=1e-9)
+    assert len({cell for match in design.matches for cell in match}) == 2**factors // fraction
+
+
+def test_two_factors_are_played_along_the_sides_of_the_square() -> None:
+    design = design_of(2)
+    assert len(design.matches) == 4
+    for variant, reference in design.matches:
+        assert sum(one != other for one, other in zip(variant, reference, strict=True)) == 1
+    interaction = next(effect for effect in design.effects if len(effect.factors) == 2)
+    shown = {((1, -1), (-1, -1)): 10.0, ((1, 1), (-1, 1)): 50.0, ((-1, 1), (-1, -1)): 3.0, ((1, 1), (1, -1)): 43.0}
+    assert sum(
+        weight * shown[match] for weight, match in zip(interaction.weights, design.matches, strict=True)
+    ) == pytest.approx(40)
+
+
+def test_what_a_fraction_cannot_tell_apart_is_said() -> None:
+    half = design_of(3, 2)
+    assert {effect.factors: effect.aliases for effect in half.effects} == {
+        (0,): ((1, 2),), (1,): ((0, 2),), (2,): ((0, 1),),
+    }  # fmt: skip
+    assert all(not effect.aliases for effect in design_of(5, 2).effects)
+
+
+def test_what_matches_share_is_not_counted_as_error() -> None:
+    generator = np.random.default_rng(9)
+    opening = generator.normal(0, 0.15, 4000)
+    scores = np.clip(np.array([0.5 + opening + generator.normal(0, 0.1, 4000) for _ in range(2)]), 0, 1)
+    apart, together = (contrast_evidence(weights, scores, 5.0) for weights in ((1.0, -1.0), (1.0, 1.0)))
+    assert apart.error < together.error / 2
+    slope = 400 / math.log(10) / 0.25
+    assert apart.error == pytest.approx(slope * 0.1 * math.sqrt(2 / 4000), rel=0.05)
+
+
+def test_a_contrast_of_matches_won_outright_is_finite() -> None:
+    evidence = contrast_evidence((1.0, -1.0), np.array([[1.0] * 5, [0.0] * 5]), 5.0)
+    assert math.isfinite(evidence.estimate)
+    assert math.isfinite(evidence.error)
+    assert math.isinf(contrast_evidence((1.0,), np.array([[1.0]]), 5.0).error)

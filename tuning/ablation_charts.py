@@ -1,0 +1,235 @@
+"""The figures of ablations and claims, drawn by matplotlib without a display.
+
+Every function takes rows and returns a figure; none writes a file. matplotlib is imported inside them only. The words
+in a figure are English in every language of the report, for they are the names of settings and units, and a machine
+without Chinese fonts would draw boxes; captions explain them in the report's language.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arena.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN
+from arena.standings import signed
+from tuning.charts import WIDEST_ELO, empty_figure
+from tuning.verdicts import DIFFERENT, EQUIVALENT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from tuning.ablation_rows import AblationRow, CellRow
+
+SAME = SERIES[2]
+"""Colour of what was found equivalent."""
+HEAT_LIMIT_ELO = 60.0
+
+
+def svg_bytes(figure: Figure) -> bytes:
+    """The figure as a picture of its own, the same bytes for the same figure; text stays text."""
+    import matplotlib
+
+    stream = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    return stream.getvalue().encode()
+
+
+def forest_chart(rows: Sequence[AblationRow], margin: float = 0.0) -> Figure:
+    """Elo of every comparison with both of its intervals, and beside it what the same depth costs.
+
+    ``margin`` (Elo) is the width of the band that counts as nothing.
+    """
+    with_nodes = any(row.nodes_ratio is not None for row in rows)
+    wide = (3, 2) if with_nodes else (1,)
+    figure, grid = empty_figure(1.0 + 0.3 * (len(rows) + 0.7 * _groups(rows)), 1, len(wide), wide)
+    places = _layout(rows)
+    axes: Axes = grid[0, 0]
+    axes.axvline(0, color=MUTED, linewidth=0.9)
+    if margin:
+        axes.axvspan(-margin, margin, color=SAME, alpha=0.12, linewidth=0)
+    limit = _shown_limit(rows)
+    for place, row in zip(places, rows, strict=True):
+        _draw_interval(axes, row, place, limit)
+    axes.set_yticks(places, [row.label if len(row.label) <= 40 else row.label[:39] + "…" for row in rows])
+    axes.set_ylim(max(places) + 0.7, min(places) - 0.7)
+    low, high = min(row.elo_low for row in rows), max(row.elo_high for row in rows)
+    axes.set_xlim(max(min(low, 0.0), -limit) - 0.05 * limit, min(max(high, 0.0), limit) + 0.05 * limit)
+    axes.set_xlabel("Elo, variant minus reference")
+    axes.grid(axis="x", color=GRID, linewidth=0.8)
+    if with_nodes:
+        _draw_nodes(grid[0, 1], rows, places)
+    return figure
+
+
+def _shown_limit(rows: Sequence[AblationRow]) -> float:
+    """Elo up to which intervals are drawn to scale: a few hopeless variants must not flatten all others."""
+    reaches = sorted(max(abs(row.elo_low), abs(row.elo_high)) for row in rows)
+    typical = reaches[(2 * len(reaches)) // 3]
+    return min(reaches[-1], 3 * typical, WIDEST_ELO) if len(rows) > 2 else min(reaches[-1], WIDEST_ELO)
+
+
+def _draw_interval(axes: Axes, row: AblationRow, place: float, limit: float) -> None:
+    """Point and line; an arrow with the number where the point lies beyond what is drawn to scale."""
+    color = verdict_color(row.verdict, row.elo)
+    if abs(row.elo) > limit:
+        edge = math.copysign(limit, row.elo)
+        axes.plot([edge], [place], "<" if row.elo < 0 else ">", color=color, markersize=7)
+        axes.annotate(
+            f"{signed(row.elo, 0)}", (edge, place), xytext=(9 if row.elo < 0 else -9, 0), textcoords="offset points",
+            ha="left" if row.elo < 0 else "right", va="center", color=color, fontsize=9,
+        )  # fmt: skip
+        return
+    wide = max(row.simultaneous_low, -1.5 * limit), min(row.simultaneous_high, 1.5 * limit)
+    axes.plot(wide, [place, place], color=color, linewidth=0.9)
+    low, high = max(row.elo_low, -limit), min(row.elo_high, limit)
+    axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="round")
+    axes.plot([row.elo], [place], "o", color=color, markersize=5, markeredgecolor=GROUND, markeredgewidth=0.7)
+
+
+def verdict_color(verdict: str, elo: float) -> str:
+    """The colour of a verdict: found better, worse, or equivalent; muted while open."""
+    if verdict in DIFFERENT:
+        return WIN if elo > 0 else SERIES[1]
+    return SAME if verdict == EQUIVALENT else MUTED
+
+
+def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]) -> None:
+    axes.axvline(1, color=MUTED, linewidth=0.9)
+    axes.set_xscale("log")
+    seen = [1.0]
+    for place, row in zip(places, rows, strict=True):
+        if row.nodes_ratio is None or row.nodes_ratio_low is None or row.nodes_ratio_high is None:
+            continue
+        if math.isfinite(row.nodes_ratio_high):
+            axes.plot([row.nodes_ratio_low, row.nodes_ratio_high], [place, place], color=INK, linewidth=1.6)
+            seen += [row.nodes_ratio_low, row.nodes_ratio_high]
+        axes.plot([row.nodes_ratio], [place], "s", color=INK, markersize=4)
+        seen.append(row.nodes_ratio)
+    ticks = [
+        tick for tick in (0.01, 0.1, 0.25, 0.5, 1, 2, 4, 10, 30, 100, 1000) if min(seen) / 2 < tick < max(seen) * 2
+    ]
+    axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlim(min(seen) / 1.2, max(seen) * 1.2)
+    axes.set_xlabel(f"nodes to depth {rows[0].depth}, ratio")
+    axes.grid(axis="x", color=GRID, linewidth=0.8)
+
+
+def _layout(rows: Sequence[AblationRow]) -> list[float]:
+    """Where each row is drawn, with room between groups."""
+    places: list[float] = []
+    place = 0.0
+    for number, row in enumerate(rows):
+        if number and row.group != rows[number - 1].group:
+            place += 0.7
+        places.append(place)
+        place += 1
+    return places
+
+
+def _groups(rows: Sequence[AblationRow]) -> int:
+    return len({row.group for row in rows})
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values along one integer parameter, each against the same reference."""
+
+    parameter: str
+    unit: str
+    reference: float
+    """The reference's value, at which the curve is 0."""
+    values: tuple[float, ...]
+    rows: tuple[AblationRow, ...]
+
+
+def curves_chart(curves: Sequence[Curve]) -> Figure:
+    """Elo along each parameter, with its 95 % band."""
+    columns = min(2, len(curves))
+    figure, grid = empty_figure(0.5 + 2.5 * math.ceil(len(curves) / columns), math.ceil(len(curves) / columns), columns)
+    for place, axes in enumerate(grid.flat):
+        if place >= len(curves):
+            axes.set_visible(False)
+            continue
+        _draw_curve(axes, curves[place])
+    for axes in grid[:, 0]:
+        axes.set_ylabel("Elo against the reference")
+    return figure
+
+
+def _draw_curve(axes: Axes, curve: Curve) -> None:
+    points = [(value, row.elo, row.elo_low, row.elo_high) for value, row in zip(curve.values, curve.rows, strict=True)]
+    points = sorted([*points, (curve.reference, 0.0, 0.0, 0.0)])
+    values, elo, low, high = (np.clip(column, -WIDEST_ELO, None) for column in zip(*points, strict=True))
+    axes.axhline(0, color=MUTED, linewidth=0.9)
+    axes.fill_between(values, low, np.clip(high, None, WIDEST_ELO), color=WIN, alpha=0.18, linewidth=0)
+    axes.plot(values, np.clip(elo, None, WIDEST_ELO), "o-", color=WIN, markersize=5, linewidth=1.6)
+    axes.plot([curve.reference], [0], "D", color=GROUND, markeredgecolor=WIN, markersize=7)
+    axes.set_xlabel(f"{curve.parameter}{f' ({curve.unit})' if curve.unit else ''}")
+    axes.set_xticks(list(dict.fromkeys(values)), [f"{value:g}" for value in dict.fromkeys(values)])
+    axes.tick_params(labelleft=True)
+    axes.grid(axis="y", color=GRID, linewidth=0.8)
+
+
+def interactions_chart(squares: Sequence[Sequence[CellRow]]) -> Figure:
+    """For every 2 x 2 factorial the strength of its four combinations: parallel lines mean no interaction."""
+    columns = min(2, len(squares))
+    figure, grid = empty_figure(
+        0.6 + 2.7 * math.ceil(len(squares) / columns), math.ceil(len(squares) / columns), columns
+    )
+    for place, axes in enumerate(grid.flat):
+        if place >= len(squares):
+            axes.set_visible(False)
+            continue
+        cells = {(cell.first_level, cell.second_level): cell for cell in squares[place]}
+        low = squares[place][0]
+        for level, color, style in ((-1, LOSS, "s--"), (1, WIN, "o-")):
+            line = [cells[level, other] for other in (-1, 1)]
+            shift = 0.02 * level
+            axes.errorbar(
+                [shift, 1 + shift], [cell.elo for cell in line], [cell.elo_error for cell in line], fmt=style,
+                color=color, markersize=6, linewidth=1.7, capsize=3, label=line[0].first_text,
+            )  # fmt: skip
+        axes.axhline(0, color=MUTED, linewidth=0.9)
+        axes.set_xlim(-0.35, 1.35)
+        axes.set_xticks([0, 1], [cells[-1, level].second_text for level in (-1, 1)])
+        axes.tick_params(axis="x", labelcolor=INK, labelleft=True)
+        axes.set_title(low.factorial, fontsize=10, loc="left")
+        axes.legend(frameon=False, fontsize=9)
+        axes.grid(axis="y", color=GRID, linewidth=0.8)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("Elo above both low")
+    return figure
+
+
+def heat_chart(features: Sequence[str], worth: Any, known: Any) -> Figure:
+    """Heat map of pairs: by how many Elo the worth of one feature grows with the other.
+
+    ``worth`` has shape (features, features), symmetric; ``known`` says which verdicts have fallen.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    figure, grid = empty_figure(1.5 + 0.5 * len(features))
+    axes: Axes = grid[0, 0]
+    shown = np.ma.masked_invalid(worth)
+    limit = max(10.0, min(HEAT_LIMIT_ELO, float(np.abs(shown).max()) if shown.count() else 10.0))
+    colors = LinearSegmentedColormap.from_list("worth", [SERIES[1], "#f6f3ee", WIN]).with_extremes(bad=GROUND)
+    axes.imshow(shown, cmap=colors, vmin=-limit, vmax=limit, aspect="auto")
+    for (row, column), value in np.ndenumerate(worth):
+        if not np.isnan(value):
+            weight = "bold" if known[row, column] else "normal"
+            axes.text(column, row, signed(float(value), 0), ha="center", va="center", fontsize=10, fontweight=weight)
+    axes.set_xticks(range(len(features)), features, rotation=30 if len(features) > 3 else 0,
+                    ha="right" if len(features) > 3 else "center")  # fmt: skip
+    axes.set_yticks(range(len(features)), features)
+    axes.tick_params(axis="x", labelcolor=INK)
+    axes.set_xlabel("Elo by which the worth of the one grows with the other")
+    axes.spines["bottom"].set_visible(False)
+    return figure
