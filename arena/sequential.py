@@ -6,6 +6,7 @@ game before that place has ended. Games of later pairs that ended in the meantim
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -50,11 +51,17 @@ class SequentialSettings:
 
     def test(self, counts: Pentanomial | Trinomial) -> SequentialTest:
         """The state of the test after these pairs."""
-        return sequential_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta)
+        return _tested(self, counts)
 
     def estimate(self, counts: Pentanomial | Trinomial) -> SequentialEstimate:
         """The median-unbiased estimate after these pairs."""
         return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta)
+
+
+@functools.lru_cache(maxsize=100_000)
+def _tested(settings: SequentialSettings, counts: Pentanomial | Trinomial) -> SequentialTest:
+    """Kept, because a run's looks are gone through again for the counts, the report and the exit code."""
+    return sequential_test(counts, settings.elo0, settings.elo1, settings.model, settings.alpha, settings.beta)
 
 
 def ratios_by_pair(settings: SequentialSettings, pairs: Sequence[Pentanomial]) -> Array:
