@@ -478,7 +478,7 @@ def description_text(description: dict[str, Any]) -> str:
         f"{description['name']}: {most}{description['games']} games, {description['stored']} of them in "
         f"{description['folder']}",
         f"openings: {most}{description['openings_needed']} needed, {description['openings_available']} available",
-        f"time: {most or 'about '} {duration_text(description['seconds'])} (hours:minutes:seconds)",
+        f"time: {most or 'about '}{duration_text(description['seconds'])} (hours:minutes:seconds)",
     ]
     for name, reason in description["cannot_start"].items():
         lines.append(f"warning: player {name!r}: {reason}")

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -309,7 +310,9 @@ def test_a_player_that_cannot_start_leaves_a_report_without_games(
 def test_a_dry_run_says_at_most(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["sprt", "default", "fenon", "--pairs", "20", "--dry-run", "--out", str(tmp_path / "out")]
     assert elolab.main(words) == 0
-    assert "at most 40 games" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "at most 40 games" in shown
+    assert re.search(r"time: at most \d", shown)
 
 
 # Sudden ends
