@@ -44,9 +44,14 @@ def need_program(program: str, package: str) -> None:
 def play_match(specification: Path) -> None:
     """Play a tournament in a folder of its own, and print its standings."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "elolab", "tournament", str(specification), "--out", f"{folder}/run"]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        print(done.stdout.partition("games digest")[0])
+        run_elolab("tournament", str(specification), "--out", f"{folder}/run")
+
+
+def run_elolab(*words: str) -> None:
+    """Run a command that plays games, and print what it says of them."""
+    command = [sys.executable, "-m", "elolab", *words]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    print(done.stdout.partition("games digest")[0], flush=True)
 
 
 class UciProgram:

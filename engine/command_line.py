@@ -271,12 +271,13 @@ def usable_processors() -> int:
     return os.cpu_count() or 1
 
 
-def whole_number(lowest: int) -> Any:
-    """A reader of whole numbers of at least ``lowest``, for ``add_argument``."""
+def whole_number(lowest: int, highest: int | None = None) -> Any:
+    """A reader of whole numbers of at least ``lowest``, and at most ``highest``, for ``add_argument``."""
+    span = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
 
     def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or int(text) < lowest:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {lowest}")
+        if not text.isascii() or not text.isdigit() or not lowest <= int(text) <= (highest or int(text)):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {span}")
         return int(text)
 
     return read

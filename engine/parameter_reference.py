@@ -132,7 +132,7 @@ def _need(row: Parameter) -> str:
 
 def _values(kind: str, values: Sequence[Value]) -> str:
     if kind == "weights" and values:
-        return f"a file of weights for {', '.join(map(str, values))}"
+        return f"a file of weights for {' or '.join(map(str, values))}"
     separator = " to " if kind == "integer" else ", "
     return separator.join(format_value(value) for value in values)
 

@@ -38,8 +38,8 @@ class Parameter:
     """``switch`` (off, on), ``integer``, ``choice``, or ``weights`` (a file of weights, see ``engine.weights``)."""
     default: Value
     legal: tuple[Any, ...]
-    """Integers: (lowest, highest). Choices: every choice, in the order of their codes. Weights: the names of the
-    features, in the order in which the kernels number them."""
+    """Integers: (lowest, highest). Choices: every choice, in the order of their codes. Weights: the games
+    whose weights the file may hold."""
     tuning: tuple[Any, ...]
     """Integers: the range a tuner searches. Switches and choices: the values it tries. Empty: not worth tuning."""
     scale: str
@@ -102,7 +102,7 @@ class Parameter:
         if self.kind == "choice":
             return self.legal.index(value)
         if self.kind == "weights":
-            return weights_address(str(value), self.legal)
+            return weights_address(str(value))
         return int(value)
 
 
@@ -114,6 +114,12 @@ def _choice(
     name: str, default: str, choices: tuple[str, ...], doc: str, source: str, *, sound: bool = False, **rest: Any
 ) -> Parameter:
     return _row(name, "choice", default, choices, rest.pop("tuning", choices), doc, source, sound=sound, **rest)
+
+
+def _weights(name: str, defaults: Mapping[str, str], doc: str, source: str, **rest: Any) -> Parameter:
+    """A row whose default is a file of weights for each game."""
+    row = _row(name, "weights", next(iter(defaults.values())), tuple(defaults), (), doc, source, sound=False, **rest)
+    return replace(row, default_by_game=tuple(defaults.items()))
 
 
 def _integer(
@@ -362,12 +368,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     _switch("rules_in_search", True,
             "score repetitions, the move limit and bare material inside the search; off leaves them to the arbiter",
             "[ours]", games=_XIANGQI),
-    Parameter("evaluation_weights", "weights", "othello",
-              ("mobility", "potential_mobility", "frontier", "corners", "corner_moves", "unsafe_moves", "x_squares",
-               "c_squares", "a_squares", "edge_stable", "edges", "centre", "discs", "to_move", "last_move"),
-              (), "linear", "", _OTHELLO, None, False,
-              "file of the evaluation's weights (configs/weights), one for each feature and phase of the game; its "
-              "digest becomes part of the setting", "[ours]"),
+    _weights("evaluation_weights", {"xiangqi": "xiangqi", "othello": "othello"},
+             "file of the evaluation's weights (configs/weights), one for each feature and phase of the game; its "
+             "digest becomes part of the setting", "[ours]", depends_on=_needs("evaluation", "full")),
     # Endgame
     _integer("endgame_empties", 14, (0, 60), (8, 20), "empty squares",
              "from so many empty squares on the game is solved exactly, at the root whatever the depth limit, below it "
@@ -439,9 +442,16 @@ PARAMETERS_DTYPE = np.dtype([(row.name, np.int64) for row in PARAMETERS])
 
 def parameters_of(game: str) -> tuple[Parameter, ...]:
     """The rows that apply to a game, with its defaults."""
-    return tuple(
-        replace(row, default=row.default_for(game)) for row in PARAMETERS if not row.games or game in row.games
-    )
+    return tuple(_row_for(row, game) for row in PARAMETERS if not row.games or game in row.games)
+
+
+def _row_for(row: Parameter, game: str) -> Parameter:
+    """A row as it is in a game: its default there, only the game's own files of weights, and what it depends on."""
+    legal = (game,) if row.kind == "weights" else row.legal
+    needed = row.depends_on
+    if needed is not None and (games := BY_NAME[needed[0]].games) and game not in games:
+        needed = None
+    return replace(row, default=row.default_for(game), legal=legal, depends_on=needed)
 
 
 def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Parameter:
@@ -465,7 +475,7 @@ def resolve(overrides: Mapping[str, object], where: str = "", game: str | None =
         row = find(name, where)
         if game is not None and row.games and game not in row.games:
             raise ParameterError(f"{where + ': ' if where else ''}{name} does not apply to {game}")
-        values[name] = row.check(value, where)
+        values[name] = (row if game is None else _row_for(row, game)).check(value, where)
     for row in rows:
         if row.kind == "weights" and row.name not in overrides:
             values[row.name] = row.check(row.default, where)

@@ -1,11 +1,13 @@
 """Weights of a linear evaluation, read from a file: one row a phase of the game, one column a feature.
 
-A file is TOML: ``game``, ``provenance`` (who made the weights from what), ``features`` (names) and ``phases`` (rows of
-whole numbers in hundredths of a disc, in the order of the features). The rows divide the game's ``STEPS`` evenly, so
-that their number must divide it; a feature without a column weighs nothing. Weights of patterns, if there are any, are
-``patterns``: 16-bit numbers, a row for each of ``pattern_phases``, compressed (zlib) and written in base 85. A setting
-names a file; checked, it becomes ``name#digest`` with a digest of the numbers, so that a game's settings say which
-weights were meant, and a file that was changed since is noticed.
+A file is TOML: ``game``, ``provenance`` (who made the weights from what), ``features`` (names, of ``engine.features``)
+and ``phases`` (rows of whole numbers in hundredths of a point, in the order of the features); a feature without a
+column weighs nothing. What a row stands for is the game's: in Othello the rows divide the ``STEPS`` of a game evenly,
+so that their number must divide it; in Xiangqi the first row holds with all the material of the start, the last one
+with none, and between them they are mixed. Weights of patterns, if there are any, are ``patterns``: 16-bit numbers, a
+row for each of ``pattern_phases``, compressed (zlib) and written in base 85. A setting names a file; checked, it
+becomes ``name#digest`` with a digest of the numbers, so that a game's settings say which weights were meant, and a file
+that was changed since is noticed.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import importlib
 import json
 import string
 import threading
@@ -24,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.configuration import ConfigurationError, Table, find_config, read_toml
+from engine.configuration import ConfigurationError, Table, find_config, nearest, read_toml
+from engine.features import FEATURES
 
 KEYS = ("game", "provenance", "features", "phases", "pattern_phases", "patterns")
 STEPS = 60
@@ -32,7 +36,9 @@ STEPS = 60
 LINE = 116
 """Columns of the text of pattern weights."""
 LARGEST = 10_000
-"""Largest weight either way: a hundred discs."""
+"""Largest weight either way, in hundredths of a point."""
+LARGEST_IN_XIANGQI = 2_000
+"""There the kernels add up two numbers in one, and both sums must fit 16 bits."""
 DIGEST_DIGITS = 12
 
 
@@ -44,11 +50,11 @@ class Weights:
     provenance: str
     features: tuple[str, ...]
     phases: tuple[tuple[int, ...], ...]
-    """Hundredths of a disc; shape (phases, number of features)."""
+    """Hundredths of a point; shape (phases, number of features)."""
     pattern_phases: int = 0
     """Phases of the patterns' weights; 0 if there are none."""
     patterns: bytes = b""
-    """Their weights in hundredths of a disc: little-endian int16, row after row."""
+    """Their weights in hundredths of a point: little-endian int16, row after row."""
 
     @functools.cached_property
     def digest(self) -> str:
@@ -73,16 +79,14 @@ def _read(path: Path, changed_ns: int, size: int) -> Weights:
     if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
         raise table.error("features", "a list of the features' names")
     phases = table.value("phases")
-    if not isinstance(phases, list) or not phases or STEPS % len(phases):
-        raise table.error("phases", f"a number of rows of weights that divides {STEPS}")
+    if not isinstance(phases, list) or not phases:
+        raise table.error("phases", "rows of weights")
     for row in phases:
         if not isinstance(row, list) or len(row) != len(features):
             raise ConfigurationError(f"{path}: phases: {row!r}, expected {len(features)} weights in each row")
         for weight in row:
-            if isinstance(weight, bool) or not isinstance(weight, int) or abs(weight) > LARGEST:
-                raise ConfigurationError(
-                    f"{path}: phases: {weight!r}, expected a whole number from {-LARGEST} to {LARGEST}"
-                )
+            if isinstance(weight, bool) or not isinstance(weight, int):
+                raise ConfigurationError(f"{path}: phases: {weight!r}, expected a whole number")
     rows = tuple(tuple(row) for row in phases)
     return Weights(table.text("game"), table.text("provenance"), tuple(features), rows, *_read_patterns(table))
 
@@ -128,19 +132,25 @@ def patterns_text(weights: np.ndarray) -> str:
     return "\n".join([f"pattern_phases = {len(weights)}", "patterns = '''", *lines, "'''"]) + "\n"
 
 
-def find_weights(value: str, features: Sequence[str]) -> Weights:
-    """The weights that a setting ``name`` or ``name#digest`` means.
+def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
+    """The weights that a setting ``name`` or ``name#digest`` means, which must be for one of ``games``.
 
-    Raises ``ConfigurationError`` if there is no such file, its features are not ``features``, or it was changed.
+    Raises ``ConfigurationError`` if there is no such file, it is for another game or names features that its game does
+    not have, or it was changed.
     """
     name, mark, digest = value.partition("#")
     path = find_config("weights", name)
     weights = read_weights(path)
-    strange = [name for name in weights.features if name not in features]
-    if strange or len(set(weights.features)) != len(weights.features) or not weights.features:
-        raise ConfigurationError(
-            f"{path}: features = {list(weights.features)}, expected some of {list(features)}, each once"
-        )
+    if weights.game not in games:
+        raise ConfigurationError(f"{path}: game = {weights.game!r}, expected {' or '.join(games)}")
+    known = FEATURES[weights.game]
+    strange = [name for name in weights.features if name not in known]
+    if strange:
+        hint = nearest(strange[0], known)
+        raise ConfigurationError(f"{path}: features: the evaluation of {weights.game} has no {strange[0]!r}{hint}")
+    if len(set(weights.features)) != len(weights.features) or not weights.features:
+        raise ConfigurationError(f"{path}: features = {list(weights.features)}, expected some names, each once")
+    _check_numbers(weights, path)
     if mark and digest != weights.digest:
         raise ConfigurationError(
             f"{path}: its weights have the digest {weights.digest}; restore the file, or leave out the digest"
@@ -148,9 +158,22 @@ def find_weights(value: str, features: Sequence[str]) -> Weights:
     return weights
 
 
-def pinned(value: str, features: Sequence[str]) -> str:
+def _check_numbers(weights: Weights, path: Path) -> None:
+    largest = LARGEST_IN_XIANGQI if weights.game == "xiangqi" else LARGEST
+    phases = len(weights.phases)
+    weight = max((weight for row in weights.phases for weight in row), key=abs, default=0)
+    if abs(weight) > largest:
+        raise ConfigurationError(f"{path}: phases: {weight}, expected a whole number from {-largest} to {largest}")
+    if weights.game == "othello" and STEPS % phases:
+        raise ConfigurationError(f"{path}: phases has {phases} rows, expected a number that divides {STEPS}")
+    if weights.game == "xiangqi" and (phases > 2 or weights.pattern_phases):
+        what = f"phases has {phases} rows" if phases > 2 else "patterns are given"
+        raise ConfigurationError(f"{path}: {what}, expected one or two rows of weights and nothing else")
+
+
+def pinned(value: str, games: Sequence[str]) -> str:
     """``name#digest`` for a setting; see ``find_weights``."""
-    return f"{value.partition('#')[0]}#{find_weights(value, features).digest}"
+    return f"{value.partition('#')[0]}#{find_weights(value, games).digest}"
 
 
 def pattern_rows(weights: Weights) -> np.ndarray:
@@ -158,47 +181,40 @@ def pattern_rows(weights: Weights) -> np.ndarray:
     return np.frombuffer(weights.patterns, "<i2").reshape(weights.pattern_phases, -1)
 
 
-def packed_patterns(weights: Weights, where: str) -> np.ndarray:
-    """The patterns' weights as the kernels of the game read them; raises ``ConfigurationError``."""
-    # Imported when asked for: the tables take a moment.
-    from engine.games.othello import patterns
-
-    rows = pattern_rows(weights)
-    if rows.shape[1] != patterns.weight_count():
-        raise ConfigurationError(
-            f"{where}: patterns: {rows.shape[1]} weights in a phase, expected {patterns.weight_count()}; fit them again"
-        )
-    return patterns.packed(rows)
-
-
-def steps_of(weights: Weights, features: Sequence[str]) -> np.ndarray:
-    """The weights at each step of a game, shape (STEPS, len(features)), int64, in the order of ``features``."""
+def rows_of(weights: Weights) -> np.ndarray:
+    """The rows of weights, shape (phases, features of the game), int64, in the order of the game's features."""
+    features = FEATURES[weights.game]
     table = np.zeros((len(weights.phases), len(features)), np.int64)
     for column, name in enumerate(weights.features):
         table[:, features.index(name)] = [row[column] for row in weights.phases]
-    return np.ascontiguousarray(np.repeat(table, STEPS // len(table), axis=0))
+    return table
 
 
-_ARRAYS: dict[tuple[str, tuple[str, ...]], np.ndarray] = {}
-"""Every array whose address a kernel was told, by digest and order of the features; they live with the process."""
+def steps_of(weights: Weights) -> np.ndarray:
+    """The weights at each step of a game, shape (STEPS, features of the game), int64."""
+    rows = rows_of(weights)
+    return np.ascontiguousarray(np.repeat(rows, STEPS // len(rows), axis=0))
+
+
+_ARRAYS: dict[str, np.ndarray] = {}
+"""Every array whose address a kernel was told, by digest; they live with the process."""
 _FILLING = threading.Lock()
 """Held while an array is made: of two made by two threads the first would be freed with its address in use."""
 
 
-def weights_address(value: str, features: Sequence[str]) -> int:
-    """Where the weights lie in memory, as (STEPS, len(features)) uint64 words of two's complement.
+def kernel_words(weights: Weights, where: str) -> np.ndarray:
+    """The weights as the kernels of their game read them: 64-bit words, the first of them the game's mark.
 
-    Behind them stand the address of the patterns' weights, as ``packed`` of the game's module ``patterns`` makes them,
-    and the number of their phases; both are 0 if there are none.
+    See ``kernel_words`` of the module ``weight_layout`` of the game. Raises ``ConfigurationError``.
     """
-    weights = find_weights(value, features)
-    key = weights.digest, tuple(features)
     with _FILLING:
-        if key not in _ARRAYS:
-            address = 0
-            if weights.pattern_phases:
-                _ARRAYS[(weights.digest, ())] = table = packed_patterns(weights, value)
-                address = table.ctypes.data
-            behind = np.array([address, weights.pattern_phases], np.int64)
-            _ARRAYS[key] = np.concatenate([steps_of(weights, features).reshape(-1), behind])
-        return int(_ARRAYS[key].ctypes.data)
+        if weights.digest not in _ARRAYS:
+            # Imported when asked for: it brings the game's tables.
+            layout = importlib.import_module(f"engine.games.{weights.game}.weight_layout")
+            _ARRAYS[weights.digest] = layout.kernel_words(weights, where)
+        return _ARRAYS[weights.digest]
+
+
+def weights_address(value: str) -> int:
+    """Where the ``kernel_words`` of a setting's weights lie in memory."""
+    return int(kernel_words(find_weights(value), value).ctypes.data)

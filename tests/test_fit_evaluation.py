@@ -21,12 +21,14 @@ from arena.records import GameRecord, PlayerSpec
 from arena.store import STORE_NAME, Store
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
+from engine.features import OTHELLO
 from engine.games import game_named
 from engine.games.contract import EvaluationFitting
 from engine.games.othello import patterns
 from engine.games.othello.evaluation import read_patterns
 from engine.limits import Limits
-from engine.parameters import BY_NAME, resolve
+from engine.parameters import resolve
+from engine.rules import Adjudication
 from engine.solving import Solver
 from engine.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of
 from tuning.fit_evaluation import FitSpec, Fitted, fit_data, fit_evaluation, fit_text, weights_text
@@ -38,7 +40,7 @@ from tuning.self_play import SelfPlay
 
 ROOT = Path(__file__).parent.parent
 GAME = game_named("othello")
-FEATURES = BY_NAME["evaluation_weights"].legal
+FEATURES = OTHELLO
 
 
 def fitting() -> EvaluationFitting:
@@ -50,7 +52,8 @@ def fitting() -> EvaluationFitting:
 def spec(**changes: object) -> FitSpec:
     values: dict[str, object] = {
         "game": "othello", "start": "othello-by-hand", "games": 40, "limits": Limits(depth=1), "seed": 5,
-        "iterations": 1, "phases": 2, "patterns": False, "match_pairs": 0, "match_limits": (Limits(depth=1),),
+        "iterations": 1, "until_no_gain": False, "phases": 2, "patterns": False, "score_share": 0, "match_pairs": 0,
+        "match_limits": (Limits(depth=1),),
     }  # fmt: skip
     return FitSpec(**{**values, **changes})  # type: ignore[arg-type]
 
@@ -78,15 +81,16 @@ def test_features_times_weights_are_the_evaluation() -> None:
     generator = random.Random(41)
     for name in ("othello", "othello-by-hand"):
         engine = Engine("othello", {"evaluation_weights": name})
-        weights = find_weights(name, FEATURES)
-        table = steps_of(weights, FEATURES)
+        weights = find_weights(name)
+        table = steps_of(weights)
         seen = set()
         for _ in range(12):
             position = GAME.position()
             while moves := position.legal_moves():
                 position.push(generator.choice(moves))
             rows = fitting().rows_of_game(position.start, position.moves)
-            steps, can_move, features = fitting().survey(rows)
+            steps, features = fitting().survey(rows)
+            can_move = fitting().usable(rows)
             values = np.einsum("nf,nf->n", features, table[steps])
             if weights.pattern_phases:
                 patterned = pattern_rows(weights).astype(np.int64)
@@ -132,7 +136,7 @@ def patterned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_patterns_read_by_the_kernel_are_those_read_square_by_square(patterned: Path) -> None:
     """Occupations, their weights and the evaluation, from the definition of the patterns and nothing else."""
-    weights = find_weights(str(patterned), FEATURES)
+    weights = find_weights(str(patterned))
     rows = pattern_rows(weights)
     engine = Engine("othello", {"evaluation_weights": str(patterned)})
     numbers = patterns.weight_numbers()
@@ -192,8 +196,8 @@ def test_every_feature_occurs_and_changes_sign_with_the_sides() -> None:
         while moves := position.legal_moves():
             position.push(generator.choice(moves))
         rows = fitting().rows_of_game(position.start, position.moves)
-        _, _, features = fitting().survey(rows)
-        _, _, mirrored = fitting().survey(rows[:, ::-1])
+        _, features = fitting().survey(rows)
+        _, mirrored = fitting().survey(rows[:, ::-1])
         assert (features[:, :-2] == -mirrored[:, :-2]).all()
         assert (features[:, -2:] == mirrored[:, -2:]).all()
         largest = np.maximum(largest, np.abs(features).max(axis=0))
@@ -208,8 +212,8 @@ def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, Fitted]
     records = [record for record in records_in(out) if record.pairing.number < 40]
     found = positions_of(records, GAME, 5, 2, StopFlag())
     assert found is not None
-    steps, can_move, _ = fitting().survey(found.rows)
-    assert can_move.all()
+    steps, _ = fitting().survey(found.rows)
+    assert fitting().usable(found.rows).all()
     assert set(found.games.tolist()) == set(range(40))
     solver = Solver("othello", {"hash_mb": 16}, StopFlag())
     late = np.flatnonzero(steps >= 50)
@@ -221,7 +225,7 @@ def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, Fitted]
     for record in records[:10]:
         moves = [*record.opening.moves, *(move.move for move in record.moves)]
         rows = fitting().rows_of_game(record.opening.position, moves)
-        all_steps, _, _ = fitting().survey(rows)
+        all_steps, _ = fitting().survey(rows)
         solved = int(np.flatnonzero(all_steps >= 48)[0])
         exact = solver.solve(GAME.position(fitting().text_of(rows[solved]))).score
         mine = found.games == record.pairing.number
@@ -234,14 +238,14 @@ def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, Fitted]
 
 
 def test_openings_are_different_random_and_never_the_end_of_a_game() -> None:
-    plan = SelfPlay("othello", 0, PlayerSpec("p", "builtin", Limits(depth=1)), 60, 3, (8, 40))
+    plan = SelfPlay("othello", 0, PlayerSpec("p", "builtin", Limits(depth=1)), 60, 3, (8, 40), Adjudication())
     openings = [plan.opening(GAME, index) for index in range(60)]
     assert openings == [plan.opening(GAME, index) for index in range(60)]
     assert len({opening.moves for opening in openings}) == 60
     assert {len(opening.moves) for opening in openings} <= set(range(41))
     assert len({len(opening.moves) for opening in openings}) > 15
     assert all(GAME.position(moves=opening.moves).legal_moves() for opening in openings)
-    other = SelfPlay("othello", 1, plan.player, 60, 3, (8, 40))
+    other = SelfPlay("othello", 1, plan.player, 60, 3, (8, 40), Adjudication())
     assert other.opening(GAME, 0) != plan.opening(GAME, 0)
 
 
@@ -358,7 +362,7 @@ def test_a_run_writes_weights_that_are_read_back_and_their_history(fitted: tuple
         weights = read_weights(iteration.weights)
         assert np.array_equal(np.array(weights.phases), iteration.fit.weights)
         assert weights.features == FEATURES
-        name, digest = "othello-by-hand", find_weights("othello-by-hand", FEATURES).digest
+        name, digest = "othello-by-hand", find_weights("othello-by-hand").digest
         assert f"--from {name}#{digest} --games 40 --limit depth=1 --seed 5" in weights.provenance
         assert f"--iterations {iteration.number} --phases 2 --patterns off" in weights.provenance
         assert str(out) not in weights.provenance
@@ -366,7 +370,7 @@ def test_a_run_writes_weights_that_are_read_back_and_their_history(fitted: tuple
     assert last.fit.held_out_error < last.error_before_scaled * 1.5
     resolve({"evaluation_weights": str(last.weights)}, game="othello")
     first = read_weights(out / "weights-0.toml")
-    assert first.digest == find_weights("othello-by-hand", FEATURES).digest
+    assert first.digest == find_weights("othello-by-hand").digest
     text = fit_text(done)
     assert "iteration 2: 80 games" in text
     assert json.loads(json.dumps(fit_data(done)))["iterations"][1]["games"] == 80
@@ -386,13 +390,17 @@ def test_each_iteration_plays_with_the_weights_before_and_matches_use_other_open
     own = [record for record in records if record.first == record.second]
     assert max(move.nodes or 0 for record in own for move in record.moves) <= 60
     matches = [record for record in records if record.first != record.second]
-    assert len(matches) == 2 * 2 * 3
+    assert len(matches) == 3 * 2 * 3
     assert all(is_reserved_for_validation(record.opening) for record in matches)
     assert {frozenset((record.first, record.second)) for record in matches} == {
         frozenset((f"weights {digests[1]}", f"weights {digests[0]}")),
         frozenset((f"weights {digests[2]}", f"weights {digests[1]}")),
+        frozenset((f"weights {digests[2]}", f"weights {digests[0]}")),
     }
-    assert [match.counts.pairs for iteration in done.iterations for match in iteration.matches] == [3, 3]
+    assert [
+        (iteration.number, match.against, match.counts.pairs) for iteration in done.iterations
+        for match in iteration.matches
+    ] == [(1, "the weights before", 3), (2, "the weights before", 3), (2, "the first weights", 3)]
 
 
 def test_the_same_command_writes_the_same_bytes_at_any_concurrency(fitted: tuple[Path, Fitted], tmp_path: Path) -> None:
@@ -430,8 +438,8 @@ def test_patterns_are_fitted_and_play(tmp_path: Path) -> None:
     assert again.iterations[0].weights.read_bytes() == iteration.weights.read_bytes()
     engine = Engine("othello", {"evaluation_weights": str(iteration.weights)})
     rows = fitting().rows_of_game(GAME.start, ["d3", "c5", "f6"])
-    steps, _, features = fitting().survey(rows)
-    table = steps_of(weights, FEATURES)
+    steps, features = fitting().survey(rows)
+    table = steps_of(weights)
     for row, step, counted, numbers in zip(rows, steps, features, fitting().patterns(rows), strict=True):
         value = int(counted @ table[step]) + int(pattern_rows(weights)[step * 2 // STEPS, numbers].sum(dtype=np.int64))
         assert engine.static_score(GAME.position(fitting().text_of(row))) == value
@@ -480,7 +488,12 @@ def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(fitted: tuple[Path,
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--game", "xiangqi"], "the evaluation of xiangqi has no file of weights to fit; --game othello"),
+        (["--game", "xiangqi", "--phases", "3"], "--phases 3: the evaluation of xiangqi has 2 rows of weights"),
+        (["--game", "xiangqi", "--patterns", "on"], "the evaluation of xiangqi has no patterns; --patterns off"),
+        (["--game", "xiangqi", "--from", "othello"], "othello.toml: game = 'othello', expected xiangqi"),
+        (["--score-share", "20"], "--score-share 20: positions of othello have exact results; leave the option out"),
+        (["--game", "xiangqi", "--score-share", "101"], "'101' is not a whole number from 0 to 100"),
+        (["--until-no-gain", "--match-pairs", "0"], "--until-no-gain needs matches; give --match-pairs of at least 1"),
         (["--game", "chess"], "unknown game 'chess'"),
         (["--phases", "7"], "--phases 7: expected one of 1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60"),
         (["--limit", "move_time=1"], "games on a clock cannot be repeated; give nodes=N or depth=N"),
@@ -504,9 +517,9 @@ def test_what_cannot_be_done_is_refused_in_one_line(
 def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "some.toml"
     path.write_text(weights_text("othello", 'by "somebody"\\', ("mobility", "discs"), [[1, -2], [300, 4]]))
-    weights = find_weights(str(path), FEATURES)
+    weights = find_weights(str(path))
     assert (weights.provenance, weights.phases) == ('by "somebody"\\', ((1, -2), (300, 4)))
-    table = steps_of(weights, FEATURES)
+    table = steps_of(weights)
     assert table.shape == (STEPS, len(FEATURES))
     assert table[29, FEATURES.index("discs")] == -2
     assert table[30, FEATURES.index("discs")] == 4

@@ -18,13 +18,13 @@ from arena.openings import placement_of
 from engine import weights
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
+from engine.features import OTHELLO
 from engine.games import game_named
 from engine.games.contract import MoveError, Position, PositionError
 from engine.games.othello.boards import edge_stable_discs, flips, flips_of_bit, legal_squares, neighbours, stable_discs
-from engine.games.othello.evaluation import FEATURE_NAMES
 from engine.kernel import new_record
 from engine.limits import Limits
-from engine.parameters import BY_NAME, Parameter, parameters_of, resolve, to_record
+from engine.parameters import Parameter, parameters_of, resolve, to_record
 from engine.rules import Rules
 from engine.search.clock import CLOCK_CODES, allot, allot_iteration, spend_nodes
 from engine.search.records import NO_LIMIT, SEARCH_DTYPE
@@ -301,13 +301,13 @@ def test_a_finished_game_is_worth_its_score_even_as_an_estimate() -> None:
         assert GAME.kernels.evaluate(position.state, -1, 1) == GAME.kernels.final_score(position.state)
 
 
-def weights_text(phases: list[list[int]], features: tuple[str, ...] = FEATURE_NAMES) -> str:
+def weights_text(phases: list[list[int]], features: tuple[str, ...] = OTHELLO) -> str:
     return f'game = "othello"\nprovenance = "a test"\nfeatures = {json.dumps(features)}\nphases = {phases}\n'
 
 
 def test_weights_come_from_a_file_and_its_digest_is_part_of_the_setting(tmp_path: Path) -> None:
     path = tmp_path / "discs.toml"
-    only_discs = [[100 if name == "discs" else 0 for name in FEATURE_NAMES]] * 6
+    only_discs = [[100 if name == "discs" else 0 for name in OTHELLO]] * 6
     path.write_text(weights_text(only_discs))
     values = resolve({"evaluation_weights": str(path)}, game="othello")
     name, _, digest = str(values["evaluation_weights"]).partition("#")
@@ -319,7 +319,7 @@ def test_weights_come_from_a_file_and_its_digest_is_part_of_the_setting(tmp_path
     assert engine.static_score(position) == 100 * (1 - 4)
     # The columns may stand in any order, and what has none weighs nothing: the evaluation is the same.
     reversed_path = tmp_path / "reversed.toml"
-    reversed_path.write_text(weights_text([row[::-1] for row in only_discs], FEATURE_NAMES[::-1]))
+    reversed_path.write_text(weights_text([row[::-1] for row in only_discs], OTHELLO[::-1]))
     assert Engine("othello", {"evaluation_weights": str(reversed_path)}).static_score(position) == -300
     short_path = tmp_path / "short.toml"
     short_path.write_text(weights_text([[100]] * 3, ("discs",)))
@@ -334,10 +334,10 @@ def test_weights_come_from_a_file_and_its_digest_is_part_of_the_setting(tmp_path
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (weights_text([[0] * len(FEATURE_NAMES)] * 7), "expected a number of rows of weights that divides 60"),
-        (weights_text([[0] * 11] * 6), f"expected {len(FEATURE_NAMES)} weights in each row"),
-        (weights_text([[99_999] * len(FEATURE_NAMES)] * 6), "99999, expected a whole number from -10000 to 10000"),
-        (weights_text([[0] * 2] * 6, ("mobility", "luck")), r"features = \['mobility', 'luck'\], expected some of"),
+        (weights_text([[0] * len(OTHELLO)] * 7), "phases has 7 rows, expected a number that divides 60"),
+        (weights_text([[0] * 11] * 6), f"expected {len(OTHELLO)} weights in each row"),
+        (weights_text([[99_999] * len(OTHELLO)] * 6), "99999, expected a whole number from -10000 to 10000"),
+        (weights_text([[0] * 2] * 6, ("mobility", "luck")), "the evaluation of othello has no 'luck'"),
         (weights_text([[0] * 2] * 6, ("discs", "discs")), "each once"),
         ("phases = 3", "features is missing"),
     ],
@@ -350,10 +350,10 @@ def test_a_wrong_file_of_weights_is_refused(text: str, said: str, tmp_path: Path
 
 
 def test_the_shipped_weights_name_where_they_come_from() -> None:
-    weights = find_weights("othello", BY_NAME["evaluation_weights"].legal)
+    weights = find_weights("othello")
     assert weights.game == "othello"
     assert weights.provenance
-    assert weights_address("othello", FEATURE_NAMES) == weights_address(f"othello#{weights.digest}", FEATURE_NAMES)
+    assert weights_address("othello") == weights_address(f"othello#{weights.digest}")
 
 
 # Search
@@ -451,7 +451,7 @@ def test_threads_that_ask_for_weights_at_once_get_one_array(monkeypatch: pytest.
 
     def ask(_: int) -> int:
         barrier.wait()
-        return weights_address("othello", FEATURE_NAMES)
+        return weights_address("othello")
 
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(ask, range(4)))) == 1

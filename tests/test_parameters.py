@@ -50,7 +50,7 @@ def is_legal(row: Parameter, value: Any) -> bool:
     if row.kind == "choice":
         return value in row.legal
     if row.kind == "weights":
-        return isinstance(value, str) and value.partition("#")[0] == row.default
+        return isinstance(value, str) and value.partition("#")[0] in dict(row.default_by_game).values()
     return isinstance(value, int) and not isinstance(value, bool) and row.legal[0] <= value <= row.legal[1]
 
 

@@ -190,7 +190,7 @@ def test_hash_and_sums_equal_a_full_recount(name: str) -> None:
             assert int(evaluation.full_score(game.state)) == int(game.state.score)
             if name != "full":
                 value = int(GAME.kernels.evaluate(game.state, -INFINITY, INFINITY))
-                assert value == int(game.state.score) * (1 - 2 * game.side_to_move)
+                assert value == int(evaluation.at_start(game.state.score)) * (1 - 2 * game.side_to_move)
 
 
 def test_the_key_tells_positions_apart_and_paths_not() -> None:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from engine.engine import Engine
+from engine.errors import UserError
+from engine.features import XIANGQI, XIANGQI_PIECES, XIANGQI_TERMS
 from engine.games import game_named
 from engine.games.contract import Position
 from engine.games.xiangqi import evaluation, terms
+from engine.games.xiangqi.position import PHASES
 from engine.parameters import resolve, to_record
-from engine.values import INFINITY
+from engine.values import BAN_BOUND, INFINITY
+from engine.weights import find_weights
 from tests.plain_xiangqi import Board, Square, is_red, pieces_between, reaches, read_board
 
 GAME = game_named("xiangqi")
 FULL = to_record(resolve({"evaluation": "full"}))
+TERMS = len(XIANGQI_TERMS)
 
 
 @cache
@@ -46,7 +54,7 @@ def counted(position: Position) -> dict[str, int]:
     """What the kernels count, Red's less Black's."""
     terms.count_pieces(position.state)
     terms.count_places(position.state)
-    return dict(zip(terms.TERM_NAMES, (int(term) for term in position.state.terms), strict=True))
+    return dict(zip(XIANGQI_TERMS, (int(term) for term in position.state.terms), strict=True))
 
 
 def _side_counts(board: Board, red: bool) -> Counter[str]:
@@ -73,7 +81,6 @@ def _side_counts(board: Board, red: bool) -> Counter[str]:
             crossed = at[1] >= 5 if red else at[1] <= 4
             ahead = (at[0], at[1] + (1 if red else -1))
             if crossed:
-                found["crossed_pawn"] += 1
                 found["linked_pawns"] += own.get((at[0] + 1, at[1])) == "P"
             elif ahead in board:
                 found["blocked_pawn"] += 1
@@ -106,8 +113,6 @@ def _side_counts(board: Board, red: bool) -> Counter[str]:
     found["rook_on_bare_palace"] = numbers["R"] * (2 - theirs["A"])
     found["horse_on_bare_palace"] = numbers["N"] * (2 - theirs["A"])
     found["cannon_on_bare_river"] = numbers["C"] * (2 - theirs["B"])
-    for letter, name in zip("RCNBAP", ("rook", "cannon", "horse", "elephant", "advisor", "pawn"), strict=True):
-        found[name] = numbers[letter]
     found["no_attacker"] = int(not any(numbers[letter] for letter in "RNCP"))
     return found
 
@@ -132,11 +137,11 @@ def test_every_term_equals_a_plain_count() -> None:
     for text in positions(150):
         board, _ = read_board(text)
         red, black = _side_counts(board, True), _side_counts(board, False)
-        expected = {name: red[name] - black[name] for name in terms.TERM_NAMES}
+        expected = {name: red[name] - black[name] for name in XIANGQI_TERMS}
         assert counted(prepared(text)) == expected, text
-        seen.update(name for name in terms.TERM_NAMES if red[name] or black[name])
+        seen.update(name for name in XIANGQI_TERMS if red[name] or black[name])
     # Random play leaves nobody without attackers.
-    assert set(terms.TERM_NAMES) - set(seen) <= {"no_attacker"}
+    assert set(XIANGQI_TERMS) - set(seen) <= {"no_attacker"}
 
 
 def test_a_side_without_attackers_is_counted() -> None:
@@ -185,10 +190,68 @@ def test_outside_the_window_the_value_is_a_bound_and_inside_it_is_exact() -> Non
     assert len(kinds) == 3
 
 
-def test_weights_follow_the_phase_from_start_to_end() -> None:
-    weights = evaluation.TERM_WEIGHTS.astype(int)
-    assert weights.shape == (terms.PHASES + 1, len(terms.TERM_NAMES))
-    changes = np.diff(weights, axis=0)
-    assert ((changes >= 0).all(axis=0) | (changes <= 0).all(axis=0)).all()
-    assert int(terms.phase(prepared(GAME.start).state)) == terms.PHASES
+def test_the_evaluation_is_the_terms_and_the_squares_times_the_weights_of_the_phase() -> None:
+    """Counted plainly, with the weights of the shipped file read as text."""
+    weights = find_weights("xiangqi")
+    assert weights.features == XIANGQI
+    start, end = (dict(zip(XIANGQI, row, strict=True)) for row in weights.phases)
+    phases = set()
+    for text in positions(150):
+        position = prepared(text)
+        board, _ = read_board(text)
+        now = int(terms.phase(position.state))
+        phases.add(now)
+        both = Counter[str]()
+        for red, sign in ((True, 1), (False, -1)):
+            both.update({name: sign * count for name, count in _side_counts(board, red).items()})
+            for (file, rank), piece in board.items():
+                if is_red(piece) == red:
+                    kind = XIANGQI_PIECES["KABNRCP".index(piece[0].upper())]
+                    both[f"{kind}_{'abcde'[min(file, 8 - file)]}{rank if red else 9 - rank}"] += sign
+        sixteenths = {name: start[name] * now + end[name] * (PHASES - now) for name in XIANGQI}
+        value = int(sum(both[name] * sixteenths[name] for name in XIANGQI[TERMS:]) / PHASES)  # towards zero
+        pieces, places = (
+            sum(both[name] * ((sixteenths[name] + PHASES // 2) // PHASES) for name in names)
+            for names in (XIANGQI[terms.FIRST_OF_PIECES : TERMS], XIANGQI[: terms.FIRST_OF_PIECES])
+        )
+        value += pieces + min(max(places, -evaluation.MOST_OF_PLACES), evaluation.MOST_OF_PLACES)
+        found = int(evaluation.evaluate(position.state, -INFINITY, INFINITY))
+        assert found == (value if position.side_to_move == 0 else -value), text
+    assert len(phases) > 8
+    assert int(terms.phase(prepared(GAME.start).state)) == PHASES
     assert int(terms.phase(prepared("3k5/9/9/9/9/9/9/9/9/4K4 w - - 0 1").state)) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('phases = [[2001]]', "2001, expected a whole number from -2000 to 2000"),
+        ('phases = [[1], [2], [3]]', "phases has 3 rows, expected one or two rows of weights and nothing else"),
+    ],
+)
+def test_weights_that_the_kernels_cannot_hold_are_refused(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(f'game = "xiangqi"\nprovenance = "a test"\nfeatures = ["rook_e0"]\n{text}\n')
+    with pytest.raises(UserError, match=said):
+        resolve({"evaluation_weights": str(path)}, "preset.toml", game="xiangqi")
+
+
+def test_weights_of_the_other_game_are_refused_and_never_read() -> None:
+    for game, other in (("xiangqi", "othello"), ("othello", "xiangqi")):
+        with pytest.raises(UserError, match=f"game = '{other}', expected {game}"):
+            resolve({"evaluation_weights": other}, game=game)
+    # A record made for no game in particular may name either file: the kernels look at the mark.
+    state = GAME.position().state
+    GAME.kernels.prepare(state, to_record(resolve({"evaluation": "full", "evaluation_weights": "othello"})))
+    assert int(evaluation.full_score(state)) == 0
+    assert not np.array(state.term_weights).any()
+
+
+def test_the_largest_weights_keep_the_evaluation_below_a_decided_game(tmp_path: Path) -> None:
+    path = tmp_path / "large.toml"
+    path.write_text(
+        'game = "xiangqi"\nprovenance = "a test"\n'
+        f"features = {json.dumps(XIANGQI)}\nphases = [{[2000] * len(XIANGQI)}, {[2000] * len(XIANGQI)}]\n"
+    )
+    position = GAME.position("3k5/9/9/9/9/9/9/9/9/RNB1KABNR w - - 0 1")
+    assert 20_000 < Engine("xiangqi", {"evaluation_weights": str(path)}).static_score(position) < BAN_BOUND

@@ -13,7 +13,6 @@ from engine.command_line import (
     add_concurrency_argument,
     add_game_argument,
     add_json_argument,
-    add_limit_argument,
     add_output_argument,
     add_seed_argument,
     print_json,
@@ -182,6 +181,8 @@ def run_ablate(arguments: argparse.Namespace) -> int:
 # fit-evaluation
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
+SCORE_SHARE = 50
+"""Percent, in a logistic regression."""
 
 
 def configure_fit_evaluation(parser: argparse.ArgumentParser) -> None:
@@ -193,19 +194,30 @@ def configure_fit_evaluation(parser: argparse.ArgumentParser) -> None:
         "--games", type=whole_number(20), default=20_000, metavar="N",
         help="self-play games of each iteration (default %(default)s)",
     )  # fmt: skip
-    add_limit_argument(parser, "depth=3")
+    parser.add_argument(
+        "--limit", type=Limits.parse, metavar="LIMIT",
+        help="what a player may spend on a move of them (default nodes=800 in Xiangqi, depth=3 in Othello)",
+    )
     add_seed_argument(parser, 1)
     parser.add_argument(
         "--iterations", type=whole_number(1), default=1, metavar="N",
         help="times to play, each with the weights fitted before, and fit (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--phases", type=whole_number(1), default=6, metavar="N",
-        help="phases of the game with weights of their own: a divisor of 60 (default %(default)s)",
+        "--until-no-gain", action="store_true",
+        help="end after the first iteration whose weights do not beat those before with 95 %% certainty; keep those",
     )  # fmt: skip
     parser.add_argument(
-        "--patterns", choices=("on", "off"), default="on",
-        help="fit patterns of edges, corners, lines and diagonals beside the features (default %(default)s)",
+        "--phases", type=whole_number(1), metavar="N",
+        help="Othello: phases of the game with weights of their own, a divisor of 60 (default 6)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--patterns", choices=("on", "off"),
+        help="Othello: fit patterns of edges, corners, lines and diagonals beside the features (default on)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--score-share", type=whole_number(0, 100), metavar="PERCENT",
+        help="Xiangqi: share of the search's opinion, beside the game's outcome, in what is fitted to (default 50)",
     )  # fmt: skip
     parser.add_argument(
         "--from", dest="start", metavar="WEIGHTS",
@@ -227,6 +239,7 @@ def configure_fit_evaluation(parser: argparse.ArgumentParser) -> None:
     )
     add_json_argument(parser)
     parser.epilog = (
+        "Exit code 3: a gain was asked for and none was found. "
         "Given again, the command goes on where it was stopped; with more games or iterations it extends the run. The "
         "same command writes the same weights at any concurrency."
     )
@@ -237,21 +250,25 @@ def run_fit_evaluation(arguments: argparse.Namespace) -> int:
     from engine.games import game_named
     from engine.limits import Limits
     from engine.parameters import BY_NAME
-    from tuning.fit_evaluation import FitSpec, check_fit, fit_data, fit_evaluation, fit_text
+    from tuning.fit_evaluation import FitSpec, check_fit, fit_data, fit_evaluation, fit_text, fitting_of
 
     game = game_named(arguments.game)
-    start = arguments.start
-    if start is None and game.fitting is not None:
-        start = str(BY_NAME[game.fitting.parameter].default)
+    fitting = fitting_of(game)
+    logistic = fitting.regression == "logistic"
+    patterns = arguments.patterns
+    if patterns is None:
+        patterns = "on" if fitting.pattern_weights else "off"
     spec = FitSpec(
         game=game.name,
-        start=start or "",
+        start=arguments.start or str(BY_NAME[fitting.parameter].default_for(game.name)),
         games=arguments.games,
-        limits=arguments.limit,
+        limits=arguments.limit or Limits.parse(fitting.self_play_limit),
         seed=arguments.seed,
         iterations=arguments.iterations,
-        phases=arguments.phases,
-        patterns=arguments.patterns == "on",
+        until_no_gain=arguments.until_no_gain,
+        phases=arguments.phases or fitting.phases,
+        patterns=patterns == "on",
+        score_share=SCORE_SHARE * logistic if arguments.score_share is None else arguments.score_share,
         match_pairs=arguments.match_pairs,
         match_limits=tuple(arguments.match_limits or map(Limits.parse, FIT_MATCH_LIMITS)),
     )
@@ -276,7 +293,7 @@ def run_fit_evaluation(arguments: argparse.Namespace) -> int:
         print_json(fit_data(fitted))
     else:
         print(fit_text(fitted))
-    return 0
+    return 3 if fitted.kept is None else 0
 
 
 # All of them

@@ -148,7 +148,10 @@ def _folder_name(table: Table, default: str) -> str:
 def is_active(name: str, values: Mapping[str, Value]) -> bool:
     """Whether a parameter has an effect beside the others' values."""
     needed = BY_NAME[name].depends_on
-    return needed is None or (values[needed[0]] in needed[1] and is_active(needed[0], values))
+    # What a parameter depends on may be of another game alone, and then says nothing here.
+    if needed is None or needed[0] not in values:
+        return True
+    return values[needed[0]] in needed[1] and is_active(needed[0], values)
 
 
 def needs_clock(name: str) -> bool:

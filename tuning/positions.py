@@ -1,7 +1,8 @@
 """Positions of games with their results: what evaluations are fitted to.
 
-Of every two moves of a game one position is taken, by chance. Its result is the game's, with perfect play from the
-first position on that is solved exactly; positions near the end are solved themselves.
+Of every two moves of a game one position is taken, by chance. In games with a score of their own its result is the
+game's, with perfect play from the first position on that is solved exactly; positions near the end are solved
+themselves. In games that are won or lost it is the game's points, and the score of the search is kept beside it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arena.records import GameRecord
+from engine.values import BAN_BOUND
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
@@ -36,7 +38,9 @@ class Positions:
     rows: np.ndarray
     """uint64, shape (n, words): see ``EvaluationFitting``."""
     results: np.ndarray
-    """float64, shape (n,): points of the game's own score, the view of the side to move."""
+    """float64, shape (n,): points of the game's own score, or points won (1, 1/2, 0): the view of the side to move."""
+    scores: np.ndarray
+    """float64, shape (n,): the score that the search gave in the game, the view of the side to move."""
     games: np.ndarray
     """int64, shape (n,): the number of each position's game in the run's schedule, ascending."""
 
@@ -45,7 +49,7 @@ class Positions:
 
     def part(self, chosen: np.ndarray) -> Positions:
         """Some of the positions: an index array or a mask."""
-        return Positions(self.rows[chosen], self.results[chosen], self.games[chosen])
+        return Positions(self.rows[chosen], self.results[chosen], self.scores[chosen], self.games[chosen])
 
 
 def joined(parts: Sequence[Positions]) -> Positions:
@@ -53,6 +57,7 @@ def joined(parts: Sequence[Positions]) -> Positions:
     return Positions(
         np.concatenate([part.rows for part in parts]),
         np.concatenate([part.results for part in parts]),
+        np.concatenate([part.scores for part in parts]),
         np.concatenate([part.games for part in parts]),
     )
 
@@ -72,9 +77,11 @@ def positions_of(
     def work(chunk: Sequence[GameRecord]) -> list[Positions]:
         from engine.solving import Solver
 
+        if fitting.regression == "logistic":
+            return [_won_positions(record, fitting, seed) for record in chunk]
         if not hasattr(local, "solver"):
             local.solver = Solver(game.name, SOLVING, stop)
-        return [_positions_of_game(record, game, fitting, local.solver, seed, stop) for record in chunk]
+        return [_solved_positions(record, game, fitting, local.solver, seed, stop) for record in chunk]
 
     found: list[Positions] = []
     with ThreadPoolExecutor(concurrency, "positions") as pool:
@@ -94,22 +101,46 @@ def _chunks(records: Iterable[GameRecord]) -> Iterator[list[GameRecord]]:
         yield chunk
 
 
-def _positions_of_game(
-    record: GameRecord, game: Game, fitting: EvaluationFitting, solver: Solver, seed: int, stop: StopFlag
-) -> Positions:
+def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) -> tuple[np.ndarray, list[int]]:
+    """The rows of a game, and the plies of the positions chosen."""
     before = len(record.opening.moves)
     rows = fitting.rows_of_game(record.opening.position, [*record.opening.moves, *(move.move for move in record.moves)])
-    steps, can_move, _ = fitting.survey(rows)
+    usable = fitting.usable(rows)
     chance = random.Random(f"positions {seed} {record.pairing.number}")
     pairs = range(before, len(rows), PLIES_A_POSITION)
-    chosen = [ply for ply in (start + chance.randrange(PLIES_A_POSITION) for start in pairs) if ply < len(rows)]
-    chosen = [ply for ply in chosen if can_move[ply]]
+    chosen = [start + chance.randrange(PLIES_A_POSITION) for start in pairs]
+    return rows, [ply for ply in chosen if ply < len(rows) and usable[ply]]
+
+
+def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) -> Positions:
+    """Positions of a game that is won or lost, but those of which the search saw the end."""
+    before = len(record.opening.moves)
+    rows, chosen = _rows_and_choice(record, fitting, seed)
+    scores = {before + index: move.score for index, move in enumerate(record.moves)}
+    first = record.score
+    kept = [ply for ply in chosen if abs(scores.get(ply) or 0) < BAN_BOUND] if first is not None else []
+    return Positions(
+        rows[kept],
+        # The colour that moves first in the game moves at even plies, for the games are played from its start.
+        np.array([first if ply % 2 == 0 else 1 - first for ply in kept if first is not None], np.float64),
+        np.array([scores.get(ply) or 0 for ply in kept], np.float64),
+        np.full(len(kept), record.pairing.number, np.int64),
+    )
+
+
+def _solved_positions(
+    record: GameRecord, game: Game, fitting: EvaluationFitting, solver: Solver, seed: int, stop: StopFlag
+) -> Positions:
+    """Positions of a game with a score of its own, solved near the end."""
+    before = len(record.opening.moves)
+    rows, chosen = _rows_and_choice(record, fitting, seed)
+    steps, _ = fitting.survey(rows)
     solved = [ply for ply in range(before, len(rows)) if steps[ply] >= fitting.solved_steps]
     end = solved[0] if solved else len(rows) - 1
     results = {}
     for ply in {end, *(ply for ply in chosen if ply > end)}:
         if stop.is_set():
-            return Positions(rows[:0], np.zeros(0), np.zeros(0, np.int64))
+            return Positions(rows[:0], np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
         results[ply] = solver.score(game.position(fitting.text_of(rows[ply])))
     for ply in chosen:
         if ply < end:
@@ -118,5 +149,6 @@ def _positions_of_game(
     return Positions(
         rows[chosen],
         np.array([results[ply] for ply in chosen], np.float64),
+        np.zeros(len(chosen)),
         np.full(len(chosen), record.pairing.number, np.int64),
     )

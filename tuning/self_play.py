@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 GAMES_AN_ITERATION = 10**7
 """Places kept in the run's schedule for the games of one iteration."""
 
-PLAYED_OUT = Adjudication(draw_moves=0, resign_moves=0, maximum_plies=0)
-"""Games end by the rules alone."""
-
 
 @dataclass(frozen=True)
 class SelfPlay:
@@ -38,6 +35,7 @@ class SelfPlay:
     seed: int
     opening_plies: tuple[int, int]
     """Fewest and most random plies before the player takes over, so that games are all different and not only even."""
+    adjudication: Adjudication
 
     @property
     def numbers(self) -> range:
@@ -60,7 +58,7 @@ class SelfPlay:
         return GameJob(
             game=self.game,
             rules=Rules(),
-            adjudication=PLAYED_OUT,
+            adjudication=self.adjudication,
             pairing=Pairing(self.numbers[index], index, 0, 0, index, self.iteration),
             first=self.player,
             second=self.player,

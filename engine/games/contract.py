@@ -304,33 +304,58 @@ class BenchPosition:
 class EvaluationFitting(ABC):
     """What ``elolab fit-evaluation`` needs to know of a game whose evaluation is a sum of weighted features.
 
-    Positions are rows of ``words`` uint64, always seen by the side to move.
+    Positions are rows of ``words`` uint64, always seen by the side to move. The regression is *linear* where the
+    evaluation foretells the game's own score, solved exactly near the end, and *logistic* where it foretells who wins.
     """
 
     parameter: str
     """The setting that names the file of weights."""
     features: tuple[str, ...]
     words: int
-    unit: int
-    """Points of an evaluation in one point of the game's own score."""
-    largest: int
-    """Most points of the game's own score."""
+    regression: str
+    """``linear`` or ``logistic``."""
+    phases: int
+    """Rows of weights: in a linear regression the usual number, in a logistic one the only possible."""
     self_play: Mapping[str, Value]
     """Settings of the games to fit to that differ from the default: what only costs time there."""
-    solved_steps: int
+    self_play_limit: str
+    """What a player usually spends on a move of these games."""
+    opening_plies: tuple[int, int]
+    """Fewest and most random plies of these games, so that they are all different and not only even."""
+    adjudication: Adjudication
+    """When these games end early."""
+    # Of a linear regression.
+    unit: int = 1
+    """Points of an evaluation in one point of the game's own score."""
+    largest: int = 0
+    """Most points of the game's own score."""
+    solved_steps: int = 0
     """From this step (of ``engine.weights.STEPS``) on, results are exact: positions are solved."""
+    # Of a logistic one.
+    odds_scale: float = 1.0
+    """Points of the evaluation by which the odds of winning grow e-fold: what keeps the scale of the weights."""
+    groups: tuple[tuple[int, ...], ...] = ()
+    """Features whose weights rather change together: the squares of one type of piece."""
 
     @abstractmethod
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
         """The position before each of the legal moves and the last one: uint64 of shape (moves + 1, words)."""
 
     @abstractmethod
-    def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The steps (n,), whether the side to move can move (n,), and the features (n, features) of n rows.
+    def usable(self, rows: np.ndarray) -> np.ndarray:
+        """Which of the rows of a game are worth fitting to: a mask of shape (n,)."""
+
+    @abstractmethod
+    def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The steps (n,) and the features (n, features) of n rows, by the same counting as in the evaluation.
 
         The evaluation is the features times the weights of the step and the sum of the patterns' weights, within
-        limits, by the same compiled counting.
+        limits.
         """
+
+    def row_shares(self, steps: np.ndarray) -> np.ndarray:
+        """How much each row of weights counts at each of n steps, shape (n, phases); for a logistic regression."""
+        return np.ones((len(steps), 1))
 
     @property
     def pattern_weights(self) -> int:

@@ -28,12 +28,9 @@ from engine.games.othello.patterns import (
 )
 from engine.games.othello.position import FEATURES, other_discs, own_discs
 from engine.games.othello.rules import A_DISC, final_difference
+from engine.games.othello.weight_layout import FIRST_WEIGHT, MARK
 from engine.kernel import jit, load_word, popcount
-from engine.parameters import BY_NAME
 from engine.weights import STEPS
-
-FEATURE_NAMES: tuple[str, ...] = BY_NAME["evaluation_weights"].legal
-"""The features in the order in which they are counted."""
 
 _DISCS_AT_START = 4
 _INSTANCES = len(INSTANCES)
@@ -68,7 +65,7 @@ def _difference(own, other, mask):
 def count_features(own, other, own_moves, other_moves):
     """The features of a position whose side to move owns ``own``, given both sides' legal squares.
 
-    A tuple of FEATURES int64, in the order of ``FEATURE_NAMES``.
+    A tuple of FEATURES int64, in the order of ``engine.features.OTHELLO``.
     """
     empty = ~(own | other)
     beside_empty = neighbours(empty)
@@ -176,16 +173,16 @@ def evaluate(state, alpha, beta):
 
 @jit
 def prepare(state, parameters):
-    """Take the weights of ``parameters.evaluation_weights``; see ``engine.weights.weights_address``."""
+    """Take the weights of ``parameters.evaluation_weights``; see ``engine.games.othello.weight_layout``."""
     address = parameters.evaluation_weights
-    if address == 0 or state.weights_address == address:
+    if address == 0 or state.weights_address == address or load_word(address, 0) != MARK:
         return
     state.weights_address = address
+    state.pattern_address = np.int64(load_word(address, 1))
+    state.pattern_phases = np.int64(load_word(address, 2))
     for step in range(STEPS):
         for feature in range(FEATURES):
-            state.weights[step, feature] = np.int64(load_word(address, step * FEATURES + feature))
-    state.pattern_address = np.int64(load_word(address, STEPS * FEATURES))
-    state.pattern_phases = np.int64(load_word(address, STEPS * FEATURES + 1))
+            state.weights[step, feature] = np.int64(load_word(address, FIRST_WEIGHT + step * FEATURES + feature))
 
 
 @jit

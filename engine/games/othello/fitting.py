@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from engine.features import OTHELLO
 from engine.games.contract import EvaluationFitting
 from engine.games.othello import notation
 from engine.games.othello.boards import NONE, SQUARES, legal_squares
-from engine.games.othello.evaluation import FEATURE_NAMES, count_features, read_patterns, step_of
+from engine.games.othello.evaluation import count_features, read_patterns, step_of
 from engine.games.othello.patterns import INSTANCE_STARTS, INSTANCES, LANES, weight_count, weight_numbers
 from engine.games.othello.position import PASS_SQUARE, STATE_DTYPE, STOCK, make, other_discs, own_discs
 from engine.games.othello.rules import A_DISC
 from engine.kernel import jit, new_record
+from engine.rules import Adjudication
 
 _CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) for square in range(PASS_SQUARE + 1))}
 """Every move by its notation."""
@@ -59,10 +61,16 @@ class OthelloFitting(EvaluationFitting):
     """What fitting needs to know of Othello."""
 
     parameter = "evaluation_weights"
-    features = FEATURE_NAMES
+    features = OTHELLO
     words = 2
     unit = A_DISC
     largest = SQUARES
+    regression = "linear"
+    phases = 6
+    self_play_limit = "depth=3"
+    # Long ones show what good moves avoid.
+    opening_plies = (8, 28)
+    adjudication = Adjudication(draw_moves=0, resign_moves=0, maximum_plies=0)
     # The fit solves the ends of the games itself, and nearer to the end.
     self_play = MappingProxyType({"endgame_empties": 0})
     solved_steps = 48
@@ -74,8 +82,16 @@ class OthelloFitting(EvaluationFitting):
         _replay(notation.parse_position(start), codes, rows)
         return rows
 
-    def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Steps, usability and features of positions; see ``EvaluationFitting``."""
+    def usable(self, rows: np.ndarray) -> np.ndarray:
+        """Where the side to move can move; see ``EvaluationFitting``."""
+        return self._survey(rows)[1] != 0
+
+    def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Steps and features of positions; see ``EvaluationFitting``."""
+        steps, _, counts = self._survey(rows)
+        return steps, counts
+
+    def _survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         steps, can_move = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
         counts = np.zeros((len(rows), len(self.features)), np.int64)
         _survey(np.ascontiguousarray(rows), steps, can_move, counts)

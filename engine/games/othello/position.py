@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.features import OTHELLO
 from engine.games.othello.boards import NONE, ONE, flips
 from engine.games.othello.patterns import LANES
 from engine.kernel import jit, multiply_words
-from engine.parameters import BY_NAME
 from engine.values import MAX_PLY
 from engine.weights import STEPS
 
@@ -22,7 +22,7 @@ PASS = STOCK + (PASS_SQUARE << 7)
 
 LONGEST_GAME = 128
 """Plies a game can have at most, passes included: 60 discs and no two passes in a row."""
-FEATURES = len(BY_NAME["evaluation_weights"].legal)
+FEATURES = len(OTHELLO)
 
 STATE_DTYPE = np.dtype(
     [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from engine.games.contract import BenchPosition, Game, Position, check_contract
+from engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
 from engine.games.xiangqi import evaluation, moves, notation, position, rules
 from engine.kernel import implement
 from engine.rules import REPETITION_RULES, Rules
@@ -73,8 +73,15 @@ class Xiangqi(Game):
         BenchPosition("3ak4/9/4b4/9/9/8p/4P4/9/4A4/3K1A3 w - - 0 1", 12),
     )
 
+    @property
+    def fitting(self) -> EvaluationFitting:
+        """Fitting of the weights of the full evaluation."""
+        from engine.games.xiangqi.fitting import XiangqiFitting
+
+        return XiangqiFitting()
+
     def parse_state(self, text: str) -> Any:
-        """A state from a FEN, with the default evaluation's tables and the default rules; raises ``PositionError``."""
+        """A state from a FEN, with the default rules; raises ``PositionError``."""
         state = notation.parse_position(text)
         self.apply_rules(state, Rules())
         return state

@@ -1,9 +1,10 @@
-"""Evaluation of Xiangqi positions by the values of pieces on squares, kept incrementally.
+"""Evaluation of Xiangqi positions: the values of pieces on squares, kept incrementally, and in the full one terms too.
 
-The tables are our own, set by hand from common opening and endgame knowledge: rooks, horses and cannons gain by
-activity and lose on their first squares and on the rim, a pawn doubles in worth across the river and near the palace
-approaches a horse or cannon, the general prefers to stay at home. Rows are ranks from Red's first (0) to Black's
-first (9), columns files a to e; files f to i mirror them. Units are centipawns.
+The full evaluation's numbers come from a file of weights. The tables of the others are our own, set by hand from common
+opening and endgame knowledge: rooks, horses and cannons gain by activity and lose on their first squares and on the
+rim, a pawn doubles in worth across the river and near the palace approaches a horse or cannon, the general prefers to
+stay at home. Rows are ranks from Red's first (0) to Black's first (9), columns files a to e; files f to i mirror them.
+Units are centipawns.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from engine.games.xiangqi.position import (
     ADVISOR,
     CANNON,
     ELEPHANT,
+    END,
     GENERAL,
     HORSE,
     NOWHERE,
     PAWN,
+    PHASE_BITS,
     PHASES,
     ROOK,
     SLOT_TYPE,
@@ -26,9 +29,11 @@ from engine.games.xiangqi.position import (
     SQUARES,
     TERM_COUNT,
 )
-from engine.games.xiangqi.terms import FIRST_OF_PIECES, TERM_NAMES, count_pieces, count_places, phase
-from engine.kernel import jit
+from engine.games.xiangqi.terms import FIRST_OF_PIECES, count_pieces, count_places, phase
+from engine.games.xiangqi.weight_layout import FIRST_TERM, FIRST_VALUE, MARK
+from engine.kernel import jit, load_word
 from engine.parameters import choice_code
+from engine.values import BAN_BOUND
 
 MATERIAL = {GENERAL: 0, ADVISOR: 200, ELEPHANT: 200, HORSE: 400, ROOK: 900, CANNON: 450, PAWN: 100}
 """Our values, in centipawns."""
@@ -107,8 +112,8 @@ def _mirrored(rows: tuple[tuple[int, ...], ...]) -> list[int]:
 
 
 def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], ...]] | None) -> np.ndarray:
-    """Values by slot and square, Red's view, as int16; Black's are Red's turned round the board's middle."""
-    table = np.zeros((SLOTS, SQUARES), np.int16)
+    """Values by slot and square, Red's view; Black's are Red's turned round the board's middle."""
+    table = np.zeros((SLOTS, SQUARES), np.int32)
     for slot in range(16, SLOTS):
         kind = int(SLOT_TYPE[slot])
         above = _mirrored(squares[kind]) if squares else [0] * SQUARES
@@ -120,36 +125,18 @@ def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], .
     return table
 
 
-_TABLES = np.zeros((4, SLOTS, SQUARES), np.int16)
+_FULL = choice_code("evaluation", "full")
+_TABLES = np.zeros((_FULL, SLOTS, SQUARES), np.int32)
 _TABLES[choice_code("evaluation", "material_chess")] = _table(MATERIAL_CHESS, None)
 _TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
 _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)
-_FULL = choice_code("evaluation", "full")
-_TABLES[_FULL] = _TABLES[choice_code("evaluation", "piece_square")]
 
-# With all the material of the start, and with none. Set by logistic regression of results and scores of 5 297 games
-# between two settings of this engine at 1500 nodes a move (485 117 quiet positions), the tables above held fixed.
-_TERM_WEIGHTS: dict[str, tuple[int, int]] = {
-    "rook_mobility": (4, -2), "cannon_mobility": (0, -3), "horse_mobility": (15, -10), "rook_on_palace": (5, -10),
-    "cannon_on_palace": (5, 1), "horse_on_palace": (29, -15), "pawn_on_palace": (54, 15), "second_attacker": (33, 12),
-    "third_attacker": (41, 51), "open_cannon": (131, -17), "bottom_cannon": (26, 5), "bound_to_rook": (22, 16),
-    "bound_to_cannon": (17, 10), "attack_on_rook": (36, 33), "attack_on_minor": (28, 22), "crossed_pawn": (55, 36),
-    "linked_pawns": (11, 21), "blocked_pawn": (-14, -4), "rook_on_bare_palace": (57, 14),
-    "horse_on_bare_palace": (24, 6), "cannon_on_bare_river": (1, -19), "rook": (119, -22), "cannon": (34, -110),
-    "horse": (-31, -21), "elephant": (-10, -106), "advisor": (-13, -110), "pawn": (-123, -46),
-    "no_attacker": (10, 31),
-}  # fmt: skip
-TERM_WEIGHTS = np.array(
-    [
-        [(end * (PHASES - now) + start * now) // PHASES for start, end in (_TERM_WEIGHTS[name] for name in TERM_NAMES)]
-        for now in range(PHASES + 1)
-    ],
-    np.int16,
-)
-"""Centipawns by phase and term."""
 MOST_OF_PLACES = 240
 """Centipawns that the terms of the squares together may add or take at most: a score this far outside a window needs
 none of them."""
+
+_HIGHEST = BAN_BOUND - 1 - MOST_OF_PLACES - 1000
+"""Whatever the weights, an evaluation with its bonus for the side to move is no decided game."""
 
 _PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in range(16, SLOTS)], np.int16)
 
@@ -161,29 +148,43 @@ _GENERAL_IN_EXCHANGE = 10_000
 @jit
 def full_score(state):
     """The incremental score by a full scan of the board, Red's view: the oracle of the tests."""
-    score = 0
+    score = np.int64(0)
     for square in range(SQUARES):
         slot = np.int64(state.board[square])
         if slot != 0:
-            score += state.values[slot, square]
+            score += np.int64(state.values[slot, square])
     return score
 
 
 @jit
 def prepare(state, parameters):
-    """Take the value tables of ``parameters.evaluation`` and recount what depends on them."""
+    """Take the values of ``parameters.evaluation`` and recount what depends on them."""
     evaluation = parameters.evaluation
-    if state.evaluation == evaluation + 1:
+    address = parameters.evaluation_weights
+    if evaluation != _FULL or address == 0 or load_word(address, 0) != MARK:
+        address = 0
+    if state.evaluation == evaluation + 1 and state.weights_address == address:
         return
     state.evaluation = evaluation + 1
-    for slot in range(16, SLOTS):
-        for square in range(SQUARES):
-            state.values[slot, square] = _TABLES[evaluation, slot, square]
-        state.piece_values[slot] = _PIECE_VALUES[slot]
-    if evaluation == _FULL:
+    state.weights_address = address
+    if address != 0:
+        for slot in range(16, SLOTS):
+            for square in range(SQUARES):
+                state.values[slot, square] = np.int64(load_word(address, FIRST_VALUE + slot * SQUARES + square))
         for now in range(PHASES + 1):
             for term in range(TERM_COUNT):
-                state.term_weights[now, term] = TERM_WEIGHTS[now, term]
+                state.term_weights[now, term] = np.int64(load_word(address, FIRST_TERM + now * TERM_COUNT + term))
+    else:
+        # Without a file the full evaluation has nothing to weigh.
+        table = min(evaluation, _FULL - 1)
+        for slot in range(16, SLOTS):
+            for square in range(SQUARES):
+                state.values[slot, square] = _TABLES[table, slot, square] * (END + 1)
+        for now in range(PHASES + 1):
+            for term in range(TERM_COUNT):
+                state.term_weights[now, term] = 0
+    for slot in range(16, SLOTS):
+        state.piece_values[slot] = _PIECE_VALUES[slot]
     state.score = full_score(state)
     for side in range(2):
         state.material[side] = 0
@@ -193,9 +194,27 @@ def prepare(state, parameters):
 
 
 @jit
-def _weigh(state, first, end):
-    """The terms from ``first`` to before ``end`` times the weights of the phase, Red's view."""
-    now = phase(state)
+def at_start(pair):
+    """The first of two numbers in one."""
+    return (np.int64(pair) << 48) >> 48
+
+
+@jit
+def at_end(pair):
+    """The second of two numbers in one."""
+    return (np.int64(pair) - at_start(pair)) >> 16
+
+
+@jit
+def mixed(pair, now):
+    """The two numbers mixed by the phase, rounded towards zero so that both sides' views agree."""
+    sum_of_both = at_start(pair) * now + at_end(pair) * (PHASES - now)
+    return (sum_of_both + ((sum_of_both >> 63) & (PHASES - 1))) >> PHASE_BITS
+
+
+@jit
+def _weigh(state, first, end, now):
+    """The terms from ``first`` to before ``end`` times the weights of phase ``now``, Red's view."""
     total = np.int64(0)
     for term in range(first, end):
         total += np.int64(state.terms[term]) * np.int64(state.term_weights[now, term])
@@ -205,18 +224,20 @@ def _weigh(state, first, end):
 @jit
 def evaluate(state, alpha, beta):
     """Static evaluation in centipawns, the side to move's view; outside (alpha, beta) it may be a bound."""
-    score = np.int64(state.score)
     if state.evaluation != _FULL + 1:
+        score = at_start(state.score)
         return score if state.side == 0 else -score
+    now = phase(state)
     count_pieces(state)
-    score += _weigh(state, FIRST_OF_PIECES, TERM_COUNT)
+    score = mixed(state.score, now) + _weigh(state, FIRST_OF_PIECES, TERM_COUNT, now)
+    score = min(max(score, -_HIGHEST), _HIGHEST)
     own = score if state.side == 0 else -score
     if own + MOST_OF_PLACES <= alpha:
         return own + MOST_OF_PLACES
     if own - MOST_OF_PLACES >= beta:
         return own - MOST_OF_PLACES
     count_places(state)
-    places = min(max(_weigh(state, 0, FIRST_OF_PIECES), -MOST_OF_PLACES), MOST_OF_PLACES)
+    places = min(max(_weigh(state, 0, FIRST_OF_PIECES, now), -MOST_OF_PLACES), MOST_OF_PLACES)
     return own + places if state.side == 0 else own - places
 
 
@@ -255,9 +276,10 @@ def capture_order(state, move):
 
 @jit
 def capture_gain(state, move):
-    """The captured piece's value on its square."""
+    """The captured piece's value on its square, in the phase in which it is worth more."""
     target = (move >> 7) & 127
-    return abs(np.int64(state.values[state.board[target], target]))
+    pair = state.values[state.board[target], target]
+    return max(abs(at_start(pair)), abs(at_end(pair)))
 
 
 @jit

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.features import XIANGQI_TERMS
 from engine.kernel import jit
 from engine.values import MAX_GAME_PLIES
 
@@ -40,9 +41,11 @@ RANK_SHIFT = np.array([9 * (rank % 5) for rank in range(10)], np.uint8)
 """Place of a rank's nine bits within its half."""
 HALF_OF_RANK = np.array([rank // 5 for rank in range(10)], np.uint8)
 
-TERM_COUNT = 28
-"""Terms of the full evaluation, see ``terms.TERM_NAMES``."""
-PHASES = 16
+TERM_COUNT = len(XIANGQI_TERMS)
+END = 1 << 16
+"""Unit of the second of two numbers in one: a sum of such pairs is the pair of the sums, while both fit 16 bits."""
+PHASE_BITS = 4
+PHASES = 1 << PHASE_BITS
 """Phases of the full evaluation: 16 has all the material of the start, 0 none."""
 
 ASIAN, CHECK_ONLY, DRAW = 2, 1, 0
@@ -55,12 +58,13 @@ STATE_DTYPE = np.dtype(
         ("side", np.uint8),  # side to move: 0 Red, 1 Black
         ("ply", np.uint16),  # moves made since the state was set up; index into the undo arrays
         ("key", np.uint64),  # hash of pieces, squares and side to move
-        ("score", np.int64),  # evaluation of the pieces on their squares, Red's view
+        ("score", np.int64),  # evaluation of the pieces on their squares, Red's view; two numbers as in ``values``
         ("quiet", np.int64),  # plies since the last capture
         ("first_ply", np.int64),  # plies of the game before the state was set up (from the FEN's move number)
         ("reversible", np.int64),  # plies since the last capture or null move
         ("in_check", np.int64),  # whether the side to move is in check; -1 if not yet known
         ("evaluation", np.int64),  # code of the value tables in ``values`` + 1; 0 for none yet
+        ("weights_address", np.int64),  # where they were copied from, if they come from a file
         ("repetition", np.int64),  # rules in force, see engine.rules.Rules
         ("fold", np.int64),
         ("move_limit", np.int64),
@@ -73,7 +77,9 @@ STATE_DTYPE = np.dtype(
         ("square", np.uint8, (SLOTS,)),  # square of each slot
         ("occupied", np.int64, (2, 2)),  # occupancy by side and half of the board, 45 bits
         ("file_bits", np.uint16, (2, 9)),  # occupancy of each file by each side, 10 bits
-        ("values", np.int16, (SLOTS, SQUARES)),  # value of each slot on each square, Red's view (Black's negative)
+        # Value of each slot on each square, Red's view (Black's negative): with the material of the start, plus ``END``
+        # times the value with none.
+        ("values", np.int32, (SLOTS, SQUARES)),
         ("piece_values", np.int16, (SLOTS,)),  # for material, positive
         ("terms", np.int16, (TERM_COUNT,)),  # scratch of the full evaluation: Red's less Black's
         ("term_weights", np.int16, (PHASES + 1, TERM_COUNT)),  # centipawns by phase

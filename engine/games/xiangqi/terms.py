@@ -1,5 +1,6 @@
 """What the full evaluation sees beside pieces on squares: counted terms, each with a weight by phase.
 
+What each term is, ``engine.features.XIANGQI_TERMS`` says.
 The kernels write how much of each term Red has more than Black into the state; the evaluation is their product with the
 weights of the position's phase. Counting and weighing are apart, so that weights can be fitted to games.
 """
@@ -30,7 +31,6 @@ from engine.games.xiangqi.position import (
     HORSE_MASKS,
     NONE,
     NOWHERE,
-    PAWN,
     PAWN_MASKS,
     PHASES,
     RANK_MET,
@@ -47,46 +47,12 @@ from engine.games.xiangqi.position import (
 )
 from engine.kernel import jit, lowest_bit, popcount
 
-TERM_NAMES = (
-    # What depends on the squares.
-    "rook_mobility",  # empty squares in reach
-    "cannon_mobility",
-    "horse_mobility",  # squares in reach that hold no own piece
-    "rook_on_palace",  # squares of the enemy's palace attacked
-    "cannon_on_palace",
-    "horse_on_palace",
-    "pawn_on_palace",
-    "second_attacker",  # the palace is attacked by two pieces or more
-    "third_attacker",  # by three or more
-    "open_cannon",  # on the general's file with nothing between
-    "bottom_cannon",  # on the general's rank with nothing between
-    "bound_to_rook",  # pieces that shield their general from a rook (counted for the rook's side)
-    "bound_to_cannon",  # pairs of pieces of which either would become a cannon's screen
-    "attack_on_rook",  # rooks attacked by horses, cannons and pawns
-    "attack_on_minor",  # horses and cannons attacked by horses, cannons and pawns
-    "crossed_pawn",
-    "linked_pawns",  # crossed pawns side by side
-    "blocked_pawn",  # uncrossed, with a piece right in front
-    # What depends on the numbers of pieces alone.
-    "rook_on_bare_palace",  # rooks times the advisors the enemy has lost
-    "horse_on_bare_palace",
-    "cannon_on_bare_river",  # cannons times the elephants the enemy has lost
-    "rook",
-    "cannon",
-    "horse",
-    "elephant",
-    "advisor",
-    "pawn",
-    "no_attacker",  # no rook, horse, cannon or pawn left
-)
-"""The terms in the order of their numbers."""
-
 (
     ROOK_MOBILITY, CANNON_MOBILITY, HORSE_MOBILITY, ROOK_ON_PALACE, CANNON_ON_PALACE, HORSE_ON_PALACE, PAWN_ON_PALACE,
     SECOND_ATTACKER, THIRD_ATTACKER, OPEN_CANNON, BOTTOM_CANNON, BOUND_TO_ROOK, BOUND_TO_CANNON, ATTACK_ON_ROOK,
-    ATTACK_ON_MINOR, CROSSED_PAWN, LINKED_PAWNS, BLOCKED_PAWN, ROOK_ON_BARE_PALACE, HORSE_ON_BARE_PALACE,
-    CANNON_ON_BARE_RIVER, ROOKS, CANNONS, HORSES, ELEPHANTS, ADVISORS, PAWNS, NO_ATTACKER,
-) = range(len(TERM_NAMES))  # fmt: skip
+    ATTACK_ON_MINOR, LINKED_PAWNS, BLOCKED_PAWN, ROOK_ON_BARE_PALACE, HORSE_ON_BARE_PALACE,
+    CANNON_ON_BARE_RIVER, NO_ATTACKER,
+) = range(TERM_COUNT)  # fmt: skip
 FIRST_OF_PIECES = ROOK_ON_BARE_PALACE
 
 _PALACE_FILES = 0b000111000
@@ -242,7 +208,6 @@ def _count_side(state, side, sign):
         if at == NOWHERE:
             continue
         if HALF_OF[at] == enemy:
-            state.terms[CROSSED_PAWN] += sign
             mask = PAWN_MASKS[side, at, enemy]
             attacked = popcount(mask & palace)
             if attacked > 0:
@@ -273,12 +238,6 @@ def _count_pieces_of(state, side, sign):
     state.terms[ROOK_ON_BARE_PALACE] += sign * rooks * advisors_lost
     state.terms[HORSE_ON_BARE_PALACE] += sign * horses * advisors_lost
     state.terms[CANNON_ON_BARE_RIVER] += sign * cannons * (2 - np.int64(state.counts[enemy, ELEPHANT]))
-    state.terms[ROOKS] += sign * rooks
-    state.terms[CANNONS] += sign * cannons
-    state.terms[HORSES] += sign * horses
-    state.terms[ELEPHANTS] += sign * np.int64(state.counts[side, ELEPHANT])
-    state.terms[ADVISORS] += sign * np.int64(state.counts[side, ADVISOR])
-    state.terms[PAWNS] += sign * np.int64(state.counts[side, PAWN])
     if state.crossers[side] == 0:
         state.terms[NO_ATTACKER] += sign
 

@@ -1,0 +1,58 @@
+"""The names of what each game's evaluation counts, in the order in which its kernels number them.
+
+A file of weights (``engine.weights``) has a column for each feature it weighs.
+"""
+
+from __future__ import annotations
+
+OTHELLO = (
+    "mobility", "potential_mobility", "frontier", "corners", "corner_moves", "unsafe_moves", "x_squares", "c_squares",
+    "a_squares", "edge_stable", "edges", "centre", "discs", "to_move", "last_move",
+)  # fmt: skip
+
+XIANGQI_TERMS = (
+    # What depends on the squares.
+    "rook_mobility",  # empty squares in reach
+    "cannon_mobility",
+    "horse_mobility",  # squares in reach that hold no own piece
+    "rook_on_palace",  # squares of the enemy's palace attacked
+    "cannon_on_palace",
+    "horse_on_palace",
+    "pawn_on_palace",
+    "second_attacker",  # the palace is attacked by two pieces or more
+    "third_attacker",  # by three or more
+    "open_cannon",  # on the general's file with nothing between
+    "bottom_cannon",  # on the general's rank with nothing between
+    "bound_to_rook",  # pieces that shield their general from a rook (counted for the rook's side)
+    "bound_to_cannon",  # pairs of pieces of which either would become a cannon's screen
+    "attack_on_rook",  # rooks attacked by horses, cannons and pawns
+    "attack_on_minor",  # horses and cannons attacked by horses, cannons and pawns
+    "linked_pawns",  # crossed pawns side by side
+    "blocked_pawn",  # uncrossed, with a piece right in front
+    # What depends on the numbers of pieces alone.
+    "rook_on_bare_palace",  # rooks times the advisors the enemy has lost
+    "horse_on_bare_palace",
+    "cannon_on_bare_river",  # cannons times the elephants the enemy has lost
+    "no_attacker",  # no rook, horse, cannon or pawn left
+)
+
+XIANGQI_PIECES = ("general", "advisor", "elephant", "horse", "rook", "cannon", "pawn")
+"""Types of pieces in the order of their numbers."""
+_FILES = "abcde"
+_ANYWHERE = tuple(f"{file}{rank}" for rank in range(10) for file in _FILES)
+XIANGQI_SQUARES: dict[str, tuple[str, ...]] = {
+    "general": tuple(f"{file}{rank}" for rank in range(3) for file in "de"),
+    "advisor": ("d0", "e1", "d2"),
+    "elephant": ("c0", "a2", "e2", "c4"),
+    "horse": _ANYWHERE,
+    "rook": _ANYWHERE,
+    "cannon": _ANYWHERE,
+    "pawn": tuple(f"{file}{rank}" for rank in range(3, 10) for file in (_FILES if rank > 4 else "ace")),
+}
+"""Where a piece of Red's may stand, the files f to i mirrored to d to a; Black's squares are turned round."""
+
+XIANGQI = XIANGQI_TERMS + tuple(f"{piece}_{square}" for piece, squares in XIANGQI_SQUARES.items() for square in squares)
+"""The terms, then each type of piece on each square (its worth there, material included)."""
+
+FEATURES: dict[str, tuple[str, ...]] = {"xiangqi": XIANGQI, "othello": OTHELLO}
+"""By game."""

@@ -1,0 +1,190 @@
+"""Xiangqi for ``elolab fit-evaluation``: positions as rows of numbers, and what the evaluation counts in them.
+
+A row is six uint64, fifteen squares in each from the lowest four bits on: 0 for an empty square, else the piece's type
++ 1, and 8 more for the side not to move. The side to move plays from below, as Red does. The highest bit of the first
+word tells quiet positions: nobody is in check, and the next move of the game captures nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from engine.features import XIANGQI, XIANGQI_PIECES, XIANGQI_SQUARES
+from engine.games.contract import EvaluationFitting
+from engine.games.xiangqi import notation
+from engine.games.xiangqi.evaluation import prepare
+from engine.games.xiangqi.moves import in_check
+from engine.games.xiangqi.position import (
+    NOWHERE,
+    PHASES,
+    SLOT_TYPE,
+    SLOTS,
+    SQUARES,
+    STATE_DTYPE,
+    TERM_COUNT,
+    make,
+    put,
+)
+from engine.games.xiangqi.terms import count_pieces, count_places, phase
+from engine.games.xiangqi.weight_layout import FEATURE_OF_SQUARES
+from engine.kernel import jit, new_record
+from engine.parameters import resolve, to_record
+from engine.rules import Adjudication
+
+WORDS = 6
+_SQUARES_A_WORD = 15
+_OTHER_SIDE = 8
+_QUIET = np.uint64(1 << 63)
+_FIRST_SLOT = np.array([16 + int(np.argmax(SLOT_TYPE[16:32] == kind)) for kind in range(len(XIANGQI_PIECES))], np.int64)
+
+_CODES = {
+    notation.square_name(one) + notation.square_name(other): one | other << 7
+    for one in range(SQUARES)
+    for other in range(SQUARES)
+}
+"""Every move by its notation."""
+
+
+@jit
+def _write_row(state, row):
+    """Write the position as the side to move sees it."""
+    for word in range(WORDS):
+        row[word] = 0
+    for square in range(SQUARES):
+        slot = np.int64(state.board[square])
+        if slot == 0:
+            continue
+        piece = np.int64(SLOT_TYPE[slot]) + 1
+        if (slot >> 4) - 1 != state.side:
+            piece += _OTHER_SIDE
+        at = square if state.side == 0 else (9 - square // 9) * 9 + square % 9
+        row[at // _SQUARES_A_WORD] |= np.uint64(piece) << np.uint64(4 * (at % _SQUARES_A_WORD))
+
+
+@jit
+def _replay(state, codes, rows):
+    """Write the position before each of the legal moves and the last one into ``rows``, shape (moves + 1, WORDS)."""
+    for ply in range(rows.shape[0]):
+        _write_row(state, rows[ply])
+        if ply < codes.shape[0]:
+            move = np.int64(codes[ply])
+            if not in_check(state) and state.board[(move >> 7) & 127] == 0:
+                rows[ply, 0] |= _QUIET
+            make(state, move)
+
+
+@jit
+def _set_up(state, row):
+    """Put the pieces of a row on an empty board, the side to move's as Red's."""
+    used = np.zeros(SLOTS, np.int64)
+    for square in range(SQUARES):
+        word = row[square // _SQUARES_A_WORD]
+        piece = np.int64((word >> np.uint64(4 * (square % _SQUARES_A_WORD))) & np.uint64(15))
+        if piece == 0:
+            continue
+        side = np.int64(0)
+        if piece > _OTHER_SIDE:
+            side = np.int64(1)
+            piece -= _OTHER_SIDE
+        first = _FIRST_SLOT[piece - 1] + 16 * side
+        put(state, first + used[first], square)
+        used[first] += 1
+
+
+@jit
+def _survey(state, rows, phases, counts):
+    """Write the phase and the features of each of ``rows``; ``state`` is an empty board and is one again afterwards."""
+    for index in range(rows.shape[0]):
+        _set_up(state, rows[index])
+        count_pieces(state)
+        count_places(state)
+        phases[index] = phase(state)
+        for feature in range(counts.shape[1]):
+            counts[index, feature] = state.terms[feature] if feature < TERM_COUNT else 0
+        for slot in range(16, SLOTS):
+            square = np.int64(state.square[slot])
+            if square == NOWHERE:
+                continue
+            if slot < 32:
+                counts[index, FEATURE_OF_SQUARES[SLOT_TYPE[slot], square]] += 1
+            else:
+                counts[index, FEATURE_OF_SQUARES[SLOT_TYPE[slot], (9 - square // 9) * 9 + square % 9]] -= 1
+        _clear(state)
+
+
+@jit
+def _clear(state):
+    """Take every piece off the board."""
+    for slot in range(16, SLOTS):
+        square = np.int64(state.square[slot])
+        if square != NOWHERE:
+            state.board[square] = 0
+            state.square[slot] = NOWHERE
+    for side in range(2):
+        state.material[side] = 0
+        state.pieces[side] = 0
+        state.crossers[side] = 0
+        for half in range(2):
+            state.occupied[side, half] = 0
+        for file in range(9):
+            state.file_bits[side, file] = 0
+        for kind in range(8):
+            state.counts[side, kind] = 0
+
+
+class XiangqiFitting(EvaluationFitting):
+    """What fitting needs to know of Xiangqi."""
+
+    parameter = "evaluation_weights"
+    features = XIANGQI
+    words = WORDS
+    regression = "logistic"
+    odds_scale = 450.0
+    phases = 2
+    groups = tuple(
+        tuple(XIANGQI.index(f"{piece}_{square}") for square in XIANGQI_SQUARES[piece])
+        for piece in XIANGQI_PIECES
+        if piece != "general"
+    )
+    self_play = MappingProxyType({})
+    self_play_limit = "nodes=800"
+    opening_plies = (4, 14)
+    # What is decided is not played out: the last moves of a won game say little of any square.
+    adjudication = Adjudication(resign_score=1200, resign_moves=5, draw_moves=0, maximum_plies=300)
+
+    def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
+        """The positions of a game; see ``EvaluationFitting``."""
+        codes = np.array([_CODES[move] for move in moves], np.int64)
+        rows = np.zeros((len(codes) + 1, self.words), np.uint64)
+        _replay(notation.parse_position(start), codes, rows)
+        return rows
+
+    def usable(self, rows: np.ndarray) -> np.ndarray:
+        """Which positions are quiet; see ``_replay``."""
+        return (rows[:, 0] & _QUIET) != 0
+
+    def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The material left, from 0 to ``PHASES``, and the features; see ``EvaluationFitting``."""
+        state = new_record(STATE_DTYPE)
+        state.square[:] = NOWHERE
+        # For the values of the pieces, by which the material is counted.
+        prepare(state, to_record(resolve({}, game="xiangqi")))
+        phases = np.zeros(len(rows), np.int64)
+        counts = np.zeros((len(rows), len(self.features)), np.int8)
+        _survey(state, np.ascontiguousarray(rows), phases, counts)
+        return phases, counts
+
+    def row_shares(self, steps: np.ndarray) -> np.ndarray:
+        """The shares of the weights with all material and with none; see ``EvaluationFitting``."""
+        return np.stack([steps, PHASES - steps], axis=1) / PHASES
+
+    def text_of(self, row: Any) -> str:
+        """The position as text, with the side to move as Red."""
+        state = new_record(STATE_DTYPE)
+        state.square[:] = NOWHERE
+        _set_up(state, row)
+        return notation.format_position(state)

@@ -1,0 +1,47 @@
+"""How the kernels of Xiangqi read the weights of the full evaluation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.features import XIANGQI_PIECES, XIANGQI_SQUARES
+from engine.games.xiangqi.position import END, PHASES, SLOT_TYPE, SLOTS, SQUARES, TERM_COUNT
+from engine.weights import Weights, rows_of
+
+MARK = np.uint64(0x5869_616E_6771_6931)
+"""The first word: weights of another game are left alone."""
+FIRST_VALUE = 1
+FIRST_TERM = FIRST_VALUE + SLOTS * SQUARES
+
+
+def _feature_of_squares() -> np.ndarray:
+    """The feature of each type on each square of Red's view, int64 of shape (types, SQUARES); -1 where none stands."""
+    table = np.full((len(XIANGQI_PIECES), SQUARES), -1, np.int64)
+    feature = TERM_COUNT
+    for kind, piece in enumerate(XIANGQI_PIECES):
+        for name in XIANGQI_SQUARES[piece]:
+            file, rank = "abcdefghi".index(name[0]), int(name[1])
+            table[kind, [rank * 9 + file, rank * 9 + 8 - file]] = feature
+            feature += 1
+    return table
+
+
+FEATURE_OF_SQUARES = _feature_of_squares()
+
+
+def kernel_words(weights: Weights, where: str) -> np.ndarray:
+    """The mark, values of shape (SLOTS, SQUARES) as the state's ``values`` has them, and terms' weights of each phase.
+
+    The words are two's complement uint64; the terms' weights have the shape (PHASES + 1, TERM_COUNT).
+    """
+    rows = rows_of(weights)
+    start, end = rows[0], rows[-1]
+    of_squares = np.where(FEATURE_OF_SQUARES >= 0, (start + END * end)[FEATURE_OF_SQUARES], 0)
+    turned = of_squares.reshape(-1, 10, 9)[:, ::-1].reshape(-1, SQUARES)
+    values = np.zeros((SLOTS, SQUARES), np.int64)
+    values[16:32] = of_squares[SLOT_TYPE[16:32]]
+    values[32:] = -turned[SLOT_TYPE[32:]]
+    now = np.arange(PHASES + 1)[:, None]
+    terms = (start[:TERM_COUNT] * now + end[:TERM_COUNT] * (PHASES - now) + PHASES // 2) // PHASES
+    words = np.concatenate([values.reshape(-1), terms.reshape(-1)]).view(np.uint64)
+    return np.concatenate([np.array([MARK], np.uint64), words])
