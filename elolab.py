@@ -45,6 +45,7 @@ COMMANDS = (
     Command("openings", "arena.cli", "Playing", "generate and check suites of balanced openings"),
     Command("convert", "arena.cli", "Playing", "convert games between notations, formats and encodings"),
     Command("tune", "tuning.cli", "Improving", "search for better settings, then confirm them"),
+    Command("validate", "tuning.cli", "Improving", "let a study's recommendation play its base again"),
     Command("ablate", "tuning.cli", "Improving", "measure what each feature of the search is worth"),
     Command("fit-evaluation", "tuning.cli", "Improving", "fit an evaluation's weights to games of self-play"),
     Command("engine", "engine.cli", "Engine", "run the engine as a program: UCCI, UCI, Qianhong, GTP, NBoard"),

@@ -396,6 +396,48 @@ def test_passwords_are_not_shown() -> None:
     assert without_password("/folder/study.sqlite") == "/folder/study.sqlite"
 
 
+# External engines
+
+
+def external_study(folder: Path, dimensions: str, options: str = "") -> Path:
+    """A study of the mock engine's options."""
+    path = write_study(folder, extra=dimensions)
+    command = json.dumps([sys.executable, "-I", "-S", str(ROOT / "tests" / "mock_engines.py"), "plain"])
+    text = path.read_text().replace("[set]\nhash_mb = 1", f"[engine]\ncommand = {command}\noptions = {{{options}}}")
+    path.write_text("\n".join(line for line in text.splitlines() if not line.startswith("parameters")) + "\n")
+    return path
+
+
+def test_options_of_an_external_engine_are_dimensions(tmp_path: Path) -> None:
+    path = external_study(tmp_path, "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\nscale = 'log'\n")
+    tuned = run(path, tmp_path / "out")
+    records = records_in(tmp_path / "out")
+    assert len(tuned.rounds) == tuned.planned_rounds
+    assert {name for record in records for name in (record.first, record.second)} - {"python3 as it is"}
+    played = {values for record in records if "sets" in record.detail for values in sets_of(record)}
+    assert len(played) > 3
+    assert all(1 <= values[0] <= 64 for values in played)
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "options", "words"),
+    [
+        ("[dimensions.Hahs]\ndefault = 16\nlow = 1\nhigh = 64\n", "", ["'Hahs'", "did you mean 'Hash'"]),
+        ("[dimensions.Hash]\ndefault = 80\nlow = 1\nhigh = 64\n", "", ["[dimensions.Hash]", "default = 80"]),
+        ("[dimensions.Hash]\nlow = 1\nhigh = 64\n", "", ["[dimensions.Hash]", "default is missing"]),
+        ("[dimensions.Hash]\ndefault = 2\nlow = 1\nhigh = 64\n", "Hash = 3", ["Hash is searched too"]),
+        ("", "", ["nothing to tune", "[dimensions.OPTION]"]),
+    ],
+)
+def test_mistakes_about_external_engines_are_one_line(
+    tmp_path: Path, dimensions: str, options: str, words: list[str]
+) -> None:
+    with pytest.raises(UserError) as raised:
+        run(external_study(tmp_path, dimensions, options), tmp_path / "out")
+    assert "\n" not in str(raised.value)
+    assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
 # Validation
 
 
@@ -451,6 +493,32 @@ def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, Tuned]) -> None
     assert data["recommendation"]["changed"] == {"quiescence": True}
 
 
+def test_a_recommendation_is_validated_again_from_its_folder(
+    improved: tuple[Path, Tuned], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, tuned = improved
+    monkeypatch.chdir(folder)
+    out = str(folder / "out")
+    assert elolab.main(["validate", out, "--limit", "nodes=200", "--pairs", "4", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["pairs"], data["limit"], data["kind"], data["test"]) == (4, "nodes=200", "fixed", None)
+    assert data["parameters"] == tuned.recommended
+    again = [record for record in records_in(folder / "out") if record.pairing.round == FIRST_NUMBER + 2]
+    assert len(again) == 8
+    assert all(is_reserved_for_validation(record.opening) for record in again)
+    assert elolab.main(["validate", out, "--limit", "nodes=200", "--pairs", "4"]) == 0
+    assert len(records_in(folder / "out")) == tuned.games + 8
+
+
+def test_only_a_finished_study_can_be_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert elolab.main(["validate", str(tmp_path / "missing")]) == 2
+    assert "there is no such folder" in capsys.readouterr().err
+    path = write_study(tmp_path)
+    run(path, tmp_path / "out", stop=CountingStop(6))
+    assert elolab.main(["validate", str(tmp_path / "out")]) == 2
+    assert "its study has no recommendation yet" in capsys.readouterr().err
+
+
 def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, Tuned]) -> None:
     folder, tuned = improved
     other = folder / "other"
@@ -473,7 +541,7 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, Tuned]) -> Non
     assert (frame[["LL", "LD", "even", "WD", "WW"]].sum(axis=1) == frame.pairs).all()
     assert tuned.report == out / "report.html"
     page = (out / "report.html").read_text()
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 4
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "optimistic" in (out / "report.md").read_text()
     assert (out / "plots" / "convergence.png").read_bytes().startswith(b"\x89PNG")

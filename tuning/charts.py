@@ -7,7 +7,7 @@ are those of ``arena.charts``, so that the page can replace them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,15 +26,23 @@ if TYPE_CHECKING:
 SLICES_A_ROW = 3
 SLICE_POINTS = 60
 DENSITY_BARS = 26
+CONTOUR_LEVELS = (-200, -100, -50, -30, -20, -10, -5, -2)
+"""Elo below the recommendation."""
+CONTOUR_POINTS = 600
 RATIO_TICKS = (0.01, 0.03, 0.1, 0.25, 0.5, 1, 2, 4, 10, 30, 100, 1000)
 WIDEST_ELO = 400.0
 """Elo: intervals are cut off here, so that a hopeless variant does not flatten all others."""
 
 
 def empty_figure(
-    height_inches: float, rows: int = 1, columns: int = 1, widths: Sequence[float] | None = None
+    height_inches: float,
+    rows: int = 1,
+    columns: int = 1,
+    widths: Sequence[float] | None = None,
+    *,
+    share_scale: bool = True,
 ) -> tuple[Figure, Any]:
-    """An empty figure in the report's style and its axes, which share their vertical scale."""
+    """An empty figure in the report's style and its axes, which share their vertical scale unless told otherwise."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -47,7 +55,7 @@ def empty_figure(
     matplotlib.rcParams.update(style)  # type: ignore[arg-type]
     figure = Figure(figsize=(WIDTH_INCHES, height_inches), layout="constrained", facecolor=GROUND)
     FigureCanvasAgg(figure)
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=True, width_ratios=widths)
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=share_scale, width_ratios=widths)
     for axes in grid.flat:
         axes.set_facecolor("none")
         for side in ("top", "right", "left"):
@@ -84,10 +92,9 @@ def convergence_chart(tuned: Tuned) -> Figure:
     low, high = tuned.decision.interval()
     shown = [(place, tuned.decision.gain, low, high, INK, "recommended ± 90 %")]
     for number, verdict in enumerate(tuned.verdicts):
-        estimate = verdict.estimate
         shown.append(
             (
-                games[-1] * (1.08 + 0.04 * number), estimate.elo, estimate.elo_low, estimate.elo_high,
+                games[-1] * (1.08 + 0.04 * number), verdict.elo, *verdict.interval,
                 SERIES[number % len(SERIES)], f"validated at {verdict.limits} ± 95 %",
             )
         )  # fmt: skip
@@ -98,7 +105,7 @@ def convergence_chart(tuned: Tuned) -> Figure:
     axes.set_xlabel("games")
     axes.set_ylabel(f"Elo against {tuned.spec.base_name}")
     axes.grid(axis="y", color=GRID, linewidth=0.8)
-    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=9, handlelength=1.2)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=1.2)
     return figure
 
 
@@ -140,6 +147,74 @@ def slices_chart(tuned: Tuned) -> Figure:
     for axes in grid[:, 0]:
         axes.set_ylabel("Elo")
     return figure
+
+
+def importance_chart(shares: Mapping[str, float]) -> Figure:
+    """How much of the model's variance each parameter accounts for."""
+    figure, grid = empty_figure(0.8 + 0.28 * len(shares))
+    axes: Axes = grid[0, 0]
+    places = range(len(shares))
+    axes.barh(places, [100 * share for share in shares.values()], 0.62, color=WIN)
+    for place, share in zip(places, shares.values(), strict=True):
+        axes.annotate(f"{100 * share:.0f} %", (100 * share, place), xytext=(4, 0), textcoords="offset points",
+                      va="center", fontsize=9, color=INK)  # fmt: skip
+    axes.set_yticks(places, list(shares))
+    axes.invert_yaxis()
+    axes.set_xlim(0, 112 * max([*shares.values(), 0.01]))
+    axes.set_xlabel("share of the variance of expected Elo, %")
+    axes.grid(axis="x", color=GRID, linewidth=0.8)
+    return figure
+
+
+def contour_chart(tuned: Tuned, names: Sequence[tuple[str, str]]) -> Figure:
+    """Expected Elo over pairs of parameters, the others as recommended, with the sets that were played."""
+    assert tuned.model is not None
+    assert tuned.evidence is not None
+    figure, grid = empty_figure(3.9, 1, len(names), share_scale=False)
+    first, second, _, _ = tuned.evidence.arrays()
+    sampled = np.concatenate([first, second])
+    for axes, (across, up) in zip(grid[0], names, strict=True):
+        places = [tuned.spec.space.names.index(name) for name in (across, up)]
+        dimensions = [tuned.spec.space.dimensions[place] for place in places]
+        values = [_values_along(dimension) for dimension in dimensions]
+        best = list(tuned.recommended.values())
+        sets = []
+        for upper in values[1]:
+            for right in values[0]:
+                one = list(best)
+                one[places[0]], one[places[1]] = right, upper
+                sets.append(tuple(one))
+        elo = tuned.model.gain(sets, tuple(best))[0].reshape(len(values[1]), len(values[0]))
+        levels = CONTOUR_LEVELS
+        drawn = axes.contour(values[0], values[1], elo, levels=levels, colors=WIN, linewidths=1.1, linestyles="solid")
+        axes.clabel(drawn, fmt=lambda level: f"{level:.0f}".replace("-", "\N{MINUS SIGN}"), fontsize=8, colors=INK)
+        kept = sampled[:: max(1, len(sampled) // CONTOUR_POINTS)]
+        points = [
+            [_value_of(dimension, float(coordinate)) for coordinate in kept[:, place]]
+            for place, dimension in zip(places, dimensions, strict=True)
+        ]
+        axes.plot(*points, "o", color=LOSS, markersize=2.2, alpha=0.35, zorder=1)
+        base = tuned.spec.space.default
+        axes.plot([base[across]], [base[up]], "s", color=MUTED, markersize=7, markeredgecolor=GROUND, label="base")
+        axes.plot(
+            [tuned.recommended[across]], [tuned.recommended[up]], "D", color=INK, markersize=7, markeredgecolor=GROUND,
+            label="recommended",
+        )  # fmt: skip
+        for dimension, scale in zip(dimensions, (axes.set_xscale, axes.set_yscale), strict=True):
+            if dimension.scale == "log":
+                scale("log")
+        axes.set_xlabel(across)
+        axes.set_ylabel(up)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
+    return figure
+
+
+def _value_of(dimension: Dimension, coordinate: float) -> float:
+    """The place of a coordinate on the axis of values."""
+    if dimension.scale == "log":
+        return float(dimension.low * (dimension.high / dimension.low) ** coordinate)
+    return dimension.low + coordinate * (dimension.high - dimension.low)
 
 
 def _draw_density(axes: Axes, dimension: Dimension, sampled: Any, weights: Any) -> None:

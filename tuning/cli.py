@@ -123,6 +123,67 @@ def _describe_tuning(spec: TuningSpec, directory: Path, arguments: argparse.Name
     return 0
 
 
+# validate
+
+
+def configure_validate(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab validate``."""
+    from engine.limits import Limits
+
+    parser.add_argument("directory", metavar="DIR", type=Path, help="the folder of a finished study")
+    parser.add_argument(
+        "--limit", type=Limits.parse, metavar="LIMIT", help="of every move (default: the limit of the tuning)"
+    )
+    parser.add_argument(
+        "--pairs", type=whole_number(1), metavar="N", help="play so many pairs of games instead of a sequential test"
+    )
+    add_concurrency_argument(parser)
+    parser.add_argument(
+        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
+    )
+    add_json_argument(parser)
+    parser.epilog = (
+        "Plays the study's recommendation against its base on openings that the tuning never saw. The exit code is 0 "
+        "if the sequential test accepts the gain, which also writes the preset, and 3 if not. Given again, the command "
+        "plays only what is missing."
+    )
+
+
+def run_validate(arguments: argparse.Namespace) -> int:
+    """Validate a study's recommendation again."""
+    from tuning.report import verdict_data, verdict_sentence
+    from tuning.study import validate_again
+
+    directory = arguments.directory
+    if not directory.is_dir():
+        raise UsageError(f"validate: {directory}: there is no such folder; expected one that elolab tune made")
+    validated = _uninterrupted(
+        lambda: validate_again(
+            directory,
+            arguments.limit,
+            arguments.pairs,
+            concurrency=arguments.concurrency,
+            accept_engine_change=arguments.accept_engine_change,
+        )
+    )
+    if validated is None or validated.verdict is None:
+        _say_how_to_resume("the same command again", directory)
+        return 130
+    verdict = validated.verdict
+    if arguments.json:
+        preset = None if validated.preset is None else str(validated.preset)
+        print_json({"parameters": validated.values, **verdict_data(verdict), "preset": preset})
+    else:
+        print(verdict_sentence(verdict))
+        print(f"pentanomial: {' '.join(map(str, verdict.counts.counts))}")
+        if validated.preset is not None:
+            print(f"preset: {validated.preset}")
+    if not verdict.passed:
+        sys.stdout.flush()
+        print(f"elolab: {directory}: the recommendation is not validated at {verdict.limits}", file=sys.stderr)
+    return int(validated.exit_code)
+
+
 # ablate
 
 

@@ -16,6 +16,7 @@ from engine.rules import Adjudication, Rules
 from tuning import charts
 from tuning.conditions import Conditions
 from tuning.document import Commands, Document, Facts, Grid, Note, Section, write_document
+from tuning.response import importances
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -114,7 +115,30 @@ def _model_blocks(tuned: Tuned) -> tuple[Any, ...]:
         "Bars below show where games were played. The dotted line is the base's value, the full one the recommended.",
         charts.slices_chart(tuned),
     )
-    return (slices,)
+    assert tuned.evidence is not None
+    assert tuned.model is not None
+    shares = importances(tuned.model, tuned.evidence.trust_region())
+    importance = Plot(
+        "importance",
+        "Importance",
+        "Functional ANOVA of the model over what was sampled: the share of each parameter in the variance of the "
+        "expected Elo. A small share may mean that the parameter does not matter, or that it was sampled only near "
+        "its best value.",
+        charts.importance_chart(shares),
+    )
+    ordered = {dimension.name for dimension in tuned.spec.space.dimensions if not dimension.choices}
+    leading = [name for name in shares if name in ordered][:3]
+    pairs = [(leading[0], other) for other in leading[1:]]
+    if not pairs:
+        return (slices, importance)
+    contours = Plot(
+        "contours",
+        "Contours",
+        "Expected Elo below the recommendation over the most important parameters, the others as recommended; points "
+        "are sets that were played.",
+        charts.contour_chart(tuned, pairs),
+    )
+    return (slices, contours, importance)
 
 
 def tuning_sentence(tuned: Tuned) -> str:
@@ -127,18 +151,19 @@ def tuning_sentence(tuned: Tuned) -> str:
             f"No set of parameters looks better than {spec.base_name} after {tuned.games} games, so there was nothing "
             "to validate."
         )
-    texts = []
-    for verdict in tuned.verdicts:
-        estimate = verdict.estimate
-        outcome = "" if verdict.test is None else f", {_test_words(verdict)}"
-        texts.append(
-            f"{signed(estimate.elo)} Elo {interval_text(estimate.elo_low, estimate.elo_high)} over "
-            f"{verdict.counts.pairs} pairs at {verdict.limits}{outcome}"
-        )
-    found = "; ".join(texts)
+    found = "; ".join(map(verdict_sentence, tuned.verdicts))
     if tuned.confirmed:
         return f"A gain is confirmed on openings that the tuning never saw: {found}."
     return f"No gain is confirmed, so nothing was written as a preset: {found}."
+
+
+def verdict_sentence(verdict: Verdict) -> str:
+    """What one validation showed, without a full stop."""
+    outcome = "" if verdict.test is None else f", {_test_words(verdict)}"
+    return (
+        f"{signed(verdict.elo)} Elo {interval_text(*verdict.interval)} over {verdict.counts.pairs} pairs at "
+        f"{verdict.limits}{outcome}"
+    )
 
 
 def _test_words(verdict: Verdict) -> str:
@@ -230,7 +255,7 @@ def _validation_blocks(tuned: Tuned) -> tuple[Any, ...]:
         result = _test_words(verdict) if verdict.test is not None else "fixed length"
         rows.append(
             (
-                str(verdict.limits), signed(estimate.elo), interval_text(estimate.elo_low, estimate.elo_high),
+                str(verdict.limits), signed(verdict.elo), interval_text(*verdict.interval),
                 percent_text(estimate.los), str(verdict.counts.pairs), " / ".join(map(str, verdict.counts.counts)),
                 ratio, bounds, result,
             )
@@ -242,8 +267,8 @@ def _validation_blocks(tuned: Tuned) -> tuple[Any, ...]:
     rule = Note(
         "Elo is the recommendation's minus the base's, on openings of the half of the suite that is reserved for "
         f"validation. The sequential test asks for {validation.elo_lower:g} against {validation.elo_upper:g} "
-        f"{validation.model} Elo, alpha {validation.alpha:g}, beta {validation.beta:g}; after it, Elo and interval are "
-        "somewhat too far from 0. A match of fixed length passes unless its whole interval lies below 0."
+        f"{validation.model} Elo, alpha {validation.alpha:g}, beta {validation.beta:g}; its Elo is the "
+        "median-unbiased estimate. A match of fixed length passes unless its whole interval lies below 0."
     )
     return (Grid(heads, tuple(rows), (1, 2, 3, 4, 5, 6, 7)), rule)
 
@@ -263,6 +288,10 @@ def _tuning_facts(tuned: Tuned) -> tuple[tuple[str, str], ...]:
         *condition_facts(spec.conditions),
         ("Games", f"{tuned.games} in games.sqlite, validation included; digest {tuned.digest}"),
         ("Study", storage),
+        (
+            "Processor time",
+            f"{tuned.games_seconds:.0f} s in games of the last run, {tuned.own_seconds:.1f} s in the tuner itself",
+        ),
     )
 
 
@@ -318,6 +347,7 @@ def tuning_data(tuned: Tuned) -> dict[str, Any]:
             "high": high,
         }
         data["winners_curse"] = optimism(tuned)
+    data["own_seconds"], data["games_seconds"] = tuned.own_seconds, tuned.games_seconds
     data["validation"] = [verdict_data(verdict) for verdict in tuned.verdicts]
     return data
 
@@ -327,6 +357,7 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
     test = None if verdict.test is None else {**asdict(verdict.test), "verdict": verdict.test.verdict}
     return {
         **asdict(verdict.estimate),
+        "after_test": None if verdict.after_test is None else asdict(verdict.after_test),
         "limit": str(verdict.limits),
         "kind": verdict.kind,
         "pentanomial": list(verdict.counts.counts),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -119,6 +120,8 @@ class TuningSpec:
     storage: str | None
     """URL of Optuna's storage; ``None`` for a file in the run's folder."""
     validation: Validation
+    text: str = field(default="", compare=False, repr=False)
+    """The plain data that it was read from, as JSON."""
 
     @property
     def name(self) -> str:
@@ -171,6 +174,11 @@ def load_tuning(path: Path) -> TuningSpec:
     return tuning_from_mapping(read_toml(path), str(path))
 
 
+def tuning_from_text(text: str, where: str) -> TuningSpec:
+    """The specification whose plain data was kept as JSON (``TuningSpec.text``)."""
+    return tuning_from_mapping(json.loads(text), where)
+
+
 def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     """Check a study's plain data; ``where`` is its file, which names it unless ``name`` does.
 
@@ -196,6 +204,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
         stop_below=table.number("stop_below", 0, LARGEST_ELO, 0.0, "Elo"),
         storage=table.text("storage", None, "the URL of an Optuna storage"),
         validation=_validation(table, conditions),
+        text=json.dumps(data, default=str),
     )
     _check_budget(spec)
     return spec

@@ -46,13 +46,19 @@ from tuning.rounds import (
 )
 from tuning.run_folder import RunError, claim, read_openings
 from tuning.spec import TuningSpec, fewest_games
-from tuning.validate import Verdict, play_validation, stages_of, write_preset
+from tuning.validate import MOST_STAGES, Stage, Verdict, play_validation, stages_of, write_preset
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
+    from engine.limits import Limits
     from tuning.storage import RoundResult, Study
 
 STORED_CONTENT = "tuning"
+FILE_FACT = "tuning file"
+"""The specification as it was read, and where it lay, so that it can be validated again from the folder alone."""
+RECOMMENDATION_FACT = "tuning recommendation"
+VALIDATIONS_FACT = "tuning validations"
+"""What the further validations of this folder were, in the order of their places in the schedule."""
 WORKER_FACT = "tuning worker"
 ESTIMATES_FACT = "tuning estimates"
 """Of a budget in time: the games it was taken to allow, before and after the first round."""
@@ -127,8 +133,10 @@ class Tuned:
     digest: str = ""
     """Digest of all games."""
     report: Path | None = None
-    tuner_seconds: float = 0.0
-    """Processor time of this run outside the games."""
+    own_seconds: float = 0.0
+    """Processor time of this run outside the games: of the thread that decides what is played and keeps the books."""
+    games_seconds: float = 0.0
+    """Processor time of all its other threads, which play the built-in engine's games."""
 
     @property
     def recommended(self) -> dict[str, Value]:
@@ -183,9 +191,11 @@ def tune(
 
     plan = prepare_tuning(spec)
     stop = stop or StopFlag()
+    own, whole = time.thread_time(), time.process_time()
     with Store(directory) as store:
         content = {**spec.content(), "openings_digest": plan.suite.digest}
         claim(store, STORED_CONTENT, content, (), spec.conditions.source, accept_engine_change)
+        store.record_facts({FILE_FACT: [spec.text, str(Path(spec.conditions.source).resolve())]})
         progress = RunProgress(0, stream or sys.stderr)
         with stopping_on_signals(stop), GameRunner(concurrency, stop, tick=progress.tick) as runner:
             course = Course(plan, store, runner, progress, stop, concurrency)
@@ -193,12 +203,100 @@ def tune(
                 ended = course.run()
             finally:
                 progress.close()
-        tuned = replace(ended, games=len(store), digest=store.digest())
+        own, whole = time.thread_time() - own, time.process_time() - whole
+        tuned = replace(
+            ended, games=len(store), digest=store.digest(), own_seconds=own, games_seconds=max(0.0, whole - own)
+        )
     if tuned.interrupted or tuned.waiting_for:
         return tuned
-    preset = write_preset(tuned, presets) if tuned.confirmed else None
-    tuned = replace(tuned, preset=preset)
+    if tuned.confirmed:
+        tuned = replace(tuned, preset=write_preset(spec, directory, tuned.recommended, tuned.verdicts[0], presets))
     return replace(tuned, report=write_tuning_report(tuned))
+
+
+@dataclass(frozen=True)
+class Validated:
+    """How a further validation of a study's recommendation ended."""
+
+    spec: TuningSpec
+    directory: Path
+    values: dict[str, Value]
+    verdict: Verdict | None
+    """``None`` after an interruption."""
+    preset: Path | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 if it was passed, 3 if not, 130 after an interruption."""
+        return 130 if self.verdict is None else 0 if self.verdict.passed else 3
+
+
+def validate_again(
+    directory: Path,
+    limits: Limits | None,
+    pairs: int | None,
+    *,
+    concurrency: int = 1,
+    accept_engine_change: bool = False,
+    stream: TextIO | None = None,
+    stop: StopFlag | None = None,
+    presets: Path | None = None,
+) -> Validated:
+    """Let the recommendation of a finished study play the base again on the reserved openings.
+
+    By default a sequential test at the tuning's limit; ``pairs`` makes it a match of fixed length. A recommendation
+    that a sequential test accepts is written as a preset. Given again it plays only what is missing. Raises
+    ``UserError`` if the folder holds no finished study, or another engine's games.
+    """
+    from engine.engine import StopFlag
+    from tuning.spec import tuning_from_text
+
+    stop = stop or StopFlag()
+    with Store(directory) as store:
+        recorded, values = store.fact(FILE_FACT), store.fact(RECOMMENDATION_FACT)
+        if recorded is None or values is None:
+            what = "no study in it" if recorded is None else "its study has no recommendation yet"
+            raise RunError(f"{directory}: {what}; elolab tune SPEC.toml --out {directory} makes one")
+        spec = tuning_from_text(*recorded)
+        plan = prepare_tuning(spec)
+        content = {**spec.content(), "openings_digest": plan.suite.digest}
+        claim(store, STORED_CONTENT, content, (), spec.conditions.source, accept_engine_change)
+        named = dict(zip(spec.space.names, values, strict=True))
+        if named == spec.space.default:
+            raise RunError(f"{directory}: its study recommends {spec.base_name} itself; there is nothing to validate")
+        longest = spec.validation.maximum_pairs if pairs is None else pairs
+        stage = Stage(limits or spec.conditions.limits, "sprt" if pairs is None else "fixed", longest)
+        number = _place_of(store, stage)
+        progress = RunProgress(0, stream or sys.stderr)
+        progress.words = lambda: f"validation at {stage.limits}"
+
+        def show(verdict: Verdict) -> None:
+            progress.words = lambda: validation_words(verdict)
+
+        table = MatchTable(spec.conditions, plan.suite, store)
+        with stopping_on_signals(stop), GameRunner(concurrency, stop, tick=progress.tick) as runner:
+            try:
+                verdict = play_validation(
+                    spec, table, plan.reserved, named, stage, number, runner, progress.finished, show
+                )
+            finally:
+                progress.close()
+            for name, reason in runner.unavailable.items():
+                raise RunError(f"{spec.conditions.source}: player {name!r} cannot be started: {reason}")
+    preset = None
+    if verdict is not None and verdict.kind == "sprt" and verdict.passed:
+        preset = write_preset(spec, directory, named, verdict, presets)
+    return Validated(spec, directory, named, verdict, preset)
+
+
+def _place_of(store: Store, stage: Stage) -> int:
+    """The place of a further validation in the schedule, behind those of the study itself."""
+    wanted = [str(stage.limits), stage.kind]
+    known = store.fact(VALIDATIONS_FACT) or []
+    if wanted not in known:
+        known.append(wanted)
+        store.record_facts({VALIDATIONS_FACT: known})
+    return MOST_STAGES + int(known.index(wanted))
 
 
 @dataclass
@@ -389,6 +487,7 @@ class Course:
         decision = self._playoff()
         if decision is None:
             return self._ended(interrupted=True)
+        self._store.record_facts({RECOMMENDATION_FACT: list(decision.values)})
         verdicts = self._validate(dict(zip(self._spec.space.names, decision.values, strict=True)))
         return self._ended(
             interrupted=verdicts is None, decision=decision, verdicts=tuple(verdicts or ()), stopped_early=stopped_early
@@ -627,9 +726,8 @@ def _result(number: int, values: Values, results: tuple[tuple[Duel, Pentanomial]
 
 def validation_words(verdict: Verdict) -> str:
     """A validation so far, for the live line."""
-    estimate = verdict.estimate
-    text = f"{verdict.limits}: {signed(estimate.elo)} ± {estimate.elo_error:.1f}"
+    text = f"{verdict.limits}: {signed(verdict.elo)}"
     if verdict.test is None:
-        return text
+        return f"{text} ± {verdict.estimate.elo_error:.1f}"
     test = verdict.test
-    return f"{text}  LLR {test.log_likelihood_ratio:.2f} ({test.lower_bound:.2f}, {test.upper_bound:.2f})"
+    return f"{text}  LLR {test.log_likelihood_ratio:.2f} ({test.lower_bound:.1f}, {test.upper_bound:.1f})"

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.files import replace_file
-from arena.statistics import Estimate, Pentanomial, SequentialTest, sequential_test
+from arena.records import PlayerSpec
+from arena.statistics import (
+    Estimate,
+    Pentanomial,
+    SequentialEstimate,
+    SequentialTest,
+    estimate_after_test,
+    sequential_test,
+)
 from engine.limits import Limits
 from engine.parameters import Value
 from tuning.matches import Match, MatchTable, Runner
 from tuning.spec import TuningSpec, Validation, option_text
 
-if TYPE_CHECKING:
-    from tuning.study import Tuned
-
 FIRST_NUMBER = 10**9
 """Place in the run's schedule from which validations are counted: behind any round and playoff."""
 NUMBERS_A_MATCH = 10**8
 """Places kept for each of a run's validations."""
+MOST_STAGES = 2
+"""Validations that belong to a study itself; further ones have places behind them."""
 LOOK_PAIRS = 25
 """A sequential test looks at its bounds after every so many pairs, whatever the number of processors."""
 
@@ -35,11 +43,25 @@ class Verdict:
     """``sprt`` or ``fixed``."""
     test: SequentialTest | None
     """The sequential test where it ended; ``None`` of a match of fixed length."""
+    after_test: SequentialEstimate | None = None
+    """Elo without the bias of having stopped at a bound; ``None`` of a match of fixed length."""
 
     @property
     def estimate(self) -> Estimate:
-        """Score, Elo, 95 % interval."""
+        """Score, Elo, 95 % interval as of a match of fixed length."""
         return self.counts.estimate()
+
+    @property
+    def elo(self) -> float:
+        """The recommendation's Elo minus the base's; after a sequential test the median-unbiased estimate."""
+        return self.estimate.elo if self.after_test is None else self.after_test.elo
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % bounds of ``elo``."""
+        if self.after_test is None:
+            return self.estimate.elo_low, self.estimate.elo_high
+        return self.after_test.elo_low, self.after_test.elo_high
 
     @property
     def passed(self) -> bool:
@@ -116,30 +138,31 @@ def play_validation(
 
 def judge(validation: Validation, stage: Stage, counts: Pentanomial) -> Verdict:
     """The verdict of a stage at these counts."""
-    test = None
-    if stage.kind == "sprt":
-        test = sequential_test(
-            counts, validation.elo_lower, validation.elo_upper, validation.model, validation.alpha, validation.beta
-        )
-    return Verdict(counts, stage.limits, stage.kind, test)
+    if stage.kind == "fixed":
+        return Verdict(counts, stage.limits, stage.kind, None)
+    hypotheses = (validation.elo_lower, validation.elo_upper, validation.model, validation.alpha, validation.beta)
+    test, after = sequential_test(counts, *hypotheses), estimate_after_test(counts, *hypotheses)
+    return Verdict(counts, stage.limits, stage.kind, test, after)
 
 
-def write_preset(tuned: Tuned, folder: Path | None = None) -> Path:
-    """Write a validated recommendation and return its path.
+def write_preset(
+    spec: TuningSpec, directory: Path, values: Mapping[str, Value], verdict: Verdict, folder: Path | None = None
+) -> Path:
+    """Write a recommendation that a sequential test has accepted (``verdict``) and return its path.
 
     A set of the built-in engine becomes a preset in ``folder``; without one in ``configs/engines`` if there is a
     ``configs`` here, unless a preset of that name that this study did not write is there; otherwise in the run's
     folder. An external engine's options are written to the run's folder as a player of a tournament.
     """
-    text = preset_text(tuned)
-    name = f"{tuned.spec.validation.preset}.toml"
+    text = preset_text(spec, values, verdict)
+    name = f"{spec.validation.preset}.toml"
     here = Path("configs")
-    chosen = folder or (here / "engines" if here.is_dir() else tuned.directory)
-    if tuned.spec.engine is not None:
-        chosen = tuned.directory
+    chosen = folder or (here / "engines" if here.is_dir() else directory)
+    if spec.engine is not None:
+        chosen = directory
     path = chosen / name
     if path.is_file() and _heading(path.read_text("utf-8")) != _heading(text):
-        path = tuned.directory / name
+        path = directory / name
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, text)
     return path
@@ -149,50 +172,40 @@ def _heading(text: str) -> str:
     return text.partition("\n")[0]
 
 
-def preset_text(tuned: Tuned) -> str:
+def preset_text(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
     """The TOML: every setting that differs from the engine's defaults, and what validated it."""
     from engine.identity import engine_identity
 
-    spec = tuned.spec
-    verdict = tuned.verdicts[0]
-    estimate = verdict.estimate
-    gain = f"{estimate.elo:+.1f} Elo [{estimate.elo_low:+.1f}, {estimate.elo_high:+.1f}]"
+    gain = "{:+.1f} Elo [{:+.1f}, {:+.1f}]".format(verdict.elo, *verdict.interval)
     lines = [
-        f"# Written by elolab tune {spec.conditions.source} (study {spec.name!r}); the next run of it replaces this.",
+        f"# Written by elolab tune {spec.conditions.source} (study {spec.name!r}), whose next run replaces it.",
         f"# Against {spec.base_name}: {gain} over {verdict.counts.pairs} pairs",
         f"# on openings never tuned on, {verdict.limits}, {spec.conditions.openings}, seed {spec.conditions.seed}, "
         f"engine {engine_identity()}.",
         "",
     ]
-    return "\n".join(lines + (_preset_lines(tuned) if spec.engine is None else _player_lines(tuned))) + "\n"
+    more = _preset_lines(spec, values, verdict) if spec.engine is None else _player_lines(spec, spec.engine, values)
+    return "\n".join(lines + more) + "\n"
 
 
-def _preset_lines(tuned: Tuned) -> list[str]:
+def _preset_lines(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> list[str]:
     from engine.parameters import resolve
 
-    spec = tuned.spec
-    verdict = tuned.verdicts[0]
-    values = spec.conditions.base_values | tuned.recommended
+    complete = spec.conditions.base_values | dict(values)
     lines = [
-        f'description = "Tuned against {spec.base_name}: {verdict.estimate.elo:+.1f} Elo at {verdict.limits}."',
+        f'description = "Tuned against {spec.base_name}: {verdict.elo:+.1f} Elo at {verdict.limits}."',
         "",
         f"[{spec.conditions.game}]",
     ]
     defaults = resolve({}, game=spec.conditions.game)
-    return lines + [f"{name} = {_toml(value)}" for name, value in values.items() if value != defaults[name]]
+    return lines + [f"{name} = {_toml(value)}" for name, value in complete.items() if value != defaults[name]]
 
 
-def _player_lines(tuned: Tuned) -> list[str]:
-    import json
-
-    engine = tuned.spec.engine
-    assert engine is not None
-    options: dict[str, Any] = dict(engine.options) | {
-        name: option_text(value) for name, value in tuned.recommended.items()
-    }
+def _player_lines(spec: TuningSpec, engine: PlayerSpec, values: Mapping[str, Value]) -> list[str]:
+    options: dict[str, Any] = dict(engine.options) | {name: option_text(value) for name, value in values.items()}
     return [
         "[[players]]",
-        f"name = {json.dumps(tuned.spec.validation.preset)}",
+        f"name = {json.dumps(spec.validation.preset)}",
         'protocol = "uci"',
         f"command = {json.dumps(list(engine.command))}",
         "[players.options]",
