@@ -47,6 +47,7 @@ COMMANDS = (
     Command("tune", "tuning.cli", "Improving", "search for better settings, then confirm them"),
     Command("validate", "tuning.cli", "Improving", "let a study's recommendation play its base again"),
     Command("ablate", "tuning.cli", "Improving", "measure what each feature of the search is worth"),
+    Command("claims", "tuning.cli", "Improving", "put the literature's claims about the search to the test"),
     Command("fit-evaluation", "tuning.cli", "Improving", "fit an evaluation's weights to games of self-play"),
     Command("engine", "engine.cli", "Engine", "run the engine as a program: UCCI, UCI, Qianhong, GTP, NBoard"),
     Command("analyse", "engine.cli", "Engine", "search a position"),

@@ -28,7 +28,7 @@ from tuning.ablation import Ablated, ablate, prepare_ablation
 from tuning.ablation_report import ablation_text
 from tuning.ablation_rows import AblationRow, frame_of, row_of
 from tuning.comparisons import LEFT_OUT, AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
-from tuning.depth_cost import node_ratio, nodes_to_depth
+from tuning.depth_cost import costs_to_depth, node_ratio
 
 ROOT = Path(__file__).parent.parent
 OPENINGS = """\
@@ -442,11 +442,13 @@ def test_nodes_are_those_of_the_engine_and_measured_once(tmp_path: Path) -> None
     changes = ({}, {"quiescence": False, "time_divisor": 9}, {"time_divisor": 9})
     sets = [resolve({"hash_mb": 1, **change}, game="xiangqi") for change in changes]
     with Store(tmp_path) as store:
-        nodes = nodes_to_depth("xiangqi", sets, openings, 3, store, 2, StopFlag())
-        assert nodes is not None
+        costs = costs_to_depth("xiangqi", sets, openings, 3, store, 2, StopFlag())
+        assert costs is not None
         calls: list[int] = []
-        assert nodes_to_depth("xiangqi", sets, openings, 3, store, 1, StopFlag(), lambda *_: calls.append(1)) == nodes
+        assert costs_to_depth("xiangqi", sets, openings, 3, store, 1, StopFlag(), lambda *_: calls.append(1)) == costs
         assert not calls
+    nodes = [[cost.nodes for cost in side] for side in costs]
+    assert [iteration[0] for iteration in costs[0][0].iterations] == [1, 2, 3]
     assert nodes[0] == nodes[2] != nodes[1]  # a clock's parameters do not matter without a clock
     for values, found in zip(sets, nodes, strict=True):
         for opening, count in zip(openings, found, strict=True):
@@ -483,7 +485,10 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, Ablated]) -> N
     assert float(rows[2]["nodes_ratio"]) == 1
     assert "| without quiescence |" in (out / "report.md").read_text()
     page = (out / "report.html").read_text()
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 2
+    depths = list(csv.DictReader((out / "depths.csv").open()))
+    assert {row["depth"] for row in depths} == {"1", "2", "3"}
+    assert float(depths[2]["branching_factor"]) == pytest.approx(float(depths[2]["nodes"]) / float(depths[1]["nodes"]))
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert (out / "plots" / "forest.png").read_bytes().startswith(b"\x89PNG")
 

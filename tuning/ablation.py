@@ -17,7 +17,7 @@ from tuning.ablation_rows import AblationRow, CellRow, EffectRow, Played, frame_
 from tuning.allotment import Allotment
 from tuning.comparisons import AblationSpec, Comparison
 from tuning.conditions import Conditions, shortened
-from tuning.depth_cost import NodeRatio, node_ratio, nodes_to_depth
+from tuning.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
 from tuning.matches import Match, MatchTable
 from tuning.progress import RunProgress
 from tuning.run_folder import claim, read_openings
@@ -62,6 +62,8 @@ class Ablated:
     """Of factorials."""
     cells: tuple[CellRow, ...] = ()
     """Of 2 x 2 factorials."""
+    depths: tuple[DepthRow, ...] = ()
+    """What each setting needs to each depth, if that was measured."""
     plans: tuple[dict[str, Any], ...] = ()
     """Rules and pairs with which the folder was ever run; more than one if they were changed after results."""
     digest: str = ""
@@ -80,6 +82,10 @@ class Ablated:
     def effects_frame(self) -> DataFrame:
         """The effects of factorials; its columns are the fields of ``EffectRow``."""
         return frame_of(self.effects, EffectRow)
+
+    def depths_frame(self) -> DataFrame:
+        """Nodes, time, branching factor and speed to each depth; its columns are the fields of ``DepthRow``."""
+        return frame_of(self.depths, DepthRow)
 
 
 def prepare_ablation(spec: AblationSpec) -> AblationPlan:
@@ -159,10 +165,14 @@ def ablate(
         ended = Ablated(spec, directory, len(store), plan.games, interrupted=costs is None)
         if costs is None:
             return ended
-        rows, effects = played.rows(spec, allotment, costs)
+        nodes = [[cost.nodes for cost in side] for side in costs]
+        ratios = [node_ratio(one, other) for one, other in zip(nodes[::2], nodes[1::2], strict=True)]
+        rows, effects = played.rows(spec, allotment, ratios or [None] * len(plan.matches))
         plans = _plans(store, spec)
         cells, digest = played.cells(allotment), store.digest()
-        ended = replace(ended, rows=rows, effects=effects, cells=cells, plans=plans, digest=digest)
+        ended = replace(
+            ended, rows=rows, effects=effects, cells=cells, depths=_depths(spec, costs), plans=plans, digest=digest
+        )
     return replace(ended, report=write_ablation_report(ended, language))
 
 
@@ -173,12 +183,16 @@ def play_allotted(
     concurrency: int,
     stop: StopFlag,
     progress: RunProgress,
+    prefix: str = "",
 ) -> bool:
-    """Play round by round what the allotment asks for; False if it was interrupted."""
+    """Play round by round what the allotment asks for; False if it was interrupted.
+
+    ``prefix`` is shown before the number of verdicts.
+    """
 
     def words() -> str:
         verdicts = [question.verdict for question in allotment.questions]
-        return f"{len(verdicts) - verdicts.count(UNDECIDED)} of {len(verdicts)} verdicts"
+        return f"{prefix}{len(verdicts) - verdicts.count(UNDECIDED)} of {len(verdicts)} verdicts"
 
     progress.words = words
     with GameRunner(concurrency, stop, tick=progress.tick) as runner:
@@ -215,11 +229,11 @@ def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
 
 def _measured(
     plan: AblationPlan, store: Store, concurrency: int, stop: StopFlag, progress: RunProgress
-) -> list[NodeRatio | None] | None:
-    """Each comparison's cost of a fixed depth; ``None`` instead of the list after an interruption."""
+) -> list[tuple[DepthCost, ...]] | None:
+    """What a fixed depth costs the variant and the reference of each comparison in turn; ``None`` if interrupted."""
     wanted = plan.spec.nodes_to_depth
     if not wanted.depth:
-        return [None] * len(plan.matches)
+        return []
     positions = [plan.suite.openings[place] for place in plan.openings[: wanted.positions]]
     sets = [dict(side) for comparison in plan.spec.comparisons for side in (comparison.variant, comparison.reference)]
 
@@ -227,10 +241,18 @@ def _measured(
         progress.words = lambda: f"nodes to depth {wanted.depth}: {100 * finished // planned} %"
         progress.tick()
 
-    nodes = nodes_to_depth(plan.spec.conditions.game, sets, positions, wanted.depth, store, concurrency, stop, show)
-    if nodes is None:
-        return None
-    return [node_ratio(variant, reference) for variant, reference in zip(nodes[::2], nodes[1::2], strict=True)]
+    return costs_to_depth(plan.spec.conditions.game, sets, positions, wanted.depth, store, concurrency, stop, show)
+
+
+def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
+    """The way of each different setting to the depth, named as in the games."""
+    rows: dict[str, list[DepthRow]] = {}
+    sides = [dict(side) for comparison in spec.comparisons for side in (comparison.variant, comparison.reference)]
+    for values, cost in zip(sides if costs else [], costs, strict=True):
+        name = spec.conditions.player(values).name
+        if name not in rows:
+            rows[name] = depth_rows(name, cost)
+    return tuple(row for own in rows.values() for row in own)
 
 
 def _places(plan: AblationPlan, allotment: Allotment, table: MatchTable) -> list[tuple[str, Pairing]]:

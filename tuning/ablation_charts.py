@@ -17,7 +17,7 @@ import numpy as np
 
 from arena.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN
 from arena.standings import signed
-from tuning.charts import WIDEST_ELO, empty_figure
+from tuning.charts import RATIO_TICKS, WIDEST_ELO, empty_figure
 from tuning.verdicts import DIFFERENT, EQUIVALENT
 
 if TYPE_CHECKING:
@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tuning.ablation_rows import AblationRow, CellRow
+    from tuning.claim_run import MeasureRow
+    from tuning.depth_cost import DepthRow
 
 SAME = SERIES[2]
 """Colour of what was found equivalent."""
 HEAT_LIMIT_ELO = 60.0
+DEPTH_STYLES = ("o-", "s--", "^:", "D-.")
 
 
 def svg_bytes(figure: Figure) -> bytes:
@@ -233,3 +236,64 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any) -> Figure:
     axes.set_xlabel("Elo by which the worth of the one grows with the other")
     axes.spines["bottom"].set_visible(False)
     return figure
+
+
+def depths_chart(rows: Sequence[DepthRow]) -> Figure:
+    """Nodes to the end of each depth on a logarithmic scale, a line for each setting."""
+    from matplotlib.ticker import MaxNLocator
+
+    figure, grid = empty_figure(3.3)
+    axes: Axes = grid[0, 0]
+    settings = list(dict.fromkeys(row.setting for row in rows))
+    for place, setting in enumerate(settings):
+        own = [row for row in rows if row.setting == setting]
+        axes.plot(
+            [row.depth for row in own], [row.nodes for row in own], DEPTH_STYLES[place % len(DEPTH_STYLES)],
+            color=SERIES[place % len(SERIES)], markersize=4.5, linewidth=1.7,
+            label=setting if len(setting) <= 40 else setting[:39] + "…",
+        )  # fmt: skip
+    axes.set_yscale("log")
+    axes.set_xlabel("depth, plies")
+    axes.set_ylabel("nodes to its end, geometric mean")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=2)
+    return figure
+
+
+def measures_chart(rows: Sequence[MeasureRow]) -> Figure:
+    """What is measured without games, all of one unit: points with their 95 % intervals, and what is compared with."""
+    figure, grid = empty_figure(1.1 + 0.34 * len(rows))
+    axes: Axes = grid[0, 0]
+    is_ratio = rows[0].kind == "nodes"
+    finite = [value for row in rows for value in (row.effect, row.low, row.high) if math.isfinite(value)]
+    axes.axvline(1 if is_ratio else 0, color=MUTED, linewidth=0.9)
+    for place, row in enumerate(rows):
+        color = {"confirmed": WIN, "refuted": SERIES[1]}.get(row.outcome, MUTED if row.expect else INK)
+        high = row.high if math.isfinite(row.high) else max(finite)
+        low = row.low if math.isfinite(row.low) else min(finite)
+        axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="round")
+        axes.plot([row.effect], [place], "o", color=color, markersize=6, markeredgecolor=GROUND)
+        if row.threshold:
+            axes.plot([row.threshold] * 2, [place - 0.35, place + 0.35], color=SERIES[4], linewidth=2)
+    axes.set_yticks(range(len(rows)), [row.label if len(row.label) <= 44 else row.label[:43] + "…" for row in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    if is_ratio:
+        _mark_ratios(axes, [value for value in finite if value > 0])
+    axes.set_xlabel({"×": "nodes, ratio" if is_ratio else "ratio", "%": "%", "points": "difference, percentage points"}[
+        rows[0].unit
+    ])  # fmt: skip
+    axes.grid(axis="x", color=GRID, linewidth=0.8)
+    return figure
+
+
+def _mark_ratios(axes: Axes, values: Sequence[float]) -> None:
+    low, high = min([*values, 1.0]), max([*values, 1.0])
+    axes.set_xscale("log")
+    fine = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2)
+    ticks = [tick for tick in (fine if high / low < 3 else RATIO_TICKS) if low / 1.1 < tick < high * 1.1]
+    if len(ticks) > 7:
+        ticks = [tick for tick in ticks if tick == 1 or ticks.index(tick) % 2 == ticks.index(1) % 2]
+    axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlim(low / 1.08, high * 1.08)

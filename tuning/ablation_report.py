@@ -23,6 +23,7 @@ from tuning.verdicts import BETTER, EQUIVALENT, POWER, UNDECIDED, WORSE, Rule, d
 if TYPE_CHECKING:
     from tuning.ablation import Ablated
     from tuning.ablation_rows import AblationRow, EffectRow
+    from tuning.depth_cost import DepthRow
 
 Say = Callable[[str, str], str]
 """Picks the text of a report's language: English or Chinese."""
@@ -50,6 +51,8 @@ def write_ablation_report(ablated: Ablated, language: str = "en") -> Path:
     tables = {"ablation": ablated.frame()}
     if ablated.effects:
         tables["effects"] = ablated.effects_frame()
+    if ablated.depths:
+        tables["depths"] = ablated.depths_frame()
     for name, table in tables.items():
         replace_file(ablated.directory / f"{name}.csv", partial(table.to_csv, index=False))
     document = _ablation_document(ablated, language)
@@ -132,7 +135,36 @@ def _plots(ablated: Ablated, say: Say) -> tuple[Plot, ...]:
                 charts.curves_chart(curves),
             )
         )  # fmt: skip
+    if ablated.depths:
+        found.append(
+            Plot(
+                "depths",
+                say("Nodes to each depth", "达到各深度的节点"),
+                say(
+                    "Nodes from the start of a search to the end of each depth, geometric mean over the positions, on "
+                    "a logarithmic scale: the reference of most comparisons and the settings that differ most from it. "
+                    "A lower line is cheaper, a steeper one grows faster; depths.csv has all of them, with times, "
+                    "speeds and branching factors.",
+                    "从搜索开始到各深度结束的节点数（对局面取几何平均，对数刻度）：多数比较的参照，以及与它相差最大的设定。"
+                    "线越低越省，越陡增长越快；depths.csv 中有全部设定及其时间、速度和分支因子。",
+                ),
+                charts.depths_chart(_shown_depths(ablated.depths)),
+            )
+        )
     return tuple(found)
+
+
+MOST_DEPTH_LINES = 7
+
+
+def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
+    """The rows of the first comparison's reference and of the settings whose cost differs most from its."""
+    last = {row.setting: row.nodes for row in rows}
+    names = list(last)
+    reference = names[min(1, len(names) - 1)]
+    others = sorted(names, key=lambda name: -abs(math.log(last[name] / last[reference])))
+    shown = [reference, *(name for name in others if name != reference)][:MOST_DEPTH_LINES]
+    return [row for name in shown for row in rows if row.setting == name]
 
 
 def _curves(ablated: Ablated) -> list[charts.Curve]:

@@ -1,4 +1,4 @@
-"""The commands that improve: ``tune``, ``ablate`` and ``fit-evaluation``."""
+"""The commands that improve: ``tune``, ``ablate``, ``claims`` and ``fit-evaluation``."""
 
 from __future__ import annotations
 
@@ -237,6 +237,74 @@ def run_ablate(arguments: argparse.Namespace) -> int:
         print(f"games digest: {ablated.digest}")
         print(ablated.report)
     return ablated.exit_code
+
+
+# claims
+
+
+def configure_claims(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab claims``."""
+    add_game_argument(parser)
+    parser.add_argument(
+        "--budget", choices=("quick", "full"), default="quick",
+        help="quick: minutes, indicative verdicts; full: hours (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--claims", metavar="FILE", help="table of claims: a file or a shipped name (default: the game's)"
+    )
+    parser.add_argument("--only", metavar="ID", nargs="+", default=[], help="only these claims, such as C7 C20")
+    add_output_argument(parser, "results/claims-<game>-<budget>")
+    add_concurrency_argument(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
+    parser.add_argument(
+        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
+    )
+    _add_language_argument(parser)
+    add_json_argument(parser)
+    parser.epilog = (
+        "Each claim of the literature about the search is confirmed, refuted or undecided by a rule fixed beforehand. "
+        "Given again, the command goes on where it was stopped."
+    )
+
+
+def run_claims(arguments: argparse.Namespace) -> int:
+    """Run or resume the claims of a game."""
+    from engine.configuration import find_config
+    from tuning.claim_run import examine
+    from tuning.claims import load_claims
+    from tuning.claims_report import claims_command, claims_data, claims_text
+
+    path = find_config("claims", arguments.claims or arguments.game)
+    spec = load_claims(path, arguments.budget, arguments.only)
+    if arguments.claims and spec.conditions.game != arguments.game:
+        raise UsageError(f"claims: --claims {arguments.claims} is for {spec.conditions.game}, not {arguments.game}")
+    directory = _folder(arguments.out, spec.name)
+    if arguments.dry_run:
+        games = 2 * sum(
+            comparison.pairs for claim in spec.claims for group in claim.groups for comparison in group.comparisons
+        )
+        facts = {"claims": len(spec.claims), "positions": spec.budget.positions, "depth": spec.budget.depth}
+        return _describe(spec.conditions, directory, games, facts, arguments)
+    examined = _uninterrupted(
+        lambda: examine(
+            spec,
+            directory,
+            concurrency=arguments.concurrency,
+            accept_engine_change=arguments.accept_engine_change,
+            language=arguments.language,
+        )
+    )
+    if examined is None or examined.interrupted:
+        _say_how_to_resume(claims_command(spec, directory), directory)
+        return 130
+    if arguments.json:
+        print_json(claims_data(examined))
+    else:
+        print(claims_text(examined))
+        print()
+        print(f"games digest: {examined.digest}")
+        print(examined.report)
+    return int(examined.exit_code)
 
 
 # fit-evaluation

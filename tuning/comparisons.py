@@ -32,7 +32,7 @@ ABLATION_KEYS = (
 LEAVE_ONE_OUT_KEYS = ("features", "set", "limit", "pairs")
 ADD_ONE_IN_KEYS = ("features", "bare", "set", "limit", "pairs")
 VALUES_KEYS = ("parameter", "values", "reference", "set", "limit", "pairs")
-COMPARISON_KEYS = ("label", "variant", "reference", "limit", "pairs")
+COMPARISON_KEYS = ("label", "variant", "reference", "limit", "reference_limit", "ponder", "pairs")
 FACTORIAL_KEYS = ("label", "factors", "fraction", "set", "limit", "pairs")
 INTERACTIONS_KEYS = ("features", "set", "limit", "pairs")
 NODES_TO_DEPTH_KEYS = ("depth", "positions")
@@ -382,7 +382,11 @@ class _Reader:
         return self._comparison(label, "values", base | {parent: False}, reference, table)
 
     def comparison(self, entry: object, where: str) -> Iterator[Comparison]:
-        """``label``, ``variant`` and ``reference``: two tables of settings laid over the base."""
+        """``label``, ``variant`` and ``reference``: two tables of settings laid over the base.
+
+        ``reference_limit`` is the reference's, where it is another; with ``ponder`` the variant thinks on the
+        reference's time.
+        """
         table = Table(entry, where, COMPARISON_KEYS)
         base = self.conditions.base_values
         sides = []
@@ -412,6 +416,15 @@ class _Reader:
         pairs = table.whole("pairs", 1, MAXIMUM_PAIRS, self.pairs)
         comparison = Comparison(label, group, tuple(variant.items()), tuple(reference.items()), limits, pairs)
         where = f"{table.where}: {label}"
+        if "reference_limit" in table:
+            comparison = replace(comparison, reference_limits=read_limits(table, key="reference_limit"))
+        if "ponder" in table and table.switch("ponder"):
+            if not limits.is_timed:
+                raise table.error("ponder", f"false, for under {limits} there is no time of the other's to think on")
+            comparison = replace(comparison, ponders=True)
+        unequal = comparison.ponders or comparison.reference_limits not in (None, limits)
+        if not comparison.differences and unequal:
+            return comparison
         if not comparison.differences:
             raise ConfigurationError(f"{where}: compares a set of parameters with itself; change one of the two")
         reasons = {}

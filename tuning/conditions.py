@@ -124,11 +124,11 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
     )
 
 
-def read_limits(table: Table, default: Limits | None = None) -> Limits:
-    """The key ``limit``; required without a default."""
-    if default is not None and "limit" not in table:
+def read_limits(table: Table, default: Limits | None = None, key: str = "limit") -> Limits:
+    """The value of ``key``; required without a default."""
+    if default is not None and key not in table:
         return default
-    text = table.text("limit", expected=GRAMMAR)
+    text = table.text(key, expected=GRAMMAR)
     try:
         return Limits.parse(text)
     except UserError as error:

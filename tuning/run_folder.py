@@ -15,7 +15,7 @@ TOURNAMENT_FACT = "specification"
 """The name under which a tournament's folder says what it is."""
 
 
-RUN_FACTS = ("tuning", "ablation", "evaluation fit")
+RUN_FACTS = ("tuning", "ablation", "claims", "evaluation fit")
 """The same for what this package runs."""
 
 

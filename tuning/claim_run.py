@@ -1,0 +1,381 @@
+"""A run through the claims: each one's games and searches, resumed where it was stopped, and its verdict."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from arena.executor import stopping_on_signals
+from arena.openings import Suite
+from arena.records import Opening
+from arena.store import Store
+from engine.limits import Limits
+from tuning.ablation import match_of, play_allotted
+from tuning.ablation_rows import AblationRow, Judgement, Played, judgements_of, row_of
+from tuning.allotment import Allotment
+from tuning.claims import (
+    CONFIRMED,
+    REFUTED,
+    SHOWN,
+    UNDECIDED,
+    Claim,
+    ClaimsSpec,
+    Measure,
+    outcome_of_interval,
+    outcome_of_verdict,
+    verdict_of_outcomes,
+)
+from tuning.comparisons import AblationSpec
+from tuning.depth_cost import DepthRow, depth_rows, node_ratio
+from tuning.matches import MatchTable
+from tuning.progress import RunProgress
+from tuning.run_folder import claim as claim_folder
+from tuning.run_folder import read_openings
+from tuning.suite_measures import (
+    RATIOS,
+    Searched,
+    SuiteSearches,
+    exact_failures,
+    last_positions,
+    mates_that_change,
+    sampled_positions,
+    share_difference,
+    share_of,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from engine.engine import StopFlag
+
+GAMES_A_GROUP = 10_000_000
+"""Places in the schedule that a group of comparisons has to itself."""
+DEEPEST_MATE = 4
+"""Plies: mates up to here are found by every search of that depth."""
+MATE_DEPTHS = (4, 5, 6, 7)
+FEW_EMPTY_SQUARES = 9
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """What one measure of a claim has shown."""
+
+    claim: str
+    label: str
+    kind: str
+    """``elo``, ``nodes``, ``share``, ``share_difference``, ``occurs``, ``mates`` or ``exact``."""
+    of: str
+    """The share, or empty."""
+    limit: str
+    expect: str
+    """Empty where the measure is only shown."""
+    outcome: str
+    """``confirmed``, ``refuted``, ``undecided`` or ``shown``."""
+    unit: str
+    """``Elo``, ``×`` (ratio), ``%``, ``points`` (difference of percentages) or ``cases``."""
+    effect: float
+    low: float
+    """Bounds of the 95 % interval, of Elo of the one that holds for the claim's comparisons and looks together."""
+    high: float
+    threshold: float
+    """What a share is compared with, in ``unit``; 0 for nothing."""
+    cases: int
+    """What was counted: pairs of games, positions, or cases of a share."""
+    games: int
+    games_needed: int | None
+    """Games that would decide it if the estimate is right; ``None`` where that is not open."""
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """The verdict on a claim, with all that bears on it."""
+
+    claim: Claim
+    verdict: str
+    rows: tuple[MeasureRow, ...]
+    strength: tuple[AblationRow, ...]
+    """The comparisons of strength as an ablation shows them."""
+    depths: tuple[DepthRow, ...]
+
+    @property
+    def games(self) -> int:
+        """Games played for it."""
+        return sum(row.games for row in self.rows)
+
+    @property
+    def headline(self) -> MeasureRow:
+        """The measure that decided, or else the first that was to."""
+        for outcome in (self.verdict, UNDECIDED, CONFIRMED):
+            for row in self.rows:
+                if row.outcome == outcome:
+                    return row
+        return self.rows[0]
+
+    @property
+    def games_needed(self) -> int | None:
+        """Games that an open verdict would still need; ``None`` if none is open or games would not decide it."""
+        needed = [row.games_needed for row in self.rows if row.outcome == UNDECIDED and row.games_needed]
+        return sum(needed) if self.verdict == UNDECIDED and needed else None
+
+
+@dataclass(frozen=True)
+class Examined:
+    """How a run through the claims ended."""
+
+    spec: ClaimsSpec
+    directory: Path
+    interrupted: bool
+    results: tuple[ClaimResult, ...] = ()
+    digest: str = ""
+    report: Path | None = field(default=None)
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 130 after an interruption."""
+        return 130 if self.interrupted else 0
+
+    @property
+    def is_indicative(self) -> bool:
+        """Whether the budget is too small for verdicts to be relied on."""
+        return self.spec.budget.name == "quick"
+
+    def frame(self) -> DataFrame:
+        """One row a claim.
+
+        Columns: ``claim``, ``text``, ``source``, ``basis``, ``verdict``, ``measure``, ``unit``, ``effect``, ``low``,
+        ``high`` (of the measure that decided), ``games``, ``games_needed``.
+        """
+        import pandas
+
+        rows = []
+        for result in self.results:
+            head = result.headline
+            rows.append(
+                {
+                    "claim": result.claim.id, "text": result.claim.text, "source": result.claim.source,
+                    "basis": result.claim.basis, "verdict": result.verdict, "measure": head.label, "unit": head.unit,
+                    "effect": head.effect, "low": head.low, "high": head.high, "games": result.games,
+                    "games_needed": result.games_needed,
+                }
+            )  # fmt: skip
+        return pandas.DataFrame(rows).astype({"games_needed": "Int64"})
+
+    def measures_frame(self) -> DataFrame:
+        """One row a measure; its columns are the fields of ``MeasureRow``."""
+        import pandas
+
+        return pandas.DataFrame([asdict(row) for result in self.results for row in result.rows])
+
+    def depths_frame(self) -> DataFrame:
+        """Nodes, time, speed and branching to each depth; ``claim`` and the fields of ``DepthRow``."""
+        import pandas
+
+        return pandas.DataFrame(
+            [{"claim": result.claim.id, **asdict(row)} for result in self.results for row in result.depths]
+        )
+
+
+def examine(
+    spec: ClaimsSpec,
+    directory: Path,
+    *,
+    concurrency: int = 1,
+    accept_engine_change: bool = False,
+    stream: TextIO | None = None,
+    stop: StopFlag | None = None,
+    language: str = "en",
+) -> Examined:
+    """Play and search what the folder lacks, judge every claim, write tables and report.
+
+    Nothing but times depends on ``concurrency``. Raises ``UserError`` if the folder belongs to another run.
+    """
+    from engine.engine import StopFlag
+    from tuning.claims_report import write_claims_report
+
+    stop = stop or StopFlag()
+    stream = stream or sys.stderr
+    with Store(directory) as store:
+        claim_folder(store, "claims", spec.content(), (), spec.source, accept_engine_change)
+        with stopping_on_signals(stop):
+            run = _Run(spec, store, concurrency, stop, stream)
+            results = []
+            for number, claim in enumerate(spec.claims):
+                result = run.result(number, claim)
+                if result is None:
+                    return Examined(spec, directory, interrupted=True)
+                results.append(result)
+        examined = Examined(spec, directory, False, tuple(results), store.digest())
+    return Examined(spec, directory, False, examined.results, examined.digest,
+                    write_claims_report(examined, language))  # fmt: skip
+
+
+class _Run:
+    """What all claims of a run share."""
+
+    def __init__(self, spec: ClaimsSpec, store: Store, concurrency: int, stop: StopFlag, stream: TextIO) -> None:
+        self._spec = spec
+        self._store = store
+        self._concurrency = concurrency
+        self._stop = stop
+        self._stream = stream
+        self._searches = SuiteSearches(spec.game, store, concurrency, stop)
+        self._positions: dict[str, list[Opening]] = {}
+        self._openings: tuple[Suite, tuple[int, ...]] | None = None
+
+    def result(self, number: int, claim: Claim) -> ClaimResult | None:
+        """A claim's experiments and verdict; ``None`` after an interruption."""
+        strength: list[list[tuple[AblationRow, Judgement]]] = []
+        for place, group in enumerate(claim.groups):
+            shown = self._played(claim, group, (10 * number + place) * GAMES_A_GROUP)
+            if shown is None:
+                return None
+            strength.append(shown)
+        rows: list[MeasureRow] = []
+        depths: list[DepthRow] = []
+        for measure in claim.measures:
+            if measure.kind == "elo":
+                row, judgement = strength[measure.group][measure.comparison]
+                rows.append(_elo_row(claim, measure, row, judgement, claim.groups[measure.group].rule.margin_elo))
+                continue
+            self._stream.write(f"{claim.id}  {measure.label}\n")
+            found = self._measured(claim, measure, depths)
+            if found is None or self._stop.is_set():
+                return None
+            rows.append(found)
+        verdict = verdict_of_outcomes([row.outcome for row in rows])
+        played = tuple(row for group in strength for row, _ in group)
+        return ClaimResult(claim, verdict, tuple(rows), played, tuple(dict.fromkeys(depths)))
+
+    def _played(
+        self, claim: Claim, spec: AblationSpec, first_number: int
+    ) -> list[tuple[AblationRow, Judgement]] | None:
+        most = max(comparison.pairs for comparison in spec.comparisons)
+        suite, openings = read_openings(spec.conditions, spec.opening_part, most)
+        matches = []
+        for place, comparison in enumerate(spec.comparisons):
+            numbers = tuple(
+                first_number + 2 * (pair * len(spec.comparisons) + place) for pair in range(comparison.pairs)
+            )
+            matches.append(match_of(spec.conditions, comparison, openings[: comparison.pairs], numbers))
+        table = MatchTable(spec.conditions, suite, self._store)
+        played = Played(spec.comparisons, matches, (), table, spec.rule)
+        allotment = Allotment([match.pairs for match in matches], played.inquiries(spec), spec.rule)
+        progress = RunProgress(2 * sum(match.pairs for match in matches), self._stream)
+        if not play_allotted(allotment, matches, table, self._concurrency, self._stop, progress, f"{claim.id}  "):
+            return None
+        judgements = judgements_of(allotment)
+        return [
+            (row_of(spec, comparison, played.counts(place, allotment.pairs[place]), None, judgement), judgement)
+            for place, (comparison, judgement) in enumerate(zip(spec.comparisons, judgements, strict=True))
+        ]
+
+    def _measured(self, claim: Claim, measure: Measure, depths: list[DepthRow]) -> MeasureRow | None:
+        if measure.kind == "mates":
+            return self._mates(claim, measure)
+        if measure.kind == "exact":
+            return self._exact(claim, measure)
+        positions = self._suite(measure.suite)
+        variant = self._searches.search(dict(measure.variant), measure.limits, positions)
+        reference = None
+        if measure.has_reference:
+            reference = self._searches.search(dict(measure.reference), measure.limits, positions)
+        if variant is None or (measure.has_reference and reference is None):
+            return None
+        if measure.kind == "nodes":
+            assert reference is not None
+            names = measure.label.split(" against ", 1)
+            depths += depth_rows(names[0], variant)
+            depths += depth_rows(names[1] if len(names) > 1 else "reference", reference)
+            ratio = node_ratio([one.nodes for one in variant], [one.nodes for one in reference])
+            return _row(claim, measure, "×", ratio.ratio, ratio.low, ratio.high, len(positions))
+        if measure.kind == "share_difference":
+            assert reference is not None
+            value, low, high = share_difference(measure.of, variant, reference, measure.bound)
+            return _row(claim, measure, "points", 100 * value, 100 * low, 100 * high, len(positions))
+        share = share_of(measure.of, variant, measure.bound)
+        if measure.kind == "occurs":
+            outcome = None if measure.expect is None else CONFIRMED if share.hits else UNDECIDED
+            return _row(claim, measure, "cases", share.hits, share.hits, share.hits, share.cases, outcome)
+        if measure.limits.depth is not None and measure.of in ("growth", "last_iteration"):
+            depths += depth_rows(measure.label, variant)
+        unit, factor = ("×", 1) if measure.of in RATIOS else ("%", 100)
+        return _row(claim, measure, unit, factor * share.value, factor * share.low, factor * share.high, share.cases)
+
+    def _mates(self, claim: Claim, measure: Measure) -> MeasureRow | None:
+        by_depth: dict[int, Sequence[Searched]] = {}
+        for depth in MATE_DEPTHS:
+            found = self._searches.search(dict(measure.variant), Limits(depth=depth), self._suite("last"))
+            if found is None:
+                return None
+            by_depth[depth] = found
+        mates, changed = mates_that_change(by_depth, DEEPEST_MATE)
+        return _row(claim, measure, "cases", changed, changed, _at_most(changed, mates), mates,
+                    _same_outcome(measure, mates, changed))  # fmt: skip
+
+    def _exact(self, claim: Claim, measure: Measure) -> MeasureRow | None:
+        positions = [
+            one for one in self._suite("last") if one.position.split()[0].count("-") <= FEW_EMPTY_SQUARES
+        ]  # fmt: skip
+        sides = [
+            self._searches.search(values, Limits(depth=FEW_EMPTY_SQUARES + 1), positions)
+            for values in (dict(measure.variant), dict(measure.variant) | {"endgame_empties": 60})
+        ]
+        if sides[0] is None or sides[1] is None:
+            return None
+        failures = exact_failures(sides[0], sides[1])
+        return _row(claim, measure, "cases", failures, failures, _at_most(failures, len(positions)), len(positions),
+                    _same_outcome(measure, len(positions), failures))  # fmt: skip
+
+    def _suite(self, name: str) -> list[Opening]:
+        """The positions of that name: ``games`` (from self-play) or ``last`` (the ends of such games)."""
+        if name not in self._positions:
+            game, budget = self._spec.game, self._spec.budget
+            conditions = self._spec.conditions
+            suite, places = read_openings(conditions, "all", min(budget.positions, 100))
+            openings = [suite.openings[place] for place in places]
+            if name == "games":
+                self._positions[name] = sampled_positions(game, openings, budget.positions)
+            else:
+                few = openings[: max(2, budget.positions // 4)]
+                self._positions[name] = last_positions(game, few, FEW_EMPTY_SQUARES)
+        return self._positions[name]
+
+
+def _same_outcome(measure: Measure, cases: int, changed: int) -> str | None:
+    if measure.expect is None:
+        return None
+    return REFUTED if changed else CONFIRMED if cases else UNDECIDED
+
+
+def _at_most(count: int, cases: int) -> float:
+    """Of so many cases, how many may be of a kind seen ``count`` times: the bound for none, else the count."""
+    return cases * (1 - 0.025 ** (1 / cases)) if cases and not count else float(count)
+
+
+def _row(
+    claim: Claim, measure: Measure, unit: str, effect: float, low: float, high: float, cases: int,
+    outcome: str | None = None,
+) -> MeasureRow:  # fmt: skip
+    if outcome is None:
+        outcome = outcome_of_interval(measure.kind, measure.expect, low, high, measure.threshold)
+        if not cases and outcome != SHOWN:
+            outcome = UNDECIDED
+    return MeasureRow(
+        claim.id, measure.label, measure.kind, measure.of, str(measure.limits), measure.expect or "", outcome, unit,
+        effect, low, high, measure.threshold, cases, 0, None,
+    )  # fmt: skip
+
+
+def _elo_row(claim: Claim, measure: Measure, row: AblationRow, judgement: Judgement, margin: float) -> MeasureRow:
+    low, high = judgement.low, judgement.high
+    outcome = outcome_of_verdict(measure.expect, judgement.verdict, low, high, margin)
+    needed = judgement.games_needed if outcome == UNDECIDED else None
+    effect = row.elo if math.isfinite(row.elo) else math.copysign(1200, row.elo)
+    return MeasureRow(
+        claim.id, row.label, "elo", "", row.limit, measure.expect or "", outcome, "Elo", effect, low, high, 0.0,
+        row.pairs, row.games, needed,
+    )  # fmt: skip

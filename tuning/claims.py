@@ -1,0 +1,339 @@
+"""The literature's claims as data: for each an experiment, and the rule by which it is confirmed or refuted.
+
+A table of claims (configs/claims/*.toml) says for each claim what is measured and what the claim expects there. A claim
+is confirmed if every measure that expects something is, refuted if one of them is, and undecided otherwise. Measures of
+strength are comparisons of an ablation, with its verdicts and its allotment of games, Holm's correction within the
+claim; the others are searches of fixed positions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from engine.configuration import ConfigurationError, Table, nearest, read_toml
+from engine.limits import Limits
+from engine.parameters import Value, parameters_of, resolve
+from tuning.comparisons import MAXIMUM_PAIRS, AblationSpec, ablation_from_mapping
+from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions
+from tuning.suite_measures import SHARES
+
+BUDGETS = ("quick", "full")
+BASES = {"c": "claimed", "i": "implied", "o": "our question"}
+"""The text claims it, its design implies it, or no text says so."""
+CONFIRMED, REFUTED, UNDECIDED, SHOWN = "confirmed", "refuted", "undecided", "shown"
+
+FILE_KEYS = ("name", "game", "seed", "openings", "adjudication", "budgets", "claims")
+BUDGET_KEYS = ("pairs", "rounds", "depth", "positions", "limits")
+CLAIM_KEYS = ("id", "claim", "claim_zh", "source", "basis", "rule", "rule_zh", "measures")
+MEASURE_KEYS = (
+    "kind", "label", "set", "variant", "reference", "limit", "reference_limit", "ponder", "expect", "of", "bound",
+    "threshold", "weight", "margin", "depth", "suite", "only",
+)  # fmt: skip
+EXPECTED = {
+    "elo": ("better", "worse", "equivalent", "not_worse"),
+    "nodes": ("less", "more", "equal"),
+    "share": ("below", "above"),
+    "share_difference": ("less", "more"),
+    "occurs": ("occurs",),
+    "mates": ("same",),
+    "exact": ("same",),
+}
+"""By kind of measure what a claim may expect; without ``expect`` a measure is only shown."""
+SUITES = ("games", "last")
+"""Positions from self-play: of whole games, or of their last plies."""
+EQUAL_NODES_PERCENT = 5.0
+"""Costs whose interval lies within so many percent are equal."""
+CLAIM_PATTERN = r"C\d+"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a run may cost."""
+
+    name: str
+    """``quick`` or ``full``."""
+    pairs: int
+    """The most pairs of a comparison of weight 1."""
+    rounds: int
+    depth: int
+    """Plies of searches of fixed positions."""
+    positions: int
+    limits: Mapping[str, str]
+    """Limits of games by the name under which measures ask for them."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One experiment of a claim."""
+
+    kind: str
+    """A key of ``EXPECTED``."""
+    label: str
+    expect: str | None
+    variant: tuple[tuple[str, Value], ...]
+    """Every parameter."""
+    reference: tuple[tuple[str, Value], ...]
+    limits: Limits
+    of: str = ""
+    """The share that is measured, a key of ``SHARES``."""
+    bound: int = 0
+    """The bound that some shares have: own material in centipawns, or depth in plies."""
+    threshold: float = 0.0
+    """Percent (``growth`` and ``passes``: as they are)."""
+    suite: str = "games"
+    """Where its positions come from, one of ``SUITES``."""
+    comparison: int = -1
+    """Its place among the comparisons of its group; -1 for what is no comparison."""
+    group: int = -1
+    """The claim's group of comparisons with a common margin."""
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether two settings are compared."""
+        return self.kind in ("elo", "nodes", "share_difference")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim with its experiment."""
+
+    id: str
+    text: str
+    text_zh: str
+    source: str
+    """Abbreviation of the text, as in ``engine.parameters``."""
+    basis: str
+    """A key of ``BASES``."""
+    rule: str
+    """What decides it, in words."""
+    rule_zh: str
+    measures: tuple[Measure, ...]
+    groups: tuple[AblationSpec, ...]
+    """Its comparisons of strength, by margin."""
+
+
+@dataclass(frozen=True)
+class ClaimsSpec:
+    """Everything that decides a run through the claims of a game."""
+
+    name: str
+    game: str
+    conditions: Conditions
+    """Game, openings, rules and seed, which all games have in common."""
+    budget: Budget
+    claims: tuple[Claim, ...]
+    source: str
+    """The file it was read from."""
+
+    def content(self) -> dict[str, Any]:
+        """What decides the run, as plain data."""
+        return {
+            "game": self.game,
+            "seed": self.conditions.seed,
+            "openings": self.conditions.openings,
+            "budget": self.budget.name,
+            "depth": self.budget.depth,
+            "positions": self.budget.positions,
+        }
+
+
+def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
+    """Read a table of claims for a budget; ``only`` picks claims by id. Raises ``UserError`` for the first mistake."""
+    return claims_from_mapping(read_toml(path), str(path), budget, only)
+
+
+def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
+    """Check a table of claims given as plain data; ``where`` is its file."""
+    from engine.games import GAMES
+
+    table = Table(data, where, FILE_KEYS)
+    game = table.choice("game", GAMES)
+    spent = _budget(table.table("budgets", BUDGETS), budget)
+    shared = {
+        "game": game,
+        "seed": table.whole("seed", 0, 2**31, 1),
+        "openings": table.text("openings", game),
+        "adjudication": table.mapping("adjudication"),
+    }
+    entries = table.array("claims", "tables [[claims]]")
+    ids = [str(entry.get("id", "")) for entry in entries if isinstance(entry, Mapping)]
+    for name in only:
+        if name not in ids:
+            known = ", ".join(ids)
+            raise ConfigurationError(f"{where}: there is no claim {name!r}{nearest(name, ids)}; it has {known}")
+    claims = [
+        _claim(entry, f"{where}: [[claims]] {number}", shared, spent)
+        for number, entry in enumerate(entries, start=1)
+        if not only or (isinstance(entry, Mapping) and entry.get("id") in only)
+    ]
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise ConfigurationError(f"{where}: two claims are called {twice!r}; give each an id of its own")
+    return ClaimsSpec(
+        name=table.text("name", f"claims-{game}-{budget}"),
+        game=game,
+        conditions=read_conditions(Table({**shared, "limit": spent.limits["play"]}, where, CONDITION_KEYS), "claims"),
+        budget=spent,
+        claims=tuple(claims),
+        source=where,
+    )
+
+
+def _budget(table: Table, name: str) -> Budget:
+    own = table.table(name, BUDGET_KEYS)
+    limits = own.mapping("limits")
+    for key, text in limits.items():
+        Limits.parse(str(text))
+        limits[key] = str(text)
+    if "play" not in limits:
+        raise ConfigurationError(f"{own.where}: limits: play is missing, expected the limit of games: nodes=1000")
+    return Budget(
+        name, own.whole("pairs", 4, MAXIMUM_PAIRS), own.whole("rounds", 1, 100, 10), own.whole("depth", 2, 30),
+        own.whole("positions", 2, 10_000), limits,
+    )  # fmt: skip
+
+
+def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget) -> Claim:
+    table = Table(entry, where, CLAIM_KEYS)
+    name = table.text("id", expected="an id such as C1")
+    if not re.fullmatch(CLAIM_PATTERN, name):
+        raise table.error("id", "an id such as C1")
+    where = f"{PurePath(where.partition(':')[0])}: {name}"
+    measures: list[Measure] = []
+    mappings: dict[float, list[dict[str, Any]]] = {}
+    for number, given in enumerate(table.array("measures", "tables [[claims.measures]]"), start=1):
+        measure = Table(given, f"{where}: measure {number}", MEASURE_KEYS)
+        if measure.choice("only", BUDGETS, budget.name) != budget.name:
+            continue
+        kind = measure.choice("kind", tuple(EXPECTED))
+        if kind != "elo":
+            measures.append(_suite_measure(measure, kind, shared["game"], budget))
+            continue
+        margin = measure.number("margin", 0, 100, 5, "Elo")
+        comparisons = mappings.setdefault(margin, [])
+        comparisons.append(_comparison(measure, budget))
+        expect = measure.choice("expect", EXPECTED[kind], None) if "expect" in measure else None
+        measures.append(Measure(kind, "", expect, (), (), Limits(), comparison=len(comparisons) - 1,
+                                group=list(mappings).index(margin)))  # fmt: skip
+    groups = tuple(
+        ablation_from_mapping(
+            {**shared, "name": name, "limit": budget.limits["play"], "pairs": budget.pairs, "rounds": budget.rounds,
+             "margin": margin, "comparisons": comparisons, "nodes_to_depth": {"depth": 0}},
+            where,
+        )
+        for margin, comparisons in mappings.items()
+    )  # fmt: skip
+    for place, one in enumerate(measures):
+        if one.kind == "elo":
+            comparison = groups[one.group].comparisons[one.comparison]
+            measures[place] = replace(
+                one, label=comparison.label, variant=comparison.variant, reference=comparison.reference,
+                limits=comparison.limits,
+            )  # fmt: skip
+    if not any(one.expect for one in measures):
+        raise ConfigurationError(f"{where}: no measure expects anything; give at least one of them expect = ...")
+    return Claim(
+        name, table.text("claim"), table.text("claim_zh"), table.text("source"), table.choice("basis", tuple(BASES)),
+        table.text("rule"), table.text("rule_zh"), tuple(measures), groups,
+    )  # fmt: skip
+
+
+def _limit(measure: Table, budget: Budget, key: str, default: str) -> str:
+    text = str(measure.text(key, default))
+    return budget.limits.get(text, text)
+
+
+def _comparison(measure: Table, budget: Budget) -> dict[str, Any]:
+    """A comparison as an ablation's file would declare it."""
+    common = measure.mapping("set")
+    data: dict[str, Any] = {
+        "variant": {**common, **measure.mapping("variant")},
+        "reference": {**common, **measure.mapping("reference")},
+        "limit": _limit(measure, budget, "limit", "play"),
+        "pairs": max(4, round(budget.pairs * measure.number("weight", 0.01, 100, 1))),
+    }
+    if "label" in measure:
+        data["label"] = measure.text("label")
+    if "reference_limit" in measure:
+        data["reference_limit"] = _limit(measure, budget, "reference_limit", "play")
+    if "ponder" in measure:
+        data["ponder"] = measure.switch("ponder")
+    return data
+
+
+def _suite_measure(measure: Table, kind: str, game: str, budget: Budget) -> Measure:
+    common = measure.mapping("set")
+    names = [row.name for row in parameters_of(game)]
+    sides = []
+    for side in ("variant", "reference"):
+        own = {**common, **measure.mapping(side)}
+        for name in own:
+            if name not in names:
+                hint = nearest(name, names)
+                raise ConfigurationError(f"{measure.where}: {side}: {name} is no parameter of {game}{hint}")
+        sides.append((own, tuple(resolve(own, f"{measure.where}: {side}", game).items())))
+    if kind in ("nodes", "share_difference") and sides[0][1] == sides[1][1]:
+        raise ConfigurationError(f"{measure.where}: compares a set of parameters with itself; change one of the two")
+    share = kind in ("share", "share_difference", "occurs")
+    depth = measure.whole("depth", -20, 60, 0)
+    text = _limit(measure, budget, "limit", f"depth={max(1, budget.depth + depth if depth <= 0 else depth)}")
+    default = describe(sides[0][0]) or "default"
+    if kind in ("nodes", "share_difference"):
+        default += f" against {describe(sides[1][0]) or 'default'}"
+    return Measure(
+        kind=kind,
+        label=measure.text("label", default),
+        expect=measure.choice("expect", EXPECTED[kind], None) if "expect" in measure else None,
+        variant=sides[0][1],
+        reference=sides[1][1],
+        limits=Limits.parse(text),
+        of=measure.choice("of", tuple(SHARES)) if share else "",
+        bound=measure.whole("bound", 0, 100_000, 0),
+        threshold=measure.number("threshold", 0, 1000, 0),
+        suite=measure.choice("suite", SUITES, SUITES[0]),
+    )
+
+
+# Verdicts
+
+
+def outcome_of_interval(kind: str, expect: str | None, low: float, high: float, threshold: float) -> str:
+    """What an interval says of an expectation: of ratios of nodes, and of shares and their differences in percent."""
+    if expect is None:
+        return SHOWN
+    if kind == "nodes" and expect == "equal":
+        inside, outside = 1 - EQUAL_NODES_PERCENT / 100, 1 + EQUAL_NODES_PERCENT / 100
+        if inside <= low and high <= outside:
+            return CONFIRMED
+        return REFUTED if high < inside or low > outside else UNDECIDED
+    border = {"nodes": 1.0, "share_difference": 0.0}.get(kind, threshold)
+    if expect in ("less", "below"):
+        return CONFIRMED if high < border else REFUTED if low > border else UNDECIDED
+    return CONFIRMED if low > border else REFUTED if high < border else UNDECIDED
+
+
+def outcome_of_verdict(expect: str | None, verdict: str, low: float, high: float, margin: float) -> str:
+    """What a verdict on strength says of an expectation; ``low``, ``high``: simultaneous interval in Elo."""
+    if expect is None:
+        return SHOWN
+    if expect == "equivalent":
+        return CONFIRMED if verdict == "equivalent" else REFUTED if low >= margin or high <= -margin else UNDECIDED
+    if expect == "not_worse":
+        if verdict == "worse":
+            return REFUTED
+        return CONFIRMED if verdict in ("better", "equivalent") or low > -margin else UNDECIDED
+    if verdict == "undecided":
+        return UNDECIDED
+    return CONFIRMED if verdict == expect else REFUTED
+
+
+def verdict_of_outcomes(outcomes: Sequence[str]) -> str:
+    """The verdict on a claim from those of its measures."""
+    deciding = [outcome for outcome in outcomes if outcome != SHOWN]
+    if REFUTED in deciding:
+        return REFUTED
+    return CONFIRMED if deciding and all(outcome == CONFIRMED for outcome in deciding) else UNDECIDED

@@ -1,0 +1,329 @@
+"""The report on the claims: a table of verdicts, then for each claim its experiment, figures and rule."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from arena.files import replace_file
+from arena.report_contents import Plot
+from arena.standings import signed
+from tuning import ablation_charts as charts
+from tuning.ablation_report import Say, sayer, write_svg
+from tuning.claim_run import ClaimResult, Examined, MeasureRow
+from tuning.claims import BASES, CONFIRMED, REFUTED, SHOWN, UNDECIDED, ClaimsSpec
+from tuning.document import Commands, Document, Facts, Grid, Note, Section, write_document
+from tuning.report import condition_facts, interval_text
+from tuning.verdicts import MARGIN_ELO, Rule, decidable_elo, pairs_for_equivalence
+
+OUTCOMES_ZH = {CONFIRMED: "证实", REFUTED: "否定", UNDECIDED: "未定", SHOWN: "仅供参考"}
+BASES_ZH = {"c": "原文主张", "i": "设计所含", "o": "我们的问题"}
+EXPECTED_ZH = {
+    "better": "更强", "worse": "更弱", "equivalent": "等同", "not_worse": "不更弱", "less": "更少", "more": "更多",
+    "equal": "相等", "below": "低于", "above": "高于", "occurs": "出现", "same": "不变", "": "",
+}  # fmt: skip
+FACT_NAMES_ZH = {"Game": "棋种", "Openings": "开局", "Rules": "规则", "Adjudication": "判决", "Random seed": "随机种子",
+                 "Engine": "引擎标识"}  # fmt: skip
+
+
+def write_claims_report(examined: Examined, language: str = "en") -> Path:
+    """Write claims.csv, measures.csv, depths.csv, report.md, report.html and plots; returns report.html's path."""
+    tables = {"claims": examined.frame(), "measures": examined.measures_frame(), "depths": examined.depths_frame()}
+    for name, table in tables.items():
+        replace_file(examined.directory / f"{name}.csv", partial(table.to_csv, index=False))
+    document = _claims_document(examined, sayer(language), language)
+    page = write_document(examined.directory, document)
+    write_svg(examined.directory, document)
+    return page
+
+
+def _claims_document(examined: Examined, say: Say, language: str) -> Document:
+    spec = examined.spec
+    limits = ", ".join(f"{name}: {limit}" for name, limit in spec.budget.limits.items())
+    facts = (
+        (say("Budget", "预算"), f"{spec.budget.name} ({limits})"),
+        *((say(name, FACT_NAMES_ZH.get(name, name)), text) for name, text in condition_facts(spec.conditions)),
+        (say("Searches of positions", "局面搜索"),
+         say(f"depth {spec.budget.depth} in {spec.budget.positions} positions from self-play",
+             f"深度 {spec.budget.depth}，{spec.budget.positions} 个自对弈局面")),
+        (say("Games", "对局"), say(f"games.sqlite; digest {examined.digest}",
+                                   f"games.sqlite；摘要 {examined.digest}")),
+    )  # fmt: skip
+    return Document(
+        title=spec.name,
+        kicker=say("Claims of the literature, put to the test", "对文献主张的检验"),
+        summary=claims_sentence(examined, say),
+        sections=(
+            Section("summary", say("Verdicts", "判定"),
+                    (*_warnings(examined, say), _summary_grid(examined.results, say), *_summary_plot(examined, say),
+                     Note(_how(spec, say)))),
+            *(_claim_section(examined, result, say) for result in examined.results),
+            Section("conditions", say("What was played", "对局条件"), (Facts(facts),)),
+            Section("repeat", say("To repeat it", "重现"), (Commands((claims_command(spec, examined.directory),)),)),
+        ),
+        language=language,
+    )  # fmt: skip
+
+
+def claims_command(spec: ClaimsSpec, directory: Path) -> str:
+    """The command that goes on with a run; with another folder it makes the same report again."""
+    words = ["elolab", "claims", "--game", spec.conditions.game, "--budget", spec.budget.name, "--out", str(directory)]
+    return shlex.join(words)
+
+
+def claims_sentence(examined: Examined, say: Say) -> str:
+    """How many claims are confirmed, refuted and undecided."""
+    verdicts = [result.verdict for result in examined.results]
+    games = sum(result.games for result in examined.results)
+    counts = {verdict: verdicts.count(verdict) for verdict in (CONFIRMED, REFUTED, UNDECIDED)}
+    return say(
+        f"{len(verdicts)} claims, {games} games: {counts[CONFIRMED]} confirmed, {counts[REFUTED]} refuted, "
+        f"{counts[UNDECIDED]} undecided." + (" Indicative only." if examined.is_indicative else ""),
+        f"共 {len(verdicts)} 条主张，{games} 局：证实 {counts[CONFIRMED]}，否定 {counts[REFUTED]}，"
+        f"未定 {counts[UNDECIDED]}。" + ("仅具参考意义。" if examined.is_indicative else ""),
+    )
+
+
+def _warnings(examined: Examined, say: Say) -> tuple[Note, ...]:
+    if not examined.is_indicative:
+        return ()
+    return (
+        Note(
+            say(
+                "Indicative: the quick budget plays few and short games. Its verdicts keep to their error rates, but "
+                "hold for so few nodes a move; what is undecided may be anything.",
+                "仅具参考意义：快速预算的对局少而浅。其判定遵守所声明的错误率，"
+                "但只对如此少的节点成立；未定者不说明任何问题。",
+            ),
+            warning=True,
+        ),
+    )
+
+
+def _summary_plot(examined: Examined, say: Say) -> tuple[Plot, ...]:
+    """All comparisons of strength that decide a claim, in one forest plot."""
+    rows = []
+    for result in examined.results:
+        expected = {row.label for row in result.rows if row.kind == "elo" and row.expect}
+        rows += [
+            replace(row, label=f"{result.claim.id}  {row.label}", group="") for row in result.strength
+            if row.label in expected and row.pairs
+        ]  # fmt: skip
+    if not rows:
+        return ()
+    caption = say(
+        "Every comparison of strength that decides a claim: points are Elo of the first setting minus the second, "
+        "thick lines 95 % intervals, thin ones those that hold for the claim's comparisons and looks together. Blue is "
+        f"found stronger, red weaker, green equivalent within {MARGIN_ELO:g} Elo (the band), grey undecided.",
+        "决定各主张的全部强度比较：点为前者减后者的 Elo，粗线为 95 % 区间，"
+        "细线为对该主张的全部比较与检视同时成立的区间。"
+        f"蓝色为更强，红色为更弱，绿色为在 {MARGIN_ELO:g} Elo 之内等同（色带），灰色为未定。",
+    ) + _caption_end(examined, sum(row.games for row in rows), say)
+    title = say("Strength", "强度")
+    return (Plot("strength", title, caption, charts.forest_chart(rows, MARGIN_ELO)),)
+
+
+def _caption_end(examined: Examined, games: int, say: Say) -> str:
+    """Games, limit, engine and command: what a figure has to say of itself."""
+    from engine.identity import engine_identity
+
+    spec = examined.spec
+    command = claims_command(spec, examined.directory)
+    limit = spec.budget.limits["play"]
+    played = say(f"{games} games, {limit}; ", f"{games} 局，{limit}；") if games else ""
+    return say(
+        f" {played}engine {engine_identity()[:12]}; made by {command}.",
+        f"{played}引擎 {engine_identity()[:12]}；由 {command} 生成。",
+    )
+
+
+def _how(spec: ClaimsSpec, say: Say) -> str:
+    rule = Rule(rounds=spec.budget.rounds)
+    pairs = spec.budget.pairs
+    smallest = decidable_elo(pairs, 1, rule)
+    shown = f"{smallest:.0f}" if math.isfinite(smallest) else ">800"
+    equivalence = pairs_for_equivalence(1, rule)
+    return say(
+        "Each rule was fixed beforehand. A claim is confirmed if every measure with an expectation is, refuted if one "
+        "of them is, undecided otherwise. Strength is judged by group-sequential bounds with Holm's correction within "
+        f"the claim, at an error rate of {100 * rule.error_rate:g} % for differences and for equivalences (within "
+        f"{rule.margin_elo:g} Elo); what needs no games by its 95 % interval, with positions as units. Power: {pairs} "
+        f"pairs of one comparison find a difference of {shown} Elo in 80 % of cases; to confirm that there is none "
+        f"takes about {equivalence}.",
+        "每条规则都事先固定。凡有预期的测量全部得到证实，则主张证实；其中一个被否定，则否定；否则未定。"
+        "强度以成组序贯界限判定，在该主张之内作 Holm 校正，"
+        f"差异与等同（{rule.margin_elo:g} Elo 之内）的错误率各为 {100 * rule.error_rate:g} %；"
+        "不需对局者以 95 % 区间判定，以局面为单位。"
+        f"功效：单个比较 {pairs} 对在 80 % 的情形下能发现 {shown} Elo 的差别；确认没有差别约需 {equivalence} 对。",
+    )
+
+
+# One claim
+
+
+def _claim_section(examined: Examined, result: ClaimResult, say: Say) -> Section:
+    claim = result.claim
+    blocks: list[Any] = [
+        Note(say(claim.text, claim.text_zh)),
+        Facts(
+            (
+                (say("Verdict", "判定"), _verdict_text(examined, result, say)),
+                (say("Source", "出处"), f"[{claim.source}], {say(BASES[claim.basis], BASES_ZH[claim.basis])}"),
+                (say("Rule", "规则"), say(claim.rule, claim.rule_zh)),
+            )
+        ),
+        _measures_grid(result.rows, say),
+    ]
+    if result.strength:
+        caption = say(
+            "Elo of the first setting minus the second with its 95 % interval, and thin the one for all together.",
+            "前者减后者的 Elo 及 95 % 区间，细线为同时成立的区间。",
+        ) + _caption_end(examined, result.games, say)
+        figure = charts.forest_chart([replace(row, group="") for row in result.strength], MARGIN_ELO)
+        blocks.append(Plot(f"{claim.id}-strength", f"{claim.id}: {say('strength', '强度')}", caption, figure))
+    for unit, name, title, seen in _units(say):
+        rows = [row for row in result.rows if row.unit == unit and row.kind != "elo"]
+        for is_ratio in (True, False):
+            own = [row for row in rows if (row.kind == "nodes") == is_ratio]
+            if own:
+                caption = seen + _caption_end(examined, 0, say)
+                suffix = name if is_ratio or unit != "×" else "ratios"
+                blocks.append(Plot(f"{claim.id}-{suffix}", f"{claim.id}: {title}", caption, charts.measures_chart(own)))
+    if result.depths:
+        caption = say(
+            "Nodes from the start of a search to the end of each depth, geometric mean over the positions, on a "
+            "logarithmic scale: a lower line is cheaper, a steeper one grows faster.",
+            "从搜索开始到各深度结束的节点数（对局面取几何平均，对数刻度）：线越低越省，越陡增长越快。",
+        ) + _caption_end(examined, 0, say)
+        title = say("nodes to each depth", "达到各深度的节点")
+        blocks.append(Plot(f"{claim.id}-depths", f"{claim.id}: {title}", caption, charts.depths_chart(result.depths)))
+    return Section(claim.id, claim.id, tuple(blocks))
+
+
+def _units(say: Say) -> tuple[tuple[str, str, str, str], ...]:
+    """Unit, name of the figure's file, its title, and what to see in it."""
+    return (
+        ("×", "nodes", say("cost", "代价"),
+         say("Ratio with its 95 % interval, positions as units; left of 1 the first setting is cheaper.",
+             "比值及 95 % 区间（以局面为单位）；在 1 左边表示前者更省。")),
+        ("%", "shares", say("shares", "份额"),
+         say("Share with its 95 % interval, positions as units; the upright mark is the rule's threshold.",
+             "份额及 95 % 区间（以局面为单位）；竖线为规则的阈值。")),
+        ("points", "differences", say("difference of shares", "份额之差"),
+         say("Share under the first setting minus that under the second, with its 95 % interval.",
+             "前者的份额减后者的份额及 95 % 区间。")),
+    )  # fmt: skip
+
+
+def _verdict_text(examined: Examined, result: ClaimResult, say: Say) -> str:
+    text = say(result.verdict, OUTCOMES_ZH[result.verdict])
+    if examined.is_indicative:
+        text += say(" (indicative)", "（仅供参考）")
+    if result.games_needed is not None:
+        text += say(f"; about {result.games_needed} more games would decide it if the estimates are right",
+                    f"；若估计正确，约需再下 {result.games_needed} 局才能判定")  # fmt: skip
+    return text
+
+
+def effect_text(row: MeasureRow) -> str:
+    """The effect with its unit: ``+12.3 Elo``, ``0.87×``, ``3.1 %``."""
+    if row.unit == "Elo":
+        return f"{signed(row.effect)} Elo"
+    if row.unit == "×":
+        return f"{row.effect:.3g}×"
+    if row.unit == "points":
+        return f"{signed(row.effect, 2)} pp"
+    return f"{row.effect:.3g} %" if row.unit == "%" else f"{row.effect:g} / {row.cases}"
+
+
+def range_text(row: MeasureRow) -> str:
+    """The interval in the unit of ``effect_text``."""
+    if row.unit in ("Elo", "points"):
+        return interval_text(row.low, row.high)
+    return "" if row.kind == "occurs" else f"[{row.low:.3g}, {row.high:.3g}]"
+
+
+def _summary_grid(results: Sequence[ClaimResult], say: Say) -> Grid:
+    heads = (
+        say("Claim", "主张"), say("What it says", "内容"), say("Source", "出处"), say("Basis", "依据"),
+        say("Verdict", "判定"), say("Effect", "效应"), say("Interval", "区间"), say("Games", "局"),
+        say("More games", "尚需局数"),
+    )  # fmt: skip
+    cells = tuple(
+        (
+            result.claim.id, say(result.claim.text, result.claim.text_zh), result.claim.source,
+            say(BASES[result.claim.basis], BASES_ZH[result.claim.basis]),
+            say(result.verdict, OUTCOMES_ZH[result.verdict]), effect_text(result.headline),
+            range_text(result.headline), str(result.games),
+            "" if result.games_needed is None else str(result.games_needed),
+        )
+        for result in results
+    )  # fmt: skip
+    return Grid(heads, cells, (5, 6, 7, 8))
+
+
+def _measures_grid(rows: Sequence[MeasureRow], say: Say) -> Grid:
+    heads = (
+        say("Measure", "测量"), say("Limit", "限制"), say("Expected", "预期"), say("Outcome", "结果"),
+        say("Effect", "效应"), say("Interval", "区间"), say("Cases", "例数"), say("Games", "局"),
+    )  # fmt: skip
+    cells = tuple(
+        (
+            row.label, row.limit, _expected_text(row, say), say(row.outcome, OUTCOMES_ZH[row.outcome]),
+            effect_text(row), range_text(row), str(row.cases), str(row.games),
+        )
+        for row in rows
+    )  # fmt: skip
+    return Grid(heads, cells, (4, 5, 6, 7))
+
+
+def _expected_text(row: MeasureRow, say: Say) -> str:
+    text = say(row.expect.replace("_", " "), EXPECTED_ZH[row.expect])
+    if row.expect in ("below", "above"):
+        text += f" {row.threshold:g}{' %' if row.unit == '%' else ''}"
+    return text
+
+
+# The terminal
+
+
+def claims_text(examined: Examined) -> str:
+    """The table of verdicts for a terminal of 80 columns."""
+    lines = [claims_sentence(examined, sayer("en")), ""]
+    lines.append(f"{'':<4}{'verdict':<11}{'games':>7}  {'effect':>12}  measure")
+    for result in examined.results:
+        head = result.headline
+        label = head.label if len(head.label) <= 40 else head.label[:39] + "\N{HORIZONTAL ELLIPSIS}"
+        lines.append(f"{result.claim.id:<4}{result.verdict:<11}{result.games:>7}  {effect_text(head):>12}  {label}")
+    return "\n".join(lines)
+
+
+def claims_data(examined: Examined) -> dict[str, Any]:
+    """The outcome as plain data, figures unrounded."""
+    return {
+        "name": examined.spec.name,
+        "folder": str(examined.directory),
+        "budget": examined.spec.budget.name,
+        "indicative": examined.is_indicative,
+        "interrupted": examined.interrupted,
+        "claims": [
+            {
+                "id": result.claim.id,
+                "claim": result.claim.text,
+                "source": result.claim.source,
+                "basis": result.claim.basis,
+                "verdict": result.verdict,
+                "games": result.games,
+                "games_needed": result.games_needed,
+                "measures": [asdict(row) for row in result.rows],
+            }
+            for result in examined.results
+        ],
+        "games_digest": examined.digest or None,
+        "report": None if examined.report is None else str(examined.report),
+    }
