@@ -88,7 +88,7 @@ def test_the_schedule_is_spalls() -> None:
 
 
 def test_duels_lie_on_both_sides_of_the_centre() -> None:
-    walk = Walk(SPACE, Schedule(400, 1), 3)
+    walk = Walk(SPACE, Schedule(400, 1, curvature_share=0.2), 3)
     walk.centre = [0.5, 0.5, 0.0]
     duels = [walk.lay_out(number) for number in range(400)]
     mirrored = [duel for duel in duels if duel.second[0] != 500]

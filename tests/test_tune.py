@@ -88,8 +88,12 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
     return path
 
 
-def run(path: Path, out: Path, concurrency: int = 1, **options: Any) -> Tuned:
-    return tune(load_tuning(path), out, concurrency=concurrency, stream=io.StringIO(), presets=out, **options)
+def run(path: Path, out: Path, concurrency: int = 1, *, with_report: bool = False, **options: Any) -> Tuned:
+    """Tune; the figures of a report cost more than the games, so only those who look at it get one."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not with_report:
+            patch.setattr("tuning.report.write_tuning_report", lambda tuned: tuned.directory / "report.html")
+        return tune(load_tuning(path), out, concurrency=concurrency, stream=io.StringIO(), presets=out, **options)
 
 
 def records_in(out: Path) -> list[GameRecord]:
@@ -106,7 +110,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Tuned]
     """A small study: its file, folder and end."""
     folder = tmp_path_factory.mktemp("tuned")
     path = write_study(folder)
-    return path, folder / "out", run(path, folder / "out")
+    return path, folder / "out", run(path, folder / "out", with_report=True)
 
 
 def sets_of(record: GameRecord) -> list[tuple[Any, ...]]:

@@ -2,7 +2,7 @@
 
 Simultaneous perturbation (Spall 1992) with the step measured in wins. Duel ``k`` lays two sets at the centre plus and
 minus a perturbation of random sign in every dimension at once, whole numbers rounded at random in proportion; the
-centre then moves towards the winner. A fifth of the duels are the centre against a perturbed set, which tells the
+centre then moves towards the winner. A few of the duels are the centre against a perturbed set, which tells the
 response model of curvature. Dimensions of choices, which have no distance, carry a preference for each choice that
 rises with its wins and decides how often it is drawn.
 
@@ -31,8 +31,10 @@ STEP_DECAY, PERTURBATION_DECAY = 0.602, 0.101
 """Spall's exponents alpha and gamma."""
 STABILITY_SHARE = 0.1
 """Spall's A, as a share of the duels."""
-CURVATURE_SHARE = 0.2
-"""Share of duels of the centre against a perturbed set."""
+CURVATURE_SHARE = 0.05
+"""Share of duels of the centre against a perturbed set, which tell half as much of the slope."""
+EARLIEST_CURVATURE_SHARE = 0.2
+"""The same of runs that did not record it."""
 PREFERENCE_STEP = 0.2
 """What a pair won adds to the preference of the choice that won it, and takes from the other's, in natural units."""
 EXPLORATION = 0.5
@@ -62,6 +64,8 @@ class Schedule:
     """Of the whole walk."""
     pairs: int
     """Colour-swapped pairs of games in each."""
+    curvature_share: float = CURVATURE_SHARE
+    """Share of duels of the centre against a perturbed set."""
 
     def perturbation(self, number: int) -> float:
         """How far from the centre the sets of a duel lie: c_k = c / (k + 1)^gamma, ending in ``PERTURBATION_END``."""
@@ -127,7 +131,7 @@ class Walk:
         """The sets of duel ``number`` around the centre as it is now."""
         dimensions = self._space.dimensions
         drawn = draws(self._seed, number, 1 + 3 * len(dimensions))
-        from_centre = drawn[0] < CURVATURE_SHARE
+        from_centre = drawn[0] < self.schedule.curvature_share
         distance = self.schedule.perturbation(number)
         first: list[Value] = []
         second: list[Value] = []

@@ -16,7 +16,7 @@ from arena.records import GameJob, Pairing, PlayerSpec
 from arena.statistics import Pentanomial
 from arena.store import Store
 from arena.tournament import is_reproducible
-from tuning.duels import LAG_BATCHES, Duel, Schedule, pairs_of_a_duel
+from tuning.duels import CURVATURE_SHARE, LAG_BATCHES, Duel, Schedule, pairs_of_a_duel
 from tuning.matches import REFERENCE, VARIANT, Runner
 from tuning.playoff import SHARE
 from tuning.response import Values
@@ -67,7 +67,9 @@ def walk_pairs(games: int) -> int:
     return games // 2 - int(games // 2 * SHARE)
 
 
-def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
+def rounds_of(
+    spec: TuningSpec, games: int, before: Sequence[Round] = (), curvature_share: float = CURVATURE_SHARE
+) -> tuple[Round, ...]:
     """The rounds of a budget in games; those in ``before`` were played under another estimate of it and stay."""
     pairs = walk_pairs(games)
     if spec.sampler != "duel":
@@ -77,7 +79,7 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
     spent_pairs = sum(one.pairs for one in before)
     duel_pairs = pairs_of_a_duel(games)
     left = max(0, pairs - spent_pairs) // duel_pairs
-    schedule = Schedule(spent_duels + left, duel_pairs)
+    schedule = Schedule(spent_duels + left, duel_pairs, curvature_share)
     wanted = spec.round_pairs or min(USUAL_ROUND_PAIRS, max(1, pairs // FEWEST_ROUNDS))
     each = max(1, round(wanted / duel_pairs / spec.batch)) * spec.batch
     found = list(before)

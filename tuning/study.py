@@ -21,7 +21,7 @@ from arena.standings import signed
 from arena.statistics import Pentanomial
 from arena.store import Store
 from engine.parameters import Value
-from tuning.duels import Duel, Walk, tail_average
+from tuning.duels import CURVATURE_SHARE, EARLIEST_CURVATURE_SHARE, Duel, Walk, tail_average
 from tuning.matches import MatchTable
 from tuning.playoff import INTERVAL_90, SHARE, Decision, decide, pairings
 from tuning.progress import RunProgress
@@ -62,6 +62,8 @@ VALIDATIONS_FACT = "tuning validations"
 WORKER_FACT = "tuning worker"
 ESTIMATES_FACT = "tuning estimates"
 """Of a budget in time: the games it was taken to allow, before and after the first round."""
+METHOD_FACT = "tuning method"
+"""The constants of the walk that a run began with."""
 SECONDS_FACT = "tuning seconds"
 PLAYOFF_FACT = "tuning playoff"
 """How many rounds were played when the playoff began, and its pairs."""
@@ -348,7 +350,7 @@ class Course:
         """The rounds of the budget, or of what a time is taken to allow."""
         budget = self._spec.budget
         if budget.games is not None:
-            return rounds_of(self._spec, budget.games)
+            return rounds_of(self._spec, budget.games, (), self._curvature_share())
         estimates = self._store.fact(ESTIMATES_FACT)
         if estimates is None:
             assert budget.seconds is not None
@@ -357,8 +359,18 @@ class Course:
             games = estimated_games(budget.seconds, each, self._concurrency)
             estimates = [max(fewest_games(self._spec), games)]
             self._store.record_facts({ESTIMATES_FACT: estimates})
-        first = rounds_of(self._spec, estimates[0])
-        return first if len(estimates) == 1 else rounds_of(self._spec, estimates[1], first[:1])
+        share = self._curvature_share()
+        first = rounds_of(self._spec, estimates[0], (), share)
+        return first if len(estimates) == 1 else rounds_of(self._spec, estimates[1], first[:1], share)
+
+    def _curvature_share(self) -> float:
+        """The share that this run began with, which may be that of another version of the method."""
+        recorded = self._store.fact(METHOD_FACT)
+        if recorded is None:
+            share = EARLIEST_CURVATURE_SHARE if len(self._store) else CURVATURE_SHARE
+            recorded = {"curvature_share": share}
+            self._store.record_facts({METHOD_FACT: recorded})
+        return float(recorded["curvature_share"])
 
     def _correct_estimate(self, done: Round, seconds: float) -> None:
         """After the first round of a budget in time: plan the rest from the speed that was seen."""
