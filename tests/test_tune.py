@@ -205,6 +205,14 @@ def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     assert outline(run(path, tmp_path / "out")) == outline(tuned)
 
 
+def test_a_study_ends_early_when_little_is_left_to_gain(tmp_path: Path) -> None:
+    tuned = run(write_study(tmp_path, stop_below=400.0), tmp_path / "out")
+    assert tuned.stopped_early
+    assert len(tuned.rounds) == 2 < tuned.planned_rounds
+    assert tuned.decision is not None
+    assert outline(run(tmp_path / "small.toml", tmp_path / "out")) == outline(tuned)
+
+
 def test_again_plays_nothing(played: tuple[Path, Path, Tuned]) -> None:
     path, out, tuned = played
     before = {record.key: record.started_at for record in records_in(out)}
