@@ -127,9 +127,9 @@ def test_the_walk_stays_in_the_ranges() -> None:
 def test_a_tuning_finds_the_optimum_of_a_known_landscape(
     tuned: list[tuple[Evidence, ResponseModel, Values]],
 ) -> None:
-    """The mean over seeds: a single one may be unlucky."""
+    """The mean over seeds, a single one may be unlucky; 1500 games leave about a fifth of what the base loses."""
     regrets = [-truth(best) for _, _, best in tuned]
-    assert np.mean(regrets) < 10
+    assert np.mean(regrets) < -truth(SPACE.default_values) / 4
     assert max(regrets) < -truth(SPACE.default_values)
 
 
