@@ -274,6 +274,7 @@ def iterations_chart(instruments: Instruments) -> Figure:
             marker="o", markersize=4, label=_names([name], 22)[0],
         )  # fmt: skip
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
     axes.set_xlabel("depth of the iteration, plies")
     axes.set_ylabel("nodes to its end, mean")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -44,7 +44,7 @@ seed = 5
 limit = "nodes=60"
 pairs = {pairs}
 rounds = 1
-openings = "six.epd"
+openings = "twelve.epd"
 
 [set]
 hash_mb = 1
@@ -73,8 +73,13 @@ reference = {{ algorithm = "alphabeta" }}
 MINIMAL: dict[str, Any] = {"limit": "nodes=100", "pairs": 20}
 
 
-def write_ablation(folder: Path, pairs: int = 5, extra: str = "") -> Path:
-    (folder / "six.epd").write_text(OPENINGS)
+def write_openings(folder: Path) -> None:
+    other = OPENINGS.replace(" b - ", " w - ").splitlines()
+    (folder / "twelve.epd").write_text("\n".join([*OPENINGS.splitlines(), *other]))
+
+
+def write_ablation(folder: Path, pairs: int = 7, extra: str = "") -> Path:
+    write_openings(folder)
     path = folder / "parts.toml"
     path.write_text(SMALL.format(pairs=pairs) + extra)
     return path
@@ -207,12 +212,12 @@ def test_every_comparison_plays_the_same_openings_with_colours_swapped(played: t
     path, out, ended = played
     plan = prepare_ablation(load_ablation(path))
     records = {record.key: record for record in records_in(out)}
-    assert (ended.games, ended.planned, len(records)) == (34, 34, 34)
+    assert (ended.games, ended.planned, len(records)) == (46, 46, 46)
     for match in plan.matches:
         assert match.openings == plan.openings[: match.pairs]
     numbers = [record.pairing.number for record in records_in(out)]
-    assert numbers == list(range(34))
-    for number in range(0, 34, 2):
+    assert numbers == list(range(46))
+    for number in range(0, 46, 2):
         one, other = (record for record in records_in(out) if record.pairing.number in (number, number + 1))
         assert (one.first, one.second) == (other.second, other.first)
         assert one.opening == other.opening
@@ -313,11 +318,11 @@ def test_more_pairs_and_comparisons_play_only_what_is_missing(
     run(write_ablation(tmp_path), tmp_path / "out")
     before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
     extra = '[[comparisons]]\nlabel = "no tempo"\nvariant = { tempo = 0 }\n'
-    longer = run(write_ablation(tmp_path, pairs=6, extra=extra), tmp_path / "out")
+    longer = run(write_ablation(tmp_path, pairs=8, extra=extra), tmp_path / "out")
     after = {record.key: record.started_at for record in records_in(tmp_path / "out")}
     assert before.items() < after.items()
-    assert [row.pairs for row in longer.rows] == [6, 6, 2, 6, 6]
-    at_once = run(write_ablation(tmp_path, pairs=6, extra=extra), tmp_path / "at once")
+    assert [row.pairs for row in longer.rows] == [8, 8, 2, 8, 8]
+    at_once = run(write_ablation(tmp_path, pairs=8, extra=extra), tmp_path / "at once")
     assert (at_once.rows, at_once.digest) == (longer.rows, longer.digest)
     with pytest.raises(UserError, match="another ablation"):
         run(write_ablation(tmp_path), tmp_path / "out")
@@ -359,8 +364,7 @@ fraction = 2
 
 
 def write_rounds(folder: Path) -> Path:
-    other = OPENINGS.replace(" b - ", " w - ").splitlines()
-    (folder / "twelve.epd").write_text("\n".join([*OPENINGS.splitlines(), *other]))
+    write_openings(folder)
     (folder / "bare.toml").write_text("[xiangqi]\nhistory = false\nkillers = 0\nhash_mb = 1\n")
     path = folder / "rounds.toml"
     path.write_text(ROUNDS)
@@ -526,13 +530,13 @@ def test_the_command_prints_the_table(played: tuple[Path, Path, Ablated], capsys
 
 def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert elolab.main(["ablate", str(write_ablation(tmp_path)), "--out", str(tmp_path / "out"), "--dry-run"]) == 0
-    assert "at most 34 games" in capsys.readouterr().out
+    assert "at most 46 games" in capsys.readouterr().out
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
-    path = write_ablation(tmp_path, pairs=6)
+    path = write_ablation(tmp_path, pairs=8)
     path.write_text(path.read_text().replace("nodes=60", "nodes=30000"))
     command = [sys.executable, str(ROOT / "elolab.py"), "ablate", str(path), "--out", str(tmp_path / "out")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ import numpy as np
 
 from arena.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN
 from arena.standings import signed
+from engine.parameters import BY_NAME
 from tuning.charts import RATIO_TICKS, WIDEST_ELO, empty_figure
 from tuning.verdicts import DIFFERENT, EQUIVALENT
 
@@ -31,7 +33,14 @@ if TYPE_CHECKING:
 SAME = SERIES[2]
 """Colour of what was found equivalent."""
 HEAT_LIMIT_ELO = 60.0
+LABEL_WIDTH = 36
 DEPTH_STYLES = ("o-", "s--", "^:", "D-.")
+
+
+def wrapped(label: str) -> str:
+    """A label on two lines if it is long: what comparisons differ in often comes last."""
+    lines = textwrap.wrap(label, LABEL_WIDTH)
+    return "\n".join(lines[:2])
 
 
 def svg_bytes(figure: Figure) -> bytes:
@@ -60,7 +69,7 @@ def forest_chart(rows: Sequence[AblationRow], margin: float = 0.0) -> Figure:
     limit = _shown_limit(rows)
     for place, row in zip(places, rows, strict=True):
         _draw_interval(axes, row, place, limit)
-    axes.set_yticks(places, [row.label if len(row.label) <= 40 else row.label[:39] + "…" for row in rows])
+    axes.set_yticks(places, [wrapped(row.label) for row in rows], fontsize=9)
     axes.set_ylim(max(places) + 0.7, min(places) - 0.7)
     low, high = min(row.elo_low for row in rows), max(row.elo_high for row in rows)
     axes.set_xlim(max(min(low, 0.0), -limit) - 0.05 * limit, min(max(high, 0.0), limit) + 0.05 * limit)
@@ -89,8 +98,9 @@ def _draw_interval(axes: Axes, row: AblationRow, place: float, limit: float) -> 
             ha="left" if row.elo < 0 else "right", va="center", color=color, fontsize=9,
         )  # fmt: skip
         return
-    wide = max(row.simultaneous_low, -1.5 * limit), min(row.simultaneous_high, 1.5 * limit)
-    axes.plot(wide, [place, place], color=color, linewidth=0.9)
+    if row.verdict:
+        wide = max(row.simultaneous_low, -1.5 * limit), min(row.simultaneous_high, 1.5 * limit)
+        axes.plot(wide, [place, place], color=color, linewidth=0.9)
     low, high = max(row.elo_low, -limit), min(row.elo_high, limit)
     axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="round")
     axes.plot([row.elo], [place], "o", color=color, markersize=5, markeredgecolor=GROUND, markeredgewidth=0.7)
@@ -121,7 +131,7 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
     axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
     axes.minorticks_off()
     axes.set_xlim(min(seen) / 1.2, max(seen) * 1.2)
-    axes.set_xlabel(f"nodes to depth {rows[0].depth}, ratio")
+    axes.set_xlabel(f"nodes to depth {rows[0].depth}")
     axes.grid(axis="x", color=GRID, linewidth=0.8)
 
 
@@ -176,7 +186,10 @@ def _draw_curve(axes: Axes, curve: Curve) -> None:
     axes.plot(values, np.clip(elo, None, WIDEST_ELO), "o-", color=WIN, markersize=5, linewidth=1.6)
     axes.plot([curve.reference], [0], "D", color=GROUND, markeredgecolor=WIN, markersize=7)
     axes.set_xlabel(f"{curve.parameter}{f' ({curve.unit})' if curve.unit else ''}")
-    axes.set_xticks(list(dict.fromkeys(values)), [f"{value:g}" for value in dict.fromkeys(values)])
+    if BY_NAME[curve.parameter].scale == "log":
+        axes.set_xscale("log")
+        axes.minorticks_off()
+    axes.set_xticks(list(dict.fromkeys(values)), [f"{value:g}" for value in dict.fromkeys(values)], fontsize=9)
     axes.tick_params(labelleft=True)
     axes.grid(axis="y", color=GRID, linewidth=0.8)
 
@@ -205,7 +218,8 @@ def interactions_chart(squares: Sequence[Sequence[CellRow]]) -> Figure:
         axes.set_xticks([0, 1], [cells[-1, level].second_text for level in (-1, 1)])
         axes.tick_params(axis="x", labelcolor=INK, labelleft=True)
         axes.set_title(low.factorial, fontsize=10, loc="left")
-        axes.legend(frameon=False, fontsize=9)
+        axes.margins(y=0.3)
+        axes.legend(frameon=False, fontsize=9, loc="upper right", ncols=2, borderpad=0)
         axes.grid(axis="y", color=GRID, linewidth=0.8)
     for axes in grid[:, 0]:
         axes.set_ylabel("Elo above both low")
@@ -250,9 +264,10 @@ def depths_chart(rows: Sequence[DepthRow]) -> Figure:
         axes.plot(
             [row.depth for row in own], [row.nodes for row in own], DEPTH_STYLES[place % len(DEPTH_STYLES)],
             color=SERIES[place % len(SERIES)], markersize=4.5, linewidth=1.7,
-            label=setting if len(setting) <= 40 else setting[:39] + "…",
+            label=wrapped(setting),
         )  # fmt: skip
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
     axes.set_xlabel("depth, plies")
     axes.set_ylabel("nodes to its end, geometric mean")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -276,7 +291,7 @@ def measures_chart(rows: Sequence[MeasureRow]) -> Figure:
         axes.plot([row.effect], [place], "o", color=color, markersize=6, markeredgecolor=GROUND)
         if row.threshold:
             axes.plot([row.threshold] * 2, [place - 0.35, place + 0.35], color=SERIES[4], linewidth=2)
-    axes.set_yticks(range(len(rows)), [row.label if len(row.label) <= 44 else row.label[:43] + "…" for row in rows])
+    axes.set_yticks(range(len(rows)), [wrapped(row.label) for row in rows], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     if is_ratio:
         _mark_ratios(axes, [value for value in finite if value > 0])

@@ -16,7 +16,7 @@ from itertools import combinations, product
 import numpy as np
 
 from arena.statistics import NATURAL_TO_ELO, elo_of_score
-from tuning.verdicts import Evidence, evidence_in_elo
+from tuning.verdicts import ADDITIONAL_SQUARE, Evidence, evidence_in_elo
 
 Cell = tuple[int, ...]
 """A combination: -1 or +1 for every factor."""
@@ -136,6 +136,6 @@ def contrast_evidence(weights: Sequence[float], scores: np.ndarray, margin_elo: 
     elo = float(sum(weight * elo_of_score(float(mean)) for weight, mean in zip(weights, means, strict=True)))
     slopes = NATURAL_TO_ELO / (means * (1 - means))
     parts = (np.array(weights) * slopes) @ (complete - complete.mean(axis=1, keepdims=True))
-    least = float(((np.array(weights) * slopes) ** 2).sum()) / 16
+    least = float(((np.array(weights) * slopes) ** 2).sum()) * ADDITIONAL_SQUARE
     error = math.sqrt((float(parts @ parts) + least) / (pairs - 1) / pairs)
     return evidence_in_elo(elo, error, pairs, margin_elo)

@@ -41,8 +41,9 @@ LARGEST_VALUE = 8.0
 """Standard errors beyond which no bound lies: what would be spent there is below 1e-15."""
 GRID_POINTS = 601
 """Of the sums among the paths that have passed no bound; bounds are good to a few ten thousandths."""
-ADDITIONAL_SQUARE = 1 / 16
-"""Square of a quarter point: what a pair adds that differs by the smallest step, so that no variance is zero."""
+ADDITIONAL_SQUARE = 1 / 2
+"""What a pair won and a pair lost outright add to the sum of squares: where all pairs came out alike, as between
+settings that seldom differ, outcomes not seen yet may still matter by as much as this allows for."""
 
 _NORMAL = NormalDist()
 
