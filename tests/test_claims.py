@@ -295,10 +295,11 @@ def test_every_share_can_be_read_from_a_search(tmp_path: Path) -> None:
         assert found[0].nodes_to(9) is None
 
 
-def test_depths_that_all_positions_reached_have_a_row() -> None:
-    rows = depth_rows("x", [searched(8), searched(32), Searched(None, 0, 2, ((1, 2, 1000), (2, 4, 1), (3, 9, 1)), {})])
-    assert [row.depth for row in rows] == [1, 2]
-    assert rows[1].nodes == pytest.approx((8 * 32 * 4) ** (1 / 3))
+def test_depths_are_means_over_the_positions_that_reached_the_deepest() -> None:
+    rows = depth_rows("x", [searched(8), searched(32), Searched(None, 0, 2, ((1, 999, 1000),), {})])
+    assert [(row.depth, row.positions) for row in rows] == [(1, 2), (2, 2)]
+    assert rows[0].nodes == pytest.approx(2)
+    assert rows[1].nodes == pytest.approx((8 * 32) ** (1 / 2))
     assert rows[1].branching_factor == pytest.approx(rows[1].nodes / rows[0].nodes)
 
 

@@ -14,6 +14,7 @@ from arena.openings import Suite
 from arena.records import Opening
 from arena.store import Store
 from engine.limits import Limits
+from engine.parameters import Value
 from tuning.ablation import match_of, play_allotted
 from tuning.ablation_rows import AblationRow, Judgement, Played, judgements_of, row_of
 from tuning.allotment import Allotment
@@ -30,6 +31,7 @@ from tuning.claims import (
     verdict_of_outcomes,
 )
 from tuning.comparisons import AblationSpec
+from tuning.conditions import describe
 from tuning.depth_cost import DepthRow, depth_rows, node_ratio
 from tuning.matches import MatchTable
 from tuning.progress import RunProgress
@@ -287,9 +289,8 @@ class _Run:
             return None
         if measure.kind == "nodes":
             assert reference is not None
-            names = measure.label.split(" against ", 1)
-            depths += depth_rows(names[0], variant)
-            depths += depth_rows(names[1] if len(names) > 1 else "reference", reference)
+            depths += depth_rows(self._setting(measure.variant), variant)
+            depths += depth_rows(self._setting(measure.reference), reference)
             ratio = node_ratio([one.nodes for one in variant], [one.nodes for one in reference])
             return _row(claim, measure, "×", ratio.ratio, ratio.low, ratio.high, len(positions))
         if measure.kind == "share_difference":
@@ -301,9 +302,13 @@ class _Run:
             outcome = None if measure.expect is None else CONFIRMED if share.hits else UNDECIDED
             return _row(claim, measure, "cases", share.hits, share.hits, share.hits, share.cases, outcome)
         if measure.limits.depth is not None and measure.of in ("growth", "last_iteration"):
-            depths += depth_rows(measure.label, variant)
+            depths += depth_rows(self._setting(measure.variant), variant)
         unit, factor = ("×", 1) if measure.of in RATIOS else ("%", 100)
         return _row(claim, measure, unit, factor * share.value, factor * share.low, factor * share.high, share.cases)
+
+    def _setting(self, values: tuple[tuple[str, Value], ...]) -> str:
+        """A setting by its differences from the default."""
+        return describe(self._spec.conditions.differences(dict(values))) or self._spec.conditions.base_name
 
     def _mates(self, claim: Claim, measure: Measure) -> MeasureRow | None:
         by_depth: dict[int, Sequence[Searched]] = {}

@@ -70,9 +70,11 @@ class DepthRow:
 
 
 def depth_rows(setting: str, searches: Sequence[Iterations]) -> list[DepthRow]:
-    """One row a depth that every position reached."""
+    """One row a depth, over the positions that reached the deepest: a search that found a mate ends before."""
     rows: list[DepthRow] = []
     tables = [{depth: (nodes, time_ns) for depth, nodes, time_ns in one.iterations} for one in searches]
+    deepest = max((max(table, default=0) for table in tables), default=0)
+    tables = [table for table in tables if deepest in table]
     common = sorted(set.intersection(*(set(table) for table in tables))) if tables else []
     for depth in common:
         nodes = _geometric_mean([table[depth][0] for table in tables])
