@@ -371,6 +371,7 @@ def test_tables_and_report_are_written_in_both_languages(examined: tuple[Path, P
     english = (out / "report.html").read_text("utf-8")
     assert "Deeper is stronger." in english
     assert "indicative" in english
+    assert f"elolab claims --game xiangqi --budget quick --claims {path} --out {out}" in english
     run(path, out, language="zh")
     chinese = (out / "report.html").read_text("utf-8")
     assert '<html lang="zh-CN">' in chinese

@@ -128,6 +128,8 @@ class ClaimsSpec:
     claims: tuple[Claim, ...]
     source: str
     """The file it was read from."""
+    only: tuple[str, ...] = ()
+    """The claims that were picked; empty for all of the file."""
 
     def content(self) -> dict[str, Any]:
         """What decides the run, as plain data."""
@@ -180,6 +182,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
         budget=spent,
         claims=tuple(claims),
         source=where,
+        only=tuple(only),
     )
 
 

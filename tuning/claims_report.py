@@ -72,8 +72,15 @@ def _claims_document(examined: Examined, say: Say, language: str) -> Document:
 
 def claims_command(spec: ClaimsSpec, directory: Path) -> str:
     """The command that goes on with a run; with another folder it makes the same report again."""
-    words = ["elolab", "claims", "--game", spec.conditions.game, "--budget", spec.budget.name, "--out", str(directory)]
-    return shlex.join(words)
+    from engine.configuration import find_config
+
+    game = spec.conditions.game
+    words = ["elolab", "claims", "--game", game, "--budget", spec.budget.name]
+    if Path(spec.source) != find_config("claims", game):
+        words += ["--claims", spec.source]
+    if spec.only:
+        words += ["--only", *spec.only]
+    return shlex.join([*words, "--out", str(directory)])
 
 
 def claims_sentence(examined: Examined, say: Say) -> str:
@@ -264,7 +271,7 @@ def _summary_grid(results: Sequence[ClaimResult], say: Say) -> Grid:
         )
         for result in results
     )  # fmt: skip
-    return Grid(heads, cells, (5, 6, 7, 8))
+    return Grid(heads, cells, (5, 6, 7, 8), (1,))
 
 
 def _measures_grid(rows: Sequence[MeasureRow], say: Say) -> Grid:

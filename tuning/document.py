@@ -63,6 +63,8 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     numbers: tuple[int, ...]
     """Columns that hold numbers and are set to the right."""
+    wide: tuple[int, ...] = ()
+    """Columns that hold sentences, which need room on a narrow screen too."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,8 @@ def _html_table(grid: Grid) -> str:
 
 
 def _alignment(grid: Grid, place: int) -> str:
+    if place in grid.wide:
+        return ' class="sentence"'
     return ' class="number"' if place in grid.numbers else ""
 
 
