@@ -40,7 +40,7 @@ PASS_ACTION = 64
 
 SOUND = {
     "late_move_reductions": False, "null_move": False, "hash_exact_depth_only": True, "hash_mb": 1,
-    "endgame_empties": 0, "history": False, "killers": 0,
+    "endgame_empties": 0, "history": False, "killers": 0, "probcut_depth": 0,
 }  # fmt: skip
 
 
@@ -431,17 +431,18 @@ def test_the_rows_called_sound_are_those_tried() -> None:
 
 def test_techniques_of_the_search_that_are_not_sound_do_something() -> None:
     def nodes(**overrides: Any) -> tuple[int, dict[str, int]]:
-        engine = Engine("othello", {"late_move_reductions": False, "endgame_empties": 0, **overrides})
+        plain = {"late_move_reductions": False, "endgame_empties": 0, "probcut_depth": 0}
+        engine = Engine("othello", {**plain, **overrides})
         result = engine.search(GAME.position(GAME.bench_positions[2].text), Limits(depth=9))
         return result.nodes, result.counters
 
-    plain, _ = nodes()
+    plain_nodes, _ = nodes()
     pruned, counters = nodes(probcut_depth=4, probcut_margin=300)
     assert counters["probcuts"] > 0
-    assert pruned < plain
+    assert pruned < plain_nodes
     looked_up, counters = nodes(enhanced_cutoff_depth=2)
     assert counters["enhanced_cutoffs"] > 0
-    assert looked_up < plain
+    assert looked_up < plain_nodes
 
 
 def test_threads_that_ask_for_weights_at_once_get_one_array(monkeypatch: pytest.MonkeyPatch) -> None:
