@@ -105,7 +105,7 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
     "share": ("clock=0.5,node_clock=500000", False, {
         "time_strategy": "share", "time_share": 100, "time_predict": "constant_ratio",
     }),
-    "allotted": ("clock=0.4,node_clock=500000", False, {"time_strategy": "othello"}),
+    "allotted": ("clock=0.1,node_clock=500000", False, {"time_strategy": "othello"}),
     "slow": ("clock=5,node_clock=10000", False, {"time_strategy": "fixed", "unique_move_check": True}),
     "part": ("clock=1,node_clock=200000", False, {"time_strategy": "share"}),
     "line": ("move_time=0.04,node_clock=500000", False, {"time_predict": "least_squares", "min_depth": 3}),

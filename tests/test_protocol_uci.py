@@ -103,7 +103,8 @@ def test_every_parameter_is_an_option_that_a_reader_understands() -> None:
             options[option.name] = option
     for row in parameters_of("xiangqi"):
         option = options["Hash" if row.name == "hash_mb" else row.protocol_name]
-        assert option.kind == {"switch": "check", "integer": "spin", "choice": "combo"}[row.kind]
+        kinds = {"switch": "check", "integer": "spin", "choice": "combo", "weights": "string"}
+        assert option.kind == kinds[row.kind]
         if row.kind == "integer":
             assert (option.low, option.high) == row.legal
         if row.kind == "choice":

@@ -250,12 +250,17 @@ def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:
     from engine.engine import StopFlag
 
     stop = StopFlag()
-    with stopping_on_signals(stop):
-        signal.raise_signal(signal.SIGINT)
-        assert stop.is_set()
-        with pytest.raises(KeyboardInterrupt):
+    # A shell starts what runs in the background with Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with stopping_on_signals(stop):
             signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            assert stop.is_set()
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 # The command
