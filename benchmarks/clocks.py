@@ -25,7 +25,7 @@ from pathlib import Path
 
 from arena.records import GameRecord
 from arena.store import Store
-from engine.configuration import available_configs
+from engine.configuration import available_configs, find_config, read_toml
 from engine.parameters import resolve
 from engine.presets import load_preset
 
@@ -105,7 +105,7 @@ def main() -> None:
         "--skip", nargs="*", default=[], choices=("default", "presets", "fixed"), help="parts to leave out"
     )
     arguments = parser.parse_args()
-    presets = available_configs("engines")
+    presets = [name for name in available_configs("engines") if "xiangqi" in read_toml(find_config("engines", name))]
     clocked = [preset for preset in presets if strategy_of(preset) not in TIMED_STRATEGIES]
     matches = [("default", CLOCK, ("default", "default"), arguments.games)]
     clocked += ["default"] * (len(clocked) % 2)
