@@ -55,8 +55,8 @@ for line in sys.stdin:
 
 
 def literal(name: str) -> str | None:
-    """The default's value as the kernels read it."""
-    if name not in BY_NAME:
+    """The default's value as the kernels read it; none of a file of weights, which every process keeps elsewhere."""
+    if name not in BY_NAME or BY_NAME[name].kind == "weights":
         return None
     return f"({int(to_record(resolve({}, game='xiangqi'))[name])})"
 
