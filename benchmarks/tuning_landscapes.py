@@ -11,9 +11,11 @@ draws at equality and an opening whose bias both games of a pair share (standard
 is logistic, as a match measures it.
 
 *Regret* is the true Elo lost to the optimum by what a method recommends at the end of its budget, whatever it is spent
-on. Methods: ``duel`` is what ``elolab tune`` does, ``duel-model`` and ``duel-tail`` its two finalists without playoff,
-``spsa-textbook`` the usual advice for simultaneous perturbation (c = range / 20, r = 0.002). Optuna's samplers play
-trials of equal length against the default; ``-best`` recommends the best trial, ``-model`` the model's maximum.
+on. Methods: ``duel`` is what ``elolab tune`` does, ``duel-model`` the same with the whole budget and no playoff.
+``spsa-textbook`` is the usual advice for simultaneous perturbation (c = range / 20, r = 0.002), ``spsa-wide`` one that
+is scheduled for few games (c = range / 5, r = 0.02), and recommends the mean of its later half; ``spsa-model`` the
+model's maximum of the same games. Optuna's samplers play trials of equal length against the default; ``-best``
+recommends the best trial, ``-model`` the model's maximum.
 """
 
 from __future__ import annotations
@@ -32,10 +34,11 @@ from numpy.typing import NDArray
 
 from arena.statistics import NATURAL_TO_ELO
 from engine.parameters import Value
-from tuning.duels import Schedule, Walk, pairs_of_a_duel, tail_average
-from tuning.playoff import INTERVAL_90, SHARE, Decision, decide, pairings
+from tuning.duels import first_stand, lay_out, pairs_of_a_duel, stand_of
+from tuning.playoff import INTERVAL_90, SHARE, Decision, decide
 from tuning.response import Evidence, ResponseModel, combinations, fit, maximum
 from tuning.space import Dimension, Space
+from tuning.spec import FEWEST_ROUNDS, USUAL_ROUND_PAIRS
 
 SEEDS = tuple(range(20_000, 20_040))
 """Of the published figures; never used in development."""
@@ -51,7 +54,6 @@ FINE = 1000
 """Steps of a dimension that is as good as continuous."""
 CHOICES = ("a", "b", "c")
 TRIALS = 80
-BATCH = 2
 
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
@@ -219,97 +221,124 @@ Method = Callable[[Landscape, int, int], Outcome]
 """Of a landscape, a budget in games and a random seed."""
 
 
-def walked(landscape: Landscape, games: int, seed: int, share: float) -> tuple[Evidence, Values, ResponseModel, Games]:
-    """The walk of duels with all but ``share`` of the budget: its results, tail average and model."""
-    space = landscape.space
-    duel_pairs = pairs_of_a_duel(games)
-    duels = (games // 2 - int(games // 2 * share)) // duel_pairs
-    walk, evidence, table = Walk(space, Schedule(duels, duel_pairs), seed), Evidence(space), Games(landscape, seed)
-    waiting: list[list[tuple[int, float]]] = []
-    laid_out = {}
-    centres = []
-    for begin in range(0, duels, BATCH):
-        if len(waiting) > 1:
-            for number, score in waiting.pop(0):
-                walk.learn(laid_out.pop(number), score)
-        batch = []
-        for number in range(begin, min(begin + BATCH, duels)):
-            duel = laid_out[number] = walk.lay_out(number)
-            score = 0.5
-            if duel.first != duel.second:
-                score = table.play(duel.first, duel.second, duel_pairs)
-                evidence.add_score(duel.first, duel.second, duel_pairs, score)
-            batch.append((number, score))
-        waiting.append(batch)
-        centres.append(list(walk.centre))
-    for batch in waiting:
-        for number, score in batch:
-            walk.learn(laid_out.pop(number), score)
-    reference = tail_average(centres)
-    preferred = walk.values()
-    tail = tuple(
-        preferred[place] if dimension.choices else dimension.value_at(reference[place])
-        for place, dimension in enumerate(space.dimensions)
-    )
-    return evidence, tail, fit(evidence, reference), table
-
-
-def best_of(model: ResponseModel, evidence: Evidence, tail: Values) -> Values:
+def best_of(model: ResponseModel, evidence: Evidence, start: Values) -> Values:
     """The model's maximum, as a study finds it."""
-    starts = [tail, *combinations(model.space, 16), model.space.default_values]
-    return maximum(model, evidence.trust_region(), starts)
+    return maximum(model, evidence.trust_region(), [start, *combinations(model.space, 16)])
+
+
+def duels(landscape: Landscape, games: int, seed: int, share: float) -> tuple[ResponseModel, Values, Games]:
+    """What ``elolab tune`` plays with all but ``share`` of the budget: its model, the model's maximum, and the table."""
+    space, pairs, each = landscape.space, games // 2 - int(games // 2 * share), pairs_of_a_duel(games)
+    a_round = max(1, round(min(USUAL_ROUND_PAIRS, max(1, pairs // FEWEST_ROUNDS)) / each))
+    evidence, table = Evidence(space), Games(landscape, seed)
+    stand, best = first_stand(space), space.default_values
+    model: ResponseModel | None = None
+    for number in range(pairs // each):
+        if number and number % a_round == 0:
+            model = fit(evidence)
+            best = best_of(model, evidence, best)
+            stand = stand_of(model, best)
+        duel = lay_out(space, seed, stand, number, number * each)
+        if duel.first != duel.second:
+            evidence.add_score(duel.first, duel.second, each, table.play(duel.first, duel.second, each))
+    model = fit(evidence)
+    return model, best_of(model, evidence, best), table
 
 
 def duel(landscape: Landscape, games: int, seed: int) -> Outcome:
     """What ``elolab tune`` does."""
-    evidence, tail, model, table = walked(landscape, games, seed, SHARE)
-    base = landscape.space.default_values
-    named = {best_of(model, evidence, tail): "model maximum"}
-    named.setdefault(tail, "tail average")
-    named.pop(base, None)
-    finalists = [*((name, values) for values, name in named.items()), ("base", base)]
-    meetings, pairs = pairings(len(finalists)), int(games // 2 * SHARE)
-    results = {}
-    for place, (one, other) in enumerate(meetings):
-        count = pairs // len(meetings) + (place < pairs % len(meetings))
-        results[one, other] = (count, table.play(finalists[one][1], finalists[other][1], count))
-    decision = decide(model, finalists, results)
+    model, best, table = duels(landscape, games, seed, SHARE)
+    base, pairs = landscape.space.default_values, int(games // 2 * SHARE)
+    decision = decide(model, best, pairs, table.play(best, base, pairs)) if best != base else decide(model, base)
     return Outcome(decision.values, decision)
 
 
 def duel_model(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The model's maximum after a walk with the whole budget."""
-    evidence, tail, model, _ = walked(landscape, games, seed, 0.0)
-    return Outcome(best_of(model, evidence, tail))
+    """The model's maximum after duels with the whole budget."""
+    return Outcome(duels(landscape, games, seed, 0.0)[1])
 
 
-def duel_tail(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The walk's average with the whole budget: simultaneous perturbation, well scheduled."""
-    return Outcome(walked(landscape, games, seed, 0.0)[1])
+@dataclass(frozen=True)
+class Spsa:
+    """Simultaneous perturbation (Spall 1992), choices by a preference that rises with their wins."""
+
+    perturbation_end: float
+    """Of a range."""
+    rate_end: float
+    """What a game won moves the centre at the end, in perturbations squared over ranges."""
+
+    def play(
+        self, landscape: Landscape, games: int, seed: int
+    ) -> tuple[list[list[float]], list[list[float]], Evidence]:
+        """The centre after every duel, the preferences of the switches at the end, and all results."""
+        space, table, random_source = landscape.space, Games(landscape, seed), random.Random(f"{seed}:spsa")
+        centre = list(space.coordinates(space.default_values))
+        preferences = [[0.0] * len(dimension.choices) for dimension in space.dimensions]
+        centres, evidence, count = [], Evidence(space), games // 2
+        for number in range(count):
+            aside = self.perturbation_end * (count / (number + 1)) ** 0.101
+            gain = self.rate_end * self.perturbation_end**2 * (1.1 * count / (0.1 * count + number + 1)) ** 0.602
+            signs = [random_source.choice((-1, 1)) for _ in space.dimensions]
+            first: list[Value] = []
+            second: list[Value] = []
+            for place, dimension in enumerate(space.dimensions):
+                if dimension.choices:
+                    weights = [0.5 / len(CHOICES) + 0.5 * share for share in _softmax(preferences[place])]
+                    first += random_source.choices(dimension.choices, weights)
+                    second += random_source.choices(dimension.choices, weights)
+                    continue
+                threshold = random_source.random()
+                first.append(dimension.value_at(centre[place] + signs[place] * aside, threshold))
+                second.append(dimension.value_at(centre[place] - signs[place] * aside, 1 - threshold))
+            one, other = tuple(first), tuple(second)
+            if one != other:
+                score = table.play(one, other, 1)
+                evidence.add_score(one, other, 1, score)
+                for place, dimension in enumerate(space.dimensions):
+                    if dimension.choices:
+                        preferences[place][dimension.choices.index(one[place])] += 0.2 * (score - 0.5)
+                        preferences[place][dimension.choices.index(other[place])] -= 0.2 * (score - 0.5)
+                    elif one[place] != other[place]:
+                        moved = centre[place] + signs[place] * gain / aside * 4 * (score - 0.5)
+                        centre[place] = min(max(moved, 0.0), 1.0)
+            centres.append(list(centre))
+        return centres, preferences, evidence
+
+    def values(self, space: Space, centre: Sequence[float], preferences: Sequence[Sequence[float]]) -> Values:
+        """The set at a centre, with the preferred choices."""
+        return tuple(
+            dimension.choices[int(np.argmax(liked))] if dimension.choices else dimension.value_at(coordinate)
+            for dimension, coordinate, liked in zip(space.dimensions, centre, preferences, strict=True)
+        )
 
 
-class TextbookSchedule(Schedule):
-    """The usual advice: perturbations of a twentieth of the range, a rate of 0.002 at the end."""
-
-    def perturbation(self, number: int) -> float:
-        """Of the range."""
-        return (self.duels / (number + 1)) ** 0.101 / 20
-
-    def step(self, number: int) -> float:
-        """Of the range, for a game won."""
-        gain = 0.002 / 400 * (1.1 * self.duels / (0.1 * self.duels + number + 1)) ** 0.602
-        return gain / self.perturbation(number)
+def _softmax(preferences: Sequence[float]) -> list[float]:
+    powers = [math.exp(value) for value in preferences]
+    return [power / sum(powers) for power in powers]
 
 
 def spsa_textbook(landscape: Landscape, games: int, seed: int) -> Outcome:
     """The last centre of a walk by the usual advice."""
-    space = landscape.space
-    walk, table = Walk(space, TextbookSchedule(games // 2, 1), seed), Games(landscape, seed)
-    for number in range(games // 2):
-        one = walk.lay_out(number)
-        if one.first != one.second:
-            walk.learn(one, table.play(one.first, one.second, 1))
-    return Outcome(walk.values())
+    method = Spsa(1 / 20, 0.002 / 400 * 20**2)
+    centres, preferences, _ = method.play(landscape, games, seed)
+    return Outcome(method.values(landscape.space, centres[-1], preferences))
+
+
+def _wide(games: int) -> Spsa:
+    return Spsa(0.2, 0.02 * math.sqrt(1000 / games))
+
+
+def spsa_wide(landscape: Landscape, games: int, seed: int) -> Outcome:
+    """The mean of the later half of a walk that is scheduled for few games."""
+    centres, preferences, _ = _wide(games).play(landscape, games, seed)
+    later = centres[len(centres) // 2 :]
+    return Outcome(_wide(games).values(landscape.space, np.mean(later, axis=0).tolist(), preferences))
+
+
+def spsa_model(landscape: Landscape, games: int, seed: int) -> Outcome:
+    """The model's maximum of the games of such a walk."""
+    _, _, evidence = _wide(games).play(landscape, games, seed)
+    return Outcome(best_of(fit(evidence), evidence, landscape.space.default_values))
 
 
 def of_optuna(sampler: str, pick: str) -> Method:
@@ -348,8 +377,9 @@ def of_optuna(sampler: str, pick: str) -> Method:
 METHODS: dict[str, Method] = {
     "duel": duel,
     "duel-model": duel_model,
-    "duel-tail": duel_tail,
     "spsa-textbook": spsa_textbook,
+    "spsa-wide": spsa_wide,
+    "spsa-model": spsa_model,
     **{f"{name}-{pick}": of_optuna(name, pick) for name in ("tpe", "cmaes", "gp", "qmc", "random")
        for pick in ("best", "model")},
 }  # fmt: skip

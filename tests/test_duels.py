@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from arena.statistics import Pentanomial
 from engine.parameters import Value
-from tuning.duels import Schedule, Walk, draws, pairs_of_a_duel, tail_average
-from tuning.playoff import decide, pairings
+from tuning.duels import Stand, draws, first_stand, half_width, lay_out, pairs_of_a_duel, stand_of
+from tuning.playoff import decide
 from tuning.response import Evidence, ResponseModel, expected_remaining_gain, fit, importances, maximum
 from tuning.space import Dimension, Space
 
@@ -43,29 +45,27 @@ def score_of(generator: random.Random, elo: float, pairs: int) -> float:
     return points / 2 / pairs
 
 
-def walked(games: int, seed: int) -> tuple[Evidence, list[list[float]], Walk]:
+def played(games: int, seed: int) -> tuple[Evidence, ResponseModel, Values]:
+    """A small tuning: results, model and its maximum."""
     generator, evidence = random.Random(seed), Evidence(SPACE)
-    walk = Walk(SPACE, Schedule(games // 2, 1), seed)
-    centres = []
+    stand, model, best = first_stand(SPACE), None, SPACE.default_values
     for number in range(games // 2):
-        duel = walk.lay_out(number)
+        if number and number % 50 == 0:
+            model = fit(evidence)
+            best = maximum(model, evidence.trust_region(), [best])
+            stand = stand_of(model, best)
+        duel = lay_out(SPACE, seed, stand, number, number)
         if duel.first != duel.second:
             score = score_of(generator, truth(duel.first) - truth(duel.second), 1)
-            walk.learn(duel, score)
             evidence.add_score(duel.first, duel.second, 1, score)
-        centres.append(list(walk.centre))
-    return evidence, centres, walk
+    model = fit(evidence)
+    return evidence, model, maximum(model, evidence.trust_region(), [best])
 
 
 @pytest.fixture(scope="module")
 def tuned() -> list[tuple[Evidence, ResponseModel, Values]]:
-    """Four small tunings: results, model and its maximum."""
-    found = []
-    for seed in range(4):
-        evidence, centres, _ = walked(1500, seed)
-        model = fit(evidence, tail_average(centres))
-        found.append((evidence, model, maximum(model, evidence.trust_region(), [SPACE.default_values])))
-    return found
+    """Four small tunings."""
+    return [played(1500, seed) for seed in range(4)]
 
 
 def test_draws_are_those_of_the_documented_hash() -> None:
@@ -77,51 +77,71 @@ def test_draws_are_those_of_the_documented_hash() -> None:
     assert 0 <= min(many) < max(many) < 1
 
 
-def test_the_schedule_is_spalls() -> None:
-    schedule = Schedule(900, 1)
-    assert schedule.perturbation(899) == pytest.approx(0.2)
-    assert schedule.perturbation(0) / schedule.perturbation(899) == pytest.approx(900**0.101)
-    gains = [schedule.step(number) * schedule.perturbation(number) for number in (0, 899)]
-    assert gains[0] / gains[1] == pytest.approx((990 / 91) ** 0.602)
-    assert gains[1] == pytest.approx(0.02 * math.sqrt(1000 / 1800) * 0.2**2)
+def test_sets_lie_closer_the_more_was_played() -> None:
+    assert half_width(399) == pytest.approx(0.25)
+    assert half_width(3199) == pytest.approx(0.25 / 8**0.2)
+    assert (half_width(0), half_width(10**6)) == (0.3, 0.1)
     assert [pairs_of_a_duel(games) for games in (1000, 4000, 4001, 16_000, 10**6)] == [1, 1, 2, 4, 8]
 
 
-def test_duels_lie_on_both_sides_of_the_centre() -> None:
-    walk = Walk(SPACE, Schedule(400, 1, curvature_share=0.2), 3)
-    walk.centre = [0.5, 0.5, 0.0]
-    duels = [walk.lay_out(number) for number in range(400)]
-    mirrored = [duel for duel in duels if duel.second[0] != 500]
-    assert 40 < 400 - len(mirrored) < 120  # a fifth of them with the centre itself
-    for duel in mirrored:
-        assert float(duel.first[0]) + float(duel.second[0]) == pytest.approx(1000, abs=1)
+@pytest.mark.parametrize(("centre", "middle"), [(500, 500), (20, 250), (1000, 750)])
+def test_duels_lie_on_both_sides_of_a_point_near_the_centre(centre: int, middle: int) -> None:
+    """Near an end of a range the middle gives way, so that both sets keep their distance."""
+    stand = Stand((centre, 5, "a"), first_stand(SPACE).meetings, is_first=False)
+    duels = [lay_out(SPACE, 3, stand, number, 399) for number in range(400)]
+    middles = [(float(duel.first[0]) + float(duel.second[0])) / 2 for duel in duels]
+    assert {abs(float(duel.first[0]) - float(duel.second[0])) for duel in duels} <= {499, 500, 501}
+    assert all(abs(one - middle) <= 151 for one in middles)
+    assert all(249 <= one <= 751 for one in middles)
+    if centre == 500:
+        assert np.std(middles) == pytest.approx(300 / math.sqrt(12), abs=8)
+    assert 150 < sum(float(duel.first[0]) > float(duel.second[0]) for duel in duels) < 250
     assert np.mean([float(duel.first[1]) for duel in duels]) == pytest.approx(5, abs=0.3)
-    assert {duel.first[2] for duel in duels} == {"a", "b", "c"}
+    first = [lay_out(SPACE, 3, Stand(stand.centre, stand.meetings, True), number, 399) for number in range(400)]
+    spread = [(float(duel.first[0]) + float(duel.second[0])) / 2 for duel in first]
+    assert np.std(spread) >= np.std(middles)
 
 
-def test_the_centre_moves_towards_the_winner() -> None:
-    for score, sign in ((1.0, 1), (0.0, -1)):
-        walk = Walk(SPACE, Schedule(400, 1), 3)
-        duel = next(one for one in map(walk.lay_out, range(400)) if one.first[2] != one.second[2])
-        before = list(walk.centre)
-        walk.learn(duel, score)
-        for place in range(2):
-            apart = float(duel.first[place]) - float(duel.second[place])
-            assert (walk.centre[place] - before[place]) * apart * sign >= 0
-        assert (walk.preferences[2]["abc".index(str(duel.first[2]))]) * sign > 0
-        after = list(walk.centre)
-        walk.learn(duel, 0.5)
-        assert walk.centre == after
+def test_every_choice_meets_every_other_at_first() -> None:
+    duels = [lay_out(SPACE, 3, first_stand(SPACE), number, number) for number in range(600)]
+    counts = Counter((duel.first[2], duel.second[2]) for duel in duels)
+    assert set(counts) == {(one, other) for one in "abc" for other in "abc" if one != other}
+    assert min(counts.values()) > 60
 
 
-def test_the_walk_stays_in_the_ranges() -> None:
-    walk = Walk(SPACE, Schedule(300, 8), 1)
-    for number in range(300):
-        duel = walk.lay_out(number)
-        walk.learn(duel, 1.0 if float(duel.first[0]) > float(duel.second[0]) else 0.0)
-        assert all(0 <= coordinate <= 1 for coordinate in walk.centre[:2])
-        assert 0 <= float(duel.first[0]) <= 1000
-    assert walk.centre[0] > 0.5
+def test_choices_that_may_be_the_best_meet_most(tuned: list[tuple[Evidence, ResponseModel, Values]]) -> None:
+    _, model, best = tuned[0]
+    effects = model.effects(2)
+    shares = {
+        (one, other): share
+        for one, row in zip("abc", stand_of(model, best).meetings[0], strict=True)
+        for other, share in zip("abc", row, strict=True)
+    }
+    assert sum(shares.values()) == pytest.approx(1, abs=0.01)
+    assert all(shares[one, other] == shares[other, one] for one, other in shares)
+    assert all(shares[one, one] == 0 for one in "abc")
+    assert all(share >= 0.05 / 6 - 1e-4 for (one, other), share in shares.items() if one != other)
+    # By hand: the best of one draw against the best of the others of an independent one.
+    expected = 0.0
+    for one in range(3):
+        rest = effects.copy()
+        rest[:, one] = -np.inf
+        is_best, is_next = effects.argmax(axis=1) == one, rest.argmax(axis=1)
+        expected += is_best.mean() * float((is_next == 1).mean()) if one != 1 else is_best.mean()
+    with_b = sum(share for (one, other), share in shares.items() if "b" in (one, other))
+    assert with_b == pytest.approx(0.95 * expected + 0.05 * 2 / 3, abs=0.001)
+
+
+def test_a_base_beside_the_listed_values_is_brought_to_the_nearest() -> None:
+    dimensions = (Dimension("coarse", 0, 100, step=10), Dimension("kind", choices=("a", "b")))
+    space = Space(dimensions, (("coarse", 57), ("kind", "c")), external=True)
+    assert first_stand(space).centre == (60, "a")
+
+
+def test_a_stand_survives_as_plain_data(tuned: list[tuple[Evidence, ResponseModel, Values]]) -> None:
+    _, model, best = tuned[0]
+    stand = stand_of(model, best)
+    assert Stand.from_plain(best, json.loads(json.dumps(stand.plain()))) == stand
 
 
 def test_a_tuning_finds_the_optimum_of_a_known_landscape(
@@ -164,11 +184,9 @@ def test_importance_belongs_to_what_matters(tuned: list[tuple[Evidence, Response
 
 
 def test_little_remains_to_be_gained_after_many_games(tuned: list[tuple[Evidence, ResponseModel, Values]]) -> None:
-    early, _, _ = walked(100, 0)
-    start = fit(early)
     left = [
-        expected_remaining_gain(model, evidence.trust_region(), maximum(model, evidence.trust_region(), [best]))
-        for evidence, model, best in [(early, start, SPACE.default_values), tuned[0]]
+        expected_remaining_gain(model, evidence.trust_region(), best)
+        for evidence, model, best in [played(100, 0), tuned[0]]
     ]
     assert left[0] > left[1] > 0
 
@@ -185,15 +203,44 @@ def test_equal_results_are_not_counted_where_a_set_meets_itself() -> None:
 
 def test_the_playoff_overrules_a_model_that_is_wrong(tuned: list[tuple[Evidence, ResponseModel, Values]]) -> None:
     _, model, best = tuned[0]
-    finalists = [("model maximum", best), ("base", SPACE.default_values)]
-    assert pairings(3) == [(0, 1), (0, 2), (1, 2)]
-    believed = decide(model, finalists, {})
-    assert believed.kind == "model maximum"
-    assert believed.gain == pytest.approx(model.difference(best, SPACE.default_values)[0])
-    refuted = decide(model, finalists, {(0, 1): (4000, 0.4)})
-    assert refuted.kind == "base"
-    assert refuted.gain == 0
-    confirmed = decide(model, finalists, {(0, 1): (4000, 0.6)})
+    believed = decide(model, best)
+    assert (believed.values, believed.is_base) == (best, False)
+    assert believed.gain == believed.believed == pytest.approx(model.difference(best, SPACE.default_values)[0])
+    refuted = decide(model, best, 4000, 0.4)
+    assert (refuted.values, refuted.is_base, refuted.gain) == (SPACE.default_values, True, 0)
+    assert refuted.believed == believed.gain
+    confirmed = decide(model, best, 4000, 0.6)
     assert confirmed.deviation < believed.deviation
     low, high = confirmed.interval()
     assert low < 400 * math.log10(0.6 / 0.4) < high
+    assert decide(model, SPACE.default_values).is_base
+
+
+def test_a_dimension_that_games_say_little_of_is_not_pushed_to_an_end() -> None:
+    """Every duel here has the same middle, so that its slope fits any curvature."""
+    evidence = Evidence(SPACE)
+    for low, high in ((250, 750), (300, 700)):
+        for first, second in (((low, 4, "b"), (high, 4, "b")), ((high, 4, "b"), (low, 4, "b"))):
+            expected = 1 / (1 + 10 ** (-(truth(first) - truth(second)) / 400))
+            evidence.add_score(first, second, 300, expected)
+    summit = float(maximum(fit(evidence), (np.zeros(3), np.ones(3)), [SPACE.default_values])[0])
+    assert 400 < summit < 900
+
+
+def test_a_steeper_slope_on_one_side_does_not_move_the_summit() -> None:
+    """Far duels alone tell of a mean slope, which is not that at the summit."""
+    evidence, generator = Evidence(SPACE), np.random.default_rng(4)
+
+    def skewed(values: Values) -> float:
+        apart = (float(values[0]) - 600) / 1000
+        return -600 * apart * apart * (1.35 if apart > 0 else 0.75)
+
+    for _ in range(400):
+        sets = [(int(generator.integers(200, 1001)), 4, "b") for _ in range(2)]
+        expected = 1 / (1 + 10 ** (-(skewed(sets[0]) - skewed(sets[1])) / 400))
+        evidence.add_score(sets[0], sets[1], 100, expected)
+    model = fit(evidence)
+    assert float(maximum(model, evidence.trust_region(), [SPACE.default_values])[0]) == pytest.approx(600, abs=20)
+    for there in (300, 900):
+        mean, _ = model.difference((there, 4, "b"), (600, 4, "b"))
+        assert mean == pytest.approx(skewed((there, 4, "b")), abs=4)

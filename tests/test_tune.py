@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -189,12 +190,6 @@ def test_other_samplers_play_matches_against_the_base(sampler: str, tmp_path: Pa
     assert all(sets_of(record)[1] == base for record in rounds)
 
 
-def test_the_number_of_duels_before_the_centre_moves_is_part_of_the_specification(tmp_path: Path) -> None:
-    path = write_study(tmp_path, batch=1)
-    one = run(path, tmp_path / "one")
-    assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(one)
-
-
 def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None)
     tuned = run(path, tmp_path / "out")
@@ -318,7 +313,7 @@ def _count(out: Path, before: int) -> int:
     ("changes", "words"),
     [
         ({"limit": "nodes=61"}, ["another tuning", "limit = 'nodes=60' there", "'nodes=61'", "--out"]),
-        ({"batch": 4}, ["batch = 2 there, 4"]),
+        ({"round_pairs": 5}, ["round_pairs = 4 there, 5"]),
         ({"games": 60}, ["budget.games = 46 there, 60"]),
         ({"sampler": "random"}, ["sampler = 'duel' there"]),
         ({"seed": 4}, ["seed = 3 there"]),
@@ -331,6 +326,17 @@ def test_a_folder_of_another_study_is_refused(
     with pytest.raises(UserError) as raised:
         run(write_study(tmp_path, **changes), out)
     assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+def test_a_run_of_another_version_of_the_method_is_refused(
+    played: tuple[Path, Path, Tuned], tmp_path: Path
+) -> None:
+    path, out, _ = played
+    shutil.copytree(out, tmp_path / "out")
+    with Store(tmp_path / "out") as store:
+        store.record_facts({"tuning method": {"curvature_share": 0.05}})
+    with pytest.raises(UserError, match="another version of elolab.*--out"):
+        run(path, tmp_path / "out")
 
 
 def test_a_folder_of_a_tournament_is_refused(tmp_path: Path) -> None:

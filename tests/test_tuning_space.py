@@ -135,7 +135,7 @@ def test_the_shipped_studies_can_be_read(path: Path) -> None:
     [
         ({"trails": 3}, ["unknown key 'trails'", "'trials'"]),
         ({"sampler": "tpee"}, ["sampler = 'tpee'", "'tpe'"]),
-        ({"batch": 0}, ["batch = 0", "from 1"]),
+        ({"round_pairs": 0}, ["round_pairs = 0", "from 1"]),
         ({"budget": {}}, ["budget = {}", "{ games = N }"]),
         ({"budget": {"games": 10, "minutes": 1}}, ["budget", "one of"]),
         ({"budget": {"games": 10}}, ["games = 10", "1 dimensions by duels need at least 46"]),

@@ -1,13 +1,14 @@
-"""The duel method: a walk whose every step is a match between two sets of parameters on both sides of its centre.
+"""The duel method: matches between two sets of parameters on both sides of where the maximum is believed to be.
 
-Simultaneous perturbation (Spall 1992) with the step measured in wins. Duel ``k`` lays two sets at the centre plus and
-minus a perturbation of random sign in every dimension at once, whole numbers rounded at random in proportion; the
-centre then moves towards the winner. A few of the duels are the centre against a perturbed set, which tells the
-response model of curvature. Dimensions of choices, which have no distance, carry a preference for each choice that
-rises with its wins and decides how often it is drawn.
+Simultaneous perturbation (Spall 1992) around a centre that a model places. Before every round the response model is
+fitted to all games so far; the centre of the round is its maximum. A duel lays two sets on both sides of a point near
+the centre, in every dimension at once with a random sign, whole numbers rounded at random in proportion. Such a match
+tells the slope at its middle whatever the curvature is; that the middles differ tells the curvature. The two sets
+always differ in their choices: the one that a draw from the posterior takes for the best meets the best of the others
+by a second draw, so that games go to the choices that may still be the best (top-two Thompson sampling, Russo 2016).
 
-Everything here is a function of the specification, the random seed and the results of earlier duels; the draws come
-from SHA-256, so that they are the same in every version of everything. Constants were found by simulation
+Everything here is a function of the specification, the random seed and where the round stands; the draws come from
+SHA-256, so that they are the same in every version of everything. Constants were found by simulation
 (``benchmarks/tuning_landscapes.py``).
 """
 
@@ -18,38 +19,35 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.parameters import Value
+from tuning.response import ResponseModel
 from tuning.space import Space
 
-PERTURBATION_END = 0.2
-"""Of a range: how far each side of the last duel lies from the centre."""
-STEP_END = 0.02
-"""What a game won moves the centre at the end of a budget of ``STEP_GAMES`` games, in perturbations squared over
-ranges; it falls with the square root of the budget."""
-STEP_GAMES = 1000
-STEP_DECAY, PERTURBATION_DECAY = 0.602, 0.101
-"""Spall's exponents alpha and gamma."""
-STABILITY_SHARE = 0.1
-"""Spall's A, as a share of the duels."""
-CURVATURE_SHARE = 0.05
-"""Share of duels of the centre against a perturbed set, which tell half as much of the slope."""
-EARLIEST_CURVATURE_SHARE = 0.2
-"""The same of runs that did not record it."""
-PREFERENCE_STEP = 0.2
-"""What a pair won adds to the preference of the choice that won it, and takes from the other's, in natural units."""
-EXPLORATION = 0.5
-"""Share of the draws of a choice that are even over all choices."""
+HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_DECAY = 0.25, 400, 0.2
+"""Of a range: how far each set lies from the middle of its duel after so many pairs, and the exponent at which it falls
+with their number."""
+NARROWEST, WIDEST = 0.1, 0.3
+SHIFT_SHARE = 0.6
+"""The middle of a duel lies up to this share of the half-width from the centre, evenly spread."""
+FIRST_SHIFT = 0.3
+"""Of a range: the same in the first round, whose centre is the base."""
+EVEN_SHARE = 0.05
+"""Share of the meetings of choices that are even over all of them: the model may be wrong."""
+MEETING_DIGITS = 4
 SINGLE_PAIR_GAMES = 4000
 """Up to this budget a duel is one pair; beyond, one more for every such number of games."""
 LONGEST_DUEL = 8
 """Pairs of the longest duel."""
-LAG_BATCHES = 1
-"""Batches that may wait beside the one being laid out, so that no processor waits for a batch's last game."""
+
+Meetings = tuple[tuple[tuple[float, ...], ...], ...]
+"""For every dimension of choices how often each choice is the first set's (row) and the second one's (column)."""
 
 
 @dataclass(frozen=True)
 class Duel:
-    """Two sets of parameters and where in the schedule they meet. Values are in the order of the dimensions."""
+    """Two sets of parameters and their place in the schedule. Values are in the order of the dimensions."""
 
     number: int
     first: tuple[Value, ...]
@@ -57,26 +55,73 @@ class Duel:
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """How far and how fast the walk goes. Distances are in ranges."""
+class Stand:
+    """Around what the duels of a round are laid out."""
 
-    duels: int
-    """Of the whole walk."""
-    pairs: int
-    """Colour-swapped pairs of games in each."""
-    curvature_share: float = CURVATURE_SHARE
-    """Share of duels of the centre against a perturbed set."""
+    centre: tuple[Value, ...]
+    meetings: Meetings
+    is_first: bool
+    """Whether nothing was known yet: the middles are then spread wider."""
 
-    def perturbation(self, number: int) -> float:
-        """How far from the centre the sets of a duel lie: c_k = c / (k + 1)^gamma, ending in ``PERTURBATION_END``."""
-        return PERTURBATION_END * (self.duels / (number + 1)) ** PERTURBATION_DECAY
+    def plain(self) -> list[object]:
+        """What the centre does not tell, as plain data."""
+        return [self.is_first, [[list(row) for row in rows] for rows in self.meetings]]
 
-    def step(self, number: int) -> float:
-        """How far a game won moves the centre: a_k / c_k with a_k = a / (A + k + 1)^alpha."""
-        offset = STABILITY_SHARE * self.duels
-        end = STEP_END * math.sqrt(STEP_GAMES / max(1, 2 * self.duels * self.pairs)) * PERTURBATION_END**2
-        gain = end * ((offset + self.duels) / (offset + number + 1)) ** STEP_DECAY
-        return gain / self.perturbation(number)
+    @staticmethod
+    def from_plain(centre: tuple[Value, ...], plain: Sequence[object]) -> Stand:
+        """The inverse of ``plain``."""
+        is_first, meetings = plain
+        assert isinstance(meetings, list)
+        return Stand(centre, tuple(tuple(tuple(row) for row in rows) for rows in meetings), bool(is_first))
+
+
+def first_stand(space: Space) -> Stand:
+    """At the base, every choice against every other."""
+    sizes = [len(dimension.choices) for dimension in space.dimensions if dimension.choices]
+    return Stand(_listed(space, space.default_values), tuple(_even(size) for size in sizes), is_first=True)
+
+
+def stand_of(model: ResponseModel, best: tuple[Value, ...]) -> Stand:
+    """At the model's maximum ``best``, choices by the posterior."""
+    meetings = tuple(
+        _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
+    )
+    return Stand(_listed(model.space, best), meetings, is_first=False)
+
+
+def _listed(space: Space, values: Sequence[Value]) -> tuple[Value, ...]:
+    """The nearest set of values that the dimensions list; the base may lie between or beyond them."""
+    return tuple(
+        (value if value in dimension.choices else dimension.choices[0])
+        if dimension.choices
+        else dimension.value_at(dimension.coordinate(value))
+        for dimension, value in zip(space.dimensions, values, strict=True)
+    )
+
+
+def _even(size: int) -> tuple[tuple[float, ...], ...]:
+    each = 1 / (size * (size - 1))
+    return tuple(tuple(0.0 if one == other else each for other in range(size)) for one in range(size))
+
+
+def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    """How often two independent draws name each choice as the best, and each as the best of the others."""
+    size = effects.shape[1]
+    best = np.bincount(effects.argmax(axis=1), minlength=size) / len(effects)
+    found = np.zeros((size, size))
+    for one in range(size):
+        others = effects.copy()
+        others[:, one] = -np.inf
+        found[one] = best[one] * np.bincount(others.argmax(axis=1), minlength=size) / len(effects)
+    # Which of the two sets has which choice must not tell anything.
+    found = (1 - EVEN_SHARE) * (found + found.T) / 2 + EVEN_SHARE * np.array(_even(size))
+    return tuple(tuple(round(float(share), MEETING_DIGITS) for share in row) for row in found)
+
+
+def half_width(pairs: int) -> float:
+    """How far from its middle the sets of a duel lie, in ranges, when so many pairs were played before it."""
+    width = HALF_WIDTH * ((pairs + 1) / HALF_WIDTH_PAIRS) ** -HALF_WIDTH_DECAY
+    return min(max(width, NARROWEST), WIDEST)
 
 
 def pairs_of_a_duel(games: int) -> int:
@@ -93,91 +138,34 @@ def draws(seed: int, number: int, count: int) -> list[float]:
     return found[:count]
 
 
-class Walk:
-    """The centre and the preferences, from which duels are laid out and which learn from their results."""
-
-    def __init__(self, space: Space, schedule: Schedule, seed: int) -> None:
-        self.schedule = schedule
-        self._space = space
-        self._seed = seed
-        self.centre: list[float] = []
-        """Coordinates in the ranges, 0 to 1; meaningless for a dimension of choices."""
-        self.preferences: list[list[float]] = []
-        """Of every choice, in natural units; empty for a range."""
-        self.restart()
-
-    def restart(self) -> None:
-        """Go back to the base, without preferences."""
-        self.centre = list(self._space.coordinates(self._space.default_values))
-        self.preferences = [[0.0] * len(dimension.choices) for dimension in self._space.dimensions]
-
-    def values(self) -> tuple[Value, ...]:
-        """The set at the centre: whole numbers rounded, of choices the preferred ones."""
-        return tuple(
-            self._preferred(place) if dimension.choices else dimension.value_at(self.centre[place])
-            for place, dimension in enumerate(self._space.dimensions)
-        )
-
-    def _preferred(self, place: int) -> Value:
-        """The choice with the highest preference; the base's if several are equal."""
-        dimension, own = self._space.dimensions[place], self.preferences[place]
-        base = self._space.default_values[place]
-        best = max(own)
-        if base in dimension.choices and own[dimension.choices.index(base)] == best:
-            return base
-        return dimension.choices[own.index(best)]
-
-    def lay_out(self, number: int) -> Duel:
-        """The sets of duel ``number`` around the centre as it is now."""
-        dimensions = self._space.dimensions
-        drawn = draws(self._seed, number, 1 + 3 * len(dimensions))
-        from_centre = drawn[0] < self.schedule.curvature_share
-        distance = self.schedule.perturbation(number)
-        first: list[Value] = []
-        second: list[Value] = []
-        for place, dimension in enumerate(dimensions):
-            one, two, three = drawn[1 + 3 * place : 4 + 3 * place]
-            if dimension.choices:
-                first.append(self._drawn_choice(place, one))
-                second.append(self._drawn_choice(place, two))
-                continue
-            aside = distance if one < 0.5 else -distance
-            centre = self.centre[place]
-            first.append(dimension.value_at(centre + aside, three))
-            second.append(dimension.value_at(centre if from_centre else centre - aside, 1 - three))
-        return Duel(number, self._space.effective_values(first), self._space.effective_values(second))
-
-    def _drawn_choice(self, place: int, drawn: float) -> Value:
-        choices = self._space.dimensions[place].choices
-        own = self.preferences[place]
-        weights = [math.exp(value - max(own)) for value in own]
-        total = sum(weights)
-        for choice, weight in zip(choices, weights, strict=True):
-            drawn -= EXPLORATION / len(choices) + (1 - EXPLORATION) * weight / total
-            if drawn < 0:
-                return choice
-        return choices[-1]
-
-    def learn(self, duel: Duel, score: float, pairs: int | None = None) -> None:
-        """Move towards the winner; ``score`` is the first set's mean score of a pair, 0 to 1.
-
-        A move is a function of the duel and its result alone, up to the ends of the ranges.
-        """
-        excess = (score - 0.5) * (self.schedule.pairs if pairs is None else pairs)
-        dimensions = self._space.dimensions
-        drawn = draws(self._seed, duel.number, 1 + 3 * len(dimensions))
-        move = self.schedule.step(duel.number) * 4 * excess  # games won minus games lost
-        for place, dimension in enumerate(dimensions):
-            if dimension.choices:
-                for value, sign in ((duel.first[place], 1), (duel.second[place], -1)):
-                    self.preferences[place][dimension.choices.index(value)] += sign * PREFERENCE_STEP * excess
-                continue
-            if duel.first[place] != duel.second[place]:
-                aside = move if drawn[1 + 3 * place] < 0.5 else -move
-                self.centre[place] = min(max(self.centre[place] + aside, 0.0), 1.0)
+def lay_out(space: Space, seed: int, stand: Stand, number: int, pairs: int) -> Duel:
+    """The sets of duel ``number``, before which so many pairs were played."""
+    drawn = draws(seed, number, 3 * len(space.dimensions))
+    width = half_width(pairs)
+    shift = FIRST_SHIFT if stand.is_first else SHIFT_SHARE * width
+    meetings = iter(stand.meetings)
+    first: list[Value] = []
+    second: list[Value] = []
+    for place, dimension in enumerate(space.dimensions):
+        one, two, three = drawn[3 * place : 3 * place + 3]
+        if dimension.choices:
+            ours, theirs = _drawn_meeting(next(meetings), one)
+            first.append(dimension.choices[ours])
+            second.append(dimension.choices[theirs])
+            continue
+        middle = dimension.coordinate(stand.centre[place]) + shift * (2 * two - 1)
+        middle = min(max(middle, width), 1 - width)
+        aside = width if one < 0.5 else -width
+        first.append(dimension.value_at(middle + aside, three))
+        second.append(dimension.value_at(middle - aside, 1 - three))
+    return Duel(number, space.effective_values(first), space.effective_values(second))
 
 
-def tail_average(centres: Sequence[Sequence[float]]) -> list[float]:
-    """The mean of the later half of the centres."""
-    later = centres[len(centres) // 2 :]
-    return [sum(column) / len(later) for column in zip(*later, strict=True)]
+def _drawn_meeting(meetings: tuple[tuple[float, ...], ...], drawn: float) -> tuple[int, int]:
+    cells = [(one, other) for one in range(len(meetings)) for other in range(len(meetings)) if one != other]
+    left = drawn * sum(meetings[one][other] for one, other in cells)
+    for cell in cells:
+        left -= meetings[cell[0]][cell[1]]
+        if left < 0:
+            return cell
+    return cells[-1]

@@ -1,21 +1,18 @@
-"""The playoff: the last tenth of a study's games decides between the few sets that may be recommended.
+"""The playoff: the last tenth of a study's games decides between the model's maximum and the base.
 
-The response model alone can extrapolate badly where ranges are far too wide, the walk's average is safe but late, and
-the base needs no change at all. So the three meet, and the decision weighs what the model believes of their
-differences, with an allowance for what its shape cannot express, by what they scored against each other.
+The response model alone can extrapolate badly where ranges are far too wide, and of many sets the one it likes best is
+partly the luckiest. So that set meets the base once more, and the decision weighs what the model believes of their
+difference, with an allowance for what its shape cannot express, by these games.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-import numpy as np
-
 from arena.statistics import NATURAL_TO_ELO
-from tuning.response import Array, ResponseModel, Values
+from tuning.response import ResponseModel, Values
 
 SHARE = 0.1
 """Of the budget."""
@@ -25,6 +22,8 @@ MISFIT_SHARE = 0.15
 """Standard deviation of what the model's shape misses, as a share of the difference that it predicts."""
 MISFIT_ELO = 3.0
 """The same in Elo, however small the difference."""
+LEAST_SLOPE = 1e-3
+"""Of the score by the difference in natural units: beyond, games say nothing of it."""
 
 
 @dataclass(frozen=True)
@@ -32,67 +31,39 @@ class Decision:
     """What the games of a study recommend."""
 
     values: Values
+    """The model's maximum, or the base."""
+    is_base: bool
     gain: float
-    """Expected Elo against the base."""
+    """Expected Elo against the base; 0 of the base itself."""
     deviation: float
     """Its standard deviation."""
-    kind: str
-    """Which of the finalists it is."""
-    finalists: tuple[tuple[str, Values], ...]
-    gains: tuple[float, ...]
-    """Expected Elo of each finalist against the base."""
+    believed: float
+    """What the model alone expected of its maximum, in Elo against the base."""
+    pairs: int
+    """Played in the playoff."""
 
     def interval(self) -> tuple[float, float]:
         """Bounds of the gain, 90 %."""
         return self.gain - INTERVAL_90 * self.deviation, self.gain + INTERVAL_90 * self.deviation
 
 
-def pairings(finalists: int) -> list[tuple[int, int]]:
-    """Who meets whom, in turn."""
-    return list(itertools.combinations(range(finalists), 2))
+def decide(model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.5) -> Decision:
+    """Choose between the model's maximum and the base, after so many pairs with that mean score of the maximum.
 
-
-def decide(
-    model: ResponseModel,
-    finalists: Sequence[tuple[str, Values]],
-    results: Mapping[tuple[int, int], tuple[int, float]],
-) -> Decision:
-    """Choose among finalists, of which the base is the last.
-
-    ``results`` has for places in ``finalists`` (one, other) the pairs played and the first's mean score. The model's
-    belief about the differences from the base is a normal prior; the playoff's scores update it.
+    The model's belief about the difference is a normal prior; the playoff's score updates it.
     """
-    sets = [values for _, values in finalists]
-    mean, covariance = _belief(model, sets)
-    for (one, other), (pairs, score) in results.items():
-        if not pairs:
-            continue
-        contrast = np.zeros(len(sets))
-        contrast[one], contrast[other] = 1.0, -1.0
-        expected = float(contrast @ mean) / NATURAL_TO_ELO
-        slope = max(1e-3, 1 / (2 + np.exp(expected) + np.exp(-expected)))
-        noise = model.dispersion * slope / pairs / slope**2 * NATURAL_TO_ELO**2
-        surprise = (score - 1 / (1 + np.exp(-expected))) / slope * NATURAL_TO_ELO
-        gain = covariance @ contrast / (contrast @ covariance @ contrast + noise)
-        mean = mean + gain * surprise
-        covariance = covariance - np.outer(gain, contrast @ covariance)
-    chosen = int(np.argmax(mean - mean[-1]))
-    if mean[chosen] <= mean[-1]:
-        chosen = len(sets) - 1
-    kind, values = finalists[chosen]
-    deviation = 0.0 if chosen == len(sets) - 1 else float(np.sqrt(max(covariance[chosen, chosen], 0.0)))
-    return Decision(
-        values, float(mean[chosen]), deviation, kind, tuple(finalists), tuple(float(value) for value in mean)
-    )
-
-
-def _belief(model: ResponseModel, sets: Sequence[Values]) -> tuple[Array, Array]:
-    """The model's mean and covariance of each set minus the last one, with an allowance for its shape."""
-    points = np.array([model.space.coordinates(values) for values in sets], float)
-    features = model.features(points)
-    change = features - features[-1]
-    mean = change @ model.coefficients
-    covariance = change @ model.covariance @ change.T
-    misfit = MISFIT_ELO**2 + (MISFIT_SHARE * mean) ** 2
-    misfit[-1] = 0.0
-    return mean, covariance + np.diag(misfit)
+    base = model.space.default_values
+    believed, deviation = model.difference(best, base)
+    gain, variance = believed, deviation**2 + MISFIT_ELO**2 + (MISFIT_SHARE * believed) ** 2
+    if best == base:
+        return Decision(base, True, 0.0, 0.0, 0.0, pairs)
+    if pairs:
+        expected = gain / NATURAL_TO_ELO
+        slope = max(LEAST_SLOPE, 1 / (2 + math.exp(expected) + math.exp(-expected)))
+        noise = model.dispersion / slope / pairs * NATURAL_TO_ELO**2
+        surprise = (score - 1 / (1 + math.exp(-expected))) / slope * NATURAL_TO_ELO
+        weight = variance / (variance + noise)
+        gain, variance = gain + weight * surprise, variance * (1 - weight)
+    if gain <= 0:
+        return Decision(base, True, 0.0, 0.0, believed, pairs)
+    return Decision(best, False, gain, math.sqrt(variance), believed, pairs)

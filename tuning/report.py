@@ -204,8 +204,8 @@ def optimism_sentence(tuned: Tuned) -> str:
     low, high = found.interval()
     choice = (
         "Recommended is the base itself: nothing else is expected to be stronger."
-        if found.kind == "base"
-        else f"Recommended is the {found.kind}: {signed(found.gain)} Elo expected, 90 % interval "
+        if found.is_base
+        else f"Recommended is the model's maximum: {signed(found.gain)} Elo expected, 90 % interval "
         f"{interval_text(low, high)}."
     )
     if best is None:
@@ -276,9 +276,7 @@ def _validation_blocks(tuned: Tuned) -> tuple[Any, ...]:
 def _tuning_facts(tuned: Tuned) -> tuple[tuple[str, str], ...]:
     spec = tuned.spec
     budget = f"{spec.budget.games} games" if spec.budget.games is not None else f"{spec.budget.seconds:g} seconds"
-    method = (
-        f"duels, the centre moves after every {spec.batch}" if spec.sampler == "duel" else f"sampler {spec.sampler}"
-    )
+    method = "duels around the model's maximum" if spec.sampler == "duel" else f"sampler {spec.sampler}"
     early = "; ended early, little was left to gain" if tuned.stopped_early else ""
     storage = STORAGE_TEXT if spec.storage is None else "a shared storage holds the rounds as trials of an Optuna study"
     return (
@@ -340,7 +338,7 @@ def tuning_data(tuned: Tuned) -> dict[str, Any]:
             "changed": {
                 name: value for name, value in tuned.recommended.items() if value != tuned.spec.space.default[name]
             },
-            "kind": found.kind,
+            "kind": "base" if found.is_base else "model maximum",
             "expected_elo": found.gain,
             "deviation": found.deviation,
             "low": low,

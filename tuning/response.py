@@ -1,10 +1,14 @@
 """The response model: Elo against the base as a function of the parameters, fitted to every game of a study.
 
-A pair's score between two sets is logistic in the difference of their Elo, and Elo is a quadratic function of the
-coordinates of whole numbers plus an effect for every choice. Priors are normal: curvature downwards of one common size
-(which the games choose, by the marginal likelihood), mild interactions, slopes such that the maximum lies about the
-ranges, effects of choices of some tens of Elo. The posterior is the normal one around its mode, with the dispersion of
-pair scores as it is observed (pairs vary less than games because of draws and openings).
+A pair's score between two sets is logistic in the difference of their Elo. Over whole numbers, Elo is a hill with one
+summit: every dimension has the place of its summit, a curvature that is positive, a skew that makes one slope steeper
+than the other, and mild interactions with the others; every choice has an effect. The belief before any game: summits
+lie about the middle of the ranges, curvatures are log-normal about a common size that the games tell, skews,
+interactions and effects are moderate. The posterior is the normal one around its mode in these terms, carried as draws,
+with the dispersion of pair scores as it is observed (pairs vary less than games because of draws and openings).
+
+That curvatures are positive and summits inside the ranges is worth more than it seems: a quadratic with free
+coefficients takes every dimension that the games say little of for a slope, and recommends an end of its range.
 
 What to recommend is the maximum of the posterior mean inside what was sampled, never the best observed result: among
 many noisy results the best one is mostly the luckiest.
@@ -15,7 +19,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,38 +30,43 @@ from tuning.space import Space
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
 
-CURVATURES = (100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0)
-"""Elo over range squared: candidates for the common size of the curvature."""
-TYPICAL_CURVATURE = 600.0
-"""Median of the log-normal belief about it."""
-CURVATURE_BELIEF = 1.0
-"""Standard deviation of its logarithm."""
-SLOPE_SHARE = 0.25
-"""Standard deviation of a slope over the curvature: how far the maximum may lie from the reference, in ranges."""
-INTERACTION_SHARE = 0.15
-"""Standard deviation of a mixed derivative over the curvature."""
-CHOICE_DEVIATION = 20.0
+SUMMIT, SUMMIT_DEVIATION = 0.5, 0.3
+"""Of a range: where its summit is believed to lie."""
+LOG_CURVATURE = math.log(400.0)
+"""Logarithm of Elo over range squared: the common size of the curvatures is believed to be this."""
+COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
+"""Standard deviations of the common size and of each curvature about it, in natural logarithms."""
+LEAST_LOG_CURVATURE, LARGEST_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
+INTERACTION_DEVIATION = 0.15
+"""Of a mixed derivative over the geometric mean of the two curvatures."""
+SKEW_DEVIATION = 0.15
+"""Of the part by which a slope is steeper, or flatter, far from the summit."""
+SKEW_WIDTH = 0.3
+"""Of a range: how far from the summit a skew shows."""
+CHOICE_DEVIATION = 40.0
 """Elo: standard deviation of the effect of a choice."""
 TYPICAL_DISPERSION = 0.3
 """Variance of a pair's score over p (1 - p); 1 for a single game without draws."""
 DISPERSION_WEIGHT = 50.0
 """Pairs that the belief in it counts for."""
+DRAWS = 256
+"""Of the posterior; even, every draw has its mirror image."""
 TRUST_QUANTILE = 0.02
 """The trust region reaches from this quantile of the sampled coordinates to its mirror image."""
 SWEEPS = 20
-NEWTON_STEPS = 25
-NEWTON_PRECISION = 1e-3
-"""Elo: a change below it ends the iteration."""
+MOST_STEPS = 60
+SMALLEST_GAIN = 1e-3
+"""In the logarithm of the posterior: a step that gains less ends the search for its mode."""
+FIRST_DAMPING, LEAST_DAMPING, LARGEST_DAMPING = 1.0, 1e-6, 1e6
+"""Of the search's steps (Levenberg and Marquardt)."""
 LARGEST_LOGIT = 20.0
-REMAINING_POINTS, REMAINING_DRAWS = 2000, 200
-"""Sets and posterior draws from which the gain that remains is estimated."""
+REMAINING_POINTS = 2000
+"""Sets over which the gain that remains is estimated."""
 IMPORTANCE_POINTS = 1000
 """Sets over which importance is computed."""
 IMPORTANCE_SLICES = 20
 FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
 """Of Optuna's evaluator: with its defaults and all points it takes most of a minute."""
-JITTER = 1e-6
-"""Elo squared: keeps a covariance positive."""
 MOST_CANDIDATES = 41
 """Values of one range that a sweep compares."""
 
@@ -115,124 +123,169 @@ class Evidence:
         return low, np.quantile(sampled, 1 - TRUST_QUANTILE, axis=0)
 
 
-@dataclass(frozen=True)
+class _Shape:
+    """How the terms of the hill lie in one vector: summits, logarithms of curvatures, interactions, skews, effects."""
+
+    def __init__(self, space: Space) -> None:
+        self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
+        self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
+        self.sizes = [len(space.dimensions[place].choices) for place in self.choices]
+        self.count = len(self.ordered)
+        self.one, self.other = np.triu_indices(self.count, 1)
+        count, crossed = self.count, len(self.one)
+        self.summits = slice(0, count)
+        self.curvatures = slice(count, 2 * count)
+        self.interactions = slice(2 * count, 2 * count + crossed)
+        self.skews = slice(2 * count + crossed, 3 * count + crossed)
+        self.effects = slice(3 * count + crossed, 3 * count + crossed + sum(self.sizes))
+        self.terms = self.effects.stop
+
+    def effects_of(self, place: int) -> slice:
+        """Where the effects of one dimension's choices lie among all effects."""
+        before = self.choices.index(place)
+        start = sum(self.sizes[:before])
+        return slice(start, start + self.sizes[before])
+
+    def prior(self) -> tuple[Array, Array]:
+        """Mean and precision of all terms before any game."""
+        mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
+        mean[self.summits], deviation[self.summits] = SUMMIT, SUMMIT_DEVIATION
+        mean[self.curvatures], deviation[self.curvatures] = LOG_CURVATURE, OWN_DEVIATION
+        deviation[self.interactions] = INTERACTION_DEVIATION
+        deviation[self.skews] = SKEW_DEVIATION
+        deviation[self.effects] = CHOICE_DEVIATION
+        covariance = np.diag(deviation**2)
+        covariance[self.curvatures, self.curvatures] += COMMON_DEVIATION**2
+        return mean, np.asarray(np.linalg.inv(covariance), float)
+
+    def hessians(self, terms: Array) -> Array:
+        """The matrix of curvatures and mixed derivatives, shape (..., dimensions, dimensions)."""
+        root = np.exp(terms[..., self.curvatures] / 2)
+        matrix = np.zeros((*terms.shape[:-1], self.count, self.count))
+        matrix[..., self.one, self.other] = matrix[..., self.other, self.one] = terms[..., self.interactions]
+        return np.asarray((matrix + np.eye(self.count)) * root[..., :, None] * root[..., None, :], float)
+
+    def indicators(self, points: Array) -> Array:
+        """Which choice every point has, shape (points, effects)."""
+        columns = [
+            points[:, place, None] == np.arange(size) for place, size in zip(self.choices, self.sizes, strict=True)
+        ]
+        return np.concatenate(columns, axis=1).astype(float) if columns else np.zeros((len(points), 0))
+
+    def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
+        """Elo of the points, shape (points,), and its derivatives by every term, shape (points, terms)."""
+        skews, hessian = terms[self.skews], self.hessians(terms)
+        apart = points[:, self.ordered] - terms[self.summits]
+        bend = np.tanh(apart / SKEW_WIDTH)
+        bent = apart * (1 + skews * bend)
+        pull = bent @ hessian
+        indicators = self.indicators(points)
+        elo = -0.5 * (bent * pull).sum(axis=1) + indicators @ terms[self.effects]
+        root = np.exp(terms[self.curvatures] / 2)
+        by_apart = 1 + skews * (bend + apart * (1 - bend * bend) / SKEW_WIDTH)
+        crossed = -(root[self.one] * root[self.other]) * bent[:, self.one] * bent[:, self.other]
+        slopes = [pull * by_apart, -0.5 * bent * pull, crossed, -pull * apart * bend, indicators]
+        return elo, np.concatenate(slopes, axis=1)
+
+
 class ResponseModel:
     """Elo as a function of the set, with its uncertainty. Only differences between sets mean anything."""
 
-    space: Space
-    reference: Array
-    """Coordinates around which the function is written, shape (dimensions,)."""
-    coefficients: Array
-    """Posterior mean: slopes, curvatures, interactions, effects of choices."""
-    covariance: Array
-    curvature: float
-    """Common size of the curvatures that the games chose, in Elo over range squared."""
-    dispersion: float
+    def __init__(self, space: Space, terms: Array, dispersion: float) -> None:
+        self.space = space
+        self.dispersion = dispersion
+        """Variance of a pair's score over p (1 - p)."""
+        self._shape = _Shape(space)
+        self._summits = terms[:, None, self._shape.summits]
+        self._skews = terms[:, None, self._shape.skews]
+        self._hessians = self._shape.hessians(terms)
+        self._effects = terms[:, self._shape.effects]
 
-    def features(self, points: Array) -> Array:
-        """What the coefficients multiply, shape (points, coefficients), of coordinates (points, dimensions)."""
-        return _features(self.space, points, self.reference)
+    def elo(self, points: Array) -> Array:
+        """Elo of coordinates (points, dimensions) by every draw of the posterior, shape (points, draws)."""
+        apart = points[None, :, self._shape.ordered] - self._summits
+        bent = apart * (1 + self._skews * np.tanh(apart / SKEW_WIDTH))
+        elo = -0.5 * ((bent @ self._hessians) * bent).sum(axis=2)
+        return np.asarray(elo.T + self._shape.indicators(points) @ self._effects.T, float)
+
+    def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
+        """Elo of each set minus another's (default: the base) by every draw, shape (sets, draws)."""
+        other = self.space.default_values if against is None else against
+        elo = self.elo(np.array([self.space.coordinates(values) for values in (*sets, other)], float))
+        return np.asarray(elo[:-1] - elo[-1], float)
 
     def gain(self, sets: Sequence[Values], against: Values | None = None) -> tuple[Array, Array]:
         """Posterior mean and standard deviation, in Elo, of each set minus another (default: the base)."""
-        other = self.space.default_values if against is None else against
-        points = np.array([self.space.coordinates(values) for values in sets], float)
-        start = np.array([self.space.coordinates(other)], float)
-        change = self.features(points) - self.features(start)
-        mean = change @ self.coefficients
-        variance = np.einsum("ij,jk,ik->i", change, self.covariance, change)
-        return mean, np.sqrt(np.maximum(variance, 0.0))
+        found = self.draws(sets, against)
+        return found.mean(axis=1), found.std(axis=1)
 
     def difference(self, one: Values, other: Values) -> tuple[float, float]:
         """The same of a single pair of sets."""
         mean, deviation = self.gain([one], other)
         return float(mean[0]), float(deviation[0])
 
+    def effects(self, place: int) -> Array:
+        """Elo of every choice of a dimension by every draw, shape (draws, choices), up to a constant."""
+        return self._effects[:, self._shape.effects_of(place)]
 
-def fit(evidence: Evidence, reference: Sequence[float] | None = None) -> ResponseModel:
-    """The model of all results, written around ``reference`` (coordinates; default: the base)."""
-    space = evidence.space
-    around = np.array(space.coordinates(space.default_values) if reference is None else reference, float)
+
+def fit(evidence: Evidence) -> ResponseModel:
+    """The model of all results."""
+    shape = _Shape(evidence.space)
     first, second, pairs, scores = evidence.arrays()
-    design = (_features(space, first, around) - _features(space, second, around)) / NATURAL_TO_ELO
-    dispersion = TYPICAL_DISPERSION
-    best: tuple[float, float, Array, Array] | None = None
-    for curvature in CURVATURES:
-        mean, precision = _prior(space, curvature)
-        found, hessian, likelihood = _mode(design, pairs, scores, mean, precision, dispersion)
-        belief = (math.log(curvature / TYPICAL_CURVATURE) / CURVATURE_BELIEF) ** 2 / 2
-        evidence_of_size = likelihood - belief
-        if best is None or evidence_of_size > best[0]:
-            best = (evidence_of_size, curvature, found, hessian)
-    assert best is not None
-    _, curvature, found, hessian = best
-    dispersion = _dispersion(design, pairs, scores, found)
-    mean, precision = _prior(space, curvature)
-    found, hessian, _ = _mode(design, pairs, scores, mean, precision, dispersion)
-    return ResponseModel(space, around, found, np.asarray(np.linalg.inv(hessian), float), curvature, dispersion)
+    mean, precision = shape.prior()
 
+    def expectation(terms: Array) -> tuple[Array, Array]:
+        one, one_slopes = shape.elo_with_slopes(terms, first)
+        other, other_slopes = shape.elo_with_slopes(terms, second)
+        logits = np.clip((one - other) / NATURAL_TO_ELO, -LARGEST_LOGIT, LARGEST_LOGIT)
+        return 1 / (1 + np.exp(-logits)), (one_slopes - other_slopes) / NATURAL_TO_ELO
 
-def _ordered(space: Space) -> list[int]:
-    return [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
+    def posterior(terms: Array, expected: Array, dispersion: float) -> float:
+        surprise = terms - mean
+        likelihood = (pairs * (scores * np.log(expected) + (1 - scores) * np.log(1 - expected))).sum() / dispersion
+        return float(likelihood - surprise @ precision @ surprise / 2)
 
+    def mode(terms: Array, dispersion: float) -> tuple[Array, Array, Array]:
+        """The mode, the negated second derivatives there (Gauss and Newton), and what is expected of each result."""
+        damping = FIRST_DAMPING
+        expected, slopes = expectation(terms)
+        value = posterior(terms, expected, dispersion)
+        for _ in range(MOST_STEPS):
+            weights = pairs * expected * (1 - expected) / dispersion
+            hessian = (slopes * weights[:, None]).T @ slopes + precision
+            gradient = slopes.T @ (pairs * (scores - expected) / dispersion) - precision @ (terms - mean)
+            step = np.linalg.solve(hessian + damping * np.diag(np.diag(hessian)), gradient)
+            there = _bounded(shape, terms + step)
+            there_expected, there_slopes = expectation(there)
+            there_value = posterior(there, there_expected, dispersion)
+            if there_value > value:
+                gained = there_value - value
+                terms, expected, slopes, value = there, there_expected, there_slopes, there_value
+                damping = max(damping / 4, LEAST_DAMPING)
+                if gained < SMALLEST_GAIN:
+                    break
+            else:
+                damping *= 4
+                if damping > LARGEST_DAMPING:
+                    break
+        weights = pairs * expected * (1 - expected) / dispersion
+        return terms, (slopes * weights[:, None]).T @ slopes + precision, expected
 
-def _features(space: Space, points: Array, reference: Array) -> Array:
-    ordered = _ordered(space)
-    apart = points[:, ordered] - reference[ordered]
-    one, other = np.triu_indices(len(ordered), 1)
-    columns = [apart, -0.5 * apart * apart, -apart[:, one] * apart[:, other]]
-    for place, dimension in enumerate(space.dimensions):
-        if dimension.choices:
-            columns.append((points[:, place, None] == np.arange(len(dimension.choices))).astype(float))
-    return np.concatenate(columns, axis=1)
-
-
-def _prior(space: Space, curvature: float) -> tuple[Array, Array]:
-    """Means and precisions (inverse variances) of the coefficients."""
-    ordered = len(_ordered(space))
-    crossed = ordered * (ordered - 1) // 2
-    choices = sum(len(dimension.choices) for dimension in space.dimensions)
-    mean = np.concatenate([np.zeros(ordered), np.full(ordered, curvature), np.zeros(crossed + choices)])
-    deviation = np.concatenate(
-        [
-            np.full(ordered, SLOPE_SHARE * curvature),
-            np.full(ordered, curvature),
-            np.full(crossed, INTERACTION_SHARE * curvature),
-            np.full(choices, CHOICE_DEVIATION),
-        ]
-    )
-    return mean, deviation**-2
-
-
-def _mode(
-    design: Array, pairs: Array, scores: Array, mean: Array, precision: Array, dispersion: float
-) -> tuple[Array, Array, float]:
-    """The posterior's mode, its Hessian there, and the logarithm of the marginal likelihood up to a constant."""
-    found = mean.copy()
-    for _ in range(NEWTON_STEPS):
-        expected = _logistic(design @ found)
-        weight = pairs * expected * (1 - expected) / dispersion
-        hessian = (design * weight[:, None]).T @ design + np.diag(precision)
-        gradient = design.T @ (pairs * (scores - expected) / dispersion) - precision * (found - mean)
-        change = np.linalg.solve(hessian, gradient)
-        found = found + change
-        if np.abs(change).max(initial=0.0) < NEWTON_PRECISION:
-            break
-    expected = _logistic(design @ found)
-    likelihood = (pairs * (scores * np.log(expected) + (1 - scores) * np.log(1 - expected))).sum() / dispersion
-    surprise = (precision * (found - mean) ** 2).sum()
-    volume = np.log(precision).sum() - np.linalg.slogdet(hessian)[1]
-    return found, hessian, float(likelihood + (volume - surprise) / 2)
-
-
-def _logistic(logits: Array) -> Array:
-    return np.asarray(1 / (1 + np.exp(-np.clip(logits, -LARGEST_LOGIT, LARGEST_LOGIT))), float)
-
-
-def _dispersion(design: Array, pairs: Array, scores: Array, found: Array) -> float:
-    expected = _logistic(design @ found)
+    found, _, expected = mode(mean, TYPICAL_DISPERSION)
     observed = float((pairs * (scores - expected) ** 2 / (expected * (1 - expected))).sum())
-    return (DISPERSION_WEIGHT * TYPICAL_DISPERSION + observed) / (DISPERSION_WEIGHT + len(pairs))
+    dispersion = (DISPERSION_WEIGHT * TYPICAL_DISPERSION + observed) / (DISPERSION_WEIGHT + len(pairs))
+    found, hessian, _ = mode(found, dispersion)
+    noise = np.random.Generator(np.random.PCG64(0)).standard_normal((DRAWS // 2, shape.terms))
+    apart = np.linalg.solve(np.linalg.cholesky(hessian).T, np.concatenate([noise, -noise]).T).T
+    return ResponseModel(evidence.space, _bounded(shape, found + apart), dispersion)
+
+
+def _bounded(shape: _Shape, terms: Array) -> Array:
+    """The terms with curvatures that are within reason; others may be anything."""
+    bounded = terms.copy()
+    bounded[..., shape.curvatures] = np.clip(terms[..., shape.curvatures], LEAST_LOG_CURVATURE, LARGEST_LOG_CURVATURE)
+    return bounded
 
 
 def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[Values]) -> Values:
@@ -320,9 +373,9 @@ def _forest_shares(space: Space, sets: Sequence[Values], elo: Array) -> dict[str
 
 
 def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], best: Values) -> float:
-    """Elo that perfect knowledge of the model's coefficients would gain over ``best``: mean over the posterior.
+    """Elo that perfect knowledge of the model's terms would gain over ``best``: mean over the posterior.
 
-    The posterior and the region are sampled by fixed quasi-random draws, so that the same model gives the same number.
+    The region is sampled by fixed pseudo-random draws, so that the same model gives the same number.
     """
     generator = np.random.Generator(np.random.PCG64(0))
     low, high = region
@@ -330,12 +383,8 @@ def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], b
     for place, dimension in enumerate(model.space.dimensions):
         if dimension.choices:
             points[:, place] = generator.integers(len(dimension.choices), size=REMAINING_POINTS)
-    here = np.array([model.space.coordinates(best)], float)
-    change = model.features(points) - model.features(here)
-    root = np.linalg.cholesky(model.covariance + JITTER * np.eye(len(model.covariance)))
-    noise = generator.standard_normal((REMAINING_DRAWS, len(model.coefficients)))
-    gains = change @ (model.coefficients + noise @ root.T).T
-    return float(np.maximum(gains.max(axis=0), 0.0).mean())
+    here = model.elo(np.array([model.space.coordinates(best)], float))
+    return float(np.maximum((model.elo(points) - here).max(axis=0), 0.0).mean())
 
 
 def _candidates(space: Space, place: int, region: tuple[Array, Array]) -> list[Value]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +15,7 @@ from arena.records import GameJob, Pairing, PlayerSpec
 from arena.statistics import Pentanomial
 from arena.store import Store
 from arena.tournament import is_reproducible
-from tuning.duels import CURVATURE_SHARE, LAG_BATCHES, Duel, Schedule, pairs_of_a_duel
+from tuning.duels import Duel, pairs_of_a_duel
 from tuning.matches import REFERENCE, VARIANT, Runner
 from tuning.playoff import SHARE
 from tuning.response import Values
@@ -44,7 +43,6 @@ class Round:
     """Pairs of each duel."""
     first_pair: int
     """Place of its first pair in the schedule."""
-    schedule: Schedule
 
     @property
     def pairs(self) -> int:
@@ -67,27 +65,22 @@ def walk_pairs(games: int) -> int:
     return games // 2 - int(games // 2 * SHARE)
 
 
-def rounds_of(
-    spec: TuningSpec, games: int, before: Sequence[Round] = (), curvature_share: float = CURVATURE_SHARE
-) -> tuple[Round, ...]:
+def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
     """The rounds of a budget in games; those in ``before`` were played under another estimate of it and stay."""
     pairs = walk_pairs(games)
     if spec.sampler != "duel":
         each = trial_pairs(spec, pairs)
-        return tuple(Round(number, number, 1, each, number * each, Schedule(1, each)) for number in range(spec.trials))
+        return tuple(Round(number, number, 1, each, number * each) for number in range(spec.trials))
     spent_duels = sum(one.duels for one in before)
     spent_pairs = sum(one.pairs for one in before)
     duel_pairs = pairs_of_a_duel(games)
     left = max(0, pairs - spent_pairs) // duel_pairs
-    schedule = Schedule(spent_duels + left, duel_pairs, curvature_share)
     wanted = spec.round_pairs or min(USUAL_ROUND_PAIRS, max(1, pairs // FEWEST_ROUNDS))
-    each = max(1, round(wanted / duel_pairs / spec.batch)) * spec.batch
+    each = max(1, round(wanted / duel_pairs))
     found = list(before)
     for start in range(0, left, each):
         duels = min(each, left - start)
-        found.append(
-            Round(len(found), spent_duels + start, duels, duel_pairs, spent_pairs + start * duel_pairs, schedule)
-        )
+        found.append(Round(len(found), spent_duels + start, duels, duel_pairs, spent_pairs + start * duel_pairs))
     return tuple(found)
 
 
@@ -114,46 +107,19 @@ class DuelGames:
         }
         """By game number: points of the duel's first set, and the two sets."""
 
-    def play(
-        self,
-        batches: Iterator[list[Placed]],
-        learn: Callable[[list[tuple[Placed, Pentanomial]]], None],
-        runner: Runner,
-        finished: Callable[[], None],
-    ) -> bool:
-        """Play batch after batch; False if games are left unplayed.
-
-        A batch is drawn from ``batches`` when all but the ``LAG_BATCHES`` before it were given to ``learn``, no sooner
-        and no later, so that nothing depends on which game ends first.
-        """
-        waiting: deque[list[Placed]] = deque()
-        is_exhausted = False
+    def play(self, duels: Sequence[Placed], runner: Runner, finished: Callable[[], None]) -> bool:
+        """Play what the store lacks of some duels; False if games are left unplayed."""
         reproducible: dict[str, bool] = {}
         sets: dict[str, Duel] = {}
 
-        def jobs() -> Iterator[GameJob | None]:
-            nonlocal is_exhausted
-            while True:
-                if not is_exhausted and len(waiting) <= LAG_BATCHES:
-                    batch = next(batches, None)
-                    if batch is None:
-                        is_exhausted = True
-                        continue
-                    waiting.append(batch)
-                    for placed in batch:
-                        for job in self._missing(placed):
-                            sets[job.key] = placed.duel
-                            reproducible[job.key] = is_reproducible(job.first, job.second)
-                            yield job
-                elif waiting and all(map(self.is_complete, waiting[0])):
-                    learn([(placed, self.counts(placed)) for placed in waiting.popleft()])
-                elif waiting:
-                    yield None
-                else:
-                    return
+        def jobs() -> Iterator[GameJob]:
+            for placed in duels:
+                for job in self._missing(placed):
+                    sets[job.key] = placed.duel
+                    reproducible[job.key] = is_reproducible(job.first, job.second)
+                    yield job
 
-        source = jobs()
-        for record in runner.run(source):
+        for record in runner.run(jobs()):
             duel = sets.pop(record.key)
             both = [list(duel.first), list(duel.second)]
             record = replace(record, detail={**record.detail, SETS_DETAIL: both})
@@ -162,7 +128,7 @@ class DuelGames:
             points = None if score is None else score if place.first == VARIANT else 1 - score
             self._known[place.number] = (points, (duel.first, duel.second))
             finished()
-        return next(source, None) is None and not waiting
+        return all(map(self.is_complete, duels))
 
     def _missing(self, placed: Placed) -> Iterator[GameJob]:
         """The games of a duel that are not stored; none where a set meets itself, which is even by definition."""

@@ -1,6 +1,6 @@
 """Optuna's samplers by name, each made to give the same suggestion for the same trial after any stop, and ours.
 
-``DuelSampler`` suggests the centre of the walk of duels. What the others suggest is a function of the study's random
+``DuelSampler`` suggests the centre of the next duels. What the others suggest is a function of the study's random
 seed, the trial's number and the trials before it: for every trial the sampler is made anew with a seed derived from the
 first two, so that nothing is lost with a process.
 """
@@ -19,7 +19,6 @@ from optuna.samplers import BaseSampler, CmaEsSampler, GPSampler, QMCSampler, Ra
 
 from engine.errors import UserError
 from engine.parameters import Value
-from tuning.duels import Walk
 from tuning.space import Dimension
 
 if TYPE_CHECKING:
@@ -127,10 +126,10 @@ class ReproducibleSampler(BaseSampler):
 
 
 class DuelSampler(BaseSampler):
-    """Suggests the set at the centre of a walk of duels, which whoever plays the trial moves on (``tuning.duels``)."""
+    """Suggests the set at the centre of a round's duels, which whoever plays the trial places (``tuning.duels``)."""
 
-    def __init__(self, walk: Walk, distributions: Mapping[str, BaseDistribution]) -> None:
-        self.walk = walk
+    def __init__(self, centre: tuple[Value, ...], distributions: Mapping[str, BaseDistribution]) -> None:
+        self.centre = centre
         self._distributions = dict(distributions)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
@@ -141,7 +140,7 @@ class DuelSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         """The centre as it is now."""
-        return dict(zip(self._distributions, self.walk.values(), strict=True))
+        return dict(zip(self._distributions, self.centre, strict=True))
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution

@@ -21,7 +21,7 @@ from tuning.space import Space, read_options, read_space
 SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
 
 TUNING_KEYS = (
-    *CONDITION_KEYS, "sampler", "budget", "round_pairs", "batch", "trials", "startup_trials", "stop_below", "storage",
+    *CONDITION_KEYS, "sampler", "budget", "round_pairs", "trials", "startup_trials", "stop_below", "storage",
     "parameters", "dimensions", "engine", "validation",
 )  # fmt: skip
 BUDGET_KEYS = ("games", "seconds", "minutes", "hours")
@@ -34,7 +34,6 @@ SLOW_KINDS = ("fixed", "sprt", "off")
 
 MAXIMUM_GAMES = 100_000_000
 MAXIMUM_ROUND_PAIRS = 100_000
-MAXIMUM_BATCH = 1000
 MAXIMUM_TRIALS = 100_000
 MAXIMUM_VALIDATION_PAIRS = 1_000_000
 LARGEST_ELO = 400
@@ -43,7 +42,7 @@ LONGEST_SECONDS = 365 * 24 * 3600
 
 USUAL_ROUND_PAIRS = 200
 """Pairs of a round, at a thousand nodes a move a few seconds of games: a trial costs Optuna's storage tens of ms."""
-FEWEST_ROUNDS = 10
+FEWEST_ROUNDS = 20
 """Smaller budgets have shorter rounds, so that there are this many."""
 USUAL_TRIALS = 80
 FEWEST_TRIALS, MOST_TRIALS = 2, 10_000
@@ -109,7 +108,6 @@ class TuningSpec:
     budget: Budget
     round_pairs: int | None
     """Pairs of a round of duels; ``None`` for a fitting number."""
-    batch: int
     """Duels after which the centre moves."""
     trials: int
     """Trials of a sampler other than ``duel``: matches of equal length against the base."""
@@ -152,7 +150,6 @@ class TuningSpec:
             "sampler": self.sampler,
             "budget": self.budget.content(),
             "round_pairs": self.round_pairs,
-            "batch": self.batch,
             "trials": self.trials,
             "startup_trials": self.startup_trials,
             "stop_below": self.stop_below,
@@ -198,7 +195,6 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
         sampler=table.choice("sampler", SAMPLERS, SAMPLERS[0]),
         budget=_budget(table),
         round_pairs=table.whole("round_pairs", 1, MAXIMUM_ROUND_PAIRS) if "round_pairs" in table else None,
-        batch=table.whole("batch", 1, MAXIMUM_BATCH, 2),
         trials=table.whole("trials", FEWEST_TRIALS, MOST_TRIALS, USUAL_TRIALS),
         startup_trials=table.whole("startup_trials", 1, MAXIMUM_TRIALS, 10),
         stop_below=table.number("stop_below", 0, LARGEST_ELO, 0.0, "Elo"),

@@ -29,8 +29,6 @@ from tuning.spec import TuningSpec
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
 
-    from tuning.duels import Walk
-
 STUDY_NAME = "study.sqlite"
 COUNTS_ATTRIBUTE = "pentanomial"
 DUELS_ATTRIBUTE = "duels"
@@ -68,13 +66,14 @@ class RoundResult:
 class Study:
     """One study of Optuna's, by rounds. Every failure of its storage is one line."""
 
-    def __init__(self, spec: TuningSpec, directory: Path, walk: Walk, worker: str) -> None:
+    def __init__(self, spec: TuningSpec, directory: Path, worker: str) -> None:
         self.is_shared = spec.storage is not None
         self._spec = spec
         self._worker = worker
         self._where = spec.storage if spec.storage is not None else str(directory / STUDY_NAME)
         with self._failures():
-            self._study = _opened(spec, directory, _sampler(spec, walk))
+            self._sampler = _sampler(spec)
+            self._study = _opened(spec, directory, self._sampler)
             self._claim()
 
     def _claim(self) -> None:
@@ -123,12 +122,15 @@ class Study:
             trials = self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
         return sorted(_round_of(trial) for trial in trials if trial.user_attrs.get(WORKER_ATTRIBUTE) != self._worker)
 
-    def ask(self, start: Any, number: int | None = None) -> tuple[int, Values, Any]:
+    def ask(self, centre: Values, start: Any, number: int | None = None) -> tuple[int, Values, Any]:
         """Begin a round, or go on with one that was begun before; returns its number, set and start.
 
-        ``start`` is plain data from which the round's play follows; of a round begun before, what was recorded then.
-        A new round in a shared study has the next free number, otherwise ``number``.
+        ``centre`` is the set that a study of duels suggests, ``start`` plain data from which the round's play follows
+        besides; of a round begun before, what was recorded then is returned. A new round in a shared study has the next
+        free number, otherwise ``number``.
         """
+        if isinstance(self._sampler, DuelSampler):
+            self._sampler.centre = centre
         with self._failures():
             frozen = None if number is None else self.trial_of(number)
             if frozen is not None and frozen.state.is_finished():
@@ -261,10 +263,10 @@ def _opened(spec: TuningSpec, directory: Path, sampler: BaseSampler) -> optuna.S
         raise RunError(f"{spec.conditions.source}: storage = {spec.storage!r}: {error}".splitlines()[0]) from None
 
 
-def _sampler(spec: TuningSpec, walk: Walk) -> BaseSampler:
+def _sampler(spec: TuningSpec) -> BaseSampler:
     distributions = {dimension.name: distribution_of(dimension) for dimension in spec.space.dimensions}
     if spec.sampler == "duel":
-        return DuelSampler(walk, distributions)
+        return DuelSampler(spec.space.default_values, distributions)
     return ReproducibleSampler(spec.sampler, spec.conditions.seed, distributions, spec.startup_trials)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -21,9 +21,9 @@ from arena.standings import signed
 from arena.statistics import Pentanomial
 from arena.store import Store
 from engine.parameters import Value
-from tuning.duels import CURVATURE_SHARE, EARLIEST_CURVATURE_SHARE, Duel, Walk, tail_average
+from tuning.duels import Duel, Stand, first_stand, lay_out, stand_of
 from tuning.matches import MatchTable
-from tuning.playoff import INTERVAL_90, SHARE, Decision, decide, pairings
+from tuning.playoff import INTERVAL_90, SHARE, Decision, decide
 from tuning.progress import RunProgress
 from tuning.response import (
     Evidence,
@@ -63,7 +63,8 @@ WORKER_FACT = "tuning worker"
 ESTIMATES_FACT = "tuning estimates"
 """Of a budget in time: the games it was taken to allow, before and after the first round."""
 METHOD_FACT = "tuning method"
-"""The constants of the walk that a run began with."""
+METHOD = "duels around the model's maximum"
+"""What a run's duels were laid out by: another version of the method cannot go on with it."""
 SECONDS_FACT = "tuning seconds"
 PLAYOFF_FACT = "tuning playoff"
 """How many rounds were played when the playoff began, and its pairs."""
@@ -306,15 +307,14 @@ class _Memory:
     """What the rounds have taught so far."""
 
     evidence: Evidence
-    walk: Walk
     results: dict[int, RoundResult] = field(default_factory=dict)
-    starts: list[list[float]] = field(default_factory=list)
-    """Coordinates of the centre at the start of every round."""
     seen: set[tuple[Values, Values, int]] = field(default_factory=set)
     """Duels and the opening they began with: a repeated one is the same games again."""
     fitted_results: int = 0
     """Results that the last fit was made of."""
     model: ResponseModel | None = None
+    best: Values | None = None
+    """The maximum of the model inside what was sampled when it was fitted."""
 
 
 class Course:
@@ -335,9 +335,10 @@ class Course:
         self._runner, self._progress, self._stop = runner, progress, stop
         self._concurrency = concurrency
         self._games = DuelGames(self._spec, plan.suite, plan.openings, store)
+        self._check_method()
         self._rounds = self._planned()
-        self._memory = self._new_memory()
-        self._study: Study = Study(self._spec, store.directory, self._memory.walk, self._worker())
+        self._memory = _Memory(Evidence(self._spec.space))
+        self._study: Study = Study(self._spec, store.directory, self._worker())
         self._ends: dict[int, RoundEnd] = {}
         self._seconds_before = float(store.fact(SECONDS_FACT) or 0.0)
         self._started = time.monotonic()
@@ -350,7 +351,7 @@ class Course:
         """The rounds of the budget, or of what a time is taken to allow."""
         budget = self._spec.budget
         if budget.games is not None:
-            return rounds_of(self._spec, budget.games, (), self._curvature_share())
+            return rounds_of(self._spec, budget.games)
         estimates = self._store.fact(ESTIMATES_FACT)
         if estimates is None:
             assert budget.seconds is not None
@@ -359,18 +360,19 @@ class Course:
             games = estimated_games(budget.seconds, each, self._concurrency)
             estimates = [max(fewest_games(self._spec), games)]
             self._store.record_facts({ESTIMATES_FACT: estimates})
-        share = self._curvature_share()
-        first = rounds_of(self._spec, estimates[0], (), share)
-        return first if len(estimates) == 1 else rounds_of(self._spec, estimates[1], first[:1], share)
+        first = rounds_of(self._spec, estimates[0])
+        return first if len(estimates) == 1 else rounds_of(self._spec, estimates[1], first[:1])
 
-    def _curvature_share(self) -> float:
-        """The share that this run began with, which may be that of another version of the method."""
-        recorded = self._store.fact(METHOD_FACT)
-        if recorded is None:
-            share = EARLIEST_CURVATURE_SHARE if len(self._store) else CURVATURE_SHARE
-            recorded = {"curvature_share": share}
-            self._store.record_facts({METHOD_FACT: recorded})
-        return float(recorded["curvature_share"])
+    def _check_method(self) -> None:
+        """Raise ``RunError`` if the run was begun by another version of the method."""
+        if self._spec.sampler != "duel":
+            return
+        if len(self._store) and self._store.fact(METHOD_FACT) != METHOD:
+            raise RunError(
+                f"{self._store.directory}: was begun by another version of elolab, which laid its duels out otherwise; "
+                "finish it with that version, or give another folder with --out"
+            )
+        self._store.record_facts({METHOD_FACT: METHOD})
 
     def _correct_estimate(self, done: Round, seconds: float) -> None:
         """After the first round of a budget in time: plan the rest from the speed that was seen."""
@@ -417,10 +419,6 @@ class Course:
 
     # What the rounds teach
 
-    def _new_memory(self) -> _Memory:
-        space = self._spec.space
-        return _Memory(Evidence(space), Walk(space, self._rounds[0].schedule, self._spec.conditions.seed))
-
     def _take_in(self, result: RoundResult) -> None:
         """Add a finished round to the evidence, and to the results by number."""
         memory = self._memory
@@ -434,27 +432,18 @@ class Course:
                     memory.evidence.add(duel.first, duel.second, counts)
 
     def _learn_from_all(self) -> None:
-        """Read the rounds of all workers of a shared study and walk their way from the start."""
+        """Read the rounds of all workers of a shared study."""
         finished = self._study.finished()
-        if finished.keys() <= self._memory.results.keys():
+        before = self._memory
+        if finished.keys() <= before.results.keys():
             return
-        walk = self._memory.walk
-        self._memory = self._new_memory()
-        self._memory.walk = walk  # the sampler's own
-        walk.restart()
+        self._memory = _Memory(
+            Evidence(self._spec.space), fitted_results=before.fitted_results, model=before.model, best=before.best
+        )
         for number in sorted(finished):
-            if number < len(self._rounds):
-                self._memory.starts.append(list(walk.centre))
-                walk.schedule = self._rounds[number].schedule
-                for duel, counts in finished[number].results:
-                    self._learn(duel, counts)
             self._take_in(finished[number])
             self._note_end(finished[number])
-
-    def _learn(self, duel: Duel, counts: Pentanomial) -> None:
-        if self._spec.sampler == "duel" and counts.pairs:
-            score = sum(place * count for place, count in enumerate(counts.counts)) / (4 * counts.pairs)
-            self._memory.walk.learn(duel, score, counts.pairs)
+        self._refit(is_last=False)
 
     def _refit(self, *, is_last: bool) -> None:
         """Fit the model again if there is enough that is new; when depends on the number of results alone."""
@@ -463,13 +452,17 @@ class Course:
             return
         if is_last or len(memory.evidence) >= REFIT_GROWTH * memory.fitted_results:
             memory.fitted_results = len(memory.evidence)
-            memory.model = fit(memory.evidence, self._reference())
+            memory.model = fit(memory.evidence)
+            space = self._spec.space
+            starts = [memory.best or space.default_values, *combinations(space, MOST_COMBINATIONS)]
+            memory.best = maximum(memory.model, memory.evidence.trust_region(), starts)
 
-    def _reference(self) -> list[float] | None:
-        """Where the maximum is expected: the later half of the walk."""
-        if self._spec.sampler != "duel" or not self._memory.starts:
-            return None
-        return tail_average([*self._memory.starts, self._memory.walk.centre])
+    def _stand(self) -> Stand:
+        """Where the next round's duels lie."""
+        memory = self._memory
+        if memory.model is None or memory.best is None:
+            return first_stand(self._spec.space)
+        return stand_of(memory.model, memory.best)
 
     # Playing
 
@@ -526,46 +519,36 @@ class Course:
             stored = self._games.stored_duels(one)
             if len(stored) == one.duels and self._study.trial_of(one.number) is None:
                 results = tuple((placed.duel, self._games.counts(placed)) for placed in stored)
-                self._study.add_lost(_result(one.number, self._memory.walk.values(), results), 0.0, None)
+                self._study.add_lost(_result(one.number, self._stand().centre, results), 0.0, None)
 
     def _is_little_left(self, number: int) -> bool:
         """Whether what is expected to remain to be gained is below the specification's threshold."""
         model = self._memory.model
-        if not self._spec.stop_below or model is None or number <= 1:
+        best = self._memory.best
+        if not self._spec.stop_below or model is None or best is None or number <= 1:
             return False
         region = self._memory.evidence.trust_region()
-        return expected_remaining_gain(model, region, self._best(model)) < self._spec.stop_below
+        return expected_remaining_gain(model, region, best) < self._spec.stop_below
 
     def _play_round(self, asked: int) -> bool:
         """Ask for a round, play what is missing of it, tell what came of it; False if it was stopped."""
         if self._stop.is_set():
             return False
-        memory, walk = self._memory, self._memory.walk
-        start = [list(walk.centre), [list(row) for row in walk.preferences]]
-        number, values, start = self._study.ask(start, None if asked < 0 else asked)
+        stand = self._stand()
+        number, values, start = self._study.ask(stand.centre, stand.plain(), None if asked < 0 else asked)
         if number >= len(self._rounds):
             self._study.give_up(number)
             self._is_given_out = True
             return True
         one = self._rounds[number]
-        walk.centre, walk.preferences = list(start[0]), [list(row) for row in start[1]]
-        walk.schedule = one.schedule
-        memory.starts.append(list(walk.centre))
-        results: list[tuple[Duel, Pentanomial]] = []
-
-        def learn(batch: Sequence[tuple[Placed, Pentanomial]]) -> None:
-            for placed, counts in batch:
-                results.append((placed.duel, counts))
-                self._learn(placed.duel, counts)
-
+        duels = self._laid_out(one, values, Stand.from_plain(values, start))
         missing = self._games.missing_games(one.first_pair, one.pairs)
         began = time.monotonic()
-        played = self._games.play(self._batches(one, values), learn, self._runner, self._progress.finished)
-        if not played:
-            memory.starts.pop()
+        if not self._games.play(duels, self._runner, self._progress.finished):
             self._store.record_facts({SECONDS_FACT: self._spent()})
             self._refuse_unavailable()
             return False
+        results = [(placed.duel, self._games.counts(placed)) for placed in duels]
         result = _result(number, values, tuple(results))
         self._take_in(result)
         self._refit(is_last=False)
@@ -580,22 +563,18 @@ class Course:
         for name, reason in self._runner.unavailable.items():
             raise RunError(f"{self._spec.conditions.source}: player {name!r} cannot be started: {reason}")
 
-    def _batches(self, one: Round, values: Values) -> Iterator[list[Placed]]:
-        """The duels of a round, batch by batch, each laid out around the centre of the moment it is asked for."""
+    def _laid_out(self, one: Round, values: Values, stand: Stand) -> list[Placed]:
+        """The duels of a round; of another sampler than ``duel``, its trial against the base."""
+        space = self._spec.space
         if self._spec.sampler != "duel":
-            duel = Duel(one.first_duel, self._spec.space.effective_values(values), self._spec.space.default_values)
-            yield [Placed(duel, one.first_pair, one.duel_pairs, one.number)]
-            return
-        for begin in range(0, one.duels, self._spec.batch):
-            yield [
-                Placed(
-                    self._memory.walk.lay_out(one.first_duel + place),
-                    one.first_pair + place * one.duel_pairs,
-                    one.duel_pairs,
-                    one.number,
-                )
-                for place in range(begin, min(begin + self._spec.batch, one.duels))
-            ]
+            duel = Duel(one.first_duel, space.effective_values(values), space.default_values)
+            return [Placed(duel, one.first_pair, one.duel_pairs, one.number)]
+        placed = []
+        for place in range(one.duels):
+            pair = one.first_pair + place * one.duel_pairs
+            duel = lay_out(space, self._spec.conditions.seed, stand, one.first_duel + place, pair)
+            placed.append(Placed(duel, pair, one.duel_pairs, one.number))
+        return placed
 
     def _note_end(self, result: RoundResult) -> RoundEnd:
         if self._spec.sampler == "duel":
@@ -613,63 +592,28 @@ class Course:
         self._ends[result.number] = end
         return end
 
-    def _best(self, model: ResponseModel) -> Values:
-        """The maximum of the model inside what was sampled."""
-        space = self._spec.space
-        starts = [self._tail(), *combinations(space, MOST_COMBINATIONS), space.default_values]
-        return maximum(model, self._memory.evidence.trust_region(), starts)
-
-    def _tail(self) -> Values:
-        """The set at the average of the later half of the walk; of other samplers, the base."""
-        space = self._spec.space
-        reference = self._reference()
-        if reference is None:
-            return space.default_values
-        preferred = self._memory.walk.values()
-        return space.effective_values(
-            [
-                preferred[place] if dimension.choices else dimension.value_at(reference[place])
-                for place, dimension in enumerate(space.dimensions)
-            ]
-        )
-
     def _playoff(self) -> Decision | None:
         """Let the finalists meet and decide; ``None`` if it was stopped."""
         model = self._memory.model
         assert model is not None
         base = self._spec.space.default_values
-        named = {self._best(model): "model maximum"}
-        named.setdefault(self._tail(), "tail average")
-        named.pop(base, None)
-        finalists = [*((name, values) for values, name in named.items()), ("base", base)]
-        meetings = pairings(len(finalists))
+        best = self._memory.best
+        assert best is not None
         pairs = self._playoff_pairs()
         self._store.record_facts({PLAYOFF_FACT: [len(self._memory.results), pairs]})
+        if best == base:
+            return decide(model, base)
         size = len(self._plan.openings)
-        walked = sum(self._rounds[number].pairs for number in self._memory.results if number < len(self._rounds))
-        first_pair = -(-FIRST_PLAYOFF_DUEL // size) * size + walked
-        placed: list[Placed] = []
-        for place, (one, other) in enumerate(meetings):
-            share = pairs // len(meetings) + (place < pairs % len(meetings))
-            duel = Duel(FIRST_PLAYOFF_DUEL + place, finalists[one][1], finalists[other][1])
-            placed.append(Placed(duel, first_pair, share, PLAYOFF_ROUND))
-            first_pair += share
-        self._progress.planned = self._progress.done + sum(
-            self._games.missing_games(one.first_pair, one.pairs) for one in placed
-        )
+        before = sum(self._rounds[number].pairs for number in self._memory.results if number < len(self._rounds))
+        first_pair = -(-FIRST_PLAYOFF_DUEL // size) * size + before
+        placed = Placed(Duel(FIRST_PLAYOFF_DUEL, best, base), first_pair, pairs, PLAYOFF_ROUND)
+        self._progress.planned = self._progress.done + self._games.missing_games(first_pair, pairs)
         self._progress.words = lambda: "playoff"
-        counted: list[Pentanomial] = []
-
-        def learn(batch: Sequence[tuple[Placed, Pentanomial]]) -> None:
-            counted.extend(counts for _, counts in batch)
-
-        if meetings and not self._games.play(iter([placed]), learn, self._runner, self._progress.finished):
+        if not self._games.play([placed], self._runner, self._progress.finished):
             self._refuse_unavailable()
             return None
-        scores = {
-            meeting: (counts.pairs, counts.estimate().score) for meeting, counts in zip(meetings, counted, strict=True)
-        }
-        return decide(model, finalists, scores)
+        counts = self._games.counts(placed)
+        return decide(model, best, counts.pairs, counts.estimate().score if counts.pairs else 0.5)
 
     def _validate(self, values: Mapping[str, Value]) -> list[Verdict] | None:
         """Play the validations in turn, as long as they are passed; ``None`` if they were stopped."""
@@ -702,9 +646,9 @@ class Course:
         number = len(self._memory.results) + 1
         text = f"round {min(number, len(self._rounds))}/{len(self._rounds)}"
         model = self._memory.model
-        if model is None:
+        best = self._memory.best
+        if model is None or best is None:
             return text
-        best = self._tail() if self._spec.sampler == "duel" else self._best(model)
         mean, deviation = model.difference(best, self._spec.space.default_values)
         low, high = mean - INTERVAL_90 * deviation, mean + INTERVAL_90 * deviation
         return f"{text}  gain {signed(mean, 0)} [{signed(low, 0)}, {signed(high, 0)}]"
