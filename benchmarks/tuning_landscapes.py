@@ -227,7 +227,7 @@ def best_of(model: ResponseModel, evidence: Evidence, start: Values) -> Values:
 
 
 def duels(landscape: Landscape, games: int, seed: int, share: float) -> tuple[ResponseModel, Values, Games]:
-    """What ``elolab tune`` plays with all but ``share`` of the budget: its model, the model's maximum, and the table."""
+    """What ``elolab tune`` plays with all but ``share`` of the budget: model, the model's maximum, and the table."""
     space, pairs, each = landscape.space, games // 2 - int(games // 2 * share), pairs_of_a_duel(games)
     a_round = max(1, round(min(USUAL_ROUND_PAIRS, max(1, pairs // FEWEST_ROUNDS)) / each))
     evidence, table = Evidence(space), Games(landscape, seed)

@@ -335,7 +335,7 @@ def test_a_run_of_another_version_of_the_method_is_refused(
     shutil.copytree(out, tmp_path / "out")
     with Store(tmp_path / "out") as store:
         store.record_facts({"tuning method": {"curvature_share": 0.05}})
-    with pytest.raises(UserError, match="another version of elolab.*--out"):
+    with pytest.raises(UserError, match=r"another version of elolab.*--out"):
         run(path, tmp_path / "out")
 
 
