@@ -29,7 +29,7 @@ test: .venv/.installed-test  ## run the tests, without the slow ones
 	@.venv/bin/elolab compile
 	@.venv/bin/python -m pytest -q -m "not slow" --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
 
-soak: .venv/.installed-test  ## run the slow tests
+soak: .venv/.installed-test .venv/.installed-notebook  ## run the slow tests
 	$(interpreter)
 	@.venv/bin/python -m pytest -q -m slow --hypothesis-profile soak $(ARGUMENTS)
 
