@@ -21,6 +21,7 @@ from engine.instruments import END_COLUMNS, NULL_COLUMNS
 from engine.limits import Limits
 from engine.parameters import resolve
 from engine.values import MATE
+from tuning.ablation_rows import AblationRow
 from tuning.claim_run import Examined, examine
 from tuning.claims import (
     CONFIRMED,
@@ -59,7 +60,7 @@ seed = 3
 maximum_plies = 30
 
 [budgets.quick]
-pairs = 6
+pairs = 8
 rounds = 2
 depth = 2
 positions = 4
@@ -76,6 +77,10 @@ rule_zh = "若更强，则证实。"
 measures = [
     { kind = "elo", expect = "better", limit = "depth=2", reference_limit = "depth=1", label = "one ply more" },
     { kind = "elo", limit = "clock", ponder = true, weight = 0.7, label = "pondering" },
+    { kind = "elo", set = { aspiration = "off" }, variant = { algorithm = "pvs" }, \
+      reference = { algorithm = "alphabeta" }, label = "PVS" },
+    { kind = "interaction", label = "both", factors = { aspiration = ["off", "full"], \
+      algorithm = ["alphabeta", "pvs"] } },
 ]
 
 [[claims]]
@@ -199,8 +204,8 @@ def test_a_claim_stands_and_falls_with_its_measures() -> None:
         (("expect = \"less\"", "expect = \"better\""), ["C1: measure 1", "expect = 'better'", "'less'"]),
         (("kind = \"mates\"", "kind = \"mate\""), ["kind = 'mate'", "'mates'"]),
         (("play = \"nodes=40\"", "slow = \"nodes=40\""), ["[quick]", "play is missing"]),
-        (("pairs = 6", "pairs = 4\nfoo = 1"), ["unknown key 'foo'"]),
-        (("pairs = 6\nrounds = 2", "pairs = 4\nrounds = 1"), ["C20", "pairs = 4 is too few to decide anything"]),
+        (("pairs = 8", "pairs = 4\nfoo = 1"), ["unknown key 'foo'"]),
+        (("pairs = 8\nrounds = 2", "pairs = 4\nrounds = 1"), ["C20", "pairs = 4 is too few to decide anything"]),
         (("[budgets.quick]", "[budgets.quik]"), ["'quik'", "'quick'"]),
         (("limit = \"clock\", ponder", "limit = \"play\", ponder"), ["ponder", "nodes=40"]),
     ],
@@ -341,8 +346,8 @@ def without_times(ended: Examined) -> Any:
 def test_every_measure_has_an_outcome(examined: tuple[Path, Path, Examined]) -> None:
     _, out, ended = examined
     strength, cost = ended.results
-    assert [row.unit for row in strength.rows] == ["Elo", "Elo"]
-    assert strength.games == 2 * sum(row.cases for row in strength.rows)
+    assert [row.unit for row in strength.rows] == ["Elo"] * 4
+    assert strength.games == 2 * sum(row.pairs for row in strength.strength)
     assert [row.unit for row in cost.rows] == ["×", "×", "%", "×", "cases", "points", "cases"]
     assert cost.rows[0].outcome in (CONFIRMED, REFUTED, UNDECIDED)
     assert cost.rows[1].outcome == SHOWN
@@ -350,6 +355,33 @@ def test_every_measure_has_an_outcome(examined: tuple[Path, Path, Examined]) -> 
     assert ended.is_indicative
     with Store(out, read_only=True) as store:
         assert len(store) == strength.games
+
+
+def test_an_interaction_is_that_of_its_four_sides(examined: tuple[Path, Path, Examined]) -> None:
+    """One side is a comparison of its own; the other three are played for the interaction."""
+    result = examined[2].results[0]
+    rows = {row.label: row for row in result.rows}
+    interaction = rows["both"]
+    assert (interaction.kind, interaction.outcome, interaction.unit) == ("interaction", SHOWN, "Elo")
+    sides = {row.label: row for row in result.strength if row.group == "factorial"}
+    assert len(sides) == 3
+    assert interaction.games == sum(row.games for row in sides.values()) > 0
+    assert rows["PVS"].games > 0
+    assert result.games == sum(row.games for row in result.strength)
+    with_window = next(row for label, row in sides.items() if "algorithm" in label.partition(",")[0])
+    under_pvs = next(row for label, row in sides.items() if row is not with_window and label.endswith("pvs"))
+    under_alpha_beta = next(row for row in sides.values() if row not in (with_window, under_pvs))
+
+    def shrunk(row: AblationRow) -> float:
+        """A quarter of a pair is given to either side."""
+        points = (row.LD + 2 * row.even + 3 * row.WD + 4 * row.WW) / 4
+        score = (points + 0.25) / (row.pairs + 0.5)
+        return 400 * math.log10(score / (1 - score))
+
+    ways = shrunk(with_window) - shrunk(next(row for row in result.strength if row.label == "PVS"))
+    other = shrunk(under_pvs) - shrunk(under_alpha_beta)
+    assert interaction.effect == pytest.approx((ways + other) / 2, abs=0.01)
+    assert [(cell.first_level, cell.second_level) for cell in result.squares[0]] == [(-1, -1), (-1, 1), (1, -1), (1, 1)]
 
 
 def test_concurrency_and_a_stop_do_not_matter(examined: tuple[Path, Path, Examined], tmp_path: Path) -> None:
@@ -366,7 +398,7 @@ def test_tables_and_report_are_written_in_both_languages(examined: tuple[Path, P
     path, out, ended = examined
     rows = list(csv.DictReader((out / "claims.csv").open(encoding="utf-8")))
     assert [row["claim"] for row in rows] == ["C20", "C1"]
-    assert len(list(csv.DictReader((out / "measures.csv").open(encoding="utf-8")))) == 9
+    assert len(list(csv.DictReader((out / "measures.csv").open(encoding="utf-8")))) == 11
     assert {row["claim"] for row in csv.DictReader((out / "depths.csv").open(encoding="utf-8"))} == {"C1"}
     english = (out / "report.html").read_text("utf-8")
     assert "Deeper is stronger." in english
@@ -387,7 +419,7 @@ def test_the_command_runs_and_plans(
 ) -> None:
     path, out, ended = examined
     assert elolab.main(["claims", "--claims", str(path), "--dry-run", "--out", str(tmp_path / "none")]) == 0
-    assert "20 games" in capsys.readouterr().out
+    assert "92 games" in capsys.readouterr().out
     assert not (tmp_path / "none").exists()
     assert elolab.main(["claims", "--claims", str(path), "--out", str(out)]) == 0
     printed = capsys.readouterr().out.splitlines()

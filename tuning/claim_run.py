@@ -16,7 +16,7 @@ from arena.store import Store
 from engine.limits import Limits
 from engine.parameters import Value
 from tuning.ablation import match_of, play_allotted
-from tuning.ablation_rows import AblationRow, Judgement, Played, judgements_of, row_of
+from tuning.ablation_rows import AblationRow, CellRow, EffectRow, Judgement, Played, judgements_of, row_of
 from tuning.allotment import Allotment
 from tuning.claims import (
     CONFIRMED,
@@ -69,7 +69,7 @@ class MeasureRow:
     claim: str
     label: str
     kind: str
-    """``elo``, ``nodes``, ``share``, ``share_difference``, ``occurs``, ``mates`` or ``exact``."""
+    """``elo``, ``interaction``, ``nodes``, ``share``, ``share_difference``, ``occurs``, ``mates`` or ``exact``."""
     of: str
     """The share, or empty."""
     limit: str
@@ -101,6 +101,8 @@ class ClaimResult:
     rows: tuple[MeasureRow, ...]
     strength: tuple[AblationRow, ...]
     """The comparisons of strength as an ablation shows them."""
+    squares: tuple[tuple[CellRow, ...], ...]
+    """The combinations of every interaction, in the order of the measures."""
     depths: tuple[DepthRow, ...]
 
     @property
@@ -215,6 +217,15 @@ def examine(
                     write_claims_report(examined, language))  # fmt: skip
 
 
+@dataclass(frozen=True)
+class _Strength:
+    """What the matches of a claim's group have shown."""
+
+    comparisons: tuple[tuple[AblationRow, Judgement], ...]
+    interactions: tuple[EffectRow, ...]
+    squares: tuple[tuple[CellRow, ...], ...]
+
+
 class _Run:
     """What all claims of a run share."""
 
@@ -230,7 +241,7 @@ class _Run:
 
     def result(self, number: int, claim: Claim) -> ClaimResult | None:
         """A claim's experiments and verdict; ``None`` after an interruption."""
-        strength: list[list[tuple[AblationRow, Judgement]]] = []
+        strength: list[_Strength] = []
         for place, group in enumerate(claim.groups):
             shown = self._played(claim, group, (10 * number + place) * GAMES_A_GROUP)
             if shown is None:
@@ -240,8 +251,11 @@ class _Run:
         depths: list[DepthRow] = []
         for measure in claim.measures:
             if measure.kind == "elo":
-                row, judgement = strength[measure.group][measure.comparison]
+                row, judgement = strength[measure.group].comparisons[measure.comparison]
                 rows.append(_elo_row(claim, measure, row, judgement, claim.groups[measure.group].rule.margin_elo))
+                continue
+            if measure.kind == "interaction":
+                rows.append(_interaction_row(claim, measure, strength[measure.group]))
                 continue
             self._stream.write(f"{claim.id}  {measure.label}\n")
             found = self._measured(claim, measure, depths)
@@ -249,12 +263,11 @@ class _Run:
                 return None
             rows.append(found)
         verdict = verdict_of_outcomes([row.outcome for row in rows])
-        played = tuple(row for group in strength for row, _ in group)
-        return ClaimResult(claim, verdict, tuple(rows), played, tuple(dict.fromkeys(depths)))
+        played = tuple(row for group in strength for row, _ in group.comparisons)
+        squares = tuple(square for group in strength for square in group.squares)
+        return ClaimResult(claim, verdict, tuple(rows), played, squares, tuple(dict.fromkeys(depths)))
 
-    def _played(
-        self, claim: Claim, spec: AblationSpec, first_number: int
-    ) -> list[tuple[AblationRow, Judgement]] | None:
+    def _played(self, claim: Claim, spec: AblationSpec, first_number: int) -> _Strength | None:
         most = max(comparison.pairs for comparison in spec.comparisons)
         suite, openings = read_openings(spec.conditions, spec.opening_part, most)
         matches = []
@@ -264,16 +277,22 @@ class _Run:
             )
             matches.append(match_of(spec.conditions, comparison, openings[: comparison.pairs], numbers))
         table = MatchTable(spec.conditions, suite, self._store)
-        played = Played(spec.comparisons, matches, (), table, spec.rule)
+        played = Played(spec.comparisons, matches, spec.factorials, table, spec.rule)
         allotment = Allotment([match.pairs for match in matches], played.inquiries(spec), spec.rule)
         progress = RunProgress(2 * sum(match.pairs for match in matches), self._stream)
         if not play_allotted(allotment, matches, table, self._concurrency, self._stop, progress, f"{claim.id}  "):
             return None
         judgements = judgements_of(allotment)
-        return [
-            (row_of(spec, comparison, played.counts(place, allotment.pairs[place]), None, judgement), judgement)
-            for place, (comparison, judgement) in enumerate(zip(spec.comparisons, judgements, strict=True))
-        ]
+        _, effects = played.rows(spec, allotment, [None] * len(matches))
+        cells = played.cells(allotment)
+        return _Strength(
+            tuple(
+                (row_of(spec, comparison, played.counts(place, allotment.pairs[place]), None, judgement), judgement)
+                for place, (comparison, judgement) in enumerate(zip(spec.comparisons, judgements, strict=False))
+            ),
+            tuple(effect for effect in effects if effect.order > 1),
+            tuple(tuple(cells[at : at + 4]) for at in range(0, len(cells), 4)),
+        )
 
     def _measured(self, claim: Claim, measure: Measure, depths: list[DepthRow]) -> MeasureRow | None:
         if measure.kind == "mates":
@@ -372,6 +391,28 @@ def _row(
     return MeasureRow(
         claim.id, measure.label, measure.kind, measure.of, str(measure.limits), measure.expect or "", outcome, unit,
         effect, low, high, measure.threshold, cases, 0, None,
+    )  # fmt: skip
+
+
+def _interaction_row(claim: Claim, measure: Measure, strength: _Strength) -> MeasureRow:
+    """An interaction's row; its matches' games count there where no other measure of the claim counts them."""
+    spec = claim.groups[measure.group]
+    effect = strength.interactions[measure.comparison]
+    outcome = outcome_of_verdict(
+        measure.expect, effect.verdict, effect.simultaneous_low, effect.simultaneous_high, spec.rule.margin_elo
+    )
+    counted = {one.comparison for one in claim.measures if (one.kind, one.group) == ("elo", measure.group)}
+    for one in claim.measures:
+        if one is measure:
+            break
+        if (one.kind, one.group) == ("interaction", measure.group):
+            counted.update(spec.factorials[one.comparison].comparisons)
+    own = set(spec.factorials[measure.comparison].comparisons) - counted
+    return MeasureRow(
+        claim.id, measure.label, "interaction", "", str(measure.limits), measure.expect or "", outcome, "Elo",
+        effect.elo, effect.simultaneous_low, effect.simultaneous_high, 0.0, effect.pairs,
+        sum(strength.comparisons[place][0].games for place in own),
+        effect.games_needed if outcome == UNDECIDED else None,
     )  # fmt: skip
 
 

@@ -31,10 +31,11 @@ BUDGET_KEYS = ("pairs", "rounds", "depth", "positions", "limits")
 CLAIM_KEYS = ("id", "claim", "claim_zh", "source", "basis", "rule", "rule_zh", "measures")
 MEASURE_KEYS = (
     "kind", "label", "set", "variant", "reference", "limit", "reference_limit", "ponder", "expect", "of", "bound",
-    "threshold", "weight", "margin", "depth", "suite", "only",
+    "threshold", "weight", "margin", "depth", "suite", "only", "factors",
 )  # fmt: skip
 EXPECTED = {
     "elo": ("better", "worse", "equivalent", "not_worse"),
+    "interaction": ("equivalent",),
     "nodes": ("less", "more", "equal"),
     "share": ("below", "above"),
     "share_difference": ("less", "more"),
@@ -43,6 +44,8 @@ EXPECTED = {
     "exact": ("same",),
 }
 """By kind of measure what a claim may expect; without ``expect`` a measure is only shown."""
+STRENGTH = ("elo", "interaction")
+"""Kinds of measure that are played; the others are searches of fixed positions."""
 SUITES = ("games", "last")
 """Positions from self-play: of whole games, or of their last plies."""
 EQUAL_NODES_PERCENT = 5.0
@@ -87,7 +90,7 @@ class Measure:
     suite: str = "games"
     """Where its positions come from, one of ``SUITES``."""
     comparison: int = -1
-    """Its place among the comparisons of its group; -1 for what is no comparison."""
+    """Its place among the comparisons of its group, of an interaction among the factorials; -1 for what is neither."""
     group: int = -1
     """The claim's group of comparisons with a common margin."""
 
@@ -207,28 +210,32 @@ def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget)
         raise table.error("id", "an id such as C1")
     where = f"{PurePath(where.partition(':')[0])}: {name}"
     measures: list[Measure] = []
-    mappings: dict[float, list[dict[str, Any]]] = {}
+    mappings: dict[float, dict[str, list[dict[str, Any]]]] = {}
     for number, given in enumerate(table.array("measures", "tables [[claims.measures]]"), start=1):
         measure = Table(given, f"{where}: measure {number}", MEASURE_KEYS)
         if measure.choice("only", BUDGETS, budget.name) != budget.name:
             continue
         kind = measure.choice("kind", tuple(EXPECTED))
-        if kind != "elo":
+        if kind not in STRENGTH:
             measures.append(_suite_measure(measure, kind, shared["game"], budget))
             continue
         margin = measure.number("margin", 0, 100, 5, "Elo")
-        comparisons = mappings.setdefault(margin, [])
-        comparisons.append(_comparison(measure, budget))
+        group = mappings.setdefault(margin, {})
+        if kind == "elo":
+            tables, found = group.setdefault("comparisons", []), _comparison(measure, budget)
+        else:
+            tables, found = group.setdefault("factorial", []), _factorial(measure, budget)
+        tables.append(found)
         expect = measure.choice("expect", EXPECTED[kind], None) if "expect" in measure else None
-        measures.append(Measure(kind, "", expect, (), (), Limits(), comparison=len(comparisons) - 1,
+        measures.append(Measure(kind, "", expect, (), (), Limits(), comparison=len(tables) - 1,
                                 group=list(mappings).index(margin)))  # fmt: skip
     groups = tuple(
         ablation_from_mapping(
             {**shared, "name": name, "limit": budget.limits["play"], "pairs": budget.pairs, "rounds": budget.rounds,
-             "margin": margin, "comparisons": comparisons, "nodes_to_depth": {"depth": 0}},
+             "margin": margin, "nodes_to_depth": {"depth": 0}, **tables},
             where,
         )
-        for margin, comparisons in mappings.items()
+        for margin, tables in mappings.items()
     )  # fmt: skip
     for place, one in enumerate(measures):
         if one.kind == "elo":
@@ -237,6 +244,10 @@ def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget)
                 one, label=comparison.label, variant=comparison.variant, reference=comparison.reference,
                 limits=comparison.limits,
             )  # fmt: skip
+        if one.kind == "interaction":
+            factorial = groups[one.group].factorials[one.comparison]
+            first = groups[one.group].comparisons[factorial.comparisons[0]]
+            measures[place] = replace(one, label=factorial.label, limits=first.limits)
     if not any(one.expect for one in measures):
         raise ConfigurationError(f"{where}: no measure expects anything; give at least one of them expect = ...")
     return Claim(
@@ -257,7 +268,7 @@ def _comparison(measure: Table, budget: Budget) -> dict[str, Any]:
         "variant": {**common, **measure.mapping("variant")},
         "reference": {**common, **measure.mapping("reference")},
         "limit": _limit(measure, budget, "limit", "play"),
-        "pairs": max(4, round(budget.pairs * measure.number("weight", 0.01, 100, 1))),
+        "pairs": _pairs(measure, budget),
     }
     if "label" in measure:
         data["label"] = measure.text("label")
@@ -266,6 +277,26 @@ def _comparison(measure: Table, budget: Budget) -> dict[str, Any]:
     if "ponder" in measure:
         data["ponder"] = measure.switch("ponder")
     return data
+
+
+def _factorial(measure: Table, budget: Budget) -> dict[str, Any]:
+    """The 2 x 2 factorial of an interaction as an ablation's file would declare it."""
+    data: dict[str, Any] = {
+        "factors": measure.mapping("factors"),
+        "limit": _limit(measure, budget, "limit", "play"),
+        "pairs": _pairs(measure, budget),
+    }
+    if len(data["factors"]) != 2:
+        raise measure.error("factors", "a table of two parameters with two values each")
+    if "set" in measure:
+        data["set"] = measure.mapping("set")
+    if "label" in measure:
+        data["label"] = measure.text("label")
+    return data
+
+
+def _pairs(measure: Table, budget: Budget) -> int:
+    return max(4, round(budget.pairs * measure.number("weight", 0.01, 100, 1)))
 
 
 def _suite_measure(measure: Table, kind: str, game: str, budget: Budget) -> Measure:

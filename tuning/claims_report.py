@@ -16,7 +16,7 @@ from arena.standings import signed
 from tuning import ablation_charts as charts
 from tuning.ablation_report import Say, sayer, write_svg
 from tuning.claim_run import ClaimResult, Examined, MeasureRow
-from tuning.claims import BASES, CONFIRMED, REFUTED, SHOWN, UNDECIDED, ClaimsSpec
+from tuning.claims import BASES, CONFIRMED, REFUTED, SHOWN, STRENGTH, UNDECIDED, ClaimsSpec
 from tuning.document import Commands, Document, Facts, Grid, Note, Section, write_document
 from tuning.report import condition_facts, interval_text
 from tuning.verdicts import MARGIN_ELO, Rule, decidable_elo, pairs_for_equivalence
@@ -193,8 +193,17 @@ def _claim_section(examined: Examined, result: ClaimResult, say: Say) -> Section
         ) + _caption_end(examined, result.games, say)
         figure = charts.forest_chart([replace(row, group="") for row in result.strength], MARGIN_ELO)
         blocks.append(Plot(f"{claim.id}-strength", f"{claim.id}: {say('strength', '强度')}", caption, figure))
+    if result.squares:
+        caption = say(
+            "Strength of the four combinations above that with both first values, in Elo with 95 % intervals. Parallel "
+            "lines mean that the worth of one setting does not depend on the other.",
+            "四种组合相对两者皆取前值时的强度（Elo，95 % 区间）。两线平行表示一项设定的价值与另一项无关。",
+        ) + _caption_end(examined, 0, say)
+        title = say("interaction", "交互作用")
+        figure = charts.interactions_chart(result.squares)
+        blocks.append(Plot(f"{claim.id}-interaction", f"{claim.id}: {title}", caption, figure))
     for unit, name, title, seen in _units(say):
-        rows = [row for row in result.rows if row.unit == unit and row.kind != "elo"]
+        rows = [row for row in result.rows if row.unit == unit and row.kind not in STRENGTH]
         for is_ratio in (True, False):
             own = [row for row in rows if (row.kind == "nodes") == is_ratio]
             if own:

@@ -452,9 +452,10 @@ def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[
 
 
 def _is_same_match(one: Comparison, other: Comparison) -> bool:
-    return (one.variant, one.reference, one.limits, one.pairs) == (
-        other.variant, other.reference, other.limits, other.pairs,
-    )  # fmt: skip
+    """Whether the other's games can serve as this one's."""
+    if (other.reference_limits, other.ponders) != (None, False) or other.pairs < one.pairs:
+        return False
+    return (one.variant, one.reference, one.limits) == (other.variant, other.reference, other.limits)
 
 
 def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: str) -> tuple[str, Value]:
