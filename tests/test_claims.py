@@ -96,6 +96,7 @@ measures = [
     { kind = "nodes", depth = -1, variant = { hash_mb = 1 }, reference = { hash_mb = 0 } },
     { kind = "share", expect = "below", threshold = 50, of = "windows_missed", variant = { aspiration = "full" } },
     { kind = "share", of = "growth" },
+    { kind = "share", of = "verifications_failed", depth = 4, variant = { null_verify = "always" } },
     { kind = "occurs", of = "alternations", variant = { aspiration = "naive" } },
     { kind = "share_difference", of = "after_last_iteration", limit = "clock", variant = { time_divisor = 10 } },
     { kind = "mates", expect = "same", variant = { stop_on_mate = false } },
@@ -348,7 +349,7 @@ def test_every_measure_has_an_outcome(examined: tuple[Path, Path, Examined]) -> 
     strength, cost = ended.results
     assert [row.unit for row in strength.rows] == ["Elo"] * 4
     assert strength.games == 2 * sum(row.pairs for row in strength.strength)
-    assert [row.unit for row in cost.rows] == ["×", "×", "%", "×", "cases", "points", "cases"]
+    assert [row.unit for row in cost.rows] == ["×", "×", "%", "×", "%", "cases", "points", "cases"]
     assert cost.rows[0].outcome in (CONFIRMED, REFUTED, UNDECIDED)
     assert cost.rows[1].outcome == SHOWN
     assert cost.games == 0
@@ -398,8 +399,11 @@ def test_tables_and_report_are_written_in_both_languages(examined: tuple[Path, P
     path, out, ended = examined
     rows = list(csv.DictReader((out / "claims.csv").open(encoding="utf-8")))
     assert [row["claim"] for row in rows] == ["C20", "C1"]
-    assert len(list(csv.DictReader((out / "measures.csv").open(encoding="utf-8")))) == 11
+    assert len(list(csv.DictReader((out / "measures.csv").open(encoding="utf-8")))) == 12
     assert {row["claim"] for row in csv.DictReader((out / "depths.csv").open(encoding="utf-8"))} == {"C1"}
+    verified = list(csv.DictReader((out / "verifications.csv").open(encoding="utf-8")))
+    assert {row["claim"] for row in verified} == {"C1"}
+    assert sum(int(row["tries"]) for row in verified) > 0
     english = (out / "report.html").read_text("utf-8")
     assert "Deeper is stronger." in english
     assert "indicative" in english

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from arena.executor import stopping_on_signals
+from arena.instruments import null_rows
 from arena.openings import Suite
 from arena.records import Opening
 from arena.store import Store
+from engine.instruments import summed_instruments
 from engine.limits import Limits
 from engine.parameters import Value
 from tuning.ablation import match_of, play_allotted
@@ -104,6 +106,8 @@ class ClaimResult:
     squares: tuple[tuple[CellRow, ...], ...]
     """The combinations of every interaction, in the order of the measures."""
     depths: tuple[DepthRow, ...]
+    verified: Mapping[str, Mapping[str, Any]]
+    """What was counted in searches whose null cutoffs were verified, by setting (``engine.instruments``)."""
 
     @property
     def games(self) -> int:
@@ -173,6 +177,18 @@ class Examined:
         import pandas
 
         return pandas.DataFrame([asdict(row) for result in self.results for row in result.rows])
+
+    def verified_frame(self) -> DataFrame:
+        """Null moves by own material in searches that verified them: ``null_frame`` of ``arena.instruments``."""
+        import pandas
+
+        rows = [
+            {"claim": result.claim.id, **row}
+            for result in self.results
+            for setting, total in result.verified.items()
+            for row in null_rows(setting, total, "material")
+        ]
+        return pandas.DataFrame(rows)
 
     def depths_frame(self) -> DataFrame:
         """Nodes, time, speed and branching to each depth; ``claim`` and the fields of ``DepthRow``."""
@@ -249,6 +265,7 @@ class _Run:
             strength.append(shown)
         rows: list[MeasureRow] = []
         depths: list[DepthRow] = []
+        verified: dict[str, Mapping[str, Any]] = {}
         for measure in claim.measures:
             if measure.kind == "elo":
                 row, judgement = strength[measure.group].comparisons[measure.comparison]
@@ -258,14 +275,14 @@ class _Run:
                 rows.append(_interaction_row(claim, measure, strength[measure.group]))
                 continue
             self._stream.write(f"{claim.id}  {measure.label}\n")
-            found = self._measured(claim, measure, depths)
+            found = self._measured(claim, measure, depths, verified)
             if found is None or self._stop.is_set():
                 return None
             rows.append(found)
         verdict = verdict_of_outcomes([row.outcome for row in rows])
         played = tuple(row for group in strength for row, _ in group.comparisons)
         squares = tuple(square for group in strength for square in group.squares)
-        return ClaimResult(claim, verdict, tuple(rows), played, squares, tuple(dict.fromkeys(depths)))
+        return ClaimResult(claim, verdict, tuple(rows), played, squares, tuple(dict.fromkeys(depths)), verified)
 
     def _played(self, claim: Claim, spec: AblationSpec, first_number: int) -> _Strength | None:
         most = max(comparison.pairs for comparison in spec.comparisons)
@@ -294,7 +311,9 @@ class _Run:
             tuple(tuple(cells[at : at + 4]) for at in range(0, len(cells), 4)),
         )
 
-    def _measured(self, claim: Claim, measure: Measure, depths: list[DepthRow]) -> MeasureRow | None:
+    def _measured(
+        self, claim: Claim, measure: Measure, depths: list[DepthRow], verified: dict[str, Mapping[str, Any]]
+    ) -> MeasureRow | None:
         if measure.kind == "mates":
             return self._mates(claim, measure)
         if measure.kind == "exact":
@@ -316,6 +335,8 @@ class _Run:
             assert reference is not None
             value, low, high = share_difference(measure.of, variant, reference, measure.bound)
             return _row(claim, measure, "points", 100 * value, 100 * low, 100 * high, len(positions))
+        if measure.of == "verifications_failed":
+            verified[self._setting(measure.variant)] = summed_instruments(one.instruments for one in variant)
         share = share_of(measure.of, variant, measure.bound)
         if measure.kind == "occurs":
             outcome = None if measure.expect is None else CONFIRMED if share.hits else UNDECIDED

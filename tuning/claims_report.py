@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from arena.charts import null_failures_chart
 from arena.files import replace_file
+from arena.instruments import Instruments
 from arena.report_contents import Plot
 from arena.standings import signed
 from tuning import ablation_charts as charts
@@ -32,8 +34,9 @@ FACT_NAMES_ZH = {"Game": "棋种", "Openings": "开局", "Rules": "规则", "Adj
 
 
 def write_claims_report(examined: Examined, language: str = "en") -> Path:
-    """Write claims.csv, measures.csv, depths.csv, report.md, report.html and plots; returns report.html's path."""
-    tables = {"claims": examined.frame(), "measures": examined.measures_frame(), "depths": examined.depths_frame()}
+    """Write four tables (.csv), report.md, the plots and report.html; returns the path of the last."""
+    tables = {"claims": examined.frame(), "measures": examined.measures_frame(), "depths": examined.depths_frame(),
+              "verifications": examined.verified_frame()}  # fmt: skip
     for name, table in tables.items():
         replace_file(examined.directory / f"{name}.csv", partial(table.to_csv, index=False))
     document = _claims_document(examined, sayer(language), language)
@@ -210,6 +213,15 @@ def _claim_section(examined: Examined, result: ClaimResult, say: Say) -> Section
                 caption = seen + _caption_end(examined, 0, say)
                 suffix = name if is_ratio or unit != "×" else "ratios"
                 blocks.append(Plot(f"{claim.id}-{suffix}", f"{claim.id}: {title}", caption, charts.measures_chart(own)))
+    if result.verified:
+        caption = say(
+            "Share of verified null cutoffs that the verification refutes, and of sampled cutoffs that a search "
+            "without null moves refutes, by the own material of the side that passed.",
+            "空着截断经检验被推翻的比例，以及抽样截断被不用空着的搜索推翻的比例，按走空着一方的子力分组。",
+        ) + _caption_end(examined, 0, say)
+        title = say("failed verifications against material", "检验失败率与子力")
+        figure = null_failures_chart(Instruments(result.verified, dict.fromkeys(result.verified, 0)))
+        blocks.append(Plot(f"{claim.id}-verifications", f"{claim.id}: {title}", caption, figure))
     if result.depths:
         caption = say(
             "Nodes from the start of a search to the end of each depth, geometric mean over the positions, on a "
