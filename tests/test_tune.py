@@ -28,7 +28,7 @@ from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.presets import load_preset
 from tuning.report import rounds_frame, tuning_data
-from tuning.rounds import PLAYOFF_ROUND, rounds_of, walk_pairs
+from tuning.rounds import PLAYOFF_ROUND, pairs_before_playoff, rounds_of
 from tuning.run_folder import RunError
 from tuning.spec import load_tuning
 from tuning.storage import STUDY_NAME, without_password
@@ -140,7 +140,7 @@ def test_rounds_are_duels_on_fresh_openings_and_validation_is_on_reserved_ones(
 def test_the_budget_holds_and_the_playoff_has_a_tenth(played: tuple[Path, Path, Tuned]) -> None:
     _, out, tuned = played
     rounds = rounds_of(tuned.spec, 46)
-    assert sum(one.pairs for one in rounds) == walk_pairs(46) == 21
+    assert sum(one.pairs for one in rounds) == pairs_before_playoff(46) == 21
     playoff = [record for record in records_in(out) if record.pairing.round == PLAYOFF_ROUND]
     assert len(playoff) in (0, 4)
     assert len(tuned.rounds) == len(rounds)

@@ -60,14 +60,14 @@ class Placed:
     round: int
 
 
-def walk_pairs(games: int) -> int:
+def pairs_before_playoff(games: int) -> int:
     """Pairs of a budget that are left when the playoff has its share."""
     return games // 2 - int(games // 2 * SHARE)
 
 
 def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
     """The rounds of a budget in games; those in ``before`` were played under another estimate of it and stay."""
-    pairs = walk_pairs(games)
+    pairs = pairs_before_playoff(games)
     if spec.sampler != "duel":
         each = trial_pairs(spec, pairs)
         return tuple(Round(number, number, 1, each, number * each) for number in range(spec.trials))

@@ -41,8 +41,8 @@ from tuning.rounds import (
     Placed,
     Round,
     estimated_games,
+    pairs_before_playoff,
     rounds_of,
-    walk_pairs,
 )
 from tuning.run_folder import RunError, claim, read_openings
 from tuning.spec import TuningSpec, fewest_games
@@ -413,7 +413,7 @@ class Course:
         if recorded is not None:
             return int(recorded[1])
         if self._spec.budget.games is not None:
-            return self._spec.budget.games // 2 - walk_pairs(self._spec.budget.games)
+            return self._spec.budget.games // 2 - pairs_before_playoff(self._spec.budget.games)
         rounds = list(self._rounds)[: len(self._memory.results) or None]
         return max(3, round(sum(one.pairs for one in rounds) * SHARE / (1 - SHARE)))
 
