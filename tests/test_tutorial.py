@@ -1,4 +1,4 @@
-"""The pages a reader follows: their commands run as printed, and the two languages of a page say the same."""
+"""The pages in ``docs``: commands run as printed, what they name is there, and both languages say the same."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from tuning.comparisons import load_ablation
 from tuning.spec import load_tuning
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("docs/tutorial.md",)
+PAGES = ("docs/tutorial.md", "docs/how-to.md")
 EACH_PAGE = pytest.mark.parametrize("page", [*PAGES, *(page.replace(".md", ".zh-CN.md") for page in PAGES)])
+EACH_TUTORIAL = pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/tutorial.zh-CN.md"])
+EACH_HOW_TO = pytest.mark.parametrize("page", ["docs/how-to.md", "docs/how-to.zh-CN.md"])
 
 COMMAND_SECONDS = 1800
 """The most for one command; the longest take about a minute, or compile the engine first."""
@@ -70,7 +72,7 @@ def without_comments(content: str) -> list[str]:
     return [line.partition("#")[0].rstrip() for line in content.splitlines()]
 
 
-@EACH_PAGE
+@EACH_TUTORIAL
 def test_commands_are_read_by_the_command_line(page: str) -> None:
     for program, name, *words in map(shlex.split, commands_in(page)):
         assert program == "elolab"
@@ -79,7 +81,7 @@ def test_commands_are_read_by_the_command_line(page: str) -> None:
         parser.parse_args(words)
 
 
-@EACH_PAGE
+@EACH_TUTORIAL
 def test_its_files_are_valid(page: str, tmp_path: Path) -> None:
     for name, content in files_in(page).items():
         (tmp_path / name).write_text(content, "utf-8")
@@ -93,15 +95,38 @@ def test_both_languages_show_the_same(page: str) -> None:
     other = page.replace(".md", ".zh-CN.md")
     assert commands_in(page) == commands_in(other)
     assert [*map(without_comments, files_in(page).values())] == [*map(without_comments, files_in(other).values())]
-    shown = [re.findall(r"^```text\n(.*?)^```", text_of(one), re.DOTALL | re.MULTILINE) for one in (page, other)]
+    shown = [
+        re.findall(r"^```(?:text|python)\n(.*?)^```", text_of(one), re.DOTALL | re.MULTILINE) for one in (page, other)
+    ]
     assert shown[0] == shown[1]
-    assert text_of(page).count("\n## ") == text_of(other).count("\n## ")
+    headings = [re.findall(r"^#+(?= )", text_of(one), re.MULTILINE) for one in (page, other)]
+    assert headings[0] == headings[1]
 
 
 @EACH_PAGE
 def test_links_lead_somewhere(page: str) -> None:
     for link in re.findall(r"\]\(([^):]+)\)", text_of(page)):
         assert (ROOT / "docs" / link).exists(), link
+
+
+@EACH_HOW_TO
+def test_files_and_names_in_how_tos_exist(page: str) -> None:
+    quoted = set(re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text_of(page), flags=re.DOTALL | re.MULTILINE)))
+    files = {text for text in quoted if re.fullmatch(r"[\w.-]+(/[\w.-]+)*/?", text) and ("/" in text or "." in text)}
+    files = {text for text in files if "NAME" not in text and not text.startswith("parameters.")}
+    missing = {name for name in files if not any((ROOT / base / name).exists() for base in ("", "engine/games"))}
+    assert missing <= {"contract.py", "__init__.py"}  # of the folder spoken of
+    words = {
+        word
+        for folder in ("engine", "arena", "tuning", "tests", "configs/engines")
+        for pattern in ("*.py", "*.toml", "*.js")
+        for path in (ROOT / folder).rglob(pattern)
+        if path.name != Path(__file__).name
+        for word in re.findall(r"\w+", path.read_text("utf-8"))
+    }
+    names = {name for text in quoted - files for name in re.findall(r"^[A-Za-z_]\w+(?=$|\()", text)} - {"NAME"}
+    assert len(names) > 30
+    assert names <= words, f"not in the sources: {', '.join(sorted(names - words))}"
 
 
 def test_commands_that_are_not_run_are_still_there() -> None:
