@@ -108,7 +108,6 @@ class TuningSpec:
     budget: Budget
     round_pairs: int | None
     """Pairs of a round of duels; ``None`` for a fitting number."""
-    """Duels after which the centre moves."""
     trials: int
     """Trials of a sampler other than ``duel``: matches of equal length against the base."""
     startup_trials: int
