@@ -236,7 +236,7 @@ def test_wrong_null_cutoffs_are_those_that_a_plain_search_refutes() -> None:
 
 
 def test_samples_come_at_their_interval_over_the_whole_search_and_across_searches() -> None:
-    engine = Engine("xiangqi", {}, InstrumentSettings(40, 1))
+    engine = Engine("xiangqi", {"null_min_depth": 2}, InstrumentSettings(40, 1))
     position = GAME.position(MIDDLEGAMES[0])
     cutoffs = sampled = unresolved = 0
     for _ in range(6):
@@ -248,7 +248,7 @@ def test_samples_come_at_their_interval_over_the_whole_search_and_across_searche
         assert sampled == cutoffs // 40
     # One node decides next to nothing.
     assert 0 < unresolved <= sampled
-    crowded = Engine("xiangqi", {}, InstrumentSettings(1, 1))
+    crowded = Engine("xiangqi", {"null_min_depth": 2}, InstrumentSettings(1, 1))
     result = crowded.search(position, Limits(nodes=20_000))
     assert result.counters["null_cutoffs"] > 10 * MOST_SAMPLES
     depths = [depth for depth, _, _ in samples_of(crowded)]

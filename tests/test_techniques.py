@@ -31,7 +31,7 @@ SOUND = {
 
 UNPRUNED: dict[str, object] = {
     "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0, "late_move_pruning_depth": 0,
-    "delta_margin": 0,
+    "delta_margin": 0, "null_min_depth": 2,
 }  # fmt: skip
 
 
@@ -351,7 +351,8 @@ def test_replacement_decides_what_a_full_bucket_keeps(replacement: str, kept: se
     assert _filled(replacement) == kept
 
 
-@pytest.mark.parametrize(("extension", "depth"), [("single_reply_extension", 6), ("mate_threat_extension", 8)])
+@pytest.mark.parametrize(("extension", "depth"), [("single_reply_extension", 6), ("mate_threat_extension", 7)])
 def test_extensions_change_the_tree(extension: str, depth: int) -> None:
-    base = [search({}, text, Limits(depth=depth)).nodes for text in positions(12, 1)]
-    assert [search({extension: True}, text, Limits(depth=depth)).nodes for text in positions(12, 1)] != base
+    texts = MATE_THREATS if extension == "mate_threat_extension" else positions(12, 1)
+    nodes = [[search({extension: value}, text, Limits(depth=depth)).nodes for text in texts] for value in (False, True)]
+    assert nodes[0] != nodes[1]

@@ -117,7 +117,7 @@ def slices_chart(tuned: Tuned) -> Figure:
     space, best = tuned.spec.space, tuned.decision.values
     columns = min(SLICES_A_ROW, len(space.dimensions))
     rows = math.ceil(len(space.dimensions) / columns)
-    figure, grid = empty_figure(0.5 + 2.2 * rows, rows, columns)
+    figure, grid = empty_figure(0.5 + 2.35 * rows, rows, columns)
     first, second, pairs, _ = tuned.evidence.arrays()
     sampled, weights = np.concatenate([first, second]), np.concatenate([pairs, pairs])
     lowest = 0.0
@@ -250,7 +250,7 @@ def _place(dimension: Dimension, value: Any) -> float:
 def _mark_axis(axes: Axes, tuned: Tuned, dimension: Dimension) -> None:
     """Name the axis and mark the base's and the recommended value on it."""
     unit = "" if tuned.spec.engine is not None else BY_NAME[dimension.name].unit
-    axes.set_xlabel(f"{dimension.name}{f' ({unit})' if unit else ''}", fontsize=9)
+    axes.set_xlabel(f"{dimension.name}\n{unit}", fontsize=9)
     axes.axhline(0, color=MUTED, linewidth=0.8)
     axes.axvline(_place(dimension, tuned.spec.space.default[dimension.name]), color=MUTED, linewidth=1, linestyle=":")
     axes.axvline(_place(dimension, tuned.recommended[dimension.name]), color=WIN, linewidth=1)
