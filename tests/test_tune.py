@@ -27,7 +27,7 @@ from engine.configuration import read_toml
 from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.presets import load_preset
-from tuning.report import rounds_frame, tuning_data
+from tuning.report import optimism_sentence, rounds_frame, tuning_data
 from tuning.rounds import PLAYOFF_ROUND, pairs_before_playoff, rounds_of
 from tuning.run_folder import RunError
 from tuning.spec import load_tuning
@@ -508,7 +508,12 @@ def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, Tuned]) -> None
     data = tuning_data(tuned)
     assert [entry["passed"] for entry in data["validation"]] == [True, True]
     assert data["validation"][0]["test"]["verdict"] == "upper accepted"
-    assert data["recommendation"]["changed"] == {"quiescence": True}
+    found = data["recommendation"]
+    assert found["changed"] == {"quiescence": True}
+    assert (found["kind"], found["playoff_pairs"]) == ("model maximum", 2)
+    # Two pairs move the model's belief, which both have to do with, a little.
+    assert 0 < abs(found["expected_elo"] - found["believed_elo"]) < found["deviation"]
+    assert "Before the playoff of 2 pairs the model expected +" in optimism_sentence(tuned)
 
 
 def test_a_recommendation_is_validated_again_from_its_folder(

@@ -208,6 +208,8 @@ def optimism_sentence(tuned: Tuned) -> str:
         else f"Recommended is the model's maximum: {signed(found.gain)} Elo expected, 90 % interval "
         f"{interval_text(low, high)}."
     )
+    if found.pairs and found.believed:
+        choice += f" Before the playoff of {found.pairs} pairs the model expected {signed(found.believed)} of it."
     if best is None:
         return choice
     what = "The best trial" if tuned.spec.sampler != "duel" else "The highest estimate of a centre at its time"
@@ -340,6 +342,8 @@ def tuning_data(tuned: Tuned) -> dict[str, Any]:
             },
             "kind": "base" if found.is_base else "model maximum",
             "expected_elo": found.gain,
+            "believed_elo": found.believed,
+            "playoff_pairs": found.pairs,
             "deviation": found.deviation,
             "low": low,
             "high": high,
