@@ -28,14 +28,17 @@ from engine.parameters import resolve
 from engine.rules import Adjudication, Rules
 
 START = game_named("xiangqi").start
-SETTINGS = InstrumentSettings(60, 2000)
+SETTINGS = InstrumentSettings(15, 2000)
 SHORT = Adjudication(resign_score=600, resign_moves=3, maximum_plies=40)
 
 
 def job_of(limit: str, instruments: InstrumentSettings | None = SETTINGS) -> GameJob:
     first, second = (
         PlayerSpec(name, "builtin", Limits.parse(limit), parameters=tuple(resolve(parameters, game="xiangqi").items()))
-        for name, parameters in (("plain", {}), ("verified", {"null_verify": "always", "null_verify_min_depth": 1}))
+        for name, parameters in (
+            ("plain", {"null_min_depth": 2}),
+            ("verified", {"null_min_depth": 2, "null_verify": "always", "null_verify_min_depth": 1}),
+        )
     )
     opening = Opening(START, ("h2e2", "h9g7"))
     return GameJob("xiangqi", Rules(), SHORT, Pairing(0, 0, 0, 1, 0), first, second, opening, 1, instruments)
