@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
+from arena.estimates import estimated_game_seconds
 from arena.executor import GameRunner, stopping_on_signals
 from arena.files import replace_file
 from arena.openings import Suite, load_suite
@@ -38,15 +39,6 @@ if TYPE_CHECKING:
 
 EXIT_NOT_CONFIRMED = 3
 """A sequential test ended without accepting H1."""
-COUNTED_PLIES = 120
-"""Moves a game is taken to have, for the estimate of a dry run."""
-COUNTED_NODES_PER_SECOND = 5_000_000
-"""Speed the built-in engine is taken to have, for the same."""
-COUNTED_OWN_SECONDS = 0.1
-"""Time a move that a player at its own level is taken to need, for the same."""
-COUNTED_NODES_A_PLY = 3
-"""Factor by which one more ply of depth multiplies the nodes, for the same."""
-
 GAME_COLUMNS = (
     "number", "round", "pair", "first", "second", "opening", "result", "reason", "plies", "nodes", "time_ms",
     "started_at", "engine_identity", "key", "digest", "counted",
@@ -416,24 +408,7 @@ def estimated_seconds(plan: Plan, concurrency: int, mean_game_ms: float | None, 
     """Time for ``missing`` games: by the mean of those stored, otherwise by rough figures for moves and speed."""
     if mean_game_ms is not None:
         return missing * mean_game_ms / 1000 / concurrency
-    players = plan.spec.players
-    mean_move = sum(_seconds_a_move(player) for player in players) / len(players)
-    return missing * COUNTED_PLIES * mean_move / concurrency
-
-
-def _seconds_a_move(player: PlayerSpec) -> float:
-    limits = player.limits
-    candidates = []
-    if limits.nodes is not None:
-        candidates.append(limits.nodes / COUNTED_NODES_PER_SECOND)
-    if limits.depth is not None:
-        candidates.append(COUNTED_NODES_A_PLY**limits.depth / COUNTED_NODES_PER_SECOND)
-    if limits.move_time_ms is not None:
-        candidates.append(limits.move_time_ms / 1000)
-    if limits.clock_ms is not None:
-        moves = limits.moves_per_control or COUNTED_PLIES // 2
-        candidates.append((limits.clock_ms / moves + limits.increment_ms) / 1000)
-    return min(candidates, default=COUNTED_OWN_SECONDS)
+    return missing * estimated_game_seconds([player.limits for player in plan.spec.players]) / concurrency
 
 
 def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 GAMES_A_GROUP = 10_000_000
 """Places in the schedule that a group of comparisons has to itself."""
+GROUPS_A_CLAIM = 10
 DEEPEST_MATE = 4
 """Plies: mates up to here are found by every search of that depth."""
 MATE_DEPTHS = (4, 5, 6, 7)
@@ -223,8 +224,8 @@ def examine(
         with stopping_on_signals(stop):
             run = _Run(spec, store, concurrency, stop, stream)
             results = []
-            for number, claim in enumerate(spec.claims):
-                result = run.result(number, claim)
+            for claim in spec.claims:
+                result = run.result(claim)
                 if result is None:
                     return Examined(spec, directory, interrupted=True)
                 results.append(result)
@@ -255,11 +256,13 @@ class _Run:
         self._positions: dict[str, list[Opening]] = {}
         self._openings: tuple[Suite, tuple[int, ...]] | None = None
 
-    def result(self, number: int, claim: Claim) -> ClaimResult | None:
+    def result(self, claim: Claim) -> ClaimResult | None:
         """A claim's experiments and verdict; ``None`` after an interruption."""
         strength: list[_Strength] = []
+        # By the claim's own number, so that its games have the same places whichever claims are picked.
+        first = GROUPS_A_CLAIM * int(claim.id.removeprefix("C"))
         for place, group in enumerate(claim.groups):
-            shown = self._played(claim, group, (10 * number + place) * GAMES_A_GROUP)
+            shown = self._played(claim, group, (first + place) * GAMES_A_GROUP)
             if shown is None:
                 return None
             strength.append(shown)

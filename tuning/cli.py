@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,9 @@ from engine.command_line import (
 )
 
 if TYPE_CHECKING:
-    from tuning.conditions import Conditions
+    from engine.limits import Limits
+    from tuning.comparisons import Comparison
     from tuning.spec import TuningSpec
-
-COUNTED_GAME_SECONDS = 120 / 5_000_000
-"""Seconds of one processor that a game is taken to need for each node a move, before any was played."""
 
 
 def _configure(parser: argparse.ArgumentParser, what: str) -> None:
@@ -112,7 +110,8 @@ def _describe_tuning(spec: TuningSpec, directory: Path, arguments: argparse.Name
     }
     if plan.games is not None:
         facts["rounds"] = len(rounds_of(spec, plan.games))
-        return _describe(spec.conditions, directory, plan.games, facts, arguments)
+        work = [(plan.games, (spec.conditions.limits,))]
+        return _describe(spec.name, directory, plan.games, work, facts, arguments)
     if arguments.json:
         print_json({"name": spec.name, "folder": str(directory), **facts, "seconds": spec.budget.seconds})
         return 0
@@ -216,7 +215,7 @@ def run_ablate(arguments: argparse.Namespace) -> int:
             "rounds": spec.rule.rounds,
             "openings": len(plan.openings),
         }
-        return _describe(spec.conditions, directory, plan.games, facts, arguments)
+        return _describe(spec.name, directory, plan.games, _work_of(spec.comparisons), facts, arguments)
     ablated = _uninterrupted(
         lambda: ablate(
             spec,
@@ -280,11 +279,9 @@ def run_claims(arguments: argparse.Namespace) -> int:
         raise UsageError(f"claims: --claims {arguments.claims} is for {spec.conditions.game}, not {arguments.game}")
     directory = _folder(arguments.out, spec.name)
     if arguments.dry_run:
-        games = 2 * sum(
-            comparison.pairs for claim in spec.claims for group in claim.groups for comparison in group.comparisons
-        )
+        work = _work_of(one for claim in spec.claims for group in claim.groups for one in group.comparisons)
         facts = {"claims": len(spec.claims), "positions": spec.budget.positions, "depth": spec.budget.depth}
-        return _describe(spec.conditions, directory, games, facts, arguments)
+        return _describe(spec.name, directory, sum(games for games, _ in work), work, facts, arguments)
     examined = _uninterrupted(
         lambda: examine(
             spec,
@@ -457,10 +454,21 @@ def _say_how_to_resume(command: str, directory: Path) -> None:
     print(f"elolab: interrupted: {stored} games are stored; to go on: {command}", file=sys.stderr)
 
 
+def _work_of(comparisons: Iterable[Comparison]) -> list[tuple[int, tuple[Limits, ...]]]:
+    """The most games of every comparison, and the limits of its two sides."""
+    return [(2 * one.pairs, (one.limits, one.reference_limits or one.limits)) for one in comparisons]
+
+
 def _describe(
-    conditions: Conditions, directory: Path, games: int, facts: dict[str, int], arguments: argparse.Namespace
+    name: str,
+    directory: Path,
+    games: int,
+    work: Sequence[tuple[int, Sequence[Limits]]],
+    facts: dict[str, int],
+    arguments: argparse.Namespace,
 ) -> int:
-    """Print what a run would do."""
+    """Print what a run of at most ``games`` would do; ``work`` are its parts, which may be more than that together."""
+    from arena.estimates import estimated_game_seconds
     from arena.progress import duration_text
     from arena.store import STORE_NAME, Store
 
@@ -468,20 +476,17 @@ def _describe(
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             stored, mean_ms = len(store), store.mean_duration_ms()
-    seconds = None
-    if mean_ms is not None:
-        seconds = max(0, games - stored) * mean_ms / 1000 / arguments.concurrency
-    elif conditions.limits.nodes is not None:
-        seconds = games * conditions.limits.nodes * COUNTED_GAME_SECONDS / arguments.concurrency
-    data = {
-        "name": conditions.name, "folder": str(directory), "games": games, "stored": stored, **facts,
-        "seconds": seconds,
-    }  # fmt: skip
+    if mean_ms is None:
+        total = sum(count * estimated_game_seconds(limits) for count, limits in work)
+        each = total / max(1, sum(count for count, _ in work))
+    else:
+        each = mean_ms / 1000
+    seconds = max(0, games - stored) * each / arguments.concurrency
+    data = {"name": name, "folder": str(directory), "games": games, "stored": stored, **facts, "seconds": seconds}
     if arguments.json:
         print_json(data)
         return 0
-    print(f"{conditions.name}: at most {games} games, {stored} of them stored in {directory}")
-    print(", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in facts.items()))
-    if seconds is not None:
-        print(f"time: about {duration_text(seconds)} (hours:minutes:seconds)")
+    print(f"{name}: at most {games} games, {stored} of them stored in {directory}")
+    print(", ".join(f"{fact.replace('_', ' ')}: {count}" for fact, count in facts.items()))
+    print(f"time: at most {duration_text(seconds)} or so (hours:minutes:seconds)")
     return 0

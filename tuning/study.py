@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from arena.estimates import estimated_game_seconds
 from arena.executor import GameRunner, stopping_on_signals
 from arena.openings import Suite
 from arena.standings import signed
@@ -68,10 +69,6 @@ METHOD = "duels around the model's maximum"
 SECONDS_FACT = "tuning seconds"
 PLAYOFF_FACT = "tuning playoff"
 """How many rounds were played when the playoff began, and its pairs."""
-COUNTED_GAME_SECONDS = 120 / 5_000_000
-"""Seconds of one processor that a game is taken to need for each node a move, before any was played."""
-COUNTED_TIMED_GAME_SECONDS = 10.0
-"""The same of a game without a limit in nodes."""
 REFIT_GROWTH = 1.05
 """The model is fitted again when there are so many times the results of the last fit."""
 MOST_COMBINATIONS = 16
@@ -355,8 +352,7 @@ class Course:
         estimates = self._store.fact(ESTIMATES_FACT)
         if estimates is None:
             assert budget.seconds is not None
-            nodes = self._spec.conditions.limits.nodes
-            each = COUNTED_TIMED_GAME_SECONDS if nodes is None else nodes * COUNTED_GAME_SECONDS
+            each = estimated_game_seconds([self._spec.conditions.limits])
             games = estimated_games(budget.seconds, each, self._concurrency)
             estimates = [max(fewest_games(self._spec), games)]
             self._store.record_facts({ESTIMATES_FACT: estimates})
