@@ -395,6 +395,24 @@ def test_concurrency_and_a_stop_do_not_matter(examined: tuple[Path, Path, Examin
     assert without_times(run(path, tmp_path / "out")) == without_times(ended)
 
 
+def test_a_stopped_run_reports_on_the_claims_it_was_done_with(
+    examined: tuple[Path, Path, Examined], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that need no games come first; run again it ends like one that was never stopped."""
+    path, _, ended = examined
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr("tuning.claim_run.play_allotted", lambda *_: False)
+        stopped = run(path, out)
+    assert (stopped.exit_code, stopped.missing) == (130, ("C20",))
+    assert without_times(stopped) == without_times(ended)[1:]
+    page = (out / "report.html").read_text("utf-8")
+    assert "1 of 2 claims" in page
+    assert "stopped before it had an answer on C20" in page
+    assert without_times(run(path, out)) == without_times(ended)
+    assert "stopped before" not in (out / "report.html").read_text("utf-8")
+
+
 def test_tables_and_report_are_written_in_both_languages(examined: tuple[Path, Path, Examined]) -> None:
     path, out, ended = examined
     rows = list(csv.DictReader((out / "claims.csv").open(encoding="utf-8")))

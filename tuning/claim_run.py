@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from arena.estimates import estimated_game_seconds
 from arena.executor import stopping_on_signals
 from arena.instruments import null_rows
 from arena.openings import Suite
@@ -139,13 +140,20 @@ class Examined:
     directory: Path
     interrupted: bool
     results: tuple[ClaimResult, ...] = ()
+    """Of all claims, or after an interruption of those that were done with."""
     digest: str = ""
-    report: Path | None = field(default=None)
+    report: Path | None = None
 
     @property
     def exit_code(self) -> int:
         """0, or 130 after an interruption."""
         return 130 if self.interrupted else 0
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The claims that an interrupted run has not come to an end with."""
+        done = {result.claim.id for result in self.results}
+        return tuple(claim.id for claim in self.spec.claims if claim.id not in done)
 
     @property
     def is_indicative(self) -> bool:
@@ -212,7 +220,9 @@ def examine(
 ) -> Examined:
     """Play and search what the folder lacks, judge every claim, write tables and report.
 
-    Nothing but times depends on ``concurrency``. Raises ``UserError`` if the folder belongs to another run.
+    The cheapest claims come first, so that a run that is stopped has most to show: its report is on the claims that
+    were done with. Nothing but times depends on ``concurrency``. Raises ``UserError`` if the folder belongs to another
+    run.
     """
     from engine.engine import StopFlag
     from tuning.claims_report import write_claims_report
@@ -223,15 +233,24 @@ def examine(
         claim_folder(store, "claims", spec.content(), (), spec.source, accept_engine_change)
         with stopping_on_signals(stop):
             run = _Run(spec, store, concurrency, stop, stream)
-            results = []
-            for claim in spec.claims:
+            found: dict[str, ClaimResult] = {}
+            for claim in sorted(spec.claims, key=estimated_seconds):
                 result = run.result(claim)
                 if result is None:
-                    return Examined(spec, directory, interrupted=True)
-                results.append(result)
-        examined = Examined(spec, directory, False, tuple(results), store.digest())
-    return Examined(spec, directory, False, examined.results, examined.digest,
-                    write_claims_report(examined, language))  # fmt: skip
+                    break
+                found[claim.id] = result
+        results = tuple(found[claim.id] for claim in spec.claims if claim.id in found)
+        examined = Examined(spec, directory, len(results) < len(spec.claims), results, store.digest())
+    return replace(examined, report=write_claims_report(examined, language)) if results else examined
+
+
+def estimated_seconds(claim: Claim) -> float:
+    """Seconds of one processor that a claim's games may take at most, roughly."""
+    return sum(
+        2 * one.pairs * estimated_game_seconds((one.limits, one.reference_limits or one.limits))
+        for group in claim.groups
+        for one in group.comparisons
+    )
 
 
 @dataclass(frozen=True)

@@ -91,28 +91,34 @@ def claims_sentence(examined: Examined, say: Say) -> str:
     verdicts = [result.verdict for result in examined.results]
     games = sum(result.games for result in examined.results)
     counts = {verdict: verdicts.count(verdict) for verdict in (CONFIRMED, REFUTED, UNDECIDED)}
+    asked = len(examined.spec.claims) if examined.missing else 0
+    known = f"{len(verdicts)}{say(' of ', '/')}{asked}" if asked else f"{len(verdicts)}"
     return say(
-        f"{len(verdicts)} claims, {games} games: {counts[CONFIRMED]} confirmed, {counts[REFUTED]} refuted, "
+        f"{known} claims, {games} games: {counts[CONFIRMED]} confirmed, {counts[REFUTED]} refuted, "
         f"{counts[UNDECIDED]} undecided." + (" Indicative only." if examined.is_indicative else ""),
-        f"共 {len(verdicts)} 条主张，{games} 局：证实 {counts[CONFIRMED]}，否定 {counts[REFUTED]}，"
+        f"共 {known} 条主张，{games} 局：证实 {counts[CONFIRMED]}，否定 {counts[REFUTED]}，"
         f"未定 {counts[UNDECIDED]}。" + ("仅具参考意义。" if examined.is_indicative else ""),
     )
 
 
 def _warnings(examined: Examined, say: Say) -> tuple[Note, ...]:
-    if not examined.is_indicative:
-        return ()
-    return (
-        Note(
+    warnings = []
+    if examined.missing:
+        names = ", ".join(examined.missing)
+        warnings.append(
+            say(f"The run was stopped before it had an answer on {names}; the command below goes on with it.",
+                f"本次运行中止时，{names} 尚无结论；用下面的命令可以继续。")
+        )  # fmt: skip
+    if examined.is_indicative:
+        warnings.append(
             say(
                 "Indicative: the quick budget plays few and short games. Its verdicts keep to their error rates, but "
                 "hold for so few nodes a move; what is undecided may be anything.",
                 "仅具参考意义：快速预算的对局少而浅。其判定遵守所声明的错误率，"
                 "但只对如此少的节点成立；未定者不说明任何问题。",
-            ),
-            warning=True,
-        ),
-    )
+            )
+        )
+    return tuple(Note(text, warning=True) for text in warnings)
 
 
 def _summary_plot(examined: Examined, say: Say) -> tuple[Plot, ...]:

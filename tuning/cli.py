@@ -262,7 +262,8 @@ def configure_claims(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
     parser.epilog = (
         "Each claim of the literature about the search is confirmed, refuted or undecided by a rule fixed beforehand. "
-        "Given again, the command goes on where it was stopped."
+        "The cheapest come first. Given again, the command goes on where it was stopped; until then the report is on "
+        "the claims that were done with."
     )
 
 
@@ -291,16 +292,17 @@ def run_claims(arguments: argparse.Namespace) -> int:
             language=arguments.language,
         )
     )
-    if examined is None or examined.interrupted:
-        _say_how_to_resume(claims_command(spec, directory), directory)
-        return 130
-    if arguments.json:
+    if examined is not None and arguments.json:
         print_json(claims_data(examined))
-    else:
+    elif examined is not None and examined.results:
         print(claims_text(examined))
         print()
         print(f"games digest: {examined.digest}")
         print(examined.report)
+    if examined is None or examined.interrupted:
+        sys.stdout.flush()
+        _say_how_to_resume(claims_command(spec, directory), directory)
+        return 130
     return int(examined.exit_code)
 
 
