@@ -257,7 +257,7 @@ NODE = "node_clock=1000000"
 
 def test_a_side_that_cannot_keep_its_time_forfeits() -> None:
     """No clock ends the first iteration, so a first iteration too deep for the clock loses on time."""
-    slow = resolve({"min_depth": 6}, game="xiangqi")
+    slow = resolve({"min_depth": 8}, game="xiangqi")
     patient = contender("nodes=200")
     game = play(contender(f"clock=0.05,{NODE}", slow), patient)
     assert (game.result, game.reason) == ("0-1", "time_forfeit")

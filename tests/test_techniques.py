@@ -201,7 +201,9 @@ def test_a_null_cutoff_is_told_from_other_bounds_and_a_threat_stays_with_the_pos
 
 def test_stored_null_cutoffs_change_the_tree() -> None:
     nodes = {
-        store: sum(search({"null_store": store}, text, Limits(depth=7)).nodes for text in positions(12, 1))
+        store: sum(
+            search({"null_store": store, "null_min_depth": 2}, text, Limits(depth=7)).nodes for text in positions(12, 1)
+        )
         for store in ("off", "all")
     }
     assert nodes["off"] != nodes["all"]
