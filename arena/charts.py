@@ -329,6 +329,6 @@ def crosstable_chart(tables: Tables) -> Figure:
     axes.set_xticks(range(len(names)), short, **turned)
     axes.set_yticks(range(len(names)), short)
     axes.tick_params(axis="x", labelcolor=INK)
-    axes.set_xlabel("opponent; the number is the score in % of the player on the left")
+    axes.set_xlabel("opponent\nscore in % of the player on the left")
     axes.spines["bottom"].set_visible(False)
     return figure
