@@ -40,6 +40,7 @@ STRATEGIES: dict[str, dict[str, Any]] = {
     "least squares": {"time_predict": "least_squares"},
 }
 """Every way of spending a clock that ends a search inside an iteration."""
+HALF_AND_TWICE = {"time_divisor": 20, "time_soft_factor": 500, "time_hard_factor": 2000}
 RESERVE_MS = 20
 NODE = "node_clock=1000000"
 """One microsecond a node, so that milliseconds are thousands of nodes."""
@@ -61,7 +62,7 @@ def hard_limit_ms(strategy: str, remaining_ms: int, increment_ms: int, moves_to_
 
 
 def searched(parameters: dict[str, Any], limits: Limits, clock: Clock | None = None, line: int = 1) -> SearchResult:
-    settings = {"hash_mb": 1, "clock_reserve_ms": RESERVE_MS, **parameters}
+    settings = {"hash_mb": 1, "clock_reserve_ms": RESERVE_MS, **HALF_AND_TWICE, **parameters}
     return Engine("xiangqi", settings).search(GAME.position(None, POSITIONS[line]), limits, clock)
 
 

@@ -135,7 +135,9 @@ MATED = "R3k4/1R7/9/9/9/9/9/9/9/5K3 b - - 0 1"
     ],
 )
 def test_what_ended_a_search(reason: str, way: dict[str, Any], text: str, limits: Limits) -> None:
-    result = search(way, text, limits, clock=Clock(limits.clock_ms) if limits.clock_ms else None)
+    half_and_twice = {"time_divisor": 20, "time_soft_factor": 500, "time_hard_factor": 2000}
+    clock = Clock(limits.clock_ms) if limits.clock_ms else None
+    result = search({**half_and_twice, **way}, text, limits, clock=clock)
     data = result.instruments
     assert data is not None
     assert result.ended_by == reason
@@ -143,7 +145,7 @@ def test_what_ended_a_search(reason: str, way: dict[str, Any], text: str, limits
     row = dict(zip(END_COLUMNS, data["ends"][reason], strict=True))
     assert (row["searches"], row["nodes"], row["time_ns"]) == (1, result.nodes, round(result.time_ms * 1e6))
     timed = limits.clock_ms is not None
-    # A twentieth of 10 s, and twice that (by the defaults of time_divisor and time_hard_factor).
+    # A twentieth of 10 s, and twice that.
     assert (row["proper_searches"], row["proper_ns"]) == ((1, 500_000_000) if timed else (0, 0))
     assert (row["hard_searches"], row["hard_ns"]) == ((1, 1_000_000_000) if timed else (0, 0))
     if reason == "hard_limit":

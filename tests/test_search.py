@@ -693,11 +693,11 @@ def test_fixed_and_share_abort_to_the_node() -> None:
 
 def test_the_hard_limit_is_twice_the_proper_time() -> None:
     """With the soft limit out of the way: remaining / divisor, plus the increment; or remaining / moves to go."""
-    no_soft = {"time_soft_factor": 5000}
+    no_soft = {"time_soft_factor": 5000, "time_hard_factor": 2000}
     proper = Limits(clock_ms=1000, **NODE_CLOCK)
     assert timed(proper, **no_soft).nodes == 100_000
     assert timed(proper, time_divisor=40, **no_soft).nodes == 50_000
-    assert timed(proper, time_hard_factor=1500, **no_soft).nodes == 75_000
+    assert timed(proper, **{**no_soft, "time_hard_factor": 1500}).nodes == 75_000
     increment = Limits(clock_ms=1000, increment_ms=10, **NODE_CLOCK)
     assert timed(increment, **no_soft).nodes == 120_000
     control = Limits(clock_ms=1000, moves_per_control=40, **NODE_CLOCK)
