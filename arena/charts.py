@@ -275,6 +275,7 @@ def iterations_chart(instruments: Instruments) -> Figure:
         )  # fmt: skip
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
+    axes.yaxis.set_minor_formatter("")
     axes.set_xlabel("depth of the iteration, plies")
     axes.set_ylabel("nodes to its end, mean")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

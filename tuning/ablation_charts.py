@@ -268,6 +268,7 @@ def depths_chart(rows: Sequence[DepthRow]) -> Figure:
         )  # fmt: skip
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
+    axes.yaxis.set_minor_formatter("")
     axes.set_xlabel("depth, plies")
     axes.set_ylabel("nodes to its end, geometric mean")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
