@@ -200,10 +200,8 @@ def contour_chart(tuned: Tuned, names: Sequence[tuple[str, str]]) -> Figure:
             [tuned.recommended[across]], [tuned.recommended[up]], "D", color=INK, markersize=7, markeredgecolor=GROUND,
             label="recommended",
         )  # fmt: skip
-        if dimensions[0].scale == "log":
-            _use_log_scale(axes, "x", dimensions[0])
-        if dimensions[1].scale == "log":
-            _use_log_scale(axes, "y", dimensions[1])
+        _scale_axis(axes, "x", dimensions[0])
+        _scale_axis(axes, "y", dimensions[1])
         axes.set_xlabel(across)
         axes.set_ylabel(up)
     handles, labels = grid[0, 0].get_legend_handles_labels()
@@ -258,20 +256,21 @@ def _mark_axis(axes: Axes, tuned: Tuned, dimension: Dimension) -> None:
     if dimension.choices:
         axes.set_xticks(range(len(dimension.choices)), [format_value(value) for value in dimension.choices], fontsize=8)
         axes.margins(x=0.2)
-    elif dimension.scale == "log":
-        _use_log_scale(axes, "x", dimension)
     else:
-        from matplotlib.ticker import MaxNLocator
-
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+        _scale_axis(axes, "x", dimension)
     axes.grid(axis="y", color=GRID, linewidth=0.8)
 
 
-def _use_log_scale(axes: Axes, way: Literal["x", "y"], dimension: Dimension) -> None:
-    """A logarithmic axis with plain round numbers; by itself it would be labelled in powers of ten, as formulas."""
+def _scale_axis(axes: Axes, way: Literal["x", "y"], dimension: Dimension) -> None:
+    """Whole numbers along a range; a logarithmic axis by itself would have powers of ten, written as formulas."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis = axes.xaxis if way == "x" else axes.yaxis
+    if dimension.scale != "log":
+        axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+        return
     round_numbers = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
     ticks = [tick for tick in round_numbers if dimension.low <= tick <= dimension.high]
     axes.set(**{f"{way}scale": "log"})
-    axis = axes.xaxis if way == "x" else axes.yaxis
     axis.set_ticks(ticks, [str(tick) for tick in ticks], fontsize=9)
     axis.set_ticks([], minor=True)

@@ -220,8 +220,9 @@ def examine(
 ) -> Examined:
     """Play and search what the folder lacks, judge every claim, write tables and report.
 
-    The cheapest claims come first, so that a run that is stopped has most to show: its report is on the claims that
-    were done with. Nothing but times depends on ``concurrency``. Raises ``UserError`` if the folder belongs to another
+    The cheapest claims come first, so that a run that is stopped has most to show: its report is on the claims whose
+    games and searches are all there. Nothing but times depends on ``concurrency``. Raises ``UserError`` if the folder
+    belongs to another
     run.
     """
     from engine.engine import StopFlag
@@ -236,9 +237,9 @@ def examine(
             found: dict[str, ClaimResult] = {}
             for claim in sorted(spec.claims, key=estimated_seconds):
                 result = run.result(claim)
-                if result is None:
-                    break
-                found[claim.id] = result
+                # After a stop nothing is played or searched any more, but claims whose games are all there are judged.
+                if result is not None:
+                    found[claim.id] = result
         results = tuple(found[claim.id] for claim in spec.claims if claim.id in found)
         examined = Examined(spec, directory, len(results) < len(spec.claims), results, store.digest())
     return replace(examined, report=write_claims_report(examined, language)) if results else examined
@@ -298,7 +299,7 @@ class _Run:
                 continue
             self._stream.write(f"{claim.id}  {measure.label}\n")
             found = self._measured(claim, measure, depths, verified)
-            if found is None or self._stop.is_set():
+            if found is None:
                 return None
             rows.append(found)
         verdict = verdict_of_outcomes([row.outcome for row in rows])
