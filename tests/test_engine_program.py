@@ -202,7 +202,7 @@ def test_a_hit_before_the_search_begins_is_an_ordinary_search() -> None:
 
 @pytest.mark.parametrize(("ponders", "factor"), [(False, 1000), (True, 1250)])
 def test_who_ponders_may_spend_more(ponders: bool, factor: int) -> None:
-    engine = Engine("xiangqi", {"ponder_time_factor": 1250, "hash_mb": 1})
+    engine = Engine("xiangqi", {"ponder_time_factor": 1250, "time_soft_factor": 500, "hash_mb": 1})
     clock = Clock(20_000, ponders=ponders)
     engine.search(game_named("xiangqi").position(), Limits(depth=1, clock_ms=20_000), clock)
     assert engine._memory is not None
