@@ -199,6 +199,7 @@ SHARES: dict[str, Counted] = {
     "first_move_cutoffs": lambda data, _: (data["counters"]["first_move_cutoffs"], data["counters"]["cutoffs"]),
     "last_iteration": lambda data, _: (data["last_iteration_nodes"], data["nodes"]),
     "after_last_iteration": lambda data, _: (data["after_iteration_nodes"], data["nodes"]),
+    "after_last_result": lambda data, _: (data["after_result_nodes"], data["nodes"]),
     "soft_stops": lambda data, _: (
         _of_ends(data, "soft_limit"), _of_ends(data, "soft_limit") + _of_ends(data, "hard_limit"),
     ),
