@@ -9,7 +9,7 @@ from engine.limits import Limits
 PLIES = 120
 """Moves a game is taken to have, both sides together."""
 NODES_PER_SECOND = 1_000_000
-"""Speed the built-in engine is taken to have; on one shared cloud core it had 0.8 to 3 million."""
+"""Speed the built-in engine is taken to have, about that of ``elolab bench`` on a shared cloud core."""
 OWN_SECONDS = 0.1
 """Time a move that a player at its own level is taken to need."""
 NODES_A_PLY = 3

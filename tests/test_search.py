@@ -215,7 +215,9 @@ def mating_positions(count: int, plies: int) -> list[tuple[str, int]]:
     return found
 
 
-@pytest.mark.parametrize("overrides", [SOUND, {**SOUND, "algorithm": "alphabeta", "fail_soft": False}])
+@pytest.mark.parametrize(
+    "overrides", [SOUND, {**SOUND, "algorithm": "alphabeta", "fail_soft": False}, {"hash_mb": 0}]
+)
 def test_mates_are_found_at_their_distance(overrides: dict[str, Any]) -> None:
     distances = set()
     for fen, plies in mating_positions(10, 3):

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 GAMES_A_GROUP = 10_000_000
 """Places in the schedule that a group of comparisons has to itself."""
 GROUPS_A_CLAIM = 10
+"""Groups that a claim has places for."""
 DEEPEST_MATE = 4
 """Plies: mates up to here are found by every search of that depth."""
 MATE_DEPTHS = (4, 5, 6, 7)
@@ -222,8 +223,7 @@ def examine(
 
     The cheapest claims come first, so that a run that is stopped has most to show: its report is on the claims whose
     games and searches are all there. Nothing but times depends on ``concurrency``. Raises ``UserError`` if the folder
-    belongs to another
-    run.
+    belongs to another run.
     """
     from engine.engine import StopFlag
     from tuning.claims_report import write_claims_report
