@@ -27,6 +27,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
@@ -341,35 +342,42 @@ def spsa_model(landscape: Landscape, games: int, seed: int) -> Outcome:
     return Outcome(best_of(fit(evidence), evidence, landscape.space.default_values))
 
 
+@cache
+def trials_of(sampler: str, landscape: Landscape, games: int, seed: int) -> tuple[Values, Evidence]:
+    """A study of trials against the default: the best trial's set, and all games. Played once for both picks."""
+    import optuna
+
+    from tuning.sampler import ReproducibleSampler, distribution_of, suggest
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    space, table, evidence = landscape.space, Games(landscape, seed), Evidence(landscape.space)
+    distributions = {dimension.name: distribution_of(dimension) for dimension in space.dimensions}
+    study = optuna.create_study(
+        direction="maximize", sampler=ReproducibleSampler(sampler, seed, distributions, startup_trials=10)
+    )
+    pairs = games // 2 // TRIALS
+    best: tuple[float, Values] | None = None
+    for _ in range(TRIALS):
+        trial = study.ask()
+        values = tuple(suggest(trial, dimension) for dimension in space.dimensions)
+        score = 0.5 if values == space.default_values else table.play(values, space.default_values, pairs)
+        study.tell(trial, score)
+        if values != space.default_values:
+            evidence.add_score(values, space.default_values, pairs, score)
+        if best is None or score > best[0]:
+            best = (score, values)
+    assert best is not None
+    return best[1], evidence
+
+
 def of_optuna(sampler: str, pick: str) -> Method:
-    """A sampler of Optuna's, whose trials play the default."""
+    """What a sampler of Optuna's recommends: its best trial, or our model's maximum of the same games."""
 
     def method(landscape: Landscape, games: int, seed: int) -> Outcome:
-        import optuna
-
-        from tuning.sampler import ReproducibleSampler, distribution_of, suggest
-
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        space, table, evidence = landscape.space, Games(landscape, seed), Evidence(landscape.space)
-        distributions = {dimension.name: distribution_of(dimension) for dimension in space.dimensions}
-        study = optuna.create_study(
-            direction="maximize", sampler=ReproducibleSampler(sampler, seed, distributions, startup_trials=10)
-        )
-        pairs = games // 2 // TRIALS
-        best: tuple[float, Values] | None = None
-        for _ in range(TRIALS):
-            trial = study.ask()
-            values = tuple(suggest(trial, dimension) for dimension in space.dimensions)
-            score = 0.5 if values == space.default_values else table.play(values, space.default_values, pairs)
-            study.tell(trial, score)
-            if values != space.default_values:
-                evidence.add_score(values, space.default_values, pairs, score)
-            if best is None or score > best[0]:
-                best = (score, values)
-        assert best is not None
+        best, evidence = trials_of(sampler, landscape, games, seed)
         if pick == "best":
-            return Outcome(best[1])
-        return Outcome(best_of(fit(evidence), evidence, space.default_values))
+            return Outcome(best)
+        return Outcome(best_of(fit(evidence), evidence, landscape.space.default_values))
 
     return method
 

@@ -8,6 +8,7 @@ first two, so that nothing is lost with a process.
 from __future__ import annotations
 
 import hashlib
+import json
 import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -94,7 +95,9 @@ class ReproducibleSampler(BaseSampler):
         space = {name: one for name, one in search_space.items() if self._takes(one)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of drawing categorical dimensions one by one
-            found = inner.sample_relative(study, trial, space) if space else {}
+            found = _recorded_suggestion(trial, self._name)
+            if not found and space:
+                found = inner.sample_relative(study, trial, space)
             for name, distribution in search_space.items():
                 if name not in found:
                     found[name] = inner.sample_independent(study, trial, name, distribution)
@@ -123,6 +126,22 @@ class ReproducibleSampler(BaseSampler):
             if self._name == "qmc":
                 return _NumberedQuasiMonteCarlo(number, trial_seed(self._seed, 0), seed)
             return RandomSampler(seed=seed)
+
+
+def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
+    """What Optuna's TPE or GP has suggested for the trial already; empty if nothing, or not the whole of it.
+
+    Both record a suggestion with the trial before its parameters are, for others who work on the study. GP counts
+    such a trial among the running ones and so, asked again after a stop, would keep away from its own suggestion.
+    """
+    parts = []
+    while part := trial.system_attrs.get(f"{name}:relative_params:{len(parts)}"):
+        parts.append(part)
+    try:
+        recorded: dict[str, Any] = json.loads("".join(parts))
+    except json.JSONDecodeError:  # nothing, or the process died between two parts
+        return {}
+    return recorded
 
 
 class DuelSampler(BaseSampler):
