@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy import stats
 
 import elolab
 from arena.records import Opening
 from arena.store import Store
+from engine.configuration import read_toml
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.instruments import END_COLUMNS, NULL_COLUMNS
@@ -33,6 +35,7 @@ from tuning.claims import (
     load_claims,
     outcome_of_interval,
     outcome_of_verdict,
+    positions_needed,
     verdict_of_outcomes,
 )
 from tuning.depth_cost import depth_rows
@@ -49,6 +52,7 @@ from tuning.suite_measures import (
 )
 
 ROOT = Path(__file__).parent.parent
+XIANGQI = ROOT / "configs" / "claims" / "xiangqi.toml"
 OTHELLO_CLAIMS = (1, 2, 3, 4, 9, 10, 11, 12, 16, 17, 20, 23, 24, 28, 29)
 """Those that apply to Othello."""
 
@@ -165,6 +169,45 @@ def test_what_an_interval_says(
 
 
 @pytest.mark.parametrize(
+    ("kind", "expect", "effect", "half", "threshold", "distance"),
+    [
+        ("nodes", "less", 0.96, 0.05, 0, -math.log(0.96)),
+        ("nodes", "equal", 1.02, 0.05, 0, math.log(1.05 / 1.02)),
+        ("share", "below", 40, 12, 50, 10),
+        ("share_difference", "less", -1, 3, 0, 1),
+    ],
+)
+def test_an_open_measure_says_how_many_positions_would_decide_it(
+    kind: str, expect: str, effect: float, half: float, threshold: float, distance: float
+) -> None:
+    factor = math.exp(half)
+    low, high = (effect / factor, effect * factor) if kind == "nodes" else (effect - half, effect + half)
+    assert outcome_of_interval(kind, expect, low, high, threshold) == UNDECIDED
+    needed = positions_needed(kind, expect, effect, low, high, threshold, 100)
+    assert needed is not None
+    error = half / stats.norm.ppf(0.975) / math.sqrt((100 + needed) / 100)
+    assert stats.norm.cdf(distance / error - stats.norm.ppf(0.975)) == pytest.approx(0.8, abs=0.01)
+
+
+def test_no_number_of_positions_decides_what_lies_on_the_border() -> None:
+    assert positions_needed("share", "below", 50, 40, 60, 50, 100) is None
+    assert positions_needed("nodes", "less", 0.9, 0.0, math.inf, 0, 2) is None
+
+
+def test_only_a_difference_beyond_the_margin_refutes_that_there_is_almost_none() -> None:
+    claim = load_claims(XIANGQI, "full", ["C2"]).claims[0]
+    expected = [(one.kind, one.comparison) for one in claim.measures if one.expect == "equivalent"]
+    assert expected == [("elo", 0)]
+    assert [one.beyond_margin for one in claim.groups[0].comparisons][:2] == [True, False]
+    table = read_toml(XIANGQI)
+    found = next(one for one in table["claims"] if one["id"] == "C2")
+    interaction = next(one for one in found["measures"] if one["kind"] == "interaction")
+    interaction["expect"] = "equivalent"
+    claim = claims_from_mapping(table, "xiangqi.toml", "full", ["C2"]).claims[0]
+    assert claim.groups[0].factorials[0].beyond_margin
+
+
+@pytest.mark.parametrize(
     ("expect", "verdict", "low", "high", "outcome"),
     [
         ("better", "better", 3, 9, CONFIRMED),
@@ -173,7 +216,7 @@ def test_what_an_interval_says(
         ("better", "undecided", -20, 30, UNDECIDED),
         ("equivalent", "equivalent", -3, 3, CONFIRMED),
         ("equivalent", "better", 6, 20, REFUTED),
-        ("equivalent", "better", 1, 20, UNDECIDED),
+        ("equivalent", "undecided", 1, 20, UNDECIDED),
         ("not_worse", "worse", -20, -3, REFUTED),
         ("not_worse", "undecided", -4, 12, CONFIRMED),
         ("not_worse", "undecided", -6, 12, UNDECIDED),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import NormalDist
 
@@ -132,6 +133,25 @@ def test_a_difference_makes_the_next_easier_but_an_equivalence_does_not() -> Non
     assert judged([middling, question(5, 10)], Rule()) == (UNDECIDED, UNDECIDED)
     assert judged([middling, question(50, 10)], Rule()) == (BETTER, BETTER)
     assert judged([middling, question(0, 1)], Rule()) == (UNDECIDED, EQUIVALENT)
+
+
+@pytest.mark.parametrize(
+    ("elo", "error", "verdict"),
+    [(11, 4, UNDECIDED), (11, 2, BETTER), (-11, 2, WORSE), (4, 1, UNDECIDED), (1, 1, EQUIVALENT)],
+)
+def test_beyond_the_margin_a_smaller_difference_decides_nothing(elo: float, error: float, verdict: str) -> None:
+    asked = replace(question(elo, error), beyond_margin=True)
+    assert judged([asked], Rule()) == (verdict,)
+    low, high = simultaneous_interval(asked, 1, Rule())
+    assert (low > 5 or high < -5) == (verdict in (BETTER, WORSE))
+
+
+def test_beyond_the_margin_an_open_question_needs_pairs_to_leave_it() -> None:
+    level = NormalDist().inv_cdf(1 - 0.05 / 2) + NormalDist().inv_cdf(0.8)
+    for elo, distance in ((11, 6), (-11, 6), (3, 2)):
+        needed = pairs_still_needed(replace(question(elo, 4), beyond_margin=True), 1, Rule())
+        assert needed is not None
+        assert needed + 10_000 == pytest.approx(10_000 * (level * 4 / distance) ** 2, rel=0.01)
 
 
 def test_verdicts_stay() -> None:

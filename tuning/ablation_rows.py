@@ -160,11 +160,15 @@ class Played:
 
     def inquiries(self, spec: AblationSpec) -> list[Inquiry]:
         """The questions: the comparisons that get a verdict, then the effects of factorials that do."""
-        asked = [place for place, comparison in enumerate(self._comparisons) if comparison.is_question]
-        found = [Inquiry((place,), self._of_match(place)) for place in asked]
+        found = [
+            Inquiry((place,), self._of_match(place), comparison.beyond_margin)
+            for place, comparison in enumerate(self._comparisons)
+            if comparison.is_question
+        ]
         for factorial in self._factorials:
             for effect in spec.asked_effects(factorial):
-                found.append(Inquiry(factorial.comparisons, self._of_effect(factorial, effect)))
+                evidence = self._of_effect(factorial, effect)
+                found.append(Inquiry(factorial.comparisons, evidence, factorial.beyond_margin))
         return found
 
     def _of_match(self, match: int) -> Callable[[int], Evidence]:

@@ -7,7 +7,7 @@ nor how many are played at a time matters, and a stopped run goes on by going th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tuning.verdicts import UNDECIDED, Evidence, Question, Rule, hopeless, judged, looks_of
 
@@ -20,6 +20,8 @@ class Inquiry:
     """Indices; all of them have the same number of planned pairs."""
     evidence: Callable[[int], Evidence]
     """What these matches have shown by so many pairs of each."""
+    beyond_margin: bool = False
+    """Whether only a difference larger than the margin counts as one."""
 
 
 class Allotment:
@@ -36,7 +38,8 @@ class Allotment:
         self._most_pairs = sum(pairs) if most_pairs is None else most_pairs
         self.inquiries = tuple(inquiries)
         self.questions = tuple(
-            Question(inquiry.evidence(0), self._looks[inquiry.matches[0]], 0) for inquiry in inquiries
+            Question(inquiry.evidence(0), self._looks[inquiry.matches[0]], 0, beyond_margin=inquiry.beyond_margin)
+            for inquiry in inquiries
         )
         self.given_up = (False,) * len(inquiries)
         """Questions that get no more games, for their plans would all but certainly leave them open."""
@@ -65,11 +68,12 @@ class Allotment:
         for question, inquiry in zip(self.questions, self.inquiries, strict=True):
             played = min(self.pairs[match] for match in inquiry.matches)
             if question.verdict == UNDECIDED and played:
-                question = Question(inquiry.evidence(played), question.looks, question.looks.index(played) + 1)
+                look = question.looks.index(played) + 1
+                question = replace(question, evidence=inquiry.evidence(played), look=look)
             questions.append(question)
         verdicts = judged(questions, self.rule)
         self.questions = tuple(
-            Question(question.evidence, question.looks, question.look, verdict)
+            replace(question, verdict=verdict)
             for question, verdict in zip(questions, verdicts, strict=True)
         )
         lost = hopeless(self.questions, self.rule)

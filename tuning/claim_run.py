@@ -31,6 +31,7 @@ from tuning.claims import (
     Measure,
     outcome_of_interval,
     outcome_of_verdict,
+    positions_needed,
     verdict_of_outcomes,
 )
 from tuning.comparisons import AblationSpec
@@ -95,6 +96,8 @@ class MeasureRow:
     games: int
     games_needed: int | None
     """Games that would decide it if the estimate is right; ``None`` where that is not open."""
+    positions_needed: int | None = None
+    """Further positions that would, of what is measured by searches."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,12 @@ class ClaimResult:
         needed = [row.games_needed for row in self.rows if row.outcome == UNDECIDED and row.games_needed]
         return sum(needed) if self.verdict == UNDECIDED and needed else None
 
+    @property
+    def positions_needed(self) -> int | None:
+        """Further positions that an open verdict would need; ``None`` if none is open or they would not decide it."""
+        needed = [row.positions_needed for row in self.rows if row.outcome == UNDECIDED and row.positions_needed]
+        return max(needed) if self.verdict == UNDECIDED and needed else None
+
 
 @dataclass(frozen=True)
 class Examined:
@@ -165,7 +174,7 @@ class Examined:
         """One row a claim.
 
         Columns: ``claim``, ``text``, ``source``, ``basis``, ``verdict``, ``measure``, ``unit``, ``effect``, ``low``,
-        ``high`` (of the measure that decided), ``games``, ``games_needed``.
+        ``high`` (of the measure that decided), ``games``, ``games_needed``, ``positions_needed``.
         """
         import pandas
 
@@ -177,10 +186,10 @@ class Examined:
                     "claim": result.claim.id, "text": result.claim.text, "source": result.claim.source,
                     "basis": result.claim.basis, "verdict": result.verdict, "measure": head.label, "unit": head.unit,
                     "effect": head.effect, "low": head.low, "high": head.high, "games": result.games,
-                    "games_needed": result.games_needed,
+                    "games_needed": result.games_needed, "positions_needed": result.positions_needed,
                 }
             )  # fmt: skip
-        return pandas.DataFrame(rows).astype({"games_needed": "Int64"})
+        return pandas.DataFrame(rows).astype({"games_needed": "Int64", "positions_needed": "Int64"})
 
     def measures_frame(self) -> DataFrame:
         """One row a measure; its columns are the fields of ``MeasureRow``."""
@@ -353,11 +362,13 @@ class _Run:
             depths += depth_rows(self._setting(measure.variant), variant)
             depths += depth_rows(self._setting(measure.reference), reference)
             ratio = node_ratio([one.nodes for one in variant], [one.nodes for one in reference])
-            return _row(claim, measure, "×", ratio.ratio, ratio.low, ratio.high, len(positions))
+            return _row(claim, measure, "×", ratio.ratio, ratio.low, ratio.high, len(positions),
+                        positions=len(positions))  # fmt: skip
         if measure.kind == "share_difference":
             assert reference is not None
             value, low, high = share_difference(measure.of, variant, reference, measure.bound)
-            return _row(claim, measure, "points", 100 * value, 100 * low, 100 * high, len(positions))
+            return _row(claim, measure, "points", 100 * value, 100 * low, 100 * high, len(positions),
+                        positions=len(positions))  # fmt: skip
         if measure.of == "verifications_failed":
             verified[self._setting(measure.variant)] = summed_instruments(one.instruments for one in variant)
         share = share_of(measure.of, variant, measure.bound)
@@ -367,7 +378,8 @@ class _Run:
         if measure.limits.depth is not None and measure.of in ("growth", "last_iteration"):
             depths += depth_rows(self._setting(measure.variant), variant)
         unit, factor = ("×", 1) if measure.of in RATIOS else ("%", 100)
-        return _row(claim, measure, unit, factor * share.value, factor * share.low, factor * share.high, share.cases)
+        return _row(claim, measure, unit, factor * share.value, factor * share.low, factor * share.high, share.cases,
+                    positions=len(positions))  # fmt: skip
 
     def _setting(self, values: tuple[tuple[str, Value], ...]) -> str:
         """A setting by its differences from the default."""
@@ -426,15 +438,18 @@ def _at_most(count: int, cases: int) -> float:
 
 def _row(
     claim: Claim, measure: Measure, unit: str, effect: float, low: float, high: float, cases: int,
-    outcome: str | None = None,
+    outcome: str | None = None, positions: int = 0,
 ) -> MeasureRow:  # fmt: skip
+    needed = None
     if outcome is None:
         outcome = outcome_of_interval(measure.kind, measure.expect, low, high, measure.threshold)
         if not cases and outcome != SHOWN:
             outcome = UNDECIDED
+        if outcome == UNDECIDED and measure.expect and positions:
+            needed = positions_needed(measure.kind, measure.expect, effect, low, high, measure.threshold, positions)
     return MeasureRow(
         claim.id, measure.label, measure.kind, measure.of, str(measure.limits), measure.expect or "", outcome, unit,
-        effect, low, high, measure.threshold, cases, 0, None,
+        effect, low, high, measure.threshold, cases, 0, None, needed,
     )  # fmt: skip
 
 

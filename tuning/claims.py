@@ -8,10 +8,12 @@ claim; the others are searches of fixed positions.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
+from statistics import NormalDist
 from typing import Any
 
 from engine.configuration import ConfigurationError, Table, nearest, read_toml
@@ -20,6 +22,7 @@ from engine.parameters import Value, parameters_of, resolve
 from tuning.comparisons import MAXIMUM_PAIRS, AblationSpec, ablation_from_mapping
 from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions
 from tuning.suite_measures import SHARES
+from tuning.verdicts import POWER
 
 BUDGETS = ("quick", "full")
 BASES = {"c": "claimed", "i": "implied", "o": "our question"}
@@ -229,14 +232,17 @@ def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget)
         expect = measure.choice("expect", EXPECTED[kind], None) if "expect" in measure else None
         measures.append(Measure(kind, "", expect, (), (), Limits(), comparison=len(tables) - 1,
                                 group=list(mappings).index(margin)))  # fmt: skip
-    groups = tuple(
+    groups = [
         ablation_from_mapping(
             {**shared, "name": name, "limit": budget.limits["play"], "pairs": budget.pairs, "rounds": budget.rounds,
              "margin": margin, "nodes_to_depth": {"depth": 0}, **tables},
             where,
         )
         for margin, tables in mappings.items()
-    )  # fmt: skip
+    ]  # fmt: skip
+    for one in measures:
+        if one.kind in STRENGTH and one.expect == "equivalent":
+            groups[one.group] = _beyond_margin(groups[one.group], one)
     for place, one in enumerate(measures):
         if one.kind == "elo":
             comparison = groups[one.group].comparisons[one.comparison]
@@ -252,8 +258,20 @@ def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget)
         raise ConfigurationError(f"{where}: no measure expects anything; give at least one of them expect = ...")
     return Claim(
         name, table.text("claim"), table.text("claim_zh"), table.text("source"), table.choice("basis", tuple(BASES)),
-        table.text("rule"), table.text("rule_zh"), tuple(measures), groups,
+        table.text("rule"), table.text("rule_zh"), tuple(measures), tuple(groups),
     )  # fmt: skip
+
+
+def _beyond_margin(group: AblationSpec, measure: Measure) -> AblationSpec:
+    """The group with the measure's question changed: only a difference larger than the margin counts as one."""
+    place = measure.comparison
+    if measure.kind == "elo":
+        comparisons = list(group.comparisons)
+        comparisons[place] = replace(comparisons[place], beyond_margin=True)
+        return replace(group, comparisons=tuple(comparisons))
+    factorials = list(group.factorials)
+    factorials[place] = replace(factorials[place], beyond_margin=True)
+    return replace(group, factorials=tuple(factorials))
 
 
 def _limit(measure: Table, budget: Budget, key: str, default: str) -> str:
@@ -340,14 +358,45 @@ def outcome_of_interval(kind: str, expect: str | None, low: float, high: float, 
     if expect is None:
         return SHOWN
     if kind == "nodes" and expect == "equal":
-        inside, outside = 1 - EQUAL_NODES_PERCENT / 100, 1 + EQUAL_NODES_PERCENT / 100
+        inside, outside = _equal_nodes()
         if inside <= low and high <= outside:
             return CONFIRMED
         return REFUTED if high < inside or low > outside else UNDECIDED
-    border = {"nodes": 1.0, "share_difference": 0.0}.get(kind, threshold)
+    border = _border(kind, threshold)
     if expect in ("less", "below"):
         return CONFIRMED if high < border else REFUTED if low > border else UNDECIDED
     return CONFIRMED if low > border else REFUTED if high < border else UNDECIDED
+
+
+def positions_needed(
+    kind: str, expect: str, effect: float, low: float, high: float, threshold: float, positions: int
+) -> int | None:
+    """Positions beyond these that would decide an open measure, if its estimate is right; ``None`` if none would.
+
+    With probability ``POWER``, as the interval shrinks with the square root of the positions.
+    """
+    borders = [_border(kind, threshold)]
+    if kind == "nodes":  # ratios, whose intervals are symmetrical in their logarithms
+        if not 0 < low <= high < math.inf:
+            return None
+        effect, low, high = math.log(effect), math.log(low), math.log(high)
+        borders = [0.0] if expect != "equal" else [math.log(border) for border in _equal_nodes()]
+    distance, half = min(abs(effect - border) for border in borders), (high - low) / 2
+    if not 0 < half < math.inf or distance == 0:
+        return None
+    deviations = NormalDist().inv_cdf(0.975)
+    scale = (deviations + NormalDist().inv_cdf(POWER)) / deviations
+    return max(1, math.ceil(positions * (scale * half / distance) ** 2) - positions)
+
+
+def _border(kind: str, threshold: float) -> float:
+    """The value that parts what the claim expects from what it does not."""
+    return {"nodes": 1.0, "share_difference": 0.0}.get(kind, threshold)
+
+
+def _equal_nodes() -> tuple[float, float]:
+    """The ratios of nodes between which costs are equal."""
+    return 1 - EQUAL_NODES_PERCENT / 100, 1 + EQUAL_NODES_PERCENT / 100
 
 
 def outcome_of_verdict(expect: str | None, verdict: str, low: float, high: float, margin: float) -> str:
@@ -355,7 +404,7 @@ def outcome_of_verdict(expect: str | None, verdict: str, low: float, high: float
     if expect is None:
         return SHOWN
     if expect == "equivalent":
-        return CONFIRMED if verdict == "equivalent" else REFUTED if low >= margin or high <= -margin else UNDECIDED
+        return CONFIRMED if verdict == "equivalent" else UNDECIDED if verdict == "undecided" else REFUTED
     if expect == "not_worse":
         if verdict == "worse":
             return REFUTED

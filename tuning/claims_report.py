@@ -261,6 +261,9 @@ def _verdict_text(examined: Examined, result: ClaimResult, say: Say) -> str:
     if result.games_needed is not None:
         text += say(f"; about {result.games_needed} more games would decide it if the estimates are right",
                     f"；若估计正确，约需再下 {result.games_needed} 局才能判定")  # fmt: skip
+    if result.positions_needed is not None:
+        text += say(f"; about {result.positions_needed} more positions would decide it if the estimates are right",
+                    f"；若估计正确，约需再搜 {result.positions_needed} 个局面才能判定")  # fmt: skip
     return text
 
 
@@ -286,7 +289,7 @@ def _summary_grid(results: Sequence[ClaimResult], say: Say) -> Grid:
     heads = (
         say("Claim", "主张"), say("What it says", "内容"), say("Source", "出处"), say("Basis", "依据"),
         say("Verdict", "判定"), say("Effect", "效应"), say("Interval", "区间"), say("Games", "局"),
-        say("More games", "尚需局数"),
+        say("Still needed", "尚需"),
     )  # fmt: skip
     cells = tuple(
         (
@@ -294,11 +297,18 @@ def _summary_grid(results: Sequence[ClaimResult], say: Say) -> Grid:
             say(BASES[result.claim.basis], BASES_ZH[result.claim.basis]),
             say(result.verdict, OUTCOMES_ZH[result.verdict]), effect_text(result.headline),
             range_text(result.headline), str(result.games),
-            "" if result.games_needed is None else str(result.games_needed),
+            _needed_text(result, say),
         )
         for result in results
     )  # fmt: skip
     return Grid(heads, cells, (5, 6, 7, 8), (1,))
+
+
+def _needed_text(result: ClaimResult, say: Say) -> str:
+    games, positions = result.games_needed, result.positions_needed
+    parts = [say(f"{games} games", f"{games} 局")] if games is not None else []
+    parts += [say(f"{positions} positions", f"{positions} 个局面")] if positions is not None else []
+    return ", ".join(parts)
 
 
 def _measures_grid(rows: Sequence[MeasureRow], say: Say) -> Grid:
@@ -354,6 +364,7 @@ def claims_data(examined: Examined) -> dict[str, Any]:
                 "verdict": result.verdict,
                 "games": result.games,
                 "games_needed": result.games_needed,
+                "positions_needed": result.positions_needed,
                 "measures": [asdict(row) for row in result.rows],
             }
             for result in examined.results

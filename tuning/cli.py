@@ -28,12 +28,17 @@ if TYPE_CHECKING:
 def _configure(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("spec", metavar="SPEC", help=f"the {what}'s TOML file, or the name of a shipped one")
     add_output_argument(parser)
-    add_concurrency_argument(parser)
+    _add_playing_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
+    add_json_argument(parser)
+
+
+def _add_playing_arguments(parser: argparse.ArgumentParser) -> None:
+    """What ``_uninterrupted`` hands on to the run."""
+    add_concurrency_argument(parser)
     parser.add_argument(
         "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
     )
-    add_json_argument(parser)
 
 
 def _add_language_argument(parser: argparse.ArgumentParser) -> None:
@@ -66,14 +71,7 @@ def run_tune(arguments: argparse.Namespace) -> int:
     directory = _folder(arguments.out, spec.name)
     if arguments.dry_run:
         return _describe_tuning(spec, directory, arguments)
-    tuned = _uninterrupted(
-        lambda: tune(
-            spec,
-            directory,
-            concurrency=arguments.concurrency,
-            accept_engine_change=arguments.accept_engine_change,
-        )
-    )
+    tuned = _uninterrupted(tune, arguments, spec, directory)
     if tuned is None or tuned.interrupted:
         _say_how_to_resume(repeat_command("tune", spec.conditions, directory), directory)
         return 130
@@ -136,10 +134,7 @@ def configure_validate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pairs", type=whole_number(1), metavar="N", help="play so many pairs of games instead of a sequential test"
     )
-    add_concurrency_argument(parser)
-    parser.add_argument(
-        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
-    )
+    _add_playing_arguments(parser)
     add_json_argument(parser)
     parser.epilog = (
         "Plays the study's recommendation against its base on openings that the tuning never saw. The exit code is 0 "
@@ -156,15 +151,7 @@ def run_validate(arguments: argparse.Namespace) -> int:
     directory = arguments.directory
     if not directory.is_dir():
         raise UsageError(f"validate: {directory}: there is no such folder; expected one that elolab tune made")
-    validated = _uninterrupted(
-        lambda: validate_again(
-            directory,
-            arguments.limit,
-            arguments.pairs,
-            concurrency=arguments.concurrency,
-            accept_engine_change=arguments.accept_engine_change,
-        )
-    )
+    validated = _uninterrupted(validate_again, arguments, directory, arguments.limit, arguments.pairs)
     if validated is None or validated.verdict is None:
         _say_how_to_resume("the same command again", directory)
         return 130
@@ -216,15 +203,7 @@ def run_ablate(arguments: argparse.Namespace) -> int:
             "openings": len(plan.openings),
         }
         return _describe(spec.name, directory, plan.games, _work_of(spec.comparisons), facts, arguments)
-    ablated = _uninterrupted(
-        lambda: ablate(
-            spec,
-            directory,
-            concurrency=arguments.concurrency,
-            accept_engine_change=arguments.accept_engine_change,
-            language=arguments.language,
-        )
-    )
+    ablated = _uninterrupted(ablate, arguments, spec, directory, language=arguments.language)
     if ablated is None or ablated.interrupted:
         _say_how_to_resume(repeat_command("ablate", spec.conditions, directory), directory)
         return 130
@@ -253,11 +232,8 @@ def configure_claims(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--only", metavar="ID", nargs="+", default=[], help="only these claims, such as C7 C20")
     add_output_argument(parser, "results/claims-<game>-<budget>")
-    add_concurrency_argument(parser)
+    _add_playing_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
-    parser.add_argument(
-        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
-    )
     _add_language_argument(parser)
     add_json_argument(parser)
     parser.epilog = (
@@ -283,15 +259,7 @@ def run_claims(arguments: argparse.Namespace) -> int:
         work = _work_of(one for claim in spec.claims for group in claim.groups for one in group.comparisons)
         facts = {"claims": len(spec.claims), "positions": spec.budget.positions, "depth": spec.budget.depth}
         return _describe(spec.name, directory, sum(games for games, _ in work), work, facts, arguments)
-    examined = _uninterrupted(
-        lambda: examine(
-            spec,
-            directory,
-            concurrency=arguments.concurrency,
-            accept_engine_change=arguments.accept_engine_change,
-            language=arguments.language,
-        )
-    )
+    examined = _uninterrupted(examine, arguments, spec, directory, language=arguments.language)
     if examined is not None and arguments.json:
         print_json(claims_data(examined))
     elif examined is not None and examined.results:
@@ -361,10 +329,7 @@ def configure_fit_evaluation(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--output", metavar="FILE", help="write the last weights here too, to be used by this name")
     add_output_argument(parser, "results/fit-<game>")
-    add_concurrency_argument(parser)
-    parser.add_argument(
-        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
-    )
+    _add_playing_arguments(parser)
     add_json_argument(parser)
     parser.epilog = (
         "Exit code 3: a gain was asked for and none was found. "
@@ -405,15 +370,7 @@ def run_fit_evaluation(arguments: argparse.Namespace) -> int:
     output = None if arguments.output is None else Path(arguments.output)
     if output is not None and not output.parent.is_dir():
         raise UsageError(f"fit-evaluation: --output {output}: there is no folder {output.parent}")
-    fitted = _uninterrupted(
-        lambda: fit_evaluation(
-            spec,
-            directory,
-            output=output,
-            concurrency=arguments.concurrency,
-            accept_engine_change=arguments.accept_engine_change,
-        )
-    )
+    fitted = _uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
     if fitted is None or fitted.interrupted:
         _say_how_to_resume("the same command again", directory)
         return 130
@@ -438,10 +395,11 @@ def _folder(out: str | None, name: str) -> Path:
     return Path(out.replace("{name}", name))
 
 
-def _uninterrupted(run: Callable[[], Any]) -> Any:
-    """What ``run`` returns, or ``None`` after a second Ctrl-C."""
+def _uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
+    """What ``run`` returns, given the arguments of playing too, or ``None`` after a second Ctrl-C."""
+    played = {"concurrency": arguments.concurrency, "accept_engine_change": arguments.accept_engine_change}
     try:
-        return run()
+        return run(*given, **named, **played)
     except KeyboardInterrupt:
         return None
 

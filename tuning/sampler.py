@@ -134,7 +134,7 @@ def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
     Both record a suggestion with the trial before its parameters are, for others who work on the study. GP counts
     such a trial among the running ones and so, asked again after a stop, would keep away from its own suggestion.
     """
-    parts = []
+    parts: list[str] = []
     while part := trial.system_attrs.get(f"{name}:relative_params:{len(parts)}"):
         parts.append(part)
     try:

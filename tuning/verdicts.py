@@ -1,12 +1,14 @@
 """Verdicts over many comparisons that are looked at repeatedly: group-sequential bounds, Holm's correction, intervals.
 
 Every comparison asks two questions: is there a difference, and is it smaller than a margin, so that "has almost no
-effect" can be confirmed and not only not rejected. It is looked at after numbers of pairs that are fixed beforehand;
-its bounds are those of a group-sequential test whose error is spent in the manner of O'Brien and Fleming (Lan and
-DeMets, "Discrete sequential boundaries for clinical trials", 1983). Holm's correction runs over all comparisons, for
-differences and for equivalences apart: a comparison found equivalent must not make it easier for another to be found
-different, for those that stay open to the end are the ones that chance has carried farthest from nothing. So of all
-differences declared, the probability that any is false is at most the error rate, and likewise of all equivalences.
+effect" can be confirmed and not only not rejected. Where that is what was claimed, only a difference larger than the
+margin counts as one: a smaller one, though there beyond doubt, would leave the claim open. A comparison is looked at
+after numbers of pairs that are fixed beforehand; its bounds are those of a group-sequential test whose error is spent
+in the manner of O'Brien and Fleming (Lan and DeMets, "Discrete sequential boundaries for clinical trials", 1983).
+Holm's correction runs over all comparisons, for differences and for equivalences apart: a comparison found equivalent
+must not make it easier for another to be found different, for those that stay open to the end are the ones that chance
+has carried farthest from nothing. So of all differences declared, the probability that any is false is at most the
+error rate, and likewise of all equivalences.
 
 Everything here is a pure function of counts.
 """
@@ -196,6 +198,18 @@ class Question:
     look: int
     """How many of them are behind it, the present one included; 0 before the first."""
     verdict: str = UNDECIDED
+    beyond_margin: bool = False
+    """Whether only a difference larger than the margin counts as one."""
+
+    @property
+    def above(self) -> float:
+        """Standard normal deviates by which the estimate lies above the least difference that counts."""
+        return self.evidence.deviations_from(self.evidence.high_margin if self.beyond_margin else self.evidence.nothing)
+
+    @property
+    def below(self) -> float:
+        """By how many it lies below the least difference that counts the other way."""
+        return -self.evidence.deviations_from(self.evidence.low_margin if self.beyond_margin else self.evidence.nothing)
 
     def bound(self, rate: float) -> float:
         """Standard errors that decide at this look, for a two-sided error of ``rate``."""
@@ -221,11 +235,10 @@ def judged(questions: Sequence[Question], rule: Rule) -> tuple[str, ...]:
             inside = min(
                 evidence.deviations_from(evidence.low_margin), -evidence.deviations_from(evidence.high_margin)
             )
-            distance = evidence.deviations_from(evidence.nothing)
             if rule.margin_elo > 0 and inside >= question.bound(rule.error_rate / (shares - equivalent)):
                 verdicts[place] = EQUIVALENT
-            elif abs(distance) >= question.bound(rule.error_rate / (shares - different)):
-                verdicts[place] = BETTER if distance > 0 else WORSE
+            elif max(question.above, question.below) >= question.bound(rule.error_rate / (shares - different)):
+                verdicts[place] = BETTER if question.above > 0 else WORSE
             else:
                 continue
             changed = True
@@ -248,8 +261,7 @@ def chance_of_verdict(question: Question, levels: tuple[float, float], rule: Rul
         return _upper_tail((bound * math.sqrt(done) - now) / math.sqrt(1 - done))
 
     evidence, (for_difference, for_equivalence) = question.evidence, levels
-    distance = abs(evidence.deviations_from(evidence.nothing))
-    total = chance(distance, for_difference) + chance(-distance, for_difference)
+    total = chance(question.above, for_difference) + chance(question.below, for_difference)
     if rule.margin_elo > 0:
         # At the end both margins have to be this far away, so half their distance has to reach so far.
         room = (evidence.high_margin - evidence.low_margin) / 2 / (evidence.error * math.sqrt(done))
@@ -294,9 +306,10 @@ def pairs_still_needed(question: Question, questions: int, rule: Rule) -> int | 
     played = question.looks[question.look - 1]
     deviation = evidence.error * math.sqrt(played)
     level = critical_values(question.looks, rule.error_rate / questions / 2)[-1]
-    distances = [abs(evidence.estimate - evidence.nothing)]
-    if rule.margin_elo > 0 and evidence.low_margin < evidence.estimate < evidence.high_margin:
-        distances.append(min(evidence.high_margin - evidence.estimate, evidence.estimate - evidence.low_margin))
+    inside = min(evidence.high_margin - evidence.estimate, evidence.estimate - evidence.low_margin)
+    distances = [-inside if question.beyond_margin else abs(evidence.estimate - evidence.nothing)]
+    if rule.margin_elo > 0:
+        distances.append(inside)
     return max(1, _pairs_for(max(distances), deviation, level) - played) if max(distances) > 0 else None
 
 
