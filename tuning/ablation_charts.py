@@ -115,7 +115,6 @@ def verdict_color(verdict: str, elo: float) -> str:
 
 def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]) -> None:
     axes.axvline(1, color=MUTED, linewidth=0.9)
-    axes.set_xscale("log")
     seen = [1.0]
     for place, row in zip(places, rows, strict=True):
         if row.nodes_ratio is None or row.nodes_ratio_low is None or row.nodes_ratio_high is None:
@@ -125,12 +124,7 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
             seen += [row.nodes_ratio_low, row.nodes_ratio_high]
         axes.plot([row.nodes_ratio], [place], "s", color=INK, markersize=4)
         seen.append(row.nodes_ratio)
-    ticks = [
-        tick for tick in (0.01, 0.1, 0.25, 0.5, 1, 2, 4, 10, 30, 100, 1000) if min(seen) / 2 < tick < max(seen) * 2
-    ]
-    axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
-    axes.minorticks_off()
-    axes.set_xlim(min(seen) / 1.2, max(seen) * 1.2)
+    _mark_ratios(axes, seen, most_ticks=5)
     axes.set_xlabel(f"nodes to depth {rows[0].depth}")
     axes.grid(axis="x", color=GRID, linewidth=0.8)
 
@@ -303,12 +297,12 @@ def measures_chart(rows: Sequence[MeasureRow]) -> Figure:
     return figure
 
 
-def _mark_ratios(axes: Axes, values: Sequence[float]) -> None:
+def _mark_ratios(axes: Axes, values: Sequence[float], most_ticks: int = 7) -> None:
     low, high = min([*values, 1.0]), max([*values, 1.0])
     axes.set_xscale("log")
     fine = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2)
     ticks = [tick for tick in (fine if high / low < 3 else RATIO_TICKS) if low / 1.1 < tick < high * 1.1]
-    if len(ticks) > 7:
+    if len(ticks) > most_ticks:
         ticks = [tick for tick in ticks if tick == 1 or ticks.index(tick) % 2 == ticks.index(1) % 2]
     axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
     axes.minorticks_off()
