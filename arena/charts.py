@@ -14,7 +14,7 @@ from arena.instruments import Instruments, iteration_rows, null_rows
 from arena.ratings import fit_ratings
 from arena.records import GameRecord
 from arena.sequential import SequentialRun, ratios_by_pair
-from arena.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
+from arena.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, clipped, rating_reference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +100,7 @@ def _grid(axes: Axes, axis: str) -> None:
 
 
 def _names(names: Sequence[str], longest: int = 28) -> list[str]:
-    return [name if len(name) <= longest else name[: longest - 1] + "…" for name in names]
+    return [clipped(name, longest) for name in names]
 
 
 def ratings_chart(tables: Tables) -> Figure:

@@ -421,7 +421,8 @@ def percent_text(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def _clipped(name: str, width: int) -> str:
+def clipped(name: str, width: int) -> str:
+    """A text of at most ``width`` characters: of one that is longer, the beginning and an ellipsis."""
     return name if len(name) <= width else name[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
@@ -452,7 +453,7 @@ def _standings_lines(tables: Tables) -> list[str]:
         )
         games = "".join(f" {count:>{games_width}}" for count in (row.wins, row.draws, row.losses))
         lines.append(
-            f"{row.rank:>3} {_clipped(row.player, name_width):<{name_width}} {rating_text(row, tables):>7} "
+            f"{row.rank:>3} {clipped(row.player, name_width):<{name_width}} {rating_text(row, tables):>7} "
             f"{error_text(row, tables):>6} {100 * row.score:>7.1f}{games}  {pairs}"
         )
     return lines
@@ -493,7 +494,7 @@ def _superiority_lines(tables: Tables) -> list[str]:
     ]
     for place, (name, shares) in enumerate(zip(shown, tables.superiority(), strict=False)):
         cells = ("-" if other == place else percent_text(share) for other, share in enumerate(shares[: len(shown)]))
-        lines.append(f"{place + 1:>3} {_clipped(name, width):<{width}}" + "".join(f"{cell:>6}" for cell in cells))
+        lines.append(f"{place + 1:>3} {clipped(name, width):<{width}}" + "".join(f"{cell:>6}" for cell in cells))
     if len(names) > len(shown):
         lines.append(f"... and {len(names) - len(shown)} more players in superiority.csv")
     return lines
@@ -514,7 +515,7 @@ def _pairings_lines(tables: Tables) -> list[str]:
         mark = "" if row.from_pairs else " *"
         counts = f"{row.wins}-{row.draws}-{row.losses}"
         lines.append(
-            f"{_clipped(row.player, width):<{width}} {_clipped(row.opponent, width):<{width}} {signed(row.elo):>7} "
+            f"{clipped(row.player, width):<{width}} {clipped(row.opponent, width):<{width}} {signed(row.elo):>7} "
             f"{row.elo_error:>6.1f} {percent_text(row.los):>6} {counts:>14}{mark}"
         )
     if any(not row.from_pairs for row in shown):

@@ -13,7 +13,7 @@ import numpy as np
 
 from arena.files import replace_file
 from arena.report_contents import Plot
-from arena.standings import percent_text, signed
+from arena.standings import clipped, percent_text, signed
 from engine.parameters import BY_NAME
 from tuning import ablation_charts as charts
 from tuning.document import PLOT_FOLDER, Commands, Document, Facts, Grid, Note, Section, write_document
@@ -442,21 +442,17 @@ def ablation_text(rows: Sequence[AblationRow], effects: Sequence[EffectRow] = ()
     lines += ["", f"{'comparison':<36}  {'Elo':>7}  {'±':>5}  {'verdict':<10}  {'pairs':>5}  {'nodes':>6}".rstrip()]
     for row in rows:
         lines.append(
-            f"{_cut(row.label, 36):<36}  {signed(row.elo):>7}  {_error(row.elo_error):>5}  {row.verdict:<10}  "
+            f"{clipped(row.label, 36):<36}  {signed(row.elo):>7}  {_error(row.elo_error):>5}  {row.verdict:<10}  "
             f"{row.pairs:>5}  {_nodes_text(row):>6}".rstrip()
         )
     if effects:
         lines += ["", f"{'effect':<52}  {'Elo':>7}  {'±':>5}  verdict"]
         for effect in effects:
             lines.append(
-                f"{_cut(effect.effect, 52):<52}  {signed(effect.elo):>7}  {_error(effect.elo_error):>5}  "
+                f"{clipped(effect.effect, 52):<52}  {signed(effect.elo):>7}  {_error(effect.elo_error):>5}  "
                 f"{effect.verdict}".rstrip()
             )
     return "\n".join(lines)
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _error(error: float) -> str:

@@ -14,7 +14,7 @@ from arena.charts import null_failures_chart
 from arena.files import replace_file
 from arena.instruments import Instruments
 from arena.report_contents import Plot
-from arena.standings import signed
+from arena.standings import clipped, signed
 from tuning import ablation_charts as charts
 from tuning.ablation_report import Say, sayer, write_svg
 from tuning.claim_run import ClaimResult, Examined, MeasureRow
@@ -342,7 +342,7 @@ def claims_text(examined: Examined) -> str:
     lines.append(f"{'':<4}{'verdict':<11}{'games':>7}  {'effect':>12}  measure")
     for result in examined.results:
         head = result.headline
-        label = head.label if len(head.label) <= 40 else head.label[:39] + "\N{HORIZONTAL ELLIPSIS}"
+        label = clipped(head.label, 40)
         lines.append(f"{result.claim.id:<4}{result.verdict:<11}{result.games:>7}  {effect_text(head):>12}  {label}")
     return "\n".join(lines)
 

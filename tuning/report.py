@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.files import replace_file
 from arena.report import Plot
-from arena.standings import percent_text, signed
+from arena.standings import clipped, percent_text, signed
 from engine.parameters import BY_NAME, format_value
 from engine.rules import Adjudication, Rules
 from tuning import charts
@@ -302,7 +302,7 @@ def tuning_text(tuned: Tuned) -> str:
     """The outcome for a terminal of 80 columns."""
     import textwrap
 
-    lines = [f"{'parameter':<24}  {tuned.spec.base_name[:22]:>22}  {'recommended':>22}"]
+    lines = [f"{'parameter':<24}  {clipped(tuned.spec.base_name, 22):>22}  {'recommended':>22}"]
     for name in tuned.spec.space.names:
         base = tuned.spec.space.default[name]
         recommended = base if tuned.decision is None else tuned.recommended[name]
