@@ -214,10 +214,14 @@ def test_an_open_question_says_what_it_would_need() -> None:
 # Allotment
 
 
-def allot(outcomes: np.ndarray, rule: Rule, most_pairs: int | None = None) -> Allotment:
+def allot(
+    outcomes: np.ndarray, rule: Rule, most_pairs: int | None = None, *, beyond_margin: bool = False
+) -> Allotment:
     def inquiry(match: int) -> Inquiry:
-        return Inquiry((match,), lambda pairs: evidence_of(
-            Pentanomial(tuple(np.bincount(outcomes[match, :pairs], minlength=5))), rule.margin_elo))  # fmt: skip
+        def seen(pairs: int) -> Evidence:
+            return evidence_of(Pentanomial(tuple(np.bincount(outcomes[match, :pairs], minlength=5))), rule.margin_elo)
+
+        return Inquiry((match,), seen, beyond_margin)
 
     allotment = Allotment(
         [outcomes.shape[1]] * len(outcomes), [inquiry(match) for match in range(len(outcomes))], rule, most_pairs
@@ -273,6 +277,17 @@ def test_without_effects_false_differences_are_rare() -> None:
     most = 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
     assert false_difference_rate(runs, Rule(rounds=4), comparisons=8, pairs=60) <= most
     assert false_difference_rate(runs, Rule(margin_elo=60, rounds=4), comparisons=8, pairs=60) <= most
+
+
+def test_a_difference_as_large_as_the_margin_is_seldom_found_to_be_larger() -> None:
+    generator = np.random.default_rng(21)
+    mean = float(simulated_pairs([40.0], 200_000, generator).mean()) / 4
+    rule, runs = Rule(margin_elo=elo_of_score(mean), rounds=4), 600
+    ends = [allot(simulated_pairs([40.0], 80, generator), rule, beyond_margin=True) for _ in range(runs)]
+    found = sum(end.questions[0].verdict in (BETTER, WORSE) for end in ends) / runs
+    assert found <= 0.025 + 2 * math.sqrt(0.025 * 0.975 / runs)
+    larger = allot(simulated_pairs([200.0], 80, generator), rule, beyond_margin=True)
+    assert larger.questions[0].verdict == BETTER
 
 
 def test_the_allotment_reaches_the_split_s_verdicts_with_fewer_games() -> None:
