@@ -367,7 +367,8 @@ def configure_openings(parser: argparse.ArgumentParser) -> None:
     _add_number(generate, "--plies", DEFAULT_PLIES, 200, "random moves from the start position")
     _add_number(generate, "--count", DEFAULT_COUNT, 10_000_000, "openings wanted")
     add_seed_argument(generate, 1)
-    _add_number(generate, "--max-score", DEFAULT_MAX_SCORE, 30_000, "largest score, either way, in centipawns")
+    scores = "largest score, either way, in centipawns (Othello: hundredths of a disc)"
+    _add_number(generate, "--max-score", DEFAULT_MAX_SCORE, 30_000, scores)
     add_limit_argument(generate, DEFAULT_SCORING)
     add_concurrency_argument(generate)
     generate.add_argument("--out", metavar="FILE", help="file to write, compressed if it ends in .gz (default: print)")
@@ -471,7 +472,7 @@ def configure_convert(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("input", metavar="INPUT", help="file to read, or - for standard input")
     add_game_argument(parser)
-    parser.add_argument("--to", choices=TARGETS, default="iccs", help="what to write (default iccs)")
+    parser.add_argument("--to", choices=TARGETS, help="what to write (default iccs, of Othello pgn)")
     parser.add_argument("--out", metavar="FILE", help="file to write (default: print)")
     parser.add_argument("--encoding", choices=ENCODINGS, default="utf-8", help="of what is written (default utf-8)")
     parser.add_argument("--plies", type=_plies, metavar="N", help="keep only the first N moves of each game")
@@ -497,7 +498,9 @@ def run_convert(arguments: argparse.Namespace) -> int:
 
     content, where = _input(arguments.input)
     text = decode_text(content, where)
-    converted = convert(text, where, game_of(arguments).name, arguments.to, arguments.ranks, arguments.plies)
+    game = game_of(arguments)
+    target = arguments.to or (*game.move_notations, "pgn")[0]
+    converted = convert(text, where, game.name, target, arguments.ranks, arguments.plies)
     data = encode_text(converted, arguments.encoding, arguments.out or "standard output")
     if arguments.out is None:
         sys.stdout.flush()

@@ -33,6 +33,8 @@ def convert(text: str, where: str, game: str, target: str, ranks: str = "0", pli
 
     assert target in TARGETS, target
     contract = game_named(game)
+    if target in FORMATS and target not in contract.move_notations:
+        raise UserError(f"--to {target}: moves of {game} have one notation only; give --to pgn, fen or epd")
     games = (
         read_positions(text, where, contract) if holds_positions(text) else list(read_games(text, where, game, ranks))
     )

@@ -328,17 +328,20 @@ def generate(
     number of openings found and of candidates seen. Raises ``OpeningError`` if there are too few.
     """
     found: dict[str, str] = {}
-    seen = 0
+    seen = over = 0
     for candidate in _candidates(propose, CANDIDATES_AN_OPENING * count + CANDIDATES_A_BATCH, concurrency):
         seen += 1
+        over += candidate is None
         if candidate is not None and abs(candidate.score) <= max_score:
             found.setdefault(placement_of(candidate.position), candidate.position)
         if progress is not None:
             progress(len(found), seen)
         if len(found) == count:
             return list(found.values())
+    # Too many moves end games or unbalance them, too few leave little to choose from: what to change is not known here.
     raise OpeningError(
-        f"only {len(found)} of {count} openings found among {seen} candidates; use more --plies or a higher --max-score"
+        f"only {len(found)} of {count} openings found among {seen} candidates, {over} of which were over; use a higher "
+        f"--max-score, or {'fewer' if 2 * over > seen else 'more'} --plies"
     )
 
 

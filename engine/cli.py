@@ -51,13 +51,14 @@ def run_parameters(arguments: argparse.Namespace) -> int:
     from engine.parameter_reference import as_data, as_markdown, as_text
     from engine.parameters import parameters_of
 
-    rows = parameters_of(game_of(arguments).name)
+    game = game_of(arguments).name
+    rows = parameters_of(game)
     if arguments.json:
-        print_json(as_data(rows))
+        print_json(as_data(rows, game))
     elif arguments.markdown:
-        print(as_markdown(rows), end="")
+        print(as_markdown(rows, game), end="")
     else:
-        print(as_text(rows, min(shutil.get_terminal_size().columns, MOST_COLUMNS)), end="")
+        print(as_text(rows, game, min(shutil.get_terminal_size().columns, MOST_COLUMNS)), end="")
     return 0
 
 
@@ -316,9 +317,9 @@ def run_solve(arguments: argparse.Namespace) -> int:
     from engine.engine import StopFlag
     from engine.solving import Solver
 
-    position = position_of(arguments, with_moves=False)
     stop = StopFlag()
-    solver = Solver(position.game.name, overrides_of(arguments), stop)
+    solver = Solver(game_of(arguments).name, overrides_of(arguments), stop)
+    position = position_of(arguments, with_moves=False)
     began = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(solver.solve, position, every_move=arguments.moves)

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from engine.games import game_named
 from engine.parameters import Parameter, Value, format_value
 
 SOURCES = {
@@ -27,9 +28,15 @@ MEASUREMENTS = Path(__file__).parent / "parameter_measurements.toml"
 
 
 @cache
-def measurements() -> Mapping[str, str]:
-    """What each parameter was measured to be worth: one line a parameter, the default's view, in Elo."""
-    return {str(name): str(text) for name, text in tomllib.loads(MEASUREMENTS.read_text("utf-8"))["measured"].items()}
+def measurements(game: str) -> Mapping[str, str]:
+    """What parameters were measured to be worth in a game: one line a parameter, the default's view, in Elo."""
+    found = tomllib.loads(MEASUREMENTS.read_text("utf-8"))[game]
+    return {str(name): str(text) for name, text in found.items()}
+
+
+def unit_in(game: str, row: Parameter) -> str:
+    """The parameter's unit; scores are of another in games that count discs."""
+    return row.unit.replace("centipawns", "hundredths of a disc") if game_named(game).score_unit else row.unit
 
 
 _INDENT = "    "
@@ -37,7 +44,7 @@ _LEAST_LEGAL_WIDTH = 24
 """Where fewer columns are left beside name and default, the legal values go below them."""
 
 
-def as_text(rows: Sequence[Parameter], width: int) -> str:
+def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:
     """Aligned lines of at most ``width`` columns: name, default and legal values, and below them the explanation."""
     name_width = max(len(row.name) for row in rows)
     default_width = max(len(format_value(row.default)) for row in rows)
@@ -47,19 +54,19 @@ def as_text(rows: Sequence[Parameter], width: int) -> str:
         head = f"{row.name:<{name_width}}  {format_value(row.default):<{default_width}}"
         if narrow:
             lines.append(head.rstrip())
-            lines += textwrap.wrap(_legal(row), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+            lines += textwrap.wrap(_legal(row, game), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
         else:
             head += "  "
-            lines += textwrap.wrap(_legal(row), width, initial_indent=head, subsequent_indent=" " * len(head))
+            lines += textwrap.wrap(_legal(row, game), width, initial_indent=head, subsequent_indent=" " * len(head))
         lines += textwrap.wrap(_sentence(row.doc), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
-        lines += textwrap.wrap(_details(row), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+        lines += textwrap.wrap(_details(row, game), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
     lines += ["", "Sources"]
     for mark, meaning in SOURCES.items():
         lines += textwrap.wrap(f"[{mark}] {meaning}", width, initial_indent=_INDENT, subsequent_indent=_INDENT * 2)
     return "\n".join(lines) + "\n"
 
 
-def as_markdown(rows: Sequence[Parameter]) -> str:
+def as_markdown(rows: Sequence[Parameter], game: str) -> str:
     """A Markdown table with a row for each parameter and a column for each property, and the list of sources."""
     titles = (
         "Parameter", "Default", "Legal", "Tuning", "Scale", "Unit", "Games", "Needs", "Sound", "Option", "Meaning",
@@ -69,16 +76,16 @@ def as_markdown(rows: Sequence[Parameter]) -> str:
     for row in rows:
         table.append((
             f"`{row.name}`", format_value(row.default), _values(row.kind, row.legal), _values(row.kind, row.tuning),
-            row.scale if row.kind == "integer" and row.tuning else "", row.unit, ", ".join(row.games) or "all",
-            _need(row), "yes" if row.sound else "no", row.protocol_name, _sentence(row.doc), row.source,
-            measurements().get(row.name, ""),
+            row.scale if row.kind == "integer" and row.tuning else "", unit_in(game, row),
+            ", ".join(row.games) or "all", _need(row), "yes" if row.sound else "no", row.protocol_name,
+            _sentence(row.doc), row.source, measurements(game).get(row.name, ""),
         ))  # fmt: skip
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in table]
     lines += ["", *(f"- [{mark}] {meaning}" for mark, meaning in SOURCES.items())]
     return "\n".join(lines) + "\n"
 
 
-def as_data(rows: Sequence[Parameter]) -> list[dict[str, Any]]:
+def as_data(rows: Sequence[Parameter], game: str) -> list[dict[str, Any]]:
     """Plain data: one dictionary a parameter with every column of the table."""
     return [
         {
@@ -88,7 +95,7 @@ def as_data(rows: Sequence[Parameter]) -> list[dict[str, Any]]:
             "legal": list(row.legal),
             "tuning": list(row.tuning),
             "scale": row.scale,
-            "unit": row.unit,
+            "unit": unit_in(game, row),
             "games": list(row.games),
             "depends_on": {"parameter": row.depends_on[0], "values": list(row.depends_on[1])}
             if row.depends_on
@@ -97,17 +104,17 @@ def as_data(rows: Sequence[Parameter]) -> list[dict[str, Any]]:
             "protocol_name": row.protocol_name,
             "doc": row.doc,
             "source": row.source,
-            "measured": measurements().get(row.name),
+            "measured": measurements(game).get(row.name),
         }
         for row in rows
     ]
 
 
-def _legal(row: Parameter) -> str:
-    return f"{_values(row.kind, row.legal)} {row.unit}".strip()
+def _legal(row: Parameter, game: str) -> str:
+    return f"{_values(row.kind, row.legal)} {unit_in(game, row)}".strip()
 
 
-def _details(row: Parameter) -> str:
+def _details(row: Parameter, game: str) -> str:
     parts = []
     if row.depends_on is not None:
         parts.append(f"Needs {_need(row)}.")
@@ -118,8 +125,8 @@ def _details(row: Parameter) -> str:
     if row.sound:
         parts.append("Sound.")
     parts.append(f"Option {row.protocol_name}. {_sentence(row.source)}")
-    if row.name in measurements():
-        parts.append(f"Measured: {_sentence(measurements()[row.name])}")
+    if row.name in measurements(game):
+        parts.append(f"Measured: {_sentence(measurements(game)[row.name])}")
     return " ".join(parts)
 
 

@@ -296,6 +296,8 @@ def test_shares_are_ratios_of_sums_with_positions_as_units() -> None:
     never = share_of("windows_missed", [searched(counters={"windows_missed": 0, "windows": 50})] * 4)
     assert never.low == never.value == 0
     assert never.high == pytest.approx(1 - 0.025 ** (1 / 200))
+    always = share_of("windows_missed", [searched(counters={"windows_missed": 50, "windows": 50})] * 4)
+    assert (always.low, always.high) == (pytest.approx(0.025 ** (1 / 200)), 1)
     assert math.isinf(share_of("windows_missed", [searched(counters={"windows_missed": 0, "windows": 0})]).high)
 
 
@@ -468,6 +470,10 @@ def test_tables_and_report_are_written_in_both_languages(examined: tuple[Path, P
     english = (out / "report.html").read_text("utf-8")
     assert "Deeper is stronger." in english
     assert "indicative" in english
+    strength = [line for line in (out / "report.md").read_text("utf-8").splitlines() if " games, " in line]
+    assert [line.partition(" games, ")[2].partition(";")[0] for line in strength if "engine " in line] == [
+        "depth=2 against depth=1", "limits as in the tables",
+    ]  # fmt: skip
     assert f"elolab claims --game xiangqi --budget quick --claims {path} --out {out}" in english
     run(path, out, language="zh")
     chinese = (out / "report.html").read_text("utf-8")
@@ -495,3 +501,5 @@ def test_the_command_runs_and_plans(
     assert [claim["verdict"] for claim in data["claims"]] == [result.verdict for result in ended.results]
     assert elolab.main(["claims", "--game", "othello", "--claims", str(path), "--out", str(out)]) == 2
     assert "is for xiangqi, not othello" in capsys.readouterr().err
+    assert elolab.main(["claims", "--game", "chess"]) == 2
+    assert "unknown game 'chess', expected one of" in capsys.readouterr().err

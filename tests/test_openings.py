@@ -175,6 +175,8 @@ def test_generating_keeps_the_first_distinct_balanced_candidates_in_order() -> N
 def test_generating_gives_up() -> None:
     with pytest.raises(UserError, match=r"only 0 of 1 openings found among \d+ candidates.*--max-score"):
         generate(lambda first, count: [Candidate(START, 61)] * count, 1, max_score=60)
+    with pytest.raises(UserError, match=r"only 0 of 1 openings found among (\d+) candidates, \1 of .*over.* fewer --plies"):
+        generate(lambda first, count: [None] * count, 1, max_score=60)
 
 
 def test_generated_openings_are_legal_distinct_and_the_same_at_any_concurrency() -> None:

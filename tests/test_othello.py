@@ -14,6 +14,7 @@ import numpy as np
 import pyspiel
 import pytest
 
+import elolab
 from arena.openings import placement_of
 from engine import weights
 from engine.engine import Engine, StopFlag
@@ -580,9 +581,11 @@ def test_a_stop_ends_the_solver() -> None:
     assert result.nodes <= 1024
 
 
-def test_a_game_without_a_solver_is_refused() -> None:
+def test_a_game_without_a_solver_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UserError, match="xiangqi cannot be played out to the end; solve is for othello"):
         Solver("xiangqi", {}, StopFlag())
+    assert elolab.main(["solve", "--game", "xiangqi", "--board", "X"]) == 2
+    assert capsys.readouterr().err == "elolab: xiangqi cannot be played out to the end; solve is for othello\n"
 
 
 # Time

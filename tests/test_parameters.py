@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from engine.games import GAMES
 from engine.parameter_reference import SOURCES, as_data, as_markdown, as_text, measurements
 from engine.parameters import (
     BY_NAME,
@@ -227,7 +228,9 @@ def test_an_assignment_needs_an_equals_sign(word: str) -> None:
 
 
 def test_the_reference_holds_every_row_in_every_form() -> None:
-    text, markdown, data = as_text(PARAMETERS, 100), as_markdown(PARAMETERS), as_data(PARAMETERS)
+    text, markdown, data = (
+        as_text(PARAMETERS, "xiangqi", 100), as_markdown(PARAMETERS, "xiangqi"), as_data(PARAMETERS, "xiangqi"),
+    )  # fmt: skip
     assert [row["name"] for row in data] == [row.name for row in PARAMETERS]
     for row in PARAMETERS:
         assert re.search(rf"^{row.name} +{re.escape(format_value(row.default))}\b", text, re.MULTILINE)
@@ -239,12 +242,16 @@ def test_the_reference_holds_every_row_in_every_form() -> None:
 def test_the_text_fits_any_width(width: int) -> None:
     # A row's name and default stand on one line however narrow the terminal.
     least = max(len(row.name) for row in PARAMETERS) + 2 + max(len(format_value(row.default)) for row in PARAMETERS)
-    assert max(map(len, as_text(PARAMETERS, width).splitlines())) <= max(width, least)
+    assert max(map(len, as_text(PARAMETERS, "othello", width).splitlines())) <= max(width, least)
 
 
-def test_measurements_are_of_parameters_that_exist_and_stand_beside_them() -> None:
-    assert set(measurements()) <= {row.name for row in PARAMETERS}
-    shown = {row["name"]: row["measured"] for row in as_data(PARAMETERS)}
-    assert {name: text for name, text in shown.items() if text} == dict(measurements())
-    text = " ".join(as_text(PARAMETERS, 100).split())
-    assert all(f"Measured: {figure}" in text for figure in measurements().values())
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_measurements_are_of_the_game_s_parameters_and_stand_beside_them(game: str) -> None:
+    rows = parameters_of(game)
+    assert set(measurements(game)) <= {row.name for row in rows}
+    shown = {row["name"]: row["measured"] for row in as_data(rows, game)}
+    assert {name: text for name, text in shown.items() if text} == dict(measurements(game))
+    text = " ".join(as_text(rows, game, 100).split())
+    assert all(f"Measured: {figure}" in text for figure in measurements(game).values())
+    assert text.count("Measured: ") == len(measurements(game))
+    assert ("centipawns" in text) != ("hundredths of a disc" in text)

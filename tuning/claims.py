@@ -49,6 +49,8 @@ EXPECTED = {
 """By kind of measure what a claim may expect; without ``expect`` a measure is only shown."""
 STRENGTH = ("elo", "interaction")
 """Kinds of measure that are played; the others are searches of fixed positions."""
+COMPARED = ("elo", "nodes", "share_difference")
+"""Kinds that compare two settings."""
 SUITES = ("games", "last")
 """Positions from self-play: of whole games, or of their last plies."""
 EQUAL_NODES_PERCENT = 5.0
@@ -100,7 +102,7 @@ class Measure:
     @property
     def has_reference(self) -> bool:
         """Whether two settings are compared."""
-        return self.kind in ("elo", "nodes", "share_difference")
+        return self.kind in COMPARED
 
 
 @dataclass(frozen=True)

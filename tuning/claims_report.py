@@ -17,8 +17,9 @@ from arena.report_contents import Plot
 from arena.standings import clipped, signed
 from tuning import ablation_charts as charts
 from tuning.ablation_report import Say, sayer, write_svg
+from tuning.ablation_rows import AblationRow
 from tuning.claim_run import ClaimResult, Examined, MeasureRow
-from tuning.claims import BASES, CONFIRMED, REFUTED, SHOWN, STRENGTH, UNDECIDED, ClaimsSpec
+from tuning.claims import BASES, COMPARED, CONFIRMED, REFUTED, SHOWN, STRENGTH, UNDECIDED, ClaimsSpec
 from tuning.document import Commands, Document, Facts, Grid, Note, Section, write_document
 from tuning.report import condition_facts, interval_text
 from tuning.verdicts import MARGIN_ELO, Rule, decidable_elo, pairs_for_equivalence
@@ -139,22 +140,23 @@ def _summary_plot(examined: Examined, say: Say) -> tuple[Plot, ...]:
         "决定各主张的全部强度比较：点为前者减后者的 Elo，粗线为 95 % 区间，"
         "细线为对该主张的全部比较与检视同时成立的区间。"
         f"蓝色为更强，红色为更弱，绿色为在 {MARGIN_ELO:g} Elo 之内等同（色带），灰色为未定。",
-    ) + _caption_end(examined, sum(row.games for row in rows), say)
+    ) + _caption_end(examined, say, rows)
     title = say("Strength", "强度")
     return (Plot("strength", title, caption, charts.forest_chart(rows, MARGIN_ELO)),)
 
 
-def _caption_end(examined: Examined, games: int, say: Say) -> str:
-    """Games, limit, engine and command: what a figure has to say of itself."""
+def _caption_end(examined: Examined, say: Say, played: Sequence[AblationRow] = ()) -> str:
+    """Games and their limit, engine and command: what a figure has to say of itself."""
     from engine.identity import engine_identity
 
     spec = examined.spec
     command = claims_command(spec, examined.directory)
-    limit = spec.budget.limits["play"]
-    played = say(f"{games} games, {limit}; ", f"{games} 局，{limit}；") if games else ""
+    games, limits = sum(row.games for row in played), {row.limit for row in played}
+    limit = limits.pop() if len(limits) == 1 else say("limits as in the tables", "各自的限制见表")
+    text = say(f"{games} games, {limit}; ", f"{games} 局，{limit}；") if games else ""
     return say(
-        f" {played}engine {engine_identity()[:12]}; made by {command}.",
-        f"{played}引擎 {engine_identity()[:12]}；由 {command} 生成。",
+        f" {text}engine {engine_identity()[:12]}; made by {command}.",
+        f"{text}引擎 {engine_identity()[:12]}；由 {command} 生成。",
     )
 
 
@@ -199,7 +201,7 @@ def _claim_section(examined: Examined, result: ClaimResult, say: Say) -> Section
         caption = say(
             "Elo of the first setting minus the second with its 95 % interval, and thin the one for all together.",
             "前者减后者的 Elo 及 95 % 区间，细线为同时成立的区间。",
-        ) + _caption_end(examined, result.games, say)
+        ) + _caption_end(examined, say, result.strength)
         figure = charts.forest_chart([replace(row, group="") for row in result.strength], MARGIN_ELO)
         blocks.append(Plot(f"{claim.id}-strength", f"{claim.id}: {say('strength', '强度')}", caption, figure))
     if result.squares:
@@ -207,24 +209,24 @@ def _claim_section(examined: Examined, result: ClaimResult, say: Say) -> Section
             "Strength of the four combinations above that with both first values, in Elo with 95 % intervals. Parallel "
             "lines mean that the worth of one setting does not depend on the other.",
             "四种组合相对两者皆取前值时的强度（Elo，95 % 区间）。两线平行表示一项设定的价值与另一项无关。",
-        ) + _caption_end(examined, 0, say)
+        ) + _caption_end(examined, say)
         title = say("interaction", "交互作用")
         figure = charts.interactions_chart(result.squares)
         blocks.append(Plot(f"{claim.id}-interaction", f"{claim.id}: {title}", caption, figure))
-    for unit, name, title, seen in _units(say):
-        rows = [row for row in result.rows if row.unit == unit and row.kind not in STRENGTH]
-        for is_ratio in (True, False):
-            own = [row for row in rows if (row.kind == "nodes") == is_ratio]
-            if own:
-                caption = seen + _caption_end(examined, 0, say)
-                suffix = name if is_ratio or unit != "×" else "ratios"
-                blocks.append(Plot(f"{claim.id}-{suffix}", f"{claim.id}: {title}", caption, charts.measures_chart(own)))
+    for unit, compares, name, title, seen in _units(say):
+        own = [
+            row for row in result.rows
+            if row.unit == unit and row.kind not in STRENGTH and (row.kind in COMPARED) == compares
+        ]  # fmt: skip
+        if own:
+            caption = seen + _caption_end(examined, say)
+            blocks.append(Plot(f"{claim.id}-{name}", f"{claim.id}: {title}", caption, charts.measures_chart(own)))
     if result.verified:
         caption = say(
             "Share of verified null cutoffs that the verification refutes, and of sampled cutoffs that a search "
             "without null moves refutes, by the own material of the side that passed.",
             "空着截断经检验被推翻的比例，以及抽样截断被不用空着的搜索推翻的比例，按走空着一方的子力分组。",
-        ) + _caption_end(examined, 0, say)
+        ) + _caption_end(examined, say)
         title = say("failed verifications against material", "检验失败率与子力")
         figure = null_failures_chart(Instruments(result.verified, dict.fromkeys(result.verified, 0)))
         blocks.append(Plot(f"{claim.id}-verifications", f"{claim.id}: {title}", caption, figure))
@@ -233,22 +235,26 @@ def _claim_section(examined: Examined, result: ClaimResult, say: Say) -> Section
             "Nodes from the start of a search to the end of each depth, geometric mean over the positions, on a "
             "logarithmic scale: a lower line is cheaper, a steeper one grows faster.",
             "从搜索开始到各深度结束的节点数（对局面取几何平均，对数刻度）：线越低越省，越陡增长越快。",
-        ) + _caption_end(examined, 0, say)
+        ) + _caption_end(examined, say)
         title = say("nodes to each depth", "达到各深度的节点")
         blocks.append(Plot(f"{claim.id}-depths", f"{claim.id}: {title}", caption, charts.depths_chart(result.depths)))
     return Section(claim.id, claim.id, tuple(blocks))
 
 
-def _units(say: Say) -> tuple[tuple[str, str, str, str], ...]:
-    """Unit, name of the figure's file, its title, and what to see in it."""
+def _units(say: Say) -> tuple[tuple[str, bool, str, str, str], ...]:
+    """Unit, whether two settings are compared, name of the figure's file, its title, and what to see in it."""
     return (
-        ("×", "nodes", say("cost", "代价"),
+        ("×", True, "nodes", say("cost", "代价"),
          say("Ratio with its 95 % interval, positions as units; left of 1 the first setting is cheaper.",
              "比值及 95 % 区间（以局面为单位）；在 1 左边表示前者更省。")),
-        ("%", "shares", say("shares", "份额"),
+        ("×", False, "ratios", say("ratios", "比值"),
+         say("The named ratio, of one setting, with its 95 % interval, positions as units; an upright mark is the "
+             "rule's threshold.",
+             "单个设定的所列比值及 95 % 区间（以局面为单位）；竖线为规则的阈值。")),
+        ("%", False, "shares", say("shares", "份额"),
          say("Share with its 95 % interval, positions as units; the upright mark is the rule's threshold.",
              "份额及 95 % 区间（以局面为单位）；竖线为规则的阈值。")),
-        ("points", "differences", say("difference of shares", "份额之差"),
+        ("points", True, "differences", say("difference of shares", "份额之差"),
          say("Share under the first setting minus that under the second, with its 95 % interval.",
              "前者的份额减后者的份额及 95 % 区间。")),
     )  # fmt: skip
@@ -282,7 +288,9 @@ def range_text(row: MeasureRow) -> str:
     """The interval in the unit of ``effect_text``."""
     if row.unit in ("Elo", "points"):
         return interval_text(row.low, row.high)
-    return "" if row.kind == "occurs" else f"[{row.low:.3g}, {row.high:.3g}]"
+    if row.unit == "cases" and (row.kind == "occurs" or row.effect):  # one is enough to decide, whatever their rate
+        return ""
+    return f"[{row.low:.3g}, {row.high:.3g}]"
 
 
 def _summary_grid(results: Sequence[ClaimResult], say: Say) -> Grid:

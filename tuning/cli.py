@@ -15,6 +15,7 @@ from engine.command_line import (
     add_json_argument,
     add_output_argument,
     add_seed_argument,
+    game_of,
     print_json,
     whole_number,
 )
@@ -55,8 +56,8 @@ def configure_tune(parser: argparse.ArgumentParser) -> None:
     _configure(parser, "study")
     parser.epilog = (
         "Given again, the command goes on where it was stopped. A gain that a sequential test on reserved openings "
-        "accepts is written as a preset to configs/engines (where there is no configs folder, to DIR); if none is, "
-        "the exit code is 3."
+        "accepts, and a slower match does not contradict, is written as a preset to configs/engines (where there is no "
+        "configs folder, to DIR); if none is, the exit code is 3."
     )
 
 
@@ -250,7 +251,7 @@ def run_claims(arguments: argparse.Namespace) -> int:
     from tuning.claims import load_claims
     from tuning.claims_report import claims_command, claims_data, claims_text
 
-    path = find_config("claims", arguments.claims or arguments.game)
+    path = find_config("claims", arguments.claims or game_of(arguments).name)
     spec = load_claims(path, arguments.budget, arguments.only)
     if arguments.claims and spec.conditions.game != arguments.game:
         raise UsageError(f"claims: --claims {arguments.claims} is for {spec.conditions.game}, not {arguments.game}")
