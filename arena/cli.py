@@ -112,6 +112,11 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     spec = with_anchors(spec, arguments.anchors)
     if arguments.instruments and spec.instruments is None:
         spec = replace(spec, instruments=InstrumentSettings())
+    given = ["--instruments"] if arguments.instruments else []
+    for name, elo in arguments.anchors:
+        given += ["--anchor", f"{name}={elo!r}"]
+    if given:
+        spec = replace(spec, command=(*spec.words, *given))
     directory = output_folder(arguments.out, spec)
     if arguments.dry_run:
         description = describe(prepare(spec), directory, arguments.concurrency)

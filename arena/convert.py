@@ -18,6 +18,8 @@ from engine.errors import UserError
 if TYPE_CHECKING:
     from engine.games.contract import Game
 
+LONGEST_MOVE = 16
+"""Characters; a first word that is longer is no move."""
 TARGETS = (*FORMATS, "fen", "epd", "pgn")
 """Notations of moves (written as PGN), positions, opening suites, and PGN in the notation that was read."""
 
@@ -35,9 +37,10 @@ def convert(text: str, where: str, game: str, target: str, ranks: str = "0", pli
     contract = game_named(game)
     if target in FORMATS and target not in contract.move_notations:
         raise UserError(f"--to {target}: moves of {game} have one notation only; give --to pgn, fen or epd")
-    games = (
-        read_positions(text, where, contract) if holds_positions(text) else list(read_games(text, where, game, ranks))
-    )
+    if holds_positions(text, contract):
+        games = read_positions(text, where, contract)
+    else:
+        games = list(read_games(text, where, game, ranks))
     if plies is not None:
         games = [_shortened(portable, plies) for portable in games]
     if target in ("fen", "epd"):
@@ -47,11 +50,16 @@ def convert(text: str, where: str, game: str, target: str, ranks: str = "0", pli
     return "\n".join(texts)
 
 
-def holds_positions(text: str) -> bool:
+def holds_positions(text: str, game: Game) -> bool:
     """Whether a text is a list of positions rather than of games: its first line that says anything tells."""
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     first = next((line for line in lines if line), "")
-    return not first.startswith("[") and first.split(" ")[0].count("/") >= 7
+    if first.startswith("["):
+        return False
+    board = first.split(" ")[0]
+    if game.position_option == "board":  # one character a square; moves have digits
+        return len(board) > LONGEST_MOVE and not any(character.isdigit() for character in board)
+    return board.count("/") >= 7
 
 
 def read_positions(text: str, where: str, game: Game) -> list[PortableGame]:

@@ -216,7 +216,10 @@ class GameRunner:
         kept = self._local.__dict__.setdefault("players", {})
         wanted = [(spec, job.instruments) for spec in (job.first, job.second)]
         for key in [key for key in kept if key not in wanted]:
-            kept.pop(key).close()
+            player = kept.pop(key)
+            player.close()
+            with self._lock:
+                self._players.remove(player)
         for key in wanted:
             if key not in kept:
                 kept[key] = make_player(key[0], job.game, job.instruments)
@@ -239,20 +242,22 @@ def utc_now() -> str:
 def stopping_on_signals(stop: StopFlag) -> Iterator[None]:
     """Within it, Ctrl-C and a request to end set the stop flag; a second Ctrl-C interrupts at once.
 
-    Does nothing outside the main thread, where Python handles no signals.
+    What the process was told to ignore, as a job in the background is, stays ignored. Does nothing outside the main
+    thread, where Python handles no signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     interrupt = signal.getsignal(signal.SIGINT)
+    watched = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
     terminate = signal.getsignal(signal.SIGTERM)
 
     def handle(number: int, frame: object) -> None:
         stop.set()
         signal.signal(signal.SIGINT, interrupt)
 
-    signal.signal(signal.SIGINT, handle)
-    signal.signal(signal.SIGTERM, handle)
+    for number in watched:
+        signal.signal(number, handle)
     try:
         yield
     finally:

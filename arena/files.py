@@ -23,17 +23,19 @@ class FileError(UserError):
 def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *, durable: bool = True) -> None:
     """Replace ``path`` by ``content``, which may be a function that writes to the open text file it is given.
 
-    ``durable`` waits until the content is on the disk. Raises ``FileError``; the old file is then untouched.
+    ``durable`` waits until the content is on the disk. Raises ``FileError``; the old file is then untouched. What is no
+    file, such as a pipe or a terminal, is written to; a link stays, and the file it leads to is replaced.
     """
     temporary = None
     try:
+        path = Path(os.path.realpath(path))
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with _opened(os.open(path, os.O_WRONLY), content) as stream:
+                _write(stream, content)
+            return
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with _opened(handle, content) as stream:
-            if callable(content):
-                content(stream)
-            else:
-                stream.write(content)
-            stream.flush()
+            _write(stream, content)
             if durable:
                 os.fsync(stream.fileno())
         os.chmod(temporary, 0o644)
@@ -53,6 +55,14 @@ def _opened(handle: int, content: object) -> IO[Any]:
     if isinstance(content, bytes):
         return os.fdopen(handle, "wb")
     return os.fdopen(handle, "w", encoding="utf-8", newline="\n")
+
+
+def _write(stream: IO[Any], content: Any) -> None:
+    if callable(content):
+        content(stream)
+    else:
+        stream.write(content)
+    stream.flush()
 
 
 def _remove(path: str) -> None:

@@ -112,8 +112,6 @@ def _run(kind: str, arguments: argparse.Namespace, content: dict[str, Any], word
         "limit": str(arguments.limit),
         "players": entries,
     }
-    for name, elo in arguments.anchors:
-        described += ["--anchor", f"{name}={elo:g}"]
     if arguments.openings is not None:
         content["openings"] = arguments.openings
         described += ["--openings", arguments.openings]

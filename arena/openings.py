@@ -157,7 +157,7 @@ def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suit
             continue
         position, name = split_line(line)
         if checker is not None:
-            _check(checker, position, f"{where}: line {number}")
+            position = _checked(checker, position, f"{where}: line {number}")
         distinct = " ".join(position.split()[:2])
         if distinct in seen:
             raise OpeningError(f"{where}: line {number}: the position of line {seen[distinct]} again; remove one")
@@ -179,9 +179,9 @@ def parse_games(text: str, where: str, game: str, plies: int | None = None) -> S
     openings: dict[str, Opening] = {}
     for number, portable in enumerate(read_games(text, where, game), start=1):
         moves = tuple(entry.move for entry in portable.moves[:plies])
-        _check(contract, portable.start, f"{where}: game {number}", moves)
-        reached = placement_of(contract.position(portable.start, moves).text)
-        openings.setdefault(reached, Opening(portable.start, moves, portable.name(contract) or f"{stem} {number}"))
+        start = _checked(contract, portable.start, f"{where}: game {number}", moves)
+        reached = placement_of(contract.position(start, moves).text)
+        openings.setdefault(reached, Opening(start, moves, portable.name(contract) or f"{stem} {number}"))
     return Suite(stem, tuple(openings.values()))
 
 
@@ -202,7 +202,8 @@ def _position_checker(game: str) -> Game:
     return game_named(game)
 
 
-def _check(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> None:
+def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:
+    """The position's text as the game writes it: however it was spelled, it is one opening and stays in its half."""
     from engine.rules import Rules
 
     try:
@@ -213,6 +214,7 @@ def _check(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> None
         raise OpeningError(f"{where}: over after {len(moves)} plies ({ending.reason}); take fewer with opening_plies")
     if ending is not None:
         raise OpeningError(f"{where}: {text!r}: the game is over there ({ending.reason}); remove the line")
+    return game.position(text).text
 
 
 def _read_text(path: Path) -> str:

@@ -155,7 +155,7 @@ def _tags(record: GameRecord, event: str, game: Game) -> list[tuple[str, str]]:
     ]
     if record.opening.name:
         tags.append(("Opening", record.opening.name))
-    return [*tags, ("PlyCount", str(len(record.moves))), ("Termination", record.reason)]
+    return [*tags, ("PlyCount", str(len(record.opening.moves) + len(record.moves))), ("Termination", record.reason)]
 
 
 def portable_text(portable: PortableGame, game: Game, notation: str = "iccs") -> str:
@@ -416,7 +416,7 @@ _TOKEN = re.compile(
     r"""
       (?P<space>\s+)
     | (?P<escape>(?m:^)%[^\n]*)
-    | \[\s*(?P<name>[^\W\d]\w*)\s+"(?P<value>[^\n]*?)"\s*\]
+    | \[\s*(?P<name>[^\W\d]\w*)\s+"(?P<value>(?:\\.|[^"\\\n])*|[^\n]*?)"\s*\]
     | \{(?P<comment>[^}]*)\}
     | ;(?P<line_comment>[^\n]*)
     | (?P<parenthesis>[()（）])

@@ -22,6 +22,8 @@ ADVANTAGE_PRIOR_DEVIATION = 2.0
 DRAW_PRIOR_DEVIATION = 3.0
 """The same for the logarithm of the draw parameter."""
 SCALE_PRECISION = 1e-10
+PLAIN_SCALES, MOST_SCALES = 20, 200
+"""Steps towards the scale of fixed ratings that take what was found as it is, and all of them."""
 """Relative change of the Elo of a natural unit below which ratings fixed in Elo stay where they are."""
 NEWTON_PRECISION = 1e-12
 """Newton's method ends when a step promises to raise the log posterior by less than half of this."""
@@ -139,11 +141,9 @@ def fit_ratings(
     solution, information = fit.solve({})
     scale = _elo_per_natural_unit(solution)
     fixed, origin = _fixed_in_their_groups(groups, given)
-    while fixed:
+    if fixed:
+        scale = _scale_of_fixed(fit, fixed, scale)
         solution, information = fit.solve({player: elo / scale for player, elo in fixed.items()})
-        before, scale = scale, _elo_per_natural_unit(solution)
-        if abs(scale - before) < SCALE_PRECISION * scale:
-            break
     dispersion, dispersions = _pair_dispersions(player_count, pairings, solution)
     inverse = _inverse_of_free(information, fixed)
     covariance = inverse @ fit.weighted_information(solution, _row_weights(pairings, dispersions)) @ inverse * scale**2
@@ -160,7 +160,7 @@ def fit_ratings(
         covariance=anchored,
         first_move_advantage=float(solution[-2] * scale),
         first_move_error=INTERVAL_DEVIATIONS * math.sqrt(covariance[-2, -2]),
-        draw_parameter=math.exp(solution[-1]),
+        draw_parameter=_draw_parameter(solution),
         dispersion=dispersion,
         groups=groups,
         anchors=given,
@@ -253,13 +253,14 @@ class _Fit:
         return _derivatives(self._design, self._outcomes * weights[:, None], self._precision, point)[1]
 
     def _posterior(self, point: Array) -> float:
-        chances = outcome_probabilities(self._design @ point, math.exp(point[-1]))
-        return float((self._outcomes * np.log(chances)).sum() - self._precision @ point**2 / 2)
+        chances = outcome_probabilities(self._design @ point, _draw_parameter(point))
+        logarithms = np.log(np.maximum(chances, np.finfo(float).tiny))
+        return float((self._outcomes * logarithms).sum() - self._precision @ point**2 / 2)
 
 
 def _derivatives(design: Array, outcomes: Array, precision: Array, point: Array) -> tuple[Array, Array]:
     """Gradient and information of the log posterior at ``point``; ``design`` has 0 in the column of ln nu."""
-    chances = outcome_probabilities(design @ point, math.exp(point[-1]))
+    chances = outcome_probabilities(design @ point, _draw_parameter(point))
     totals = outcomes.sum(axis=1)
     expected = chances[:, 1] / 2 + chances[:, 2]
     drawn = chances[:, 1]
@@ -274,14 +275,39 @@ def _derivatives(design: Array, outcomes: Array, precision: Array, point: Array)
     return gradient, information
 
 
+def _draw_parameter(point: Array) -> float:
+    """nu, within what can be a number: Newton's first steps may lead far away, and are then taken back."""
+    return math.exp(max(-700.0, min(700.0, float(point[-1]))))
+
+
 def _elo_per_natural_unit(solution: Array) -> float:
     """Logistic Elo of a natural unit of strength, for equal players who each move first once.
 
     The more draws, the less a unit changes the score; this makes small differences mean the same as logistic Elo.
     """
-    _, draw, win = outcome_probabilities(np.array([solution[-2]]), math.exp(solution[-1]))[0]
+    _, draw, win = outcome_probabilities(np.array([solution[-2]]), _draw_parameter(solution))[0]
     slope = draw / 4 + win - (draw / 2 + win) ** 2
     return float(4 * slope * NATURAL_TO_ELO)
+
+
+def _scale_of_fixed(fit: _Fit, fixed: Mapping[int, float], free_scale: float) -> float:
+    """Elo of a natural unit where strengths are given in Elo: the scale at which they are fixed must come out again.
+
+    Far from what the games say none does: then it is ``free_scale``, that of the fit without them.
+    """
+    scale = free_scale
+    for step in range(MOST_SCALES):
+        try:
+            solution, _ = fit.solve({player: elo / scale for player, elo in fixed.items()})
+            found = _elo_per_natural_unit(solution)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            break
+        if abs(found - scale) < SCALE_PRECISION * scale:
+            return found
+        if not found > 0:
+            break
+        scale = found if step < PLAIN_SCALES else math.sqrt(scale * found)  # some would go to and fro for ever
+    return free_scale
 
 
 def _pair_dispersions(
@@ -292,7 +318,7 @@ def _pair_dispersions(
     All together is drawn towards 1 while there are few pairs, each pairing towards all together.
     """
     observed, expected, pairs = np.zeros((3, len(pairings)))
-    advantage, draw_parameter = solution[-2], math.exp(solution[-1])
+    advantage, draw_parameter = solution[-2], _draw_parameter(solution)
     scores = np.add.outer([0, 0.5, 1], [0, 0.5, 1])
     for place, pairing in enumerate(pairings):
         counts = np.array(pairing.pairs, float)

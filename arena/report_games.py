@@ -56,7 +56,7 @@ def _columns(moves: Sequence[MoveRecord], vocabulary: dict[str, int]) -> list[ND
 
 def _known(values: Sequence[int | None], least: int, most: int, unknown: int) -> NDArray[np.int64]:
     """The values within bounds, ``None`` as ``unknown``."""
-    known = np.array([least if value is None else value for value in values], np.int64).clip(least, most)
+    known = np.array([least if value is None else max(least, min(most, value)) for value in values], np.int64)
     known[[value is None for value in values]] = unknown
     return known
 

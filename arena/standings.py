@@ -349,7 +349,7 @@ def _effort(
             depths = [entry.depth for entry in moves if entry.depth is not None]
             nodes = [entry.nodes for entry in moves if entry.nodes is not None]
             times = [entry.time_ms for entry in moves]
-            totals[name] += [(sum(depths), len(depths)), (sum(nodes), len(nodes)), (sum(times), len(times))]
+            totals[name] += [(float(sum(one)), len(one)) for one in (depths, nodes, times)]
 
     def mean(total: np.ndarray) -> float | None:
         return float(total[0] / total[1]) if total[1] else None

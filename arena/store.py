@@ -202,6 +202,10 @@ class Store:
             Outcome(key, Pairing(*place), points.get(result)) for key, result, *place in self.connection.execute(query)
         ]
 
+    def numbers_of(self, player: str) -> set[int]:
+        """The places in the schedule of the games in which the player had the first move."""
+        return {number for (number,) in self.connection.execute("SELECT number FROM games WHERE first = ?", (player,))}
+
     def digest(self, games: int | None = None) -> str:
         """The same as ``arena.records.games_digest`` of all games, or of the first so many of the schedule."""
         last = -1 if games is None else games
@@ -224,7 +228,11 @@ class Store:
     def _connected(self, read_only: bool) -> sqlite3.Connection:
         path = (self.directory / STORE_NAME).resolve()
         if read_only:
-            mode = "ro" if os.access(self.directory, os.W_OK) else "ro&immutable=1"
+            # Without leave to write beside the file SQLite opens it only as one that does not change, and then leaves
+            # out what still is in its log: to be done only where there is none.
+            log = path.with_name(f"{path.name}-wal")
+            is_logged = log.is_file() and log.stat().st_size > 0
+            mode = "ro" if is_logged or os.access(self.directory, os.W_OK) else "ro&immutable=1"
             connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, isolation_level=None)
         else:
             connection = sqlite3.connect(path, isolation_level=None)

@@ -111,6 +111,11 @@ def prepare(spec: TournamentSpec) -> Plan:
     part = suite.part(spec.opening_part)
     if not spec.pairs:
         spec = replace(spec, pairs=len(part))
+    if not spec.pairs:
+        raise TournamentError(
+            f"{spec.source}: the {spec.opening_part} half of the suite {spec.openings!r} has no openings; give another "
+            'suite, or opening_part = "all"'
+        )
     plan = Plan(spec, suite, opening_order(spec, part), len(part))
     _check_reachable(plan)
     return plan
@@ -239,7 +244,9 @@ def claim(store: Store, plan: Plan, accept_engine_change: bool) -> None:
 
     recorded = store.fact("specification")
     if recorded is not None:
-        _check_extension(store.directory, TournamentSpec.from_content(recorded), store.fact("openings_digest"), plan)
+        before = TournamentSpec.from_content(recorded)
+        _check_extension(store.directory, before, store.fact("openings_digest"), plan)
+        _check_undecided(store, before, plan.spec)
         _check_engine(store, engine_identity(), accept_engine_change)
     elif len(store):
         raise TournamentError(f"{store.directory}: holds games of something else; give another folder with --out")
@@ -293,6 +300,17 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
     if new.pairs < old.pairs:
         raise TournamentError(
             f"{directory}: holds a longer tournament: {old.pairs} pairs there, {new.pairs} in {new.source}; {remedy}"
+        )
+
+
+def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
+    """Raise ``TournamentError`` if more pairs would take back a verdict: what was the last look is none any more."""
+    outcomes = store.outcomes()
+    before, now = sequential_run(old, outcomes), sequential_run(new, outcomes)
+    if before is not None and now is not None and before.is_decided and not now.is_decided:
+        raise TournamentError(
+            f"{store.directory}: its test ended with {before.verdict} after {before.counts.pairs} pairs and cannot be "
+            f"extended to {new.pairs}; leave pairs at {old.pairs}, or give another folder with --out"
         )
 
 

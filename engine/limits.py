@@ -97,7 +97,7 @@ class Limits:
                 if not match:
                     raise LimitError(f"limit {text!r}: cannot read clock {value!r}; expected {GRAMMAR}")
                 moves, base, increment = match.groups()
-                put("moves_per_control", int(moves or 0))
+                put("moves_per_control", _count(text, "moves to a control", moves or "0", 0, 10_000))
                 put("clock_ms", _milliseconds(text, base, least=1))
                 put("increment_ms", _milliseconds(text, increment or "0", least=0))
             else:
@@ -128,7 +128,7 @@ class Limits:
 
 
 def _seconds(milliseconds: int) -> str:
-    return f"{milliseconds / 1000:g}" if milliseconds % 1000 else str(milliseconds // 1000)
+    return f"{milliseconds // 1000}.{milliseconds % 1000:03d}".rstrip("0").rstrip(".")
 
 
 def _count(text: str, name: str, value: str, low: int, high: int) -> int:

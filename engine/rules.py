@@ -112,7 +112,7 @@ class Adjudication:
     draw_moves: int = 0
     """Consecutive moves of each side for which that must hold; 0 is off."""
     draw_after_ply: int = 80
-    """First ply (of the game, the opening not counted) at which a draw may be adjudicated."""
+    """Plies (the opening not counted) from which on the moves that agree on a draw are counted."""
     maximum_plies: int = 400
     """Plies (the opening not counted) after which the game is drawn; 0 is off (the store's limit still holds)."""
 

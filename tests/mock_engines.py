@@ -72,6 +72,8 @@ class MockEngine:
             self.ponders = False
             if command == "stop" and self.mode == "ignores_stop":
                 time.sleep(1000)
+            if command == "stop" and self.mode == "stops_slowly":
+                time.sleep(0.4)
             self.go()
         elif command == "go":
             self.moves_made += 1

@@ -106,6 +106,8 @@ class MockEngine:
             known = [name for name in known if not name.startswith("time")]
         if self.mode == "shy" and command == "list_commands":
             known = []
+        if self.mode == "shy":  # and it keeps its own time
+            known = [name for name in known if name != "time_left"]
         if command not in known:
             self.answer("unknown command", "?")
         elif command == "list_commands":

@@ -172,6 +172,7 @@ def test_the_shipped_ablation_asks_what_it_should() -> None:
         ),
         ({"comparisons": [{"variant": {}, "reference": {}}]}, ["[[comparisons]] 1", "with itself"]),
         ({"comparisons": [{"variant": {"nul": 1}}]}, ["variant", "'nul'"]),
+        ({"comparisons": [{"variant": {"evaluation_weights": "othello-by-hand"}}]}, ["variant", "othello"]),
         ({"comparisons": [{"variant": {"tempo": 3}, "limit": "nodes"}]}, ["limit 'nodes'"]),
         ({"add_one_in": [{"features": ["nul_move"]}]}, ["[[add_one_in]] 1", "'nul_move'", "'null_move'"]),
         ({"add_one_in": [{"features": ["history"]}]}, ["history is on in plain-alpha-beta too"]),
@@ -495,6 +496,14 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, Ablated]) -> N
     assert float(depths[2]["branching_factor"]) == pytest.approx(float(depths[2]["nodes"]) / float(depths[1]["nodes"]))
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert (out / "plots" / "forest.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_matches_of_a_factorial_have_its_own_number_of_pairs() -> None:
+    spec = read(
+        comparisons=[{"variant": {"killers": 0}, "reference": {"killers": 2}, "pairs": 24}],
+        factorial=[{"factors": {"killers": [2, 0], "tempo": [0, 9]}, "pairs": 8}],
+    )
+    assert {spec.comparisons[place].pairs for place in spec.factorials[0].comparisons} == {8}
 
 
 def a_row(**changes: Any) -> AblationRow:

@@ -252,6 +252,10 @@ def test_limit_is_read_by_the_one_grammar() -> None:
     assert parsed(add_limit_argument, "--limit", "clock=10+0.1").limit == Limits(clock_ms=10_000, increment_ms=100)
     assert parsed(add_limit_argument, default="nodes=1000").limit == Limits(nodes=1000)
     assert parsed(add_limit_argument).limit is None
+    for text in ("clock=1000.001+0", "clock=999999.5+0.25", "move_time=0.05", "clock=40/300+0"):
+        assert str(Limits.parse(text)) == text
+    with pytest.raises(LimitError, match="moves to a control"):
+        parsed(add_limit_argument, "--limit", "clock=99999999999999999999/10")
     with pytest.raises(LimitError, match="nodse"):
         parsed(add_limit_argument, "--limit", "nodse=1000")
 

@@ -11,6 +11,7 @@ import elolab
 from arena.convert import TARGETS, convert, holds_positions
 from arena.portable_game_notation import FORMATS, read_games
 from engine.errors import UserError
+from engine.games import game_named
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 AFTER_TWO = "rnbakab1r/9/1c4nc1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR w - - 2 2"
@@ -89,7 +90,17 @@ def test_ranks_from_one() -> None:
     ],
 )
 def test_positions_are_told_from_games(text: str, expected: bool) -> None:
-    assert holds_positions(text) == expected
+    assert holds_positions(text, game_named("xiangqi")) == expected
+
+
+def test_positions_of_othello_are_read_and_written() -> None:
+    game = game_named("othello")
+    line = game.position(None, ("f5", "d6")).text
+    assert convert(f'{line}; id "two"\n', "some.epd", "othello", "epd") == f'{line}; id "two"\n'
+    assert line in convert(line, "some.epd", "othello", "pgn")
+    assert convert("f5 d6", "some.txt", "othello", "fen") == f"{line}\n"
+    with pytest.raises(UserError, match=r"some\.epd: line 1: "):
+        convert(line[1:], "some.epd", "othello", "epd")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 
 import elolab
 from arena.openings import is_reserved_for_validation
-from arena.records import GameRecord, PlayerSpec
+from arena.records import GameRecord, Opening, Pairing, PlayerSpec
 from arena.store import STORE_NAME, Store
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
@@ -36,7 +37,7 @@ from tuning.pattern_regression import _best_of_phase, fit_patterns
 from tuning.positions import positions_of
 from tuning.regression import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
 from tuning.run_folder import RunError
-from tuning.self_play import SelfPlay
+from tuning.self_play import SelfPlay, games_of, stored_numbers
 
 ROOT = Path(__file__).parent.parent
 GAME = game_named("othello")
@@ -247,6 +248,25 @@ def test_openings_are_different_random_and_never_the_end_of_a_game() -> None:
     assert all(GAME.position(moves=opening.moves).legal_moves() for opening in openings)
     other = SelfPlay("othello", 1, plan.player, 60, 3, (8, 40), Adjudication())
     assert other.opening(GAME, 0) != plan.opening(GAME, 0)
+
+
+def test_games_of_weights_that_have_changed_since_are_not_taken(tmp_path: Path) -> None:
+    old, new = (
+        SelfPlay("othello", 0, PlayerSpec(name, "builtin", Limits(depth=1)), 2, 3, (8, 40), Adjudication())
+        for name in ("weights old", "weights new")
+    )
+    record = GameRecord(
+        key="", pairing=Pairing(0, 0, 0, 0, 0, 0), first="weights old", second="weights old",
+        opening=Opening(GAME.start), moves=(), result="1/2-1/2", reason="final_score", engine_identity="",
+        started_at="", duration_ms=0.0, final_position="",
+    )  # fmt: skip
+    with Store(tmp_path) as store:
+        store.add(replace(record, key="a"))
+        store.add(replace(record, key="b", first="weights new", second="weights new"))
+        store.add(replace(record, key="c", pairing=Pairing(1, 1, 0, 0, 1, 0)))
+        assert (stored_numbers(old, store), stored_numbers(new, store)) == ({0, 1}, {0})
+        assert [record.key for record in games_of(old, store)] == ["a", "c"]
+        assert [record.key for record in games_of(new, store)] == ["b"]
 
 
 # Regression

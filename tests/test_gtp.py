@@ -220,6 +220,11 @@ def test_clocks_are_told_and_kept() -> None:
         said = "\n".join(play.dialogues[0]())
     assert record.reason == "final_score", record.detail
     assert "time_left b 6" in said  # thirty seconds, and one more for each of the moves so far
+    with playing(mock_spec("gtp", "shy", Limits.parse("clock=30+1")), ITSELF) as play:
+        record = play(Opening(START))
+        said = "\n".join(play.dialogues[0]())
+    assert record.reason == "final_score", record.detail
+    assert said.count("time_left b") <= 1, "after the first refusal it is not told again"
 
 
 def test_a_resignation_is_no_fault() -> None:

@@ -212,6 +212,11 @@ def test_h0_accepted_and_undecided_are_exit_code_3(tmp_path: Path, capsys: pytes
     assert "Undecided after 2 of at most 2 pairs" in capsys.readouterr().out
     code, data = played(capsys, *few[:-4], "--pairs", 3, "--out", tmp_path / "few")
     assert (data["verdict"], data["stored"]) == ("undecided", 6)
+    last = ("sprt", "default", "material", "--limit", "nodes=300", "--batch-pairs", 50, "--out", tmp_path / "last")
+    code, data = played(capsys, *last, "--elo0", -200, "--elo1", -100, "--pairs", 12)
+    assert data["verdict"] == "H1 accepted", "at the last look, which is no multiple of the batch"
+    assert elolab.main([*map(str, last), "--elo0", "-200", "--elo1", "-100", "--pairs", "40"]) == 2
+    assert "ended with H1 accepted after 12 pairs and cannot be extended to 40" in capsys.readouterr().err
     assert elolab.main([*map(str, few), "--alpha", "0.1"]) == 2
     assert "alpha = 0.05 there, 0.1 in sprt" in capsys.readouterr().err
 
@@ -228,6 +233,7 @@ def test_a_match_is_played_and_extended(tmp_path: Path, capsys: pytest.CaptureFi
     assert "Elo, given default = 1500" in capsys.readouterr().out
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "elolab match default default --pairs 3 --limit nodes=60" in page
+    assert "--anchor default=1500" in page
 
 
 def test_a_test_from_a_file_is_the_same_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

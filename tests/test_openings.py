@@ -26,6 +26,7 @@ from arena.spec import spec_from_mapping
 from arena.tournament import prepare
 from engine.configuration import available_configs
 from engine.errors import UserError
+from engine.games import game_named
 from engine.limits import Limits
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
@@ -145,6 +146,17 @@ def test_half_of_a_position_depends_neither_on_counters_nor_on_its_mirror_image(
     assert placement_of(mirrored) == placement_of(AFTER_CANNON) == placement_of(AFTER_CANNON[:-5] + "7 9")
     assert placement_of(AFTER_CANNON) != placement_of(AFTER_CANNON.replace(" b ", " w "))
     assert is_reserved_for_validation(Opening(mirrored)) == is_reserved_for_validation(Opening(AFTER_CANNON))
+
+
+def test_a_position_is_one_opening_however_it_is_spelled() -> None:
+    spellings = [AFTER_CANNON, AFTER_CANNON.replace("N", "H").replace("n", "h"), AFTER_CANNON.replace("B", "E")]
+    for spelling in spellings:
+        assert parse_suite(spelling, "mine.epd", "xiangqi").openings[0].position == AFTER_CANNON
+    with pytest.raises(UserError, match="the position of line 1 again"):
+        parse_suite("\n".join(spellings[:2]), "mine.epd", "xiangqi")
+    board = game_named("othello").start
+    spelled = board.replace("-", ".").lower()
+    assert parse_suite(spelled, "mine.epd", "othello").openings[0].position == board
 
 
 def test_the_order_is_the_documented_one() -> None:

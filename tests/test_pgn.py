@@ -64,6 +64,20 @@ def test_tags_and_moves() -> None:
     )
 
 
+def test_the_count_of_plies_is_that_of_the_moves_shown() -> None:
+    moves = (MoveRecord("h9g7", 0, 1, 1, 1.0),)
+    text = game_text(record_of(GAME.start, moves, opening=Opening(GAME.start, ("h2e2",), "cannon")), "cup", GAME)
+    assert '[PlyCount "2"]' in text
+    assert "1. H2-E2 H9-G7" in text
+
+
+@pytest.mark.parametrize("name", ['a "b"] c', '"]', "\\", 'x\\"'])
+def test_names_with_marks_of_tags_are_read_back(name: str) -> None:
+    text = game_text(record_of(GAME.start, (), opening=Opening(GAME.start, (), name)), "cup", GAME)
+    (game,) = read_games(text, "games.pgn", "xiangqi")
+    assert dict(game.tags)["Opening"] == name
+
+
 def test_start_position_has_no_fen_and_faults_are_told() -> None:
     fault = {"fault": {"player": "Bob", "text": "Bob: said {nothing}"}}
     text = game_text(record_of(GAME.start, (), detail=fault, started_at=""), "cup", GAME)

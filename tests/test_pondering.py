@@ -446,11 +446,21 @@ def test_faults_while_pondering_show_after_the_opponents_move(
 
     player, stop, line = external(mode), StopFlag(), ("a0a1", "a9a8")
     player.new_game(Opening(GAME.start), stop)
-    clock = PlayerClock(10**10, 0, None, 0, 0)
+    clock = PlayerClock(5 * 10**8 if mode == "ignores_stop" else 10**10, 0, None, 0, 0)
     player.ponder(GAME.position(None, line), line, clock)
     with pytest.raises(PlayerFault, match=text) as caught:
         player.move_after_pondering(GAME.position(None, line), line, clock, stop, Pondered(is_hit, 1))
     assert caught.value.reason == reason
+
+
+def test_after_a_miss_the_engine_has_its_own_time_to_stop(external: Any) -> None:
+    player, stop, line = external("stops_slowly"), StopFlag(), ("a0a1", "a9a8")
+    player.new_game(Opening(GAME.start), stop)
+    clock = PlayerClock(10**10, 0, None, 0, 0)
+    player.ponder(GAME.position(None, line), line, clock)
+    reply = player.move_after_pondering(GAME.position(None, line), line, clock, stop, Pondered(False, 1))
+    assert reply.move == "a1a0"
+    assert reply.elapsed_ns >= 400_000_000
 
 
 def test_an_answer_before_the_hit_is_taken_and_free(external: Any) -> None:

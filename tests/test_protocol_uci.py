@@ -80,6 +80,20 @@ def test_moves_to_search_are_those_that_are_legal_up_to_the_next_keyword() -> No
     assert task.limits == Limits(depth=2)
 
 
+def test_who_does_not_wait_after_stop_is_answered_all_the_same() -> None:
+    listener = Listener()
+    session = UciSession("xiangqi", {"hash_mb": 1}, listener)  # type: ignore[arg-type]
+    for line in ("position startpos", "go infinite", "stop", "position startpos moves h2e2", "go depth 1"):
+        session.handle(line)
+    session.settle()
+    answers = []
+    while not listener.lines.empty():
+        line = listener.lines.get() or ""
+        assert "ignored" not in line
+        answers += [line] if line.startswith("bestmove") else []
+    assert len(answers) == 2
+
+
 def test_an_endless_search_waits_for_stop() -> None:
     assert asked("go").task.until_stopped
     assert asked("go infinite").task.until_stopped

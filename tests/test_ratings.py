@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,6 +159,17 @@ def test_two_anchors_are_fixed_while_the_rest_is_fitted_as_by_scipy() -> None:
         unit = scale(found[1], math.exp(found[2]))
     assert fit.elo[1] == pytest.approx(2000 + found[0] * unit, abs=1e-3)
     assert fit.first_move_advantage == pytest.approx(found[1] * unit, abs=1e-3)
+
+
+@pytest.mark.parametrize("outcomes", [((0, 0, 3), (0, 1, 0), (0, 0, 0)), ((0, 10, 10), (10, 40, 10), (10, 10, 0)),
+                                      ((0, 0, 0), (0, 10, 0), (0, 0, 0))])  # fmt: skip
+@pytest.mark.parametrize("gap", [50.0, 150.0, -600.0])
+def test_anchors_far_from_what_the_games_say_are_kept(outcomes: Any, gap: float) -> None:
+    pairings = [_pairing(0, 1, outcomes), _pairing(1, 2, np.full((3, 3), 2))]
+    fit = fit_ratings(3, pairings, anchors={0: 2000.0, 1: 2000 + gap})
+    assert (fit.elo[0], fit.elo[1]) == (2000, 2000 + gap)
+    assert np.isfinite(fit.elo).all()
+    assert np.isfinite(fit.covariance).all()
 
 
 def test_anchors_of_different_groups_shift_each_its_own() -> None:

@@ -67,6 +67,17 @@ def test_records_come_back_as_they_were_in_schedule_order(tmp_path: Path) -> Non
         assert store.mean_duration_ms() == 1.5
 
 
+def test_a_reader_without_leave_to_write_sees_the_log_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(tmp_path) as store:
+        store.add(record_of(0))
+        monkeypatch.setattr("arena.store.os.access", lambda path, mode: False)
+        assert (tmp_path / "games.sqlite-wal").stat().st_size > 0  # the writer has not put it into the file yet
+        with Store(tmp_path, read_only=True) as reader:
+            assert len(reader) == 1
+    with Store(tmp_path, read_only=True) as reader:
+        assert len(reader) == 1
+
+
 def test_the_same_game_again_is_ignored_and_a_different_one_refused(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         assert store.add(record_of())

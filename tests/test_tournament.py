@@ -21,12 +21,16 @@ import pytest
 
 import elolab
 from arena.executor import GameRunner, stopping_on_signals
-from arena.records import GameJob, GameRecord
+from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.schedule import job_of, round_robin
 from arena.spec import TournamentSpec, load_tournament
 from arena.store import STORE_NAME, Store
 from arena.tournament import Ended, TournamentError, describe, prepare, run
+from engine.engine import StopFlag
 from engine.errors import UserError
+from engine.games import game_named
+from engine.limits import Limits
+from engine.rules import Adjudication, Rules
 
 ROOT = Path(__file__).parent.parent
 OPENINGS = """\
@@ -232,6 +236,21 @@ def test_a_player_that_cannot_start_is_out_and_the_rest_goes_on(tmp_path: Path) 
     assert (ended.planned, ended.stored, ended.exit_code) == (6, 2, 1)
 
 
+def test_players_that_were_replaced_are_not_kept() -> None:
+    mock = (sys.executable, "-I", "-S", str(ROOT / "tests/mock_engines.py"), "normal")
+    specs = [PlayerSpec(f"mock {number}", "uci", Limits.parse("depth=1"), command=mock) for number in range(3)]
+    opening = Opening(game_named("xiangqi").start)
+    with GameRunner(1, StopFlag()) as runner:
+        for number in range(6):
+            first, second = specs[number % 3], specs[(number + 1) % 3]
+            job = GameJob(
+                game="xiangqi", rules=Rules(), adjudication=Adjudication(), pairing=Pairing(number, 0, 0, 1, 0, 0),
+                first=first, second=second, opening=opening, seed=0,
+            )  # fmt: skip
+            assert len(list(runner.run([job]))) == 1
+        assert len(runner._players) == 2
+
+
 def test_external_players_are_closed(tmp_path: Path) -> None:
     numbers = tmp_path / "processes"
     mock = [sys.executable, "-I", "-S", str(ROOT / "tests/mock_engines.py"), "normal", f"file={numbers}"]
@@ -259,6 +278,11 @@ def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:
             with pytest.raises(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        quiet = StopFlag()
+        with stopping_on_signals(quiet):
+            signal.raise_signal(signal.SIGINT)
+        assert not quiet.is_set(), "what a job in the background ignores stays ignored"
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pytest
 import elolab
 from arena.openings import is_reserved_for_validation
 from arena.records import GameRecord
+from arena.spec import spec_from_mapping
 from arena.statistics import Pentanomial
 from arena.store import STORE_NAME, Store
 from engine.configuration import read_toml
@@ -33,7 +35,7 @@ from tuning.run_folder import RunError
 from tuning.spec import load_tuning
 from tuning.storage import STUDY_NAME, without_password
 from tuning.study import Tuned, prepare_tuning, tune
-from tuning.validate import FIRST_NUMBER, judge, stages_of
+from tuning.validate import FIRST_NUMBER, judge, preset_text, stages_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -198,6 +200,24 @@ def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     with Store(tmp_path / "out", read_only=True) as store:
         assert len(store.fact("tuning estimates")) == 2
     assert outline(run(path, tmp_path / "out")) == outline(tuned)
+
+
+@pytest.mark.parametrize("looks", [3, 12])
+def test_a_budget_in_time_goes_on_after_a_stop_in_its_first_round(tmp_path: Path, looks: int) -> None:
+    path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None)
+    assert run(path, tmp_path / "out", stop=CountingStop(looks)).interrupted
+    tuned = run(path, tmp_path / "out")
+    assert tuned.decision is not None
+    with Store(tmp_path / "out", read_only=True) as store:
+        assert len(store.fact("tuning estimates")) == 2
+    assert outline(run(path, tmp_path / "out")) == outline(tuned)
+
+
+def test_a_shared_study_ends_early_too(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
+    tuned = run(write_study(tmp_path, storage=url, stop_below=400.0), tmp_path / "out")
+    assert tuned.stopped_early
+    assert len(tuned.rounds) == 2 < tuned.planned_rounds
 
 
 def test_a_study_ends_early_when_little_is_left_to_gain(tmp_path: Path) -> None:
@@ -389,6 +409,17 @@ def test_a_shared_study_that_was_lost_is_told_again(tmp_path: Path) -> None:
     assert {record.key for record in records_in(tmp_path / "out")} == keys
 
 
+def test_rounds_that_a_lost_study_leaves_out_are_played_beside_those_it_had(tmp_path: Path) -> None:
+    path = write_study(tmp_path, storage=f"sqlite:///{tmp_path / 'shared.sqlite'}")
+    assert run(path, tmp_path / "one", stop=CountingStop(20)).interrupted
+    run(path, tmp_path / "two", stop=CountingStop(20))
+    run(path, tmp_path / "one", stop=CountingStop(20))
+    (tmp_path / "shared.sqlite").unlink()
+    ended = run(path, tmp_path / "one")
+    assert len(ended.rounds) > 1
+    assert len({end.number for end in ended.rounds}) == len(ended.rounds)
+
+
 def test_a_shared_study_of_another_specification_is_refused(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
     run(write_study(tmp_path, storage=url), tmp_path / "one")
@@ -531,6 +562,41 @@ def test_a_recommendation_is_validated_again_from_its_folder(
     assert all(is_reserved_for_validation(record.opening) for record in again)
     assert elolab.main(["validate", out, "--limit", "nodes=200", "--pairs", "4"]) == 0
     assert len(records_in(folder / "out")) == tuned.games + 8
+
+
+def test_what_the_study_itself_rejected_is_not_written(
+    improved: tuple[Path, Tuned], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, tuned = improved
+    slow = stages_of(tuned.spec.validation)[1]
+    rejected = judge(tuned.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
+    assert not rejected.passed
+    monkeypatch.setattr(
+        "tuning.study.stored_validation", lambda *given: rejected if given[-2] == slow else tuned.verdicts[0]
+    )
+    monkeypatch.chdir(folder)
+    (folder / "configs" / "engines").mkdir(parents=True)
+    assert elolab.main(["validate", str(folder / "out")]) == 3
+    assert "not validated at nodes=400 in the study itself" in capsys.readouterr().err
+    assert not list((folder / "configs" / "engines").iterdir())
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    assert elolab.main(["validate", str(folder / "out")]) == 0
+    assert [path.name for path in (folder / "configs" / "engines").iterdir()] == ["weak.toml"]
+
+
+def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
+    dimensions = "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\n"
+    path = external_study(tmp_path, dimensions)
+    more = f"directory = {json.dumps(str(tmp_path))}\nstart_timeout = 33\nrestart = \"always\"\n[adjudication]"
+    path.write_text(path.read_text().replace("[adjudication]", more, 1))
+    spec = load_tuning(path)
+    counts = Pentanomial((10, 50, 400, 250, 90))
+    verdict = judge(spec.validation, stages_of(spec.validation)[0], counts)
+    (player,) = tomllib.loads(preset_text(spec, {"Hash": 8}, verdict))["players"]
+    assert (player["directory"], player["start_timeout"], player["restart"]) == (str(tmp_path), 33, "always")
+    cup = {"limit": "nodes=9", "pairs": 1, "openings": str(tmp_path / "few.epd"), "players": [{}, player]}
+    assert spec_from_mapping(cup, "cup.toml").players[1].start_timeout_ms == 33_000
 
 
 def test_only_a_finished_study_can_be_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from engine.limits import Limits
 from engine.parameters import BY_NAME, resolve
 from tuning.conditions import describe, short_name, why_without_effect
 from tuning.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
-from tuning.space import Dimension, Space, read_space
+from tuning.space import Dimension, Space, read_options, read_space
 from tuning.spec import load_tuning, tuning_from_mapping
 
 NODES = Limits(nodes=1000)
@@ -144,6 +144,11 @@ def test_the_shipped_studies_can_be_read(path: Path) -> None:
         ({"set": {"null_depht": 3}}, ["[set]", "'null_depht'", "'null_depth'"]),
         ({"validation": {"alpa": 0.1}}, ["[validation]", "'alpa'", "'alpha'"]),
         ({"validation": {"elo_upper": 0}}, ["elo_upper = 0", "above elo_lower = 0"]),
+        ({"validation": {"elo_upper": 250}}, ["elo_upper = 250", "200"]),
+        (
+            {"parameters": [], "dimensions": {"evaluation_weights": {"choices": ["xiangqi", "othello"]}}},
+            ["evaluation_weights", "othello"],
+        ),
         ({"validation": {"preset": "../x"}}, ["preset", "without folder"]),
         ({"limit": "node=100"}, ["study.toml", "limit 'node=100'"]),
     ],
@@ -152,6 +157,20 @@ def test_mistakes_in_a_study_are_refused(changes: dict[str, Any], words: list[st
     with pytest.raises(UserError) as raised:
         tuning_from_mapping({**STUDY, **changes}, "study.toml")
     assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+def test_what_depends_on_a_range_may_be_searched_with_it() -> None:
+    space = space_of({"parameters": ["singular_depth", "singular_margin"]})
+    assert space.names == ("singular_depth", "singular_margin")
+
+
+def test_choices_of_different_kinds_have_a_default_of_either() -> None:
+    table = {"dimensions": {"Mode": {"choices": ["auto", 4, 8], "default": 4}}}
+    assert read_options(Table(table, "study.toml", ("parameters", "dimensions"))).default == {"Mode": 4}
+    for wrong in ("4", True, 5):
+        table["dimensions"]["Mode"]["default"] = wrong
+        with pytest.raises(UserError, match="one of the values searched"):
+            read_options(Table(table, "study.toml", ("parameters", "dimensions")))
 
 
 # Samplers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -103,6 +104,16 @@ def test_an_information_line() -> None:
     assert parse_information("info depth 3 score cp 4 upperbound nodes 5").is_bound
     assert parse_information("info string depth 3 score cp 4").score is None
     assert parse_information("info depth x score cp y").depth is None
+
+
+def test_numbers_that_are_too_large_do_no_harm() -> None:
+    huge = "9" * 5000
+    found = parse_information(f"info depth {huge} score cp -{huge} nodes 18446744073709551615 multipv {huge}")
+    assert (found.depth, found.nodes, found.multipv) == (10**6, 10**15, 1000)
+    assert -MATE + 1000 < (found.score or 0) < -MATE + 2000
+    option = parse_option(f"option name Seed type spin default 0 min -{huge} max 18446744073709551615")
+    assert option is not None
+    assert option.check("12345678901234567890") == "12345678901234567890"
 
 
 @pytest.mark.parametrize(
@@ -412,6 +423,16 @@ def test_failures_to_start(make: Callable[..., UciPlayer], spec: PlayerSpec, tex
         player.start()
     assert time.monotonic() - began < 5.0
     assert caught.value.reason == "startup_failure"
+    assert player.process_id is None
+
+
+def test_the_stop_flag_interrupts_a_handshake(make: Callable[..., UciPlayer]) -> None:
+    player, stop = make(mock_spec("silent", start_timeout_ms=60_000)), StopFlag()
+    threading.Timer(0.2, stop.set).start()
+    began = time.monotonic()
+    with pytest.raises(GameStopped):
+        player.new_game(Opening(START), stop)
+    assert time.monotonic() - began < 5.0
     assert player.process_id is None
 
 

@@ -333,8 +333,15 @@ def test_two_factors_are_played_along_the_sides_of_the_square() -> None:
 def test_what_a_fraction_cannot_tell_apart_is_said() -> None:
     half = design_of(3, 2)
     assert {effect.factors: effect.aliases for effect in half.effects} == {
-        (0,): ((1, 2),), (1,): ((0, 2),), (2,): ((0, 1),),
+        (0,): (((1, 2), -1),), (1,): (((0, 2), -1),), (2,): (((0, 1), -1),),
     }  # fmt: skip
+    # An interaction of +20 Elo between the first two, and nothing else, is seen as -10 of the third.
+    shown = [5 * (one[0] * one[1] - other[0] * other[1]) for one, other in half.matches]
+    seen = {
+        effect.factors: sum(weight * elo for weight, elo in zip(effect.weights, shown, strict=True))
+        for effect in half.effects
+    }
+    assert seen == {(0,): pytest.approx(0), (1,): pytest.approx(0), (2,): pytest.approx(-10)}
     assert all(not effect.aliases for effect in design_of(5, 2).effects)
 
 

@@ -339,9 +339,9 @@ def _effects_note(say: Say) -> str:
     return say(
         "A main effect is what going from the low to the high level is worth, on the average over the other factors; "
         "an interaction is by how much the worth of the first grows as the second goes from low to high. After = "
-        "stands what the design cannot tell from it.",
+        "stands what the design cannot tell from it; an interaction counts half in a main effect.",
         "主效应是由低水平变到高水平的价值（对其他因素取平均）；交互作用是第二个因素由低变高时，第一个因素的价值增加多少。"
-        "等号之后是该设计无法与之区分的效应。",
+        "等号之后是该设计无法与之区分的效应；交互作用若与主效应混同，则以其一半计入。",
     )
 
 

@@ -127,7 +127,7 @@ def slices_chart(tuned: Tuned) -> Figure:
             continue
         dimension = space.dimensions[place]
         values = _values_along(dimension)
-        sets = [(*best[:place], value, *best[place + 1 :]) for value in values]
+        sets = [space.effective_values((*best[:place], value, *best[place + 1 :])) for value in values]
         mean, deviation = tuned.model.gain(sets, best)
         places = [_place(dimension, value) for value in values]
         band = INTERVAL_90 * deviation

@@ -139,8 +139,8 @@ def configure_validate(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
     parser.epilog = (
         "Plays the study's recommendation against its base on openings that the tuning never saw. The exit code is 0 "
-        "if the sequential test accepts the gain, which also writes the preset, and 3 if not. Given again, the command "
-        "plays only what is missing."
+        "if the sequential test accepts the gain, which also writes the preset, and 3 if not, or if a match of the "
+        "study itself spoke against it. Given again, the command plays only what is missing."
     )
 
 
@@ -165,9 +165,10 @@ def run_validate(arguments: argparse.Namespace) -> int:
         print(f"pentanomial: {' '.join(map(str, verdict.counts.counts))}")
         if validated.preset is not None:
             print(f"preset: {validated.preset}")
-    if not verdict.passed:
+    if not verdict.passed or validated.failed is not None:
         sys.stdout.flush()
-        print(f"elolab: {directory}: the recommendation is not validated at {verdict.limits}", file=sys.stderr)
+        against = verdict.limits if not verdict.passed else f"{validated.failed.limits} in the study itself"
+        print(f"elolab: {directory}: the recommendation is not validated at {against}", file=sys.stderr)
     return int(validated.exit_code)
 
 

@@ -119,7 +119,10 @@ class Factorial:
 
     def effect_label(self, effect: Effect) -> str:
         """``null_move × history``, with what the design cannot tell from it."""
-        terms = [" × ".join(self.factors[factor][0] for factor in term) for term in (effect.factors, *effect.aliases)]
+        terms = [
+            ("\N{MINUS SIGN}" if sign < 0 else "") + " × ".join(self.factors[factor][0] for factor in term)
+            for term, sign in ((effect.factors, 1), *effect.aliases)
+        ]
         return " = ".join(terms)
 
 
@@ -396,9 +399,8 @@ class _Reader:
         sides = []
         for side in ("variant", "reference"):
             own = table.mapping(side)
-            for name in own:
-                _row(name, f"{where}: {side}", self.conditions.game)
-            sides.append(base | {name: BY_NAME[name].check(value, f"{where}: {side}") for name, value in own.items()})
+            rows = {name: _row(name, f"{where}: {side}", self.conditions.game) for name in own}
+            sides.append(base | {name: rows[name].check(value, f"{where}: {side}") for name, value in own.items()})
         variant, reference = sides
         default = f"{describe(self.conditions.differences(variant)) or 'base'} against " + (
             describe(self.conditions.differences(reference)) or "base"
@@ -457,7 +459,7 @@ def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[
 
 def _is_same_match(one: Comparison, other: Comparison) -> bool:
     """Whether the other's games can serve as this one's."""
-    if (other.reference_limits, other.ponders) != (None, False) or other.pairs < one.pairs:
+    if (other.reference_limits, other.ponders) != (None, False) or other.pairs != one.pairs:
         return False
     return (one.variant, one.reference, one.limits) == (other.variant, other.reference, other.limits)
 
@@ -483,11 +485,11 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
 
 
 def _row(name: str, where: str, game: str) -> Parameter:
-    names = [row.name for row in parameters_of(game)]
-    row = find(name, where, names)
-    if row.name not in names:
+    rows = {row.name: row for row in parameters_of(game)}
+    find(name, where, rows)
+    if name not in rows:
         raise ConfigurationError(f"{where}: {name} does not apply to {game}")
-    return row
+    return rows[name]
 
 
 def _refuse_repetitions(comparisons: Sequence[Comparison], where: str) -> None:

@@ -39,8 +39,8 @@ class Effect:
     """What the design can tell apart: a main effect (one factor) or an interaction (two)."""
 
     factors: tuple[int, ...]
-    aliases: tuple[tuple[int, ...], ...]
-    """Other effects that the design cannot tell from this one."""
+    aliases: tuple[tuple[tuple[int, ...], int], ...]
+    """Other effects that the design cannot tell from this one, and the sign with which they are in it."""
     weights: tuple[float, ...]
     """One a match: the effect in Elo is the sum of these times the matches' Elo."""
 
@@ -72,13 +72,17 @@ def design_of(factors: int, fraction: int = 1) -> Design:
         matches = tuple((cell, cells[0]) for cell in cells[1:])
     terms = [*((factor,) for factor in range(factors)), *combinations(range(factors), 2)]
     kept: list[tuple[int, ...]] = []
-    aliases: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    aliases: dict[tuple[int, ...], list[tuple[tuple[int, ...], int]]] = {}
     columns: list[np.ndarray] = []
     for term in terms:
         column = np.array([math.prod(cell[factor] for factor in term) for cell in cells], float)
-        same = [one for one, other in zip(kept, columns, strict=True) if abs(column @ other) == len(cells)]
+        same = [
+            (one, int(np.sign(column @ other)))
+            for one, other in zip(kept, columns, strict=True)
+            if abs(column @ other) == len(cells)
+        ]
         if same:
-            aliases[same[0]].append(term)
+            aliases[same[0][0]].append((term, same[0][1]))
             continue
         kept.append(term)
         aliases[term] = []

@@ -109,21 +109,22 @@ class DuelGames:
 
     def play(self, duels: Sequence[Placed], runner: Runner, finished: Callable[[], None]) -> bool:
         """Play what the store lacks of some duels; False if games are left unplayed."""
-        reproducible: dict[str, bool] = {}
-        sets: dict[str, Duel] = {}
+        reproducible: dict[int, bool] = {}
+        sets: dict[int, Duel] = {}  # by number: where openings come again two duels may be one game
 
         def jobs() -> Iterator[GameJob]:
             for placed in duels:
                 for job in self._missing(placed):
-                    sets[job.key] = placed.duel
-                    reproducible[job.key] = is_reproducible(job.first, job.second)
+                    sets[job.pairing.number] = placed.duel
+                    reproducible[job.pairing.number] = is_reproducible(job.first, job.second)
                     yield job
 
         for record in runner.run(jobs()):
-            duel = sets.pop(record.key)
+            number = record.pairing.number
+            duel = sets.pop(number)
             both = [list(duel.first), list(duel.second)]
             record = replace(record, detail={**record.detail, SETS_DETAIL: both})
-            self._store.add(record, reproducible=reproducible.pop(record.key))
+            self._store.add(record, reproducible=reproducible.pop(number))
             place, score = record.pairing, record.score
             points = None if score is None else score if place.first == VARIANT else 1 - score
             self._known[place.number] = (points, (duel.first, duel.second))
@@ -159,6 +160,10 @@ class DuelGames:
                 f"{self._store.directory}: game {number} was played between other sets of parameters than this "
                 "specification leads to; give another folder with --out, or remove that one"
             )
+
+    def begun(self, rounds: Sequence[Round]) -> set[int]:
+        """The rounds of which games are stored."""
+        return {one.number for one in rounds if self.missing_games(one.first_pair, one.pairs) < 2 * one.pairs}
 
     def missing_games(self, first_pair: int, pairs: int) -> int:
         """How many games of a stretch of the schedule are not stored."""

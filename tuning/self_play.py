@@ -80,11 +80,15 @@ def play_games(plan: SelfPlay, game: Game, store: Store, runner: Runner, finishe
 
 
 def stored_numbers(plan: SelfPlay, store: Store) -> set[int]:
-    """Which of the games are in the store, by their places in the schedule."""
-    return {outcome.pairing.number for outcome in store.outcomes()} & set(plan.numbers)
+    """Which of the games are in the store, by their places in the schedule.
+
+    Those of another player there are not: of weights that more games of an iteration before have changed since.
+    """
+    return store.numbers_of(plan.player.name) & set(plan.numbers)
 
 
 def games_of(plan: SelfPlay, store: Store) -> Iterator[GameRecord]:
     """The iteration's games in schedule order."""
     numbers = plan.numbers
-    return (record for record in store.iterate() if record.pairing.number in numbers)
+    name = plan.player.name
+    return (record for record in store.iterate() if record.pairing.number in numbers and record.first == name)

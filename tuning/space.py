@@ -129,14 +129,14 @@ def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limit
         raise ConfigurationError(
             f"{table.where}: nothing to tune; expected parameters = [names] or tables [dimensions.NAME]"
         )
-    applicable = {row.name for row in parameters_of(game)}
+    applicable = {row.name: row for row in parameters_of(game)}
     dimensions = []
     for name in names:
         where = f"{table.where}: [dimensions.{name}]" if name in given else f"{table.where}: parameters"
-        row = find(name, where, applicable)
+        find(name, where, applicable)
         if name not in applicable:
             raise ConfigurationError(f"{where}: {name} does not apply to {game}")
-        dimensions.append(_dimension(row, Table(given.get(name, {}), where, DIMENSION_KEYS)))
+        dimensions.append(_dimension(applicable[name], Table(given.get(name, {}), where, DIMENSION_KEYS)))
     _refuse_what_has_no_effect(table.where, dimensions, base, limits)
     return Space(tuple(dimensions), tuple(base.items()))
 
@@ -159,7 +159,7 @@ def read_options(table: Table) -> Space:
         own = Table(entry, f"{table.where}: [dimensions.{name}]", OPTION_KEYS)
         dimension = _option_choice(name, own) if "choices" in own else _option_range(name, own)
         default = own.value("default", expected="the value that the tuned one must beat")
-        if type(default) is not type(dimension.values[0]) or default not in dimension.values:
+        if not any(type(default) is type(value) and default == value for value in dimension.values):
             raise own.error("default", "one of the values searched")
         dimensions.append(dimension)
         base.append((name, default))
@@ -240,8 +240,8 @@ def _refuse_what_has_no_effect(
         while name is not None and (needed := BY_NAME[name].depends_on) is not None:
             parent, wanted = needed
             searched = next((other for other in dimensions if other.name == parent), None)
-            if parent in names and searched is not None and set(searched.choices) & set(wanted):
-                hopeful[parent] = wanted[0]
+            if parent in names and searched is not None and (right := set(searched.values) & set(wanted)):
+                hopeful[parent] = next(value for value in wanted if value in right)
             name = parent
         reason = why_without_effect(dimension.name, hopeful, limits)
         if reason is not None:

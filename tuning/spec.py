@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.records import PlayerSpec
+from arena.sequential import MAXIMUM_HYPOTHESIS
 from arena.spec import read_player
 from arena.statistics import SPRT_MODELS
 from engine.configuration import ConfigurationError, Table, read_toml
@@ -263,8 +264,8 @@ def _check_budget(spec: TuningSpec) -> None:
 def _validation(table: Table, conditions: Conditions) -> Validation:
     own = table.table("validation", VALIDATION_KEYS)
     limits = read_limits(own, conditions.limits)
-    lower = own.number("elo_lower", -LARGEST_ELO, LARGEST_ELO, 0.0)
-    upper = own.number("elo_upper", -LARGEST_ELO, LARGEST_ELO, 5.0)
+    lower = own.number("elo_lower", -MAXIMUM_HYPOTHESIS, MAXIMUM_HYPOTHESIS, 0.0)
+    upper = own.number("elo_upper", -MAXIMUM_HYPOTHESIS, MAXIMUM_HYPOTHESIS, 5.0)
     if lower >= upper:
         raise own.error("elo_upper", f"a number above elo_lower = {lower:g}")
     return Validation(

@@ -8,7 +8,8 @@ from each other's rounds through the trials' attributes.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,12 +123,14 @@ class Study:
             trials = self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
         return sorted(_round_of(trial) for trial in trials if trial.user_attrs.get(WORKER_ATTRIBUTE) != self._worker)
 
-    def ask(self, centre: Values, start: Any, number: int | None = None) -> tuple[int, Values, Any]:
+    def ask(
+        self, centre: Values, start: Any, number: int | None = None, played: Collection[int] = ()
+    ) -> tuple[int, Values, Any]:
         """Begin a round, or go on with one that was begun before; returns its number, set and start.
 
         ``centre`` is the set that a study of duels suggests, ``start`` plain data from which the round's play follows
         besides; of a round begun before, what was recorded then is returned. A new round in a shared study has the next
-        free number, otherwise ``number``.
+        free number, and none of those ``played`` in a study that was lost, otherwise ``number``.
         """
         if isinstance(self._sampler, DuelSampler):
             self._sampler.centre = centre
@@ -138,8 +141,7 @@ class Study:
                 return _round_of(frozen), values, frozen.user_attrs.get(START_ATTRIBUTE, start)
             if frozen is None:
                 trial = self._study.ask()
-                given = trial.number if self.is_shared and number is None else number
-                assert given is not None
+                given = self._free_number(trial.number, played) if number is None else number
                 if given != trial.number:
                     trial.set_user_attr(ROUND_ATTRIBUTE, given)
             else:
@@ -151,6 +153,12 @@ class Study:
                 trial.set_user_attr(START_ATTRIBUTE, start)
             values = tuple(suggest(trial, dimension) for dimension in self._spec.space.dimensions)
             return given, values, start if recorded is None else recorded
+
+    def _free_number(self, number: int, played: Collection[int]) -> int:
+        """The trial's number, or where a round that was lost has it, the next that none has."""
+        trials = self._study.get_trials(deepcopy=False)
+        taken = {_round_of(trial) for trial in trials if trial.number != number} | set(played)
+        return next(one for one in itertools.count(number) if one not in taken)
 
     def tell(self, result: RoundResult, value: float, more: dict[str, Any]) -> None:
         """Record a round's raw counts and value, unless they are there.

@@ -47,7 +47,7 @@ from tuning.rounds import (
 )
 from tuning.run_folder import RunError, claim, read_openings
 from tuning.spec import TuningSpec, fewest_games
-from tuning.validate import MOST_STAGES, Stage, Verdict, play_validation, stages_of, write_preset
+from tuning.validate import MOST_STAGES, Stage, Verdict, play_validation, stages_of, stored_validation, write_preset
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
@@ -224,11 +224,15 @@ class Validated:
     verdict: Verdict | None
     """``None`` after an interruption."""
     preset: Path | None = None
+    failed: Verdict | None = None
+    """The match of the study itself that spoke against the recommendation, if one did."""
 
     @property
     def exit_code(self) -> int:
-        """0 if it was passed, 3 if not, 130 after an interruption."""
-        return 130 if self.verdict is None else 0 if self.verdict.passed else 3
+        """0 if it was passed and nothing speaks against it, 3 if not, 130 after an interruption."""
+        if self.verdict is None:
+            return 130
+        return 0 if self.verdict.passed and self.failed is None else 3
 
 
 def validate_again(
@@ -245,8 +249,8 @@ def validate_again(
     """Let the recommendation of a finished study play the base again on the reserved openings.
 
     By default a sequential test at the tuning's limit; ``pairs`` makes it a match of fixed length. A recommendation
-    that a sequential test accepts is written as a preset. Given again it plays only what is missing. Raises
-    ``UserError`` if the folder holds no finished study, or another engine's games.
+    that a sequential test accepts is written as a preset, unless a match of the study speaks against it. Given again it
+    plays only what is missing. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     from engine.engine import StopFlag
     from tuning.spec import tuning_from_text
@@ -283,10 +287,23 @@ def validate_again(
                 progress.close()
             for name, reason in runner.unavailable.items():
                 raise RunError(f"{spec.conditions.source}: player {name!r} cannot be started: {reason}")
+        own = [
+            stored_validation(spec, table, plan.reserved, named, stage, number)
+            for number, stage in enumerate(stages_of(spec.validation))
+        ]
+    # Of the same kind of match at the same limit the new one is the last word.
+    failed = next(
+        (
+            one for one in own
+            if one is not None and verdict is not None and not one.passed
+            and (one.kind, one.limits) != (verdict.kind, verdict.limits)
+        ),
+        None,
+    )  # fmt: skip
     preset = None
-    if verdict is not None and verdict.kind == "sprt" and verdict.passed:
+    if verdict is not None and verdict.kind == "sprt" and verdict.passed and failed is None:
         preset = write_preset(spec, directory, named, verdict, presets)
-    return Validated(spec, directory, named, verdict, preset)
+    return Validated(spec, directory, named, verdict, preset, failed)
 
 
 def _place_of(store: Store, stage: Stage) -> int:
@@ -305,7 +322,7 @@ class _Memory:
 
     evidence: Evidence
     results: dict[int, RoundResult] = field(default_factory=dict)
-    seen: set[tuple[Values, Values, int]] = field(default_factory=set)
+    seen: set[tuple[frozenset[Values], int]] = field(default_factory=set)
     """Duels and the opening they began with: a repeated one is the same games again."""
     fitted_results: int = 0
     """Results that the last fit was made of."""
@@ -371,12 +388,12 @@ class Course:
         self._store.record_facts({METHOD_FACT: METHOD})
 
     def _correct_estimate(self, done: Round, seconds: float) -> None:
-        """After the first round of a budget in time: plan the rest from the speed that was seen."""
+        """After the first round of a budget in time: plan the rest from the ``seconds`` that a game took."""
         estimates = self._store.fact(ESTIMATES_FACT)
         budget = self._spec.budget.seconds
         if budget is None or len(estimates) != 1:
             return
-        games = estimated_games(budget, seconds / (2 * done.pairs), 1)
+        games = estimated_games(budget, seconds, 1)
         games = max(games, fewest_games(self._spec), 4 * done.pairs)
         self._store.record_facts({ESTIMATES_FACT: [estimates[0], games]})
         self._rounds = self._planned()
@@ -423,8 +440,9 @@ class Course:
             one = self._rounds[result.number]
             for place, (duel, counts) in enumerate(result.results):
                 opening = (one.first_pair + place * one.duel_pairs) % len(self._plan.openings)
-                if (duel.first, duel.second, opening) not in memory.seen:
-                    memory.seen.add((duel.first, duel.second, opening))
+                meeting = (frozenset((duel.first, duel.second)), opening)  # either way round the games are the same
+                if meeting not in memory.seen:
+                    memory.seen.add(meeting)
                     memory.evidence.add(duel.first, duel.second, counts)
 
     def _learn_from_all(self) -> None:
@@ -471,7 +489,7 @@ class Course:
             number = self._next_round()
             if number is None:
                 break
-            if self._is_little_left(number):
+            if self._is_little_left():
                 stopped_early = True
                 break
             if not self._play_round(number):
@@ -517,11 +535,11 @@ class Course:
                 results = tuple((placed.duel, self._games.counts(placed)) for placed in stored)
                 self._study.add_lost(_result(one.number, self._stand().centre, results), 0.0, None)
 
-    def _is_little_left(self, number: int) -> bool:
+    def _is_little_left(self) -> bool:
         """Whether what is expected to remain to be gained is below the specification's threshold."""
         model = self._memory.model
         best = self._memory.best
-        if not self._spec.stop_below or model is None or best is None or number <= 1:
+        if not self._spec.stop_below or model is None or best is None or len(self._memory.results) <= 1:
             return False
         region = self._memory.evidence.trust_region()
         return expected_remaining_gain(model, region, best) < self._spec.stop_below
@@ -531,7 +549,9 @@ class Course:
         if self._stop.is_set():
             return False
         stand = self._stand()
-        number, values, start = self._study.ask(stand.centre, stand.plain(), None if asked < 0 else asked)
+        number, values, start = self._study.ask(
+            stand.centre, stand.plain(), None if asked < 0 else asked, self._games.begun(self._rounds)
+        )
         if number >= len(self._rounds):
             self._study.give_up(number)
             self._is_given_out = True
@@ -551,8 +571,8 @@ class Course:
         end = self._note_end(result)
         self._study.tell(result, end.elo, {"pairs": end.pairs})
         self._store.record_facts({SECONDS_FACT: self._spent()})
-        if missing == 2 * one.pairs:
-            self._correct_estimate(one, time.monotonic() - began)
+        if missing and number == 0:
+            self._correct_estimate(one, (time.monotonic() - began) / missing)
         return True
 
     def _refuse_unavailable(self) -> None:

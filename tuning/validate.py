@@ -121,12 +121,40 @@ def play_validation(
     show: Callable[[Verdict], None] = lambda verdict: None,
 ) -> Verdict | None:
     """Play a validation to its end; ``None`` if it was stopped. A sequential test looks every ``LOOK_PAIRS`` pairs."""
+    return _gone_through(
+        spec, table, openings, values, stage, number, lambda match: table.play([match], runner, finished), show
+    )
+
+
+def stored_validation(
+    spec: TuningSpec,
+    table: MatchTable,
+    openings: tuple[int, ...],
+    values: Mapping[str, Value],
+    stage: Stage,
+    number: int,
+) -> Verdict | None:
+    """What became of a validation that was played before; ``None`` if its games are not all there."""
+    return _gone_through(spec, table, openings, values, stage, number, lambda match: not table.missing_games([match]))
+
+
+def _gone_through(
+    spec: TuningSpec,
+    table: MatchTable,
+    openings: tuple[int, ...],
+    values: Mapping[str, Value],
+    stage: Stage,
+    number: int,
+    has_ended: Callable[[Match], bool],
+    show: Callable[[Verdict], None] = lambda verdict: None,
+) -> Verdict | None:
+    """The verdict after as many looks as it takes; ``None`` if the games up to one of them cannot be had."""
     longest = min(stage.pairs, len(openings))
     step = longest if stage.kind == "fixed" else LOOK_PAIRS
     total = Pentanomial((0, 0, 0, 0, 0))
     for start in range(0, longest, step):
         match = validation_match(spec, openings, values, stage, number, range(start, min(start + step, longest)))
-        if not table.play([match], runner, finished):
+        if not has_ended(match):
             return None
         total += table.counts(match)
         verdict = judge(spec.validation, stage, total)
@@ -208,9 +236,19 @@ def _player_lines(spec: TuningSpec, engine: PlayerSpec, values: Mapping[str, Val
         f"name = {json.dumps(spec.validation.preset)}",
         'protocol = "uci"',
         f"command = {json.dumps(list(engine.command))}",
+        *_process_lines(engine),
         "[players.options]",
         *(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in options.items()),
     ]
+
+
+def _process_lines(engine: PlayerSpec) -> list[str]:
+    """Where and how the program is run, in seconds."""
+    lines = [f"directory = {json.dumps(engine.directory)}"] if engine.directory is not None else []
+    times = (engine.start_timeout_ms, engine.margin_ms, engine.watchdog_ms)
+    for key, milliseconds in zip(("start_timeout", "margin", "watchdog"), times, strict=True):
+        lines.append(f"{key} = {milliseconds / 1000!r}")
+    return [*lines, f"restart = {json.dumps(engine.restart)}"]
 
 
 def _toml(value: Value) -> str:

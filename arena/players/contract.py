@@ -14,6 +14,15 @@ if TYPE_CHECKING:  # both import compiled code, which a tournament of external e
     from engine.games.contract import Position
 
 
+MOST_DEPTH = 10**6
+"""Plies; what an engine says beyond is taken for this."""
+
+
+def number_of(digits: str, most: int = 10**15) -> int:
+    """The whole number that an engine wrote, within ``most`` either way: what it says must not be able to do harm."""
+    return max(-most, min(most, int(digits[:20])))
+
+
 class PlayerFault(Exception):
     """A player failed: its game is lost, or cannot start, for the ``reason`` (one of ``engine.rules.REASONS``)."""
 

@@ -52,6 +52,8 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         self._make_session = make_session
         self._session = make_session()
         self._games = 0
+        self._starting: StopFlag | None = None
+        """What is watched while the engine starts."""
 
     @property
     def process_id(self) -> int | None:
@@ -90,11 +92,12 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
 
     # The player's life.
 
-    def start(self) -> None:
-        """Start the engine and prepare it for games."""
+    def start(self, stop: StopFlag | None = None) -> None:
+        """Start the engine and prepare it for games; raises ``GameStopped`` once the flag is set."""
         if self.process_id is not None:
             return
         self.close()
+        self._starting = stop
         deadline_ns = self._start_deadline_ns()
         self._session = self._make_session()
         self._games = 0
@@ -109,13 +112,18 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             raise self._failed("startup_failure", f"ended during the {self.protocol_name} handshake") from None
         except PlayerFault as fault:
             raise self._failed(fault.reason, fault.text) from None
+        except GameStopped:
+            self._running().end()
+            raise
+        finally:
+            self._starting = None
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Tell the engine that a game begins, and wait until it is ready."""
         if self.spec.restart == "always" and self._games > 0:
             self.close()
         for last_try in (False, True):
-            self.start()
+            self.start(stop)
             try:
                 self._begin_game(opening, self._start_deadline_ns(), stop)
                 self._games += 1
@@ -156,6 +164,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
         """Say the lines and listen until every reply that is due has come."""
         process, session = self._running(), self._session
+        stop = stop or self._starting
         process.send(lines, deadline_ns)
         while not session.is_idle:
             session.receive(process.read_line(deadline_ns, stop))

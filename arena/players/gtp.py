@@ -177,6 +177,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         self._path: tuple[str, ...] = ()
         """Moves from the start of the game to the opening's position."""
         self._known: list[str] = []
+        self._refuses_time_left = False
         """Moves from the start of the game that the engine knows of."""
         self._commands: frozenset[str] = frozenset()
         """The engine's own list; empty if it gave none."""
@@ -238,7 +239,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         began_ns = time.monotonic_ns()
         time_left = time_left_command(self.spec.limits, clock, side)
         commands = self._told(told)
-        if time_left is not None and self._knows("time_left"):
+        if time_left is not None and self._knows("time_left") and not self._refuses_time_left:
             commands.append(time_left)
         question = self._session.ask(*commands, f"genmove {'bw'[side]}")
         return self._reply(self._wait_for_move(question, clock, stop, began_ns))
@@ -258,7 +259,9 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
     def _refusal(self) -> str:
         """The first command of the last question that was not obeyed, with the answer; empty if all were."""
         for answer in self._session.answers:
-            if not answer.is_success:
+            if not answer.is_success and answer.command.startswith("time_left"):
+                self._refuses_time_left = True  # it only informs
+            elif not answer.is_success:
                 hint = ""
                 if answer.command.startswith("play") and answer.command.endswith(PASS):
                     hint = '; if it passes by itself, give gtp_passes = "omit"'

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena.players.contract import PlayerClock, Reply
+from arena.players.contract import MOST_DEPTH, PlayerClock, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
 from arena.players.process import DeadlinePassed, ProcessEnded
 from engine.limits import Limits
@@ -98,9 +98,9 @@ class NBoardSession:
             return "==="
         depth, nodes = _SEARCH.match(line), _NODES.match(line)
         if depth is not None:
-            self._depth = int(depth.group(1)[:9])
+            self._depth = number_of(depth.group(1), MOST_DEPTH)
         elif nodes is not None:
-            self._nodes = int(nodes.group(1)[:18])
+            self._nodes = number_of(nodes.group(1))
         return ""
 
     def reply(self, elapsed_ns: int) -> Reply | None:

@@ -8,6 +8,7 @@ with the whole process group gone. POSIX only.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import shutil
@@ -30,6 +31,8 @@ READ_BYTES = 65_536
 DRAIN_BYTES = 1_048_576
 """Most that is read at once of what an engine said unasked."""
 ERROR_TAIL_BYTES = 4_096
+PIPE_BYTES = 1_048_576
+"""What a pipe may hold without a privilege (``fs.pipe-max-size``)."""
 WAKE_MS = 100
 """How often a waiting thread looks at the stop flag, and whether a process whose pipes others hold open has ended."""
 FAREWELL_MS = 500
@@ -139,8 +142,15 @@ class EngineProcess:
             self._poll.register(descriptor, select.POLLIN)
         self._error_is_open = True
         os.set_blocking(self._input, False)
+        self._widen_output()
         with contextlib.suppress(OSError):  # if the shell is dead already, the next read will say so
             os.write(self._input, b"go\n")
+
+    def _widen_output(self) -> None:
+        """Let the pipe hold more: nobody reads it while the engine ponders, and a full one would stop its search."""
+        if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
     def _watch_over(self, program: str) -> None:
         try:

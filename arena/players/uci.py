@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.players.contract import PlayerClock, PlayerFault, Pondered, Reply
+from arena.players.contract import MOST_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
 from arena.players.process import DeadlinePassed, ProcessEnded
 from engine.limits import Limits
@@ -100,8 +100,8 @@ def parse_option(line: str) -> Option | None:
         name,
         kind,
         default.group(1) if default else "",
-        int(numbers["min"]) if "min" in numbers else None,
-        int(numbers["max"]) if "max" in numbers else None,
+        number_of(numbers["min"], 2**64) if "min" in numbers else None,
+        number_of(numbers["max"], 2**64) if "max" in numbers else None,
         choices,
     )
 
@@ -120,16 +120,17 @@ class Information:
 
 _SCORE = re.compile(r"\bscore\s+(cp|mate)\s+([+-]?\d+)")
 _NUMBERS = re.compile(r"\b(depth|nodes|multipv)\s+(\d+)")
+_MOST = {"depth": MOST_DEPTH, "multipv": 1000}
 _BOUND = re.compile(r"\b(?:lowerbound|upperbound)\b")
 
 
 def parse_information(line: str) -> Information:
     """Read an ``info`` line; what cannot be read is left out."""
     head = re.split(r"\b(?:pv|string)\b", line, maxsplit=1)[0]
-    found = {name: int(number) for name, number in _NUMBERS.findall(head)}
+    found = {name: number_of(number, _MOST.get(name, 10**15)) for name, number in _NUMBERS.findall(head)}
     score = _SCORE.search(head)
     return Information(
-        score=None if score is None else _centipawns(score.group(1), int(score.group(2))),
+        score=None if score is None else _centipawns(score.group(1), number_of(score.group(2))),
         is_bound=_BOUND.search(head) is not None,
         depth=found.get("depth"),
         nodes=found.get("nodes"),
@@ -397,8 +398,9 @@ class UciPlayer(ExternalPlayer[UciSession]):
         began_ns = time.monotonic_ns()
         if pondered.is_hit:
             return self._answer(["ponderhit"], clock, stop, began_ns)
+        deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000  # its own time: nobody waits for it but itself
         try:
-            self._converse(self._session.synchronise("stop"), began_ns + LATE_ANSWER_MS * 1_000_000, stop)
+            self._converse(self._session.synchronise("stop"), deadline_ns, stop)
         except DeadlinePassed:
             fault = "pondered on a move that was not made, and ignored stop"
             raise self._failed("no_answer", fault) from None

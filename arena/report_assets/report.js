@@ -3,7 +3,7 @@
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
 const element = (id) => document.getElementById(id);
-const NO_SCORE = -32768, NO_DEPTH = 255, NO_NODES = 4294967295, MATE_FROM = 29000, MATE = 30000;
+const NO_SCORE = -32768, NO_DEPTH = 255, NO_NODES = 4294967295, MATE = 30000, MATE_FROM = 29872, REPETITION_FROM = 28872;
 const ROWS_A_PAGE = 15;
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -594,6 +594,7 @@ function capital(text) { return text[0].toUpperCase() + text.slice(1); }
 function scoreText(score) {
   const sign = score > 0 ? "+" : score < 0 ? "−" : "", size = Math.abs(score);
   if (size >= MATE_FROM) return `${sign}mate in ${Math.ceil((MATE - size) / 2)}`;
+  if (size >= REPETITION_FROM) return `${sign}repetition`;
   return sign + (size / 100).toFixed(2);
 }
 

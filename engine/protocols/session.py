@@ -195,6 +195,11 @@ class Session(ABC):
         return self._task is not None
 
     @property
+    def is_stopping(self) -> bool:
+        """Whether the running search has been told to stop, so that its answer is about to come."""
+        return self._task is not None and self._stop.is_set()
+
+    @property
     def is_pondering(self) -> bool:
         """Whether the running search waits for the ponder hit."""
         return self._task is not None and self._ponder.is_set()

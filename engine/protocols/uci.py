@@ -116,8 +116,10 @@ class UciSession(Session):
 
     def _attempt(self, action: Callable[[Sequence[str]], None], command: str, words: Sequence[str]) -> None:
         if self.is_searching and command in ("uci", "setoption", "ucinewgame", "position", "go"):
-            self.complain(f"{command} is ignored during a search")
-            return
+            if not self.is_stopping:
+                self.complain(f"{command} is ignored during a search")
+                return
+            self.settle()  # its answer is on the way, and the other side need not wait for it
         try:
             action(words)
         except UserError as error:
