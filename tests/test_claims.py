@@ -295,9 +295,9 @@ def test_shares_are_ratios_of_sums_with_positions_as_units() -> None:
     assert share.high - share.value == pytest.approx(1.959964 * deviation)
     never = share_of("windows_missed", [searched(counters={"windows_missed": 0, "windows": 50})] * 4)
     assert never.low == never.value == 0
-    assert never.high == pytest.approx(1 - 0.025 ** (1 / 200))
+    assert never.high == pytest.approx(1 - 0.025 ** (1 / 4))
     always = share_of("windows_missed", [searched(counters={"windows_missed": 50, "windows": 50})] * 4)
-    assert (always.low, always.high) == (pytest.approx(0.025 ** (1 / 200)), 1)
+    assert (always.low, always.high) == (pytest.approx(0.025 ** (1 / 4)), 1)
     assert math.isinf(share_of("windows_missed", [searched(counters={"windows_missed": 0, "windows": 0})]).high)
 
 

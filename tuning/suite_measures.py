@@ -235,10 +235,10 @@ def share_of(name: str, searches: Sequence[Searched], bound: int = 0) -> Share:
         return Share(0.0, 0.0, math.inf, 0, 0)
     value = hits / cases
     reach = INTERVAL_DEVIATIONS * math.sqrt(sum(part**2 for part in _parts(counts)))
-    # Where it never happened, or always did, the spread is nil; the other may still happen as often as this.
-    unseen = 1 - 0.025 ** (1 / cases)
+    # Where it never happened, or always did, the spread is nil; the other may still hold in so many positions.
+    unseen = 1 - 0.025 ** (1 / sum(part > 0 for _, part in counts))
     low = value - (unseen if hits == cases and name not in RATIOS else reach)
-    high = value + max(reach, unseen)
+    high = value + (unseen if not hits else reach)
     return Share(value, max(0.0, low), high if name in RATIOS else min(1.0, high), cases, hits)
 
 
