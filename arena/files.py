@@ -28,18 +28,18 @@ def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *
     """
     temporary = None
     try:
-        path = Path(os.path.realpath(path))
-        if path.exists() and not path.is_file() and not path.is_dir():
-            with _opened(os.open(path, os.O_WRONLY), content) as stream:
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file() and not target.is_dir():
+            with _opened(os.open(target, os.O_WRONLY), content) as stream:
                 _write(stream, content)
             return
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         with _opened(handle, content) as stream:
             _write(stream, content)
             if durable:
                 os.fsync(stream.fileno())
         os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except OSError as error:
         if temporary is not None:
             _remove(temporary)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from arena.files import FileError, replace_file
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of, games_digest
 from arena.store import MIGRATIONS, STORE_NAME, FolderLock, Store, StoreError, StoreFailure, migrate
 
@@ -230,3 +233,22 @@ def test_facts_and_places_change_together_or_not_at_all(tmp_path: Path) -> None:
             )
         assert store.fact("name") is None
         assert store.records() == [record_of(0)]
+
+
+def test_what_is_no_file_is_written_to_and_a_link_stays(tmp_path: Path) -> None:
+    real, link, pipe = tmp_path / "real.txt", tmp_path / "link.txt", tmp_path / "pipe"
+    real.write_text("old")
+    link.symlink_to(real)
+    replace_file(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    os.mkfifo(pipe)
+    heard: list[str] = []
+    listener = threading.Thread(target=lambda: heard.append(pipe.read_text()))
+    listener.start()
+    replace_file(pipe, "words")
+    listener.join(10)
+    assert heard == ["words"]
+    assert pipe.is_fifo()
+    with pytest.raises(FileError, match=r"missing/x: cannot be written: No such file"):
+        replace_file(tmp_path / "missing" / "x", "")
