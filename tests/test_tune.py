@@ -495,6 +495,16 @@ def stage_and_validation(path: Path) -> Any:
     return validation, stages_of(validation)[0]
 
 
+def test_validations_longer_than_there_are_openings_are_refused(tmp_path: Path) -> None:
+    reserved = len(prepare_tuning(load_tuning(write_study(tmp_path, validation={"slow": "off"}))).reserved)
+    for key in ("maximum_pairs", "slow_pairs"):
+        path = write_study(tmp_path, validation={key: reserved})
+        assert len(prepare_tuning(load_tuning(path)).reserved) == reserved
+        path = write_study(tmp_path, validation={key: reserved + 1})
+        with pytest.raises(RunError, match=rf"{key} = {reserved + 1} needs .* has {reserved}"):
+            prepare_tuning(load_tuning(path))
+
+
 def test_only_an_accepted_upper_hypothesis_validates(tmp_path: Path) -> None:
     validation, stage = stage_and_validation(write_study(tmp_path))
     assert judge(validation, stage, Pentanomial((10, 50, 400, 250, 90))).passed

@@ -289,7 +289,7 @@ def _table_note(ablated: Ablated, say: Say) -> str:
     smallest = decidable_elo(
         max(row.pairs for row in ablated.rows) or 1, ablated.spec.questions, ablated.spec.rule, deviation
     )
-    shown = f"{smallest:.0f}" if math.isfinite(smallest) else "800"
+    shown = f"{smallest:.0f}" if math.isfinite(smallest) else ">800"
     return say(
         "Elo is the variant's minus the reference's: negative where the variant is weaker; ± is half of the 95 % "
         "interval of this row by itself, the interval is the one that holds for all rows and looks together. LOS is "

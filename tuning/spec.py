@@ -37,6 +37,8 @@ MAXIMUM_GAMES = 100_000_000
 MAXIMUM_ROUND_PAIRS = 100_000
 MAXIMUM_TRIALS = 100_000
 MAXIMUM_VALIDATION_PAIRS = 1_000_000
+USUAL_MAXIMUM_PAIRS = 10_000
+USUAL_SLOW_PAIRS = 500
 LARGEST_ELO = 400
 SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
 LONGEST_SECONDS = 365 * 24 * 3600
@@ -275,10 +277,10 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
         model=own.choice("model", SPRT_MODELS, SPRT_MODELS[0]),
         alpha=own.number("alpha", 0.0001, 0.49, 0.05),
         beta=own.number("beta", 0.0001, 0.49, 0.05),
-        maximum_pairs=own.whole("maximum_pairs", 1, MAXIMUM_VALIDATION_PAIRS, 10_000),
+        maximum_pairs=own.whole("maximum_pairs", 1, MAXIMUM_VALIDATION_PAIRS, USUAL_MAXIMUM_PAIRS),
         slow=own.choice("slow", SLOW_KINDS, SLOW_KINDS[0]),
         slow_limits=_slow_limits(own, limits),
-        slow_pairs=own.whole("slow_pairs", 1, MAXIMUM_VALIDATION_PAIRS, 500),
+        slow_pairs=own.whole("slow_pairs", 1, MAXIMUM_VALIDATION_PAIRS, USUAL_SLOW_PAIRS),
         preset=_preset_name(own, conditions.name),
     )
 

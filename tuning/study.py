@@ -46,7 +46,7 @@ from tuning.rounds import (
     rounds_of,
 )
 from tuning.run_folder import RunError, claim, read_openings
-from tuning.spec import TuningSpec, fewest_games
+from tuning.spec import USUAL_MAXIMUM_PAIRS, USUAL_SLOW_PAIRS, TuningSpec, fewest_games
 from tuning.validate import MOST_STAGES, Stage, Verdict, play_validation, stages_of, stored_validation, write_preset
 
 if TYPE_CHECKING:
@@ -166,6 +166,17 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
     check_sampler(spec.sampler, spec.conditions.source)
     suite, openings = read_openings(spec.conditions, "tournament", None)
     _, reserved = read_openings(spec.conditions, "validation", None)
+    validation = spec.validation
+    for key, pairs, usual in (
+        ("maximum_pairs", validation.maximum_pairs, USUAL_MAXIMUM_PAIRS),
+        ("slow_pairs", validation.slow_pairs, USUAL_SLOW_PAIRS),
+    ):
+        if usual != pairs > len(reserved):  # the usual ones are as many as there are
+            raise RunError(
+                f"{spec.conditions.source}: [validation]: {key} = {pairs} needs as many different openings, but the "
+                f"validation half of the suite {spec.conditions.openings!r} has {len(reserved)}; give fewer pairs or a "
+                "larger suite"
+            )
     return TuningPlan(spec, suite, openings, reserved)
 
 
