@@ -27,7 +27,8 @@ from tuning.comparisons import AblationSpec, ablation_from_mapping
 from tuning.matches import MatchTable
 
 SPECIFICATION = Path(__file__).parent.parent / "configs" / "ablations" / "first.toml"
-LOOKS = 10
+LOOKS = 20
+"""As in the full budget of the claims; ten take a few games more (benchmarks/allotment_simulation.py)."""
 
 
 def in_rounds(spec: AblationSpec, directory: Path) -> Allotment:

@@ -37,8 +37,9 @@ POWER = 0.8
 """Probability with which the effect is to be found in what is said about games still needed."""
 TYPICAL_DEVIATION = 0.3
 """Standard deviation of a pair's score, 0 to 1, where nothing has been played yet."""
-HOPELESS_CHANCE = 0.01
-"""An open question whose chance of a verdict by the end of its plan is smaller gets no more games."""
+HOPELESS_CHANCE = 0.05
+"""An open question whose chance of a verdict by the end of its plan is smaller gets no more games. In simulations that
+takes 52 % of an equal split's games for 98.7 % of its verdicts; 0.01 takes 57 % for as many."""
 LARGEST_VALUE = 8.0
 """Standard errors beyond which no bound lies: what would be spent there is below 1e-15."""
 GRID_POINTS = 601
