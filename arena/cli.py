@@ -114,7 +114,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         spec = replace(spec, instruments=InstrumentSettings())
     given = ["--instruments"] if arguments.instruments else []
     for name, elo in arguments.anchors:
-        given += ["--anchor", f"{name}={elo!r}"]
+        given += ["--anchor", f"{name}={elo:.15g}"]
     if given:
         spec = replace(spec, command=(*spec.words, *given))
     directory = output_folder(arguments.out, spec)

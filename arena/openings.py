@@ -340,7 +340,6 @@ def generate(
             progress(len(found), seen)
         if len(found) == count:
             return list(found.values())
-    # Too many moves end games or unbalance them, too few leave little to choose from: what to change is not known here.
     raise OpeningError(
         f"only {len(found)} of {count} openings found among {seen} candidates, {over} of which were over; use a higher "
         f"--max-score, or {'fewer' if 2 * over > seen else 'more'} --plies"

@@ -47,7 +47,7 @@ from tuning.rounds import (
 )
 from tuning.run_folder import RunError, claim, read_openings
 from tuning.spec import USUAL_MAXIMUM_PAIRS, USUAL_SLOW_PAIRS, TuningSpec, fewest_games
-from tuning.validate import MOST_STAGES, Stage, Verdict, play_validation, stages_of, stored_validation, write_preset
+from tuning.validate import MOST_STAGES, Stage, Verdict, play_validation, stages_of, write_preset
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
@@ -292,14 +292,18 @@ def validate_again(
         with stopping_on_signals(stop), GameRunner(concurrency, stop, tick=progress.tick) as runner:
             try:
                 verdict = play_validation(
-                    spec, table, plan.reserved, named, stage, number, runner, progress.finished, show
-                )
+                    spec, table, plan.reserved, named, stage, number,
+                    lambda match: table.play([match], runner, progress.finished), show,
+                )  # fmt: skip
             finally:
                 progress.close()
             for name, reason in runner.unavailable.items():
                 raise RunError(f"{spec.conditions.source}: player {name!r} cannot be started: {reason}")
+        # The study's own, as far as it came: a stage after a failed one was not played.
         own = [
-            stored_validation(spec, table, plan.reserved, named, stage, number)
+            play_validation(
+                spec, table, plan.reserved, named, stage, number, lambda match: not table.missing_games([match])
+            )
             for number, stage in enumerate(stages_of(spec.validation))
         ]
     # Of the same kind of match at the same limit the new one is the last word.
@@ -656,8 +660,8 @@ class Course:
                 self._progress.words = lambda: validation_words(verdict)
 
             verdict = play_validation(
-                self._spec, table, self._plan.reserved, values, stage, number, self._runner,
-                self._progress.finished, show,
+                self._spec, table, self._plan.reserved, values, stage, number,
+                lambda match: table.play([match], self._runner, self._progress.finished), show,
             )  # fmt: skip
             if verdict is None:
                 self._refuse_unavailable()

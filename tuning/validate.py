@@ -20,7 +20,7 @@ from arena.statistics import (
 )
 from engine.limits import Limits
 from engine.parameters import Value
-from tuning.matches import Match, MatchTable, Runner
+from tuning.matches import Match, MatchTable
 from tuning.spec import TuningSpec, Validation, option_text
 
 FIRST_NUMBER = 10**9
@@ -116,45 +116,19 @@ def play_validation(
     values: Mapping[str, Value],
     stage: Stage,
     number: int,
-    runner: Runner,
-    finished: Callable[[], None],
+    play: Callable[[Match], bool],
     show: Callable[[Verdict], None] = lambda verdict: None,
 ) -> Verdict | None:
-    """Play a validation to its end; ``None`` if it was stopped. A sequential test looks every ``LOOK_PAIRS`` pairs."""
-    return _gone_through(
-        spec, table, openings, values, stage, number, lambda match: table.play([match], runner, finished), show
-    )
+    """Go through a validation to its end; a sequential test looks every ``LOOK_PAIRS`` pairs.
 
-
-def stored_validation(
-    spec: TuningSpec,
-    table: MatchTable,
-    openings: tuple[int, ...],
-    values: Mapping[str, Value],
-    stage: Stage,
-    number: int,
-) -> Verdict | None:
-    """What became of a validation that was played before; ``None`` if its games are not all there."""
-    return _gone_through(spec, table, openings, values, stage, number, lambda match: not table.missing_games([match]))
-
-
-def _gone_through(
-    spec: TuningSpec,
-    table: MatchTable,
-    openings: tuple[int, ...],
-    values: Mapping[str, Value],
-    stage: Stage,
-    number: int,
-    has_ended: Callable[[Match], bool],
-    show: Callable[[Verdict], None] = lambda verdict: None,
-) -> Verdict | None:
-    """The verdict after as many looks as it takes; ``None`` if the games up to one of them cannot be had."""
+    ``play`` plays what is missing of a part of it; ``None`` where it says that some of it is not played.
+    """
     longest = min(stage.pairs, len(openings))
     step = longest if stage.kind == "fixed" else LOOK_PAIRS
     total = Pentanomial((0, 0, 0, 0, 0))
     for start in range(0, longest, step):
         match = validation_match(spec, openings, values, stage, number, range(start, min(start + step, longest)))
-        if not has_ended(match):
+        if not play(match):
             return None
         total += table.counts(match)
         verdict = judge(spec.validation, stage, total)
