@@ -5,6 +5,8 @@ Numba's cache is set up in the ordinary way, by importing the engine, so that te
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +22,12 @@ hypothesis.settings.load_profile("ordinary")
 
 LONGEST_FILES = ("test_kernel_processes.py", "test_openings.py", "test_xiangqi_rules.py", "test_xiangqi_moves.py")
 """They begin first, lest one of them be left for the end, when a processor has nothing else to do."""
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach what tests start: a shell starts what runs in the background with it ignored, for good."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
