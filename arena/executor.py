@@ -58,7 +58,8 @@ class GameRunner:
         self._door = threading.Lock()
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._running: dict[str, tuple[GameJob, float]] = {}
+        self._running: dict[int, tuple[GameJob, float]] = {}
+        """By thread: a schedule may ask for one game twice at a time."""
         self._players: list[Player] = []
 
     def __enter__(self) -> GameRunner:
@@ -132,16 +133,16 @@ class GameRunner:
         with self._occupied_slots(job):
             if self._stop.is_set() or self._enough():
                 return None
-            key = job.key
+            key, thread = job.key, threading.get_ident()
             with self._lock:
-                self._running[key] = (job, time.monotonic())
+                self._running[thread] = (job, time.monotonic())
             try:
                 if all(player.protocol == "builtin" and not player.ponder for player in (job.first, job.second)):
                     return self._play_compiled(job, key)
                 return self._play_with_players(job)
             finally:
                 with self._lock:
-                    del self._running[key]
+                    del self._running[thread]
 
     @contextmanager
     def _occupied_slots(self, job: GameJob) -> Iterator[None]:

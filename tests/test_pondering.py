@@ -380,6 +380,19 @@ def test_a_game_in_which_both_sides_think_at_once_takes_two_slots(monkeypatch: p
         assert list(runner.run(jobs)) == []
 
 
+def test_one_game_may_be_asked_for_twice_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    both_there = threading.Barrier(2, timeout=10)
+
+    def stays(self: GameRunner, job: GameJob, key: str) -> None:
+        both_there.wait()
+
+    monkeypatch.setattr(GameRunner, "_play_compiled", stays)
+    alone = replace(builtin("wall", "clock=1"), ponder=False)
+    with GameRunner(2, StopFlag()) as runner:
+        assert list(runner.run([job_of(alone, alone)] * 2)) == []
+        assert runner.running() == []
+
+
 # --- External engines -------------------------------------------------------------------------------------------------
 
 
