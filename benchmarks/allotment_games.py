@@ -1,6 +1,6 @@
 """A real ablation with games allotted in rounds, and the same one as a fixed equal split: verdicts and games of both.
 
-    python benchmarks/allotment_games.py [--limit nodes=500] [--pairs 600] [--out DIR]
+    python benchmarks/allotment_games.py [--limit nodes=500] [--pairs 600] [--looks 20] [--out DIR]
 
 The ablation is configs/ablations/first.toml without the comparisons on the clock. All games of the equal split are
 played; those that the rounds would have asked for are among them, for a game is the same whenever it is played. The
@@ -27,8 +27,6 @@ from tuning.comparisons import AblationSpec, ablation_from_mapping
 from tuning.matches import MatchTable
 
 SPECIFICATION = Path(__file__).parent.parent / "configs" / "ablations" / "first.toml"
-LOOKS = 20
-"""As in the full budget of the claims; ten take a few games more (benchmarks/allotment_simulation.py)."""
 
 
 def in_rounds(spec: AblationSpec, directory: Path) -> Allotment:
@@ -48,6 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", default="nodes=500", help="of every move (default %(default)s)")
     parser.add_argument("--pairs", type=int, default=600, help="of games in each comparison (default %(default)s)")
+    parser.add_argument("--looks", type=int, default=20, help="at each comparison (default %(default)s, as in claims)")
     parser.add_argument("--out", type=Path, default=Path("results/allotment"), help="folder (default %(default)s)")
     arguments = parser.parse_args()
     data = {**read_toml(SPECIFICATION), "limit": arguments.limit, "pairs": arguments.pairs}
@@ -58,7 +57,7 @@ def main() -> None:
     split = ablate(spec, arguments.out, concurrency=usable_processors())
     if split.interrupted:
         sys.exit("interrupted; the same command goes on")
-    allotment = in_rounds(replace(spec, rule=replace(spec.rule, rounds=LOOKS)), arguments.out)
+    allotment = in_rounds(replace(spec, rule=replace(spec.rule, rounds=arguments.looks)), arguments.out)
     print(f"{'':<32}{'in rounds':>12}{'games':>8}{'equal split':>14}{'games':>8}{'Elo':>8}")
     same = contradicted = 0
     for row, question, pairs in zip(split.rows, allotment.questions, allotment.pairs, strict=True):
