@@ -189,6 +189,22 @@ def test_an_open_measure_says_how_many_positions_would_decide_it(
     assert stats.norm.cdf(distance / error - stats.norm.ppf(0.975)) == pytest.approx(0.8, abs=0.01)
 
 
+@pytest.mark.parametrize(("expect", "value", "threshold"), [("below", 0, 1), ("above", 100, 99)])
+def test_what_was_seen_never_or_always_needs_just_so_many_positions_that_its_interval_ends_short_of_the_border(
+    expect: str, value: float, threshold: float
+) -> None:
+    def outcome(positions: int) -> str:
+        # By Clopper and Pearson's bound, half of an error of 5 % on either side.
+        reach = 100 * stats.beta.ppf(0.975, 1, positions)
+        return outcome_of_interval("share", expect, max(0, value - reach), min(100, value + reach), threshold)
+
+    reach = 100 * stats.beta.ppf(0.975, 1, 100)
+    needed = positions_needed("share", expect, value, max(0, value - reach), min(100, value + reach), threshold, 100)
+    assert needed is not None
+    outcomes = [outcome(positions) for positions in (100, 100 + needed - 1, 100 + needed)]
+    assert outcomes == [UNDECIDED, UNDECIDED, CONFIRMED]
+
+
 def test_no_number_of_positions_decides_what_lies_on_the_border() -> None:
     assert positions_needed("share", "below", 50, 40, 60, 50, 100) is None
     assert positions_needed("nodes", "less", 0.9, 0.0, math.inf, 0, 2) is None

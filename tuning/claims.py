@@ -375,8 +375,14 @@ def positions_needed(
 ) -> int | None:
     """Positions beyond these that would decide an open measure, if its estimate is right; ``None`` if none would.
 
-    With probability ``POWER``, as the interval shrinks with the square root of the positions.
+    With probability ``POWER``, as the interval shrinks with the square root of the positions; or for certain where a
+    share was seen never or always, for as long as it stays so.
     """
+    if kind == "share" and effect in (0, 100):
+        reach, distance = max(high - effect, effect - low) / 100, abs(effect - threshold) / 100
+        # As in ``suite_measures.share_of``: what so many positions leave possible falls with their number.
+        if 0 < reach < 1 and 0 < distance < 1:
+            return max(1, math.ceil(positions * math.log1p(-reach) / math.log1p(-distance)) - positions)
     borders = [_border(kind, threshold)]
     if kind == "nodes":  # ratios, whose intervals are symmetrical in their logarithms
         if not 0 < low <= high < math.inf:
