@@ -7,16 +7,20 @@ import json
 import math
 import random
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from arena.statistics import Pentanomial
 from engine.parameters import Value
+from tuning.charts import slices_chart
 from tuning.duels import Stand, draws, first_stand, half_width, lay_out, pairs_of_a_duel, stand_of
-from tuning.playoff import decide
+from tuning.playoff import Decision, decide
 from tuning.response import Evidence, ResponseModel, expected_remaining_gain, fit, importances, maximum
 from tuning.space import Dimension, Space
+from tuning.spec import tuning_from_mapping
+from tuning.study import Tuned
 
 Values = tuple[Value, ...]
 
@@ -244,3 +248,22 @@ def test_a_steeper_slope_on_one_side_does_not_move_the_summit() -> None:
     for there in (300, 900):
         mean, _ = model.difference((there, 4, "b"), (600, 4, "b"))
         assert mean == pytest.approx(skewed((there, 4, "b")), abs=4)
+
+
+def test_a_slice_shows_no_effect_of_what_the_recommendation_has_switched_off() -> None:
+    study = {"limit": "nodes=100", "budget": {"games": 400}, "parameters": ["null_move", "null_depth"]}
+    spec = tuning_from_mapping(study, "study.toml")
+    generator, evidence = random.Random(1), Evidence(spec.space)
+    for _ in range(200):
+        first, second = ((True, generator.randint(1, 6)) for _ in range(2))
+        if first != second:
+            evidence.add_score(first, second, 1, score_of(generator, 40 * (first[1] - second[1]), 1))
+    heights = {}
+    for is_on in (True, False):
+        values = spec.space.effective_values((is_on, 4))
+        decision = Decision(values, is_base=False, gain=10, deviation=5, believed=10, pairs=0)
+        tuned = Tuned(spec, Path(), (), 1, 400, decision=decision, model=fit(evidence), evidence=evidence)
+        line = slices_chart(tuned).axes[1].lines[0]
+        heights[is_on] = np.ptp(np.asarray(line.get_ydata(), float))
+    assert heights[True] > 20
+    assert heights[False] == 0

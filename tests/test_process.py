@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.players.contract import GameStopped, PlayerFault
-from arena.players.process import DeadlinePassed, Dialogue, EngineProcess, ProcessEnded
+from arena.players.process import PIPE_BYTES, DeadlinePassed, Dialogue, EngineProcess, ProcessEnded
 from arena.players.supervisor import SUPERVISOR, kill_group
 
 ROOT = Path(__file__).parent.parent
@@ -118,6 +120,18 @@ def test_a_large_question_gets_through_in_pieces(start: Callable[..., EngineProc
     process.send(["x" * 299_999], soon())
     process._process.stdin.close()  # wc answers at the end of its input
     assert process.read_line(soon()).split() == ["300000"]
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="pipes cannot be widened here")
+def test_a_program_that_nobody_reads_for_long_can_still_say_much(
+    start: Callable[..., EngineProcess], tmp_path: Path
+) -> None:
+    went_on = tmp_path / "went on"
+    written = PIPE_BYTES // 2
+    process = start("/bin/sh", "-c", f"yes | head -c {written}; : > {shlex.quote(str(went_on))}")
+    # As while it ponders. By itself a pipe holds 64 KiB, and a program that fills it is stopped.
+    assert wait_until(went_on.exists)
+    assert [process.read_line(soon()) for _ in range(written // 2)] == ["y"] * (written // 2)
 
 
 def test_the_stop_flag_ends_the_wait(start: Callable[..., EngineProcess]) -> None:

@@ -24,6 +24,7 @@ from arena.spec import TournamentSpec
 from engine.limits import Limits
 from engine.parameters import resolve
 from engine.rules import Adjudication, Rules
+from engine.values import BAN, BAN_BOUND, MATE, MATE_BOUND
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 NAMES = ("default", "<plain> & simple", "external")
@@ -315,6 +316,15 @@ def test_keys_move_through_game_and_games(report: Path, tmp_path: Path) -> None:
     document = after(report, press % json.dumps(["ArrowDown", "ArrowDown", "End"]), tmp_path)
     assert "Game 2: default – &lt;plain&gt; &amp; simple, ½–½" in document
     assert "After ply 8 of 8, Red to move:" in document
+
+
+def test_scores_beyond_the_ordinary_are_put_in_words(report: Path, tmp_path: Path) -> None:
+    scores = [MATE_BOUND, -MATE + 3, MATE_BOUND - 1, BAN_BOUND, 4 - BAN, BAN_BOUND - 1, -31]
+    document = after(report, f"document.title = {scores}.map(scoreText).join();", tmp_path)
+    title = re.search("<title>(.*?)</title>", document)
+    assert title
+    mates, repetitions = ["+mate in 64", "−mate in 2"], ["+repetition", "+repetition", "−repetition"]
+    assert title.group(1).split(",") == [*mates, *repetitions, "+288.71", "−0.31"]
 
 
 def test_filters_and_sorting(report: Path, tmp_path: Path) -> None:
