@@ -106,6 +106,14 @@ def test_duels_lie_on_both_sides_of_a_point_near_the_centre(centre: int, middle:
     assert np.std(spread) >= np.std(middles)
 
 
+def test_sets_differ_where_values_are_few() -> None:
+    space = Space((Dimension("coarse", 1, 3), Dimension("other", 0, 1)), (("coarse", 2), ("other", 0)), external=True)
+    stand = Stand((2, 0), (), is_first=False)
+    duels = [lay_out(space, 3, stand, number, 10**6) for number in range(300)]
+    assert all(duel.first != duel.second for duel in duels)
+    assert {duel.first for duel in duels} == {(one, other) for one in (1, 2, 3) for other in (0, 1)}
+
+
 def test_every_choice_meets_every_other_at_first() -> None:
     duels = [lay_out(SPACE, 3, first_stand(SPACE), number, number) for number in range(600)]
     counts = Counter((duel.first[2], duel.second[2]) for duel in duels)

@@ -41,6 +41,9 @@ SINGLE_PAIR_GAMES = 4000
 LONGEST_DUEL = 8
 """Pairs of the longest duel."""
 
+MOST_DRAWS = 20
+"""How often a duel is drawn until its sets differ; where they still do not, the space has next to nothing to choose."""
+
 Meetings = tuple[tuple[tuple[float, ...], ...], ...]
 """For every dimension of choices how often each choice is the first set's (row) and the second one's (column)."""
 
@@ -139,9 +142,23 @@ def draws(seed: int, number: int, count: int) -> list[float]:
 
 
 def lay_out(space: Space, seed: int, stand: Stand, number: int, pairs: int) -> Duel:
-    """The sets of duel ``number``, before which so many pairs were played."""
-    drawn = draws(seed, number, 3 * len(space.dimensions))
-    width = half_width(pairs)
+    """The sets of duel ``number``, before which so many pairs were played.
+
+    Where values are few the two may round to the same set, whose games would tell nothing: then they are drawn again,
+    up to ``MOST_DRAWS`` times.
+    """
+    size = 3 * len(space.dimensions)
+    for attempt in range(1, MOST_DRAWS + 1):
+        first, second = _drawn_sets(space, stand, half_width(pairs), draws(seed, number, attempt * size)[-size:])
+        if first != second:
+            break
+    return Duel(number, first, second)
+
+
+def _drawn_sets(
+    space: Space, stand: Stand, width: float, drawn: Sequence[float]
+) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The two sets of a duel that lie ``width`` from its middle, by three draws a dimension."""
     shift = FIRST_SHIFT if stand.is_first else SHIFT_SHARE * width
     meetings = iter(stand.meetings)
     first: list[Value] = []
@@ -158,7 +175,7 @@ def lay_out(space: Space, seed: int, stand: Stand, number: int, pairs: int) -> D
         aside = width if one < 0.5 else -width
         first.append(dimension.value_at(middle + aside, three))
         second.append(dimension.value_at(middle - aside, 1 - three))
-    return Duel(number, space.effective_values(first), space.effective_values(second))
+    return space.effective_values(first), space.effective_values(second)
 
 
 def _drawn_meeting(meetings: tuple[tuple[float, ...], ...], drawn: float) -> tuple[int, int]:
