@@ -46,7 +46,8 @@ INSTRUMENTS_NOTE = (
 CROSSTABLE_NOTE = (
     "Each cell is the view of the player on the left: score in %, then Elo ± half the width of its 95 % interval from "
     "complete pairs (from single games where marked *), LOS, the probability that the player on the left is the "
-    "stronger, and W-D-L."
+    "stronger, and W-D-L. Intervals from few pairs are too narrow: of 10 pairs they hold the truth in 90 %, of 30 in "
+    "94 %."
 )
 
 

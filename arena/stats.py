@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from arena.tournament import Exported
 
 TEXT_WIDTH = 79
+FEW_PAIRS = 30
+"""From fewer, the interval by a normal distribution is too narrow: ``benchmarks/statistics_simulation.py``."""
+FEW_PAIRS_LINE = "                (too narrow: of 10 pairs it is right in 90 %, of 30 in 94)"
 POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 """Of the first mover."""
 
@@ -199,6 +202,7 @@ def figure_lines(figures: dict[str, Any]) -> list[str]:
     lines += [
         f"score           {100 * figures['score']:.2f} %",
         f"Elo             {_elo_with_interval(figures, '')}",
+        *([FEW_PAIRS_LINE] if _has_narrow_interval(figures) else []),
         f"normalized Elo  {_signed(figures['normalized_elo'])}",
         f"LOS             {percent_text(figures['los'])} %",
     ]
@@ -215,6 +219,10 @@ def figure_lines(figures: dict[str, Any]) -> list[str]:
             "                (median-unbiased: without the bias of having stopped)",
         ]
     return lines
+
+
+def _has_narrow_interval(figures: dict[str, Any]) -> bool:
+    return figures["pentanomial"] is not None and figures["pairs"] < FEW_PAIRS and math.isfinite(figures["elo_error"])
 
 
 def verdict_text(verdict: str) -> str:

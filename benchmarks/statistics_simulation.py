@@ -40,6 +40,8 @@ KINDS = {
 """Distributions of the outcomes of a pair between equal players, by the kind of play."""
 MATCHES = 10_000
 PAIRS = 100
+FEW_PAIRS = (3, 5, 10, 20, 30)
+"""Where the interval, by a normal distribution, is too narrow; shown without a goal."""
 STRENGTHS = (-200, -100, -50, 0, 20, 50, 100, 200)
 COVERAGE_GOAL = (0.94, 0.96)
 TESTS = 4_000
@@ -86,10 +88,10 @@ def with_normalized_elo(kind: str, elo: float) -> Array:
 # Intervals of a match
 
 
-def coverage(kind: str, elo: float, matches: int) -> float:
-    """Share of matches of ``PAIRS`` pairs whose 95 % interval holds the true Elo."""
+def coverage(kind: str, elo: float, matches: int, pairs: int = PAIRS) -> float:
+    """Share of matches of so many pairs whose 95 % interval holds the true Elo."""
     generator = np.random.default_rng(11)
-    drawn = generator.multinomial(PAIRS, tilted(kind, score_of_elo(elo)), matches)
+    drawn = generator.multinomial(pairs, tilted(kind, score_of_elo(elo)), matches)
     rows, times = np.unique(drawn, axis=0, return_counts=True)
     covered = 0
     for row, repeated in zip(rows, times, strict=True):
@@ -106,6 +108,10 @@ def coverage_rows(share: float) -> Iterator[Row]:
             found = coverage(kind, elo, matches)
             met = COVERAGE_GOAL[0] <= found <= COVERAGE_GOAL[1]
             yield Row(f"95 % interval, {kind}, {elo:+d} Elo", f"{100 * found:.2f} %", "94 to 96 %", met)
+    for pairs in FEW_PAIRS:
+        several = [coverage(kind, elo, matches, pairs) for kind in KINDS for elo in STRENGTHS]
+        figure = f"{100 * np.mean(several):.1f} % ({100 * min(several):.1f} to {100 * max(several):.1f})"
+        yield Row(f"95 % interval from {pairs} pairs, all of these", figure, "", True)
 
 
 # Sequential tests

@@ -57,6 +57,19 @@ def test_wins_draws_losses_in_this_order(capsys: pytest.CaptureFixture[str]) -> 
     assert (data["wdl"], data["pairs_ratio"], data["pentanomial"]) == ([136, 111, 96], None, None)
 
 
+@pytest.mark.parametrize(
+    ("counts", "is_said"),
+    [("1 2 3 2 1", True), ("3 6 11 6 3", True), ("3 6 12 6 3", False), ("0 0 0 0 9", False)],
+)
+def test_intervals_from_few_pairs_are_said_to_be_too_narrow(
+    counts: str, is_said: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert elolab.main(["stats", "--pentanomial", *counts.split()]) == 0
+    text = capsys.readouterr().out
+    assert ("too narrow" in text) == is_said
+    assert max(map(len, text.splitlines())) < 80
+
+
 @pytest.mark.parametrize("words", [["--wdl", "0", "0", "0"], ["--pentanomial", *"00000"], ["--pentanomial", *"00003"]])
 def test_infinite_figures_are_null_and_a_sign_in_words(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     data = figures(capsys, *words, "--elo0", 0, "--elo1", 5)
