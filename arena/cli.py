@@ -19,6 +19,7 @@ from engine.command_line import (
     game_of,
     print_json,
     usable_processors,
+    whole_number,
 )
 from engine.errors import UserError
 from engine.instruments import InstrumentSettings
@@ -386,12 +387,8 @@ def configure_openings(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_number(parser: argparse.ArgumentParser, name: str, default: int, high: int, said: str) -> None:
-    def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or int(text) > high:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {high}")
-        return int(text)
-
-    parser.add_argument(name, type=read, default=default, metavar="N", help=f"{said} (default {default})")
+    kind = whole_number(0, high)
+    parser.add_argument(name, type=kind, default=default, metavar="N", help=f"{said} (default {default})")
 
 
 def run_openings(arguments: argparse.Namespace) -> int:
@@ -480,19 +477,13 @@ def configure_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", choices=TARGETS, help="what to write (default iccs, of Othello pgn)")
     parser.add_argument("--out", metavar="FILE", help="file to write (default: print)")
     parser.add_argument("--encoding", choices=ENCODINGS, default="utf-8", help="of what is written (default utf-8)")
-    parser.add_argument("--plies", type=_plies, metavar="N", help="keep only the first N moves of each game")
+    parser.add_argument("--plies", type=whole_number(0), metavar="N", help="keep only the first N moves of each game")
     parser.add_argument(
         "--ranks",
         choices=("0", "1", "auto"),
         default="0",
         help="number of the lowest rank in coordinates read: 0 (default), 1, or auto: whichever makes a game legal",
     )
-
-
-def _plies(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
-    return int(text)
 
 
 def run_convert(arguments: argparse.Namespace) -> int:

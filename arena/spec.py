@@ -20,7 +20,7 @@ from engine.instruments import InstrumentSettings
 from engine.limits import GRAMMAR, OWN_LEVEL, Limits
 from engine.parameters import resolve
 from engine.presets import load_preset, preset_name
-from engine.rules import REPETITION_RULES, Adjudication, Rules
+from engine.rules import MAXIMUM_PLIES, REPETITION_RULES, Adjudication, Rules
 
 __all__ = ["TournamentSpec", "find_config", "load_preset", "load_tournament", "spec_from_mapping"]
 
@@ -32,7 +32,6 @@ OPENING_ORDERS = ("random", "sequential")
 MAXIMUM_PAIRS = 1_000_000
 MAXIMUM_SEED = 2**63 - 1
 MAXIMUM_SCORE = 30_000
-MAXIMUM_PLIES = 1_000
 LONGEST_NAME = 60
 MAXIMUM_INTERVAL = 10**9
 MAXIMUM_RATING = 10_000

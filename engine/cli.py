@@ -6,8 +6,10 @@ import argparse
 import shutil
 import sys
 import textwrap
+import threading
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.command_line import (
     UsageError,
@@ -24,13 +26,17 @@ from engine.command_line import (
     rules_of,
     search_limits_of,
 )
+from engine.natural import natural_number
 
 if TYPE_CHECKING:
-    from engine.engine import Engine, SearchResult
-    from engine.games.contract import Game, Position
-    from engine.limits import Limits
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from engine.games.contract import Game
     from engine.parameters import Value
     from engine.protocols.session import Session
+
+Found = TypeVar("Found")
 
 MOST_COLUMNS = 120
 """Text is not spread wider than this on a wide terminal."""
@@ -78,7 +84,7 @@ def configure_perft(parser: argparse.ArgumentParser) -> None:
 
 
 def run_perft(arguments: argparse.Namespace) -> int:
-    """Count the leaves under each move, then ``total N``."""
+    """Count the leaves under each move, then ``total N``; Ctrl-C ends it with what was counted."""
     position = position_of(arguments)
     game = position.game
     counts = {}
@@ -86,7 +92,8 @@ def run_perft(arguments: argparse.Namespace) -> int:
         free = arguments.passes == "free" and bool(game.kernels.is_pass(position.state, code))
         child = position.copy()
         child.push(move)
-        counts[move] = game.perft(child, arguments.depth - (0 if free else 1), arguments.passes)
+        depth = arguments.depth - (0 if free else 1)
+        counts[move] = _started(partial(game.perft, child, depth, arguments.passes)).result()
         if not arguments.json:
             print(f"{move} {counts[move]}", flush=True)
     total = sum(counts.values()) if counts else game.perft(position, arguments.depth, arguments.passes)
@@ -99,9 +106,10 @@ def run_perft(arguments: argparse.Namespace) -> int:
 
 
 def _depth(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= DEEPEST_PERFT:
+    depth = natural_number(text)
+    if depth is None or not 1 <= depth <= DEEPEST_PERFT:
         raise argparse.ArgumentTypeError(f"{text!r} is not a depth from 1 to {DEEPEST_PERFT}")
-    return int(text)
+    return depth
 
 
 def configure_judge(parser: argparse.ArgumentParser) -> None:
@@ -171,7 +179,7 @@ def run_analyse(arguments: argparse.Namespace) -> int:
     """Search a position and print the lines found; Ctrl-C ends the search and prints what it has."""
     from dataclasses import asdict
 
-    from engine.engine import Engine
+    from engine.engine import Engine, StopFlag
     from engine.values import format_score, mate_distance
 
     limits = search_limits_of(arguments, "nodes=1000000")
@@ -179,7 +187,13 @@ def run_analyse(arguments: argparse.Namespace) -> int:
     position = position_of(arguments)
     position.game.apply_rules(position.state, rules_of(arguments))
     moves = position.game.read_moves(position, arguments.search_moves, arguments.ranks)
-    result = _interruptible(engine, position, limits, moves, arguments.multipv)
+    stop = StopFlag()
+    future = _started(partial(engine.search, position, limits, stop=stop, search_moves=moves, lines=arguments.multipv))
+    try:
+        result = future.result()
+    except KeyboardInterrupt:
+        stop.set()
+        result = future.result()
     if arguments.json:
         data = asdict(result) | {"position": position.text, "mate": mate_distance(result.score)}
         data["nodes_per_second"] = result.nodes / (result.time_ms / 1000) if result.time_ms else None
@@ -202,28 +216,32 @@ def _other_scores(game: Game) -> str:
     return "" if game.score_unit else " (M: mate in moves, R: decided by repetition)"
 
 
-def _interruptible(engine: Engine, position: Position, limits: Limits, moves: list[str], lines: int) -> SearchResult:
-    """Search in a thread of its own, since the interpreter cannot see Ctrl-C while compiled code runs in this one."""
-    from concurrent.futures import ThreadPoolExecutor
+def _started(work: Callable[[], Found]) -> Future[Found]:
+    """What runs in a thread of its own, since the interpreter cannot see Ctrl-C while compiled code runs in this one.
 
-    from engine.engine import StopFlag
+    The program need not wait for its end.
+    """
+    from concurrent.futures import Future
 
-    stop = StopFlag()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(engine.search, position, limits, stop=stop, search_moves=moves, lines=lines)
+    future: Future[Found] = Future()
+
+    def run() -> None:
         try:
-            return future.result()
-        except KeyboardInterrupt:
-            stop.set()
-            return future.result()
+            future.set_result(work())
+        except BaseException as error:  # whoever waits for the result raises it
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
 
 
 def _lines(text: str) -> int:
     from engine.search.records import MAX_LINES
 
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MAX_LINES:
+    lines = natural_number(text)
+    if lines is None or not 1 <= lines <= MAX_LINES:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of lines from 1 to {MAX_LINES}")
-    return int(text)
+    return lines
 
 
 def configure_suite(parser: argparse.ArgumentParser) -> None:
@@ -259,7 +277,7 @@ def run_suite(arguments: argparse.Namespace) -> int:
     engine = Engine(arguments.game, settings)
     attempts = []
     for entry in entries:
-        found = attempt(engine, entry, limits)
+        found = _started(partial(attempt, engine, entry, limits)).result()
         attempts.append(found)
         if not arguments.json:
             solution = found.solution
@@ -312,22 +330,13 @@ def configure_solve(parser: argparse.ArgumentParser) -> None:
 
 def run_solve(arguments: argparse.Namespace) -> int:
     """Solve a position; Ctrl-C ends it without a result."""
-    from concurrent.futures import ThreadPoolExecutor
-
     from engine.engine import StopFlag
     from engine.solving import Solver
 
-    stop = StopFlag()
-    solver = Solver(game_of(arguments).name, overrides_of(arguments), stop)
+    solver = Solver(game_of(arguments).name, overrides_of(arguments), StopFlag())
     position = position_of(arguments, with_moves=False)
     began = time.monotonic()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(solver.solve, position, every_move=arguments.moves)
-        try:
-            solution = future.result()
-        except KeyboardInterrupt:
-            stop.set()
-            raise
+    solution = _started(partial(solver.solve, position, every_move=arguments.moves)).result()
     seconds = time.monotonic() - began
     if arguments.json:
         data = {
@@ -473,7 +482,9 @@ def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Sess
         "ucci": UcciSession, "uci": UciSession, "qianhong": QianhongSession, "gtp": GtpSession, "nboard": NBoardSession,
     }  # fmt: skip
     game = game_of(arguments).name
-    protocol = arguments.protocol or USUAL_PROTOCOLS[game]
+    protocol = arguments.protocol or USUAL_PROTOCOLS.get(game)
+    if protocol is None:
+        raise UsageError(f"no protocol is usual for {game}; name one with --protocol")
     kind = kinds[protocol]
     if game not in kind.games:
         others = " or ".join(name for name in kinds if game in kinds[name].games)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from engine.errors import UserError
+from engine.natural import natural_number
 
 if TYPE_CHECKING:
     from engine.games.contract import Game, Position
@@ -276,9 +277,10 @@ def whole_number(lowest: int, highest: int | None = None) -> Any:
     span = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
 
     def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not lowest <= int(text) <= (highest or int(text)):
+        number = natural_number(text)
+        if number is None or not lowest <= number <= (highest or number):
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {span}")
-        return int(text)
+        return number
 
     return read
 
@@ -286,9 +288,14 @@ def whole_number(lowest: int, highest: int | None = None) -> Any:
 def _plies_or_off(text: str) -> int:
     if text == NONE_LEFT:
         return 0
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of plies nor {NONE_LEFT!r}")
-    return int(text)
+    from engine.rules import MAXIMUM_PLIES
+
+    plies = natural_number(text)
+    if plies is None or plies > MAXIMUM_PLIES:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a number of plies up to {MAXIMUM_PLIES} nor {NONE_LEFT!r}"
+        )
+    return plies
 
 
 def _finite(data: Any) -> Any:

@@ -292,7 +292,7 @@ class Engine:
         if not 1 <= lines <= MAX_LINES:
             raise UserError(f"{lines} lines, expected 1 to {MAX_LINES}")
         search.lines = lines
-        codes = [position.code_of(move) for move in search_moves]
+        codes = list(dict.fromkeys(position.code_of(move) for move in search_moves))
         search.filter_count = len(codes)
         search.filter_moves[: len(codes)] = codes
         remaining_ns = -1

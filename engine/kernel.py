@@ -59,15 +59,17 @@ def _default_cache_base() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "elolab"
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "elolab"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "elolab"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "elolab"
+    # A variable that is empty counts as not set.
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elolab"
 
 
 def _prepare_cache() -> Path:
     """Point numba at a directory of this state of the sources, and prune the oldest others."""
-    base = _default_cache_base()
-    directory = base / f"kernels-{cache_key()}"
+    name = f"kernels-{cache_key()}"
     try:
+        base = _default_cache_base()
+        directory = base / name
         directory.mkdir(parents=True, exist_ok=True)
         os.utime(directory)
         # A directory may vanish under us when two processes prune at once; that is as good as pruned.
@@ -75,9 +77,9 @@ def _prepare_cache() -> Path:
             others = sorted(base.glob("kernels-*"), key=lambda path: path.stat().st_mtime, reverse=True)
             for stale in others[KEPT_CACHES:]:
                 shutil.rmtree(stale, ignore_errors=True)
-    except OSError:
-        # No writable home: compile anew in a directory of this user's own.
-        directory = Path(f"/tmp/elolab-{os.getuid() if hasattr(os, 'getuid') else 'user'}") / directory.name
+    except (OSError, RuntimeError):
+        # No home, or none that can be written to: compile anew in a directory of this user's own.
+        directory = Path(f"/tmp/elolab-{os.getuid() if hasattr(os, 'getuid') else 'user'}") / name
         directory.mkdir(parents=True, exist_ok=True)
     setattr(numba.config, "CACHE_DIR", str(directory))  # noqa: B010 - numba makes its settings at run time
     return directory

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from engine.errors import UserError
+from engine.natural import natural_number
 
 CLOCK_KINDS = ("wall", "cpu", "node")
 
@@ -132,10 +133,10 @@ def _seconds(milliseconds: int) -> str:
 
 
 def _count(text: str, name: str, value: str, low: int, high: int) -> int:
-    number = value.replace("_", "")
-    if not number.isascii() or not number.isdigit() or not low <= int(number) <= high:
+    number = natural_number(value.replace("_", ""))
+    if number is None or not low <= number <= high:
         raise LimitError(f"limit {text!r}: {name} is {value!r}, expected a whole number from {low} to {high}")
-    return int(number)
+    return number
 
 
 def _milliseconds(text: str, value: str, least: int) -> int:

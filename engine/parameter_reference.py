@@ -30,7 +30,7 @@ MEASUREMENTS = Path(__file__).parent / "parameter_measurements.toml"
 @cache
 def measurements(game: str) -> Mapping[str, str]:
     """What parameters were measured to be worth in a game: one line a parameter, the default's view, in Elo."""
-    found = tomllib.loads(MEASUREMENTS.read_text("utf-8"))[game]
+    found = tomllib.loads(MEASUREMENTS.read_text("utf-8")).get(game, {})
     return {str(name): str(text) for name, text in found.items()}
 
 

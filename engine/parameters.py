@@ -118,7 +118,8 @@ def _choice(
 
 def _weights(name: str, defaults: Mapping[str, str], doc: str, source: str, **rest: Any) -> Parameter:
     """A row whose default is a file of weights for each game."""
-    row = _row(name, "weights", next(iter(defaults.values())), tuple(defaults), (), doc, source, sound=False, **rest)
+    names, games = tuple(defaults.values()), tuple(defaults)
+    row = _row(name, "weights", names[0], games, (), doc, source, games=games, sound=False, **rest)
     return replace(row, default_by_game=tuple(defaults.items()))
 
 
@@ -173,8 +174,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     _choice("mtdf_guess", "last", ("last", "two_back", "zero"),
             "first guess of MTD(f): the last iteration's value, that of two iterations ago (same parity), or 0; the "
             "first iteration starts from 0", "[OT] last", sound=True, depends_on=_needs("algorithm", "mtdf")),
-    _switch("fail_soft", True, "return the value found instead of the bound it passed", "[FN]; [XQ] is fail-hard",
-            sound=True),
+    _switch("fail_soft", True,
+            "return the value found instead of the bound it passed (mates are returned as found either way)",
+            "[FN]; [XQ] is fail-hard", sound=True),
     _switch("iterative_deepening", True, "deepen step by step; off searches straight to the depth limit", "[XQ][OT]",
             sound=True),
     _integer("min_depth", 1, (1, 64), (), "plies",
@@ -397,8 +399,9 @@ PARAMETERS: tuple[Parameter, ...] = (
             "among the own moves beyond its horizon", "[EE 8.2]; [3.31]; min_time [XQ 3.5]; share [ours]; othello [OT]",
             tuning=()),
     _integer("time_divisor", 20, (2, 200), (8, 60), "moves",
-             "proper time is increment + remaining / time_divisor: the game is taken to end within so many moves",
-             "[EE 8.2] 20", scale="log", depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31")),
+             "proper time is increment + remaining / time_divisor: the game is taken to end within so many moves (by "
+             "othello only where its end is not known)", "[EE 8.2] 20", scale="log",
+             depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31", "othello")),
     _integer("time_hard_factor", 2401, (1000, 20000), (1000, 6000), "permille",
              "the search is aborted after this much of the proper time", "[EE 8.2] 2", scale="log",
              depends_on=_needs("time_strategy", "elephanteye"), othello=2000),
@@ -428,7 +431,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             "answers at once if the soft limit has passed)", "[EE 8.1] from_hit; [3.31] from_start"),
     _integer("ponder_time_factor", 1250, (1000, 4000), (1000, 2000), "permille",
              "factor of the proper time for a player who thinks on the opponent's time too", "[3.31] 5/4", scale="log",
-             depends_on=_needs("time_strategy", "elephanteye")),
+             depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31")),
     _integer("clock_reserve_ms", 50, (0, 60_000), (), "ms", "never used: kept for what lies outside the search",
              "[ours]"),
     _integer("poll_interval_nodes", 1024, (1, 1_000_000), (), "nodes", "nodes between two looks at clock and stop flag",

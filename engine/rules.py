@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+MAXIMUM_PLIES = 1_000
+"""The most plies that a rule may speak of."""
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 """Result strings; ``1-0`` means that the side that moved first won."""
 

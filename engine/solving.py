@@ -13,8 +13,10 @@ from engine.games.contract import Position
 from engine.limits import Limits
 from engine.values import MAX_DEPTH
 
-SETTINGS = {"endgame_empties": 60, "hash_mb": 256}
+SETTINGS = {"hash_mb": 256}
 """Settings of a solving engine that differ from a playing one's."""
+TO_THE_END = {"endgame_empties": 60}
+"""What makes it one: whatever else is set, no position is left to the ordinary search, whose scores are not exact."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +35,14 @@ class Solution:
 
 
 class Solver:
-    """Solves positions of one game; ``settings`` are overrides of the engine's."""
+    """Solves positions of one game; ``settings`` are overrides of the engine's, of which only the speed depends."""
 
     def __init__(self, game: str, settings: Mapping[str, Any], stop: StopFlag) -> None:
         self._game = game_named(game)
         if not self._game.score_unit:
             able = ", ".join(name for name in GAMES if game_named(name).score_unit)
             raise UserError(f"{game} cannot be played out to the end; solve is for {able}")
-        self._engine = Engine(game, {**SETTINGS, **settings})
+        self._engine = Engine(game, {**SETTINGS, **settings, **TO_THE_END})
         self._stop = stop
         self._nodes = 0
 

@@ -61,6 +61,10 @@ def hard_limit_ms(strategy: str, remaining_ms: int, increment_ms: int, moves_to_
     return min(2 * proper, usable)
 
 
+ROUNDING = 1e-6
+"""Nodes by which a limit computed here in floating point may come out too small."""
+
+
 def searched(parameters: dict[str, Any], limits: Limits, clock: Clock | None = None, line: int = 1) -> SearchResult:
     settings = {"hash_mb": 1, "clock_reserve_ms": RESERVE_MS, **HALF_AND_TWICE, **parameters}
     return Engine("xiangqi", settings).search(GAME.position(None, POSITIONS[line]), limits, clock)
@@ -80,7 +84,7 @@ def test_no_strategy_takes_a_node_more_than_its_hard_limit(strategy: str) -> Non
         limits = Limits(clock_ms=remaining, increment_ms=increment, clock_kind="node", nodes_per_second=1_000_000)
         found = searched(STRATEGIES[strategy], limits, Clock(remaining, moves_to_go=moves_to_go), number % 3)
         allowed = 1000 * hard_limit_ms(strategy, remaining, increment, moves_to_go)
-        assert found.nodes <= max(first_iterations[number % 3], allowed)
+        assert found.nodes <= max(first_iterations[number % 3], allowed + ROUNDING)
         assert found.time_ms * 1000 == pytest.approx(found.nodes)
         to_the_node += abs(found.nodes - allowed) <= 1  # the kernel divides whole nanoseconds
     if strategy in ("elephanteye, hard limit alone", "fixed", "share"):

@@ -7,14 +7,17 @@ import math
 import os
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import elolab
+import engine.suite
 from engine.command_line import (
     CommandParser,
     UsageError,
@@ -34,6 +37,8 @@ from engine.command_line import (
     usable_processors,
 )
 from engine.errors import UserError
+from engine.games import game_named
+from engine.games.contract import Game
 from engine.limits import LimitError, Limits
 from engine.parameters import ParameterError
 from engine.rules import Rules
@@ -310,7 +315,9 @@ def test_rules(words: list[str], rules: Rules) -> None:
     assert rules_of(parsed(add_rules_arguments, *words)) == rules  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("words", [["--fold", "2"], ["--repetition", "asia"], ["--move-limit", "-1"]])
+@pytest.mark.parametrize(
+    "words", [["--fold", "2"], ["--repetition", "asia"], ["--move-limit", "-1"], ["--move-limit", "9" * 20]]
+)
 def test_wrong_rules_are_refused(words: list[str]) -> None:
     with pytest.raises(UsageError, match=words[0]):
         parsed(add_rules_arguments, *words)
@@ -322,6 +329,42 @@ def test_a_board_text_of_another_game_is_refused_with_a_hint() -> None:
     add_position_arguments(parser)
     with pytest.raises(UsageError, match="--board does not describe a position of xiangqi; give --fen"):
         position_of(parser.parse_args(["--board", "-" * 64 + " X"]))
+
+
+HUGE = "9" * 5000
+"""Python refuses to read a number of so many digits."""
+
+
+@pytest.mark.parametrize("read", [
+    lambda: Limits.parse(f"nodes={HUGE}"),
+    lambda: game_named("xiangqi").position(f"4k4/9/9/9/9/9/9/9/9/3K5 w - - {HUGE} 1"),
+    lambda: parsed(add_seed_argument, "--seed", "x" + HUGE),
+    lambda: parsed(add_rules_arguments, "--move-limit", HUGE),
+])  # fmt: skip
+def test_numbers_of_thousands_of_digits_are_refused(read: Callable[[], object]) -> None:
+    with pytest.raises(UserError, match=r"expected|not a|neither a"):
+        read()
+
+
+@pytest.mark.parametrize("words", [["perft", "--depth", "2"], ["suite", "xiangqi-tactics", "--nodes", "10"]])
+def test_long_work_leaves_the_main_thread_free_for_ctrl_c(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: set[threading.Thread] = set()
+
+    def noticed(work: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any, **named: Any) -> Any:
+            seen.add(threading.current_thread())
+            return work(*arguments, **named)
+
+        return run
+
+    monkeypatch.setattr(Game, "perft", noticed(Game.perft))
+    monkeypatch.setattr(engine.suite, "attempt", noticed(engine.suite.attempt))
+    assert elolab.main(words) == 0
+    assert capsys.readouterr().out
+    assert seen
+    assert threading.main_thread() not in seen
 
 
 def test_numbers_have_a_least_value() -> None:

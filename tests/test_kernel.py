@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -146,6 +148,34 @@ def test_rule_2_the_bounds_check_flag_is_in_the_cache_key(flag: str, monkeypatch
     plain = identity.cache_key()
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", flag)
     assert identity.cache_key() != plain
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
+@pytest.mark.parametrize(("variable", "base"), [("", "home/.cache"), (None, "home/.cache"), ("own", "own")])
+def test_the_cache_lies_in_the_user_s_folder(
+    variable: str | None, base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    if variable is None:
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    else:
+        monkeypatch.setenv("XDG_CACHE_HOME", variable and str(tmp_path / variable))
+    assert kernel._default_cache_base() == tmp_path / base / "elolab"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
+def test_without_a_home_the_cache_lies_in_a_folder_for_passing_things(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(Path, "home", no_home)
+    directory = kernel._prepare_cache()
+    assert directory == Path(f"/tmp/elolab-{os.getuid()}/kernels-{identity.cache_key()}")
+    assert str(directory) == numba.config.CACHE_DIR
 
 
 def test_rule_2_numba_writes_where_the_key_says() -> None:

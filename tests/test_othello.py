@@ -459,6 +459,12 @@ def test_threads_that_ask_for_weights_at_once_get_one_array(monkeypatch: pytest.
         assert len(set(pool.map(ask, range(4)))) == 1
 
 
+def test_weights_that_are_read_again_leave_those_in_use_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = int(weights.kernel_words(find_weights("othello"), "")[1])
+    monkeypatch.setattr(weights, "_ARRAYS", {})
+    assert int(weights.kernel_words(find_weights("othello"), "")[1]) == before
+
+
 # Endgames
 
 

@@ -216,6 +216,8 @@ def test_a_parameter_of_another_game_is_refused(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(ParameterError, match=f"{name} does not apply to draughts"):
             resolve({name: BY_NAME[name].default}, game="draughts")
     assert [row.name for row in parameters_of("draughts")] == [row.name for row in PARAMETERS if not row.games]
+    # What is left has values that the game can be played with, though no row knows of it.
+    assert set(resolve({}, game="draughts")) == {row.name for row in PARAMETERS if not row.games}
 
 
 @pytest.mark.parametrize("word", ["tempo", "tempo:5", ""])

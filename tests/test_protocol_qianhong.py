@@ -12,6 +12,7 @@ from engine.engine import Clock
 from engine.limits import Limits
 from engine.protocols.qianhong import LEVEL_SECONDS, QianhongSession, description
 from engine.protocols.session import Task
+from engine.rules import RULES_DTYPE, Rules
 
 
 def make(output: TextIO) -> QianhongSession:
@@ -39,6 +40,18 @@ def test_a_level_is_a_clock_for_the_next_moves(level: int) -> None:
     total_ms = round(10_000 * LEVEL_SECONDS[level])
     assert session.task.limits == Limits(clock_ms=total_ms, moves_per_control=10)
     assert session.task.clock == Clock(total_ms, moves_to_go=10)
+
+
+def test_a_move_taken_back_leaves_the_rules() -> None:
+    listener = Listener()
+    session = QianhongSession("xiangqi", {}, listener, rules=Rules("draw", 4, 50, False))  # type: ignore[arg-type]
+    session.open()
+    for line in ("PLAY H2-E2", "UNDO"):
+        session.handle(line)
+    assert session.position is not None
+    state = session.position.state
+    expected = Rules("draw", 4, 50, False).to_record()
+    assert [state[name] for name in RULES_DTYPE.names] == [expected[name] for name in RULES_DTYPE.names]
 
 
 def test_description() -> None:

@@ -59,6 +59,7 @@ def asked(*lines: str) -> Recorder:
         ("draw time 9 increment 2 opptime 8 oppincrement 2", Limits(None, None, None, 9000, 2000), Clock(9000, 8000)),
         ("depth 99999999999999999999999", Limits(depth=10**15), None),
         ("nodes -3", Limits(nodes=1), None),
+        ("time -0.3 increment 1", Limits(clock_ms=0, increment_ms=1000), Clock(0)),
     ],
 )
 def test_limits_in_seconds(go: str, limits: Limits, clock: Clock | None) -> None:

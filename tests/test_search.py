@@ -314,6 +314,11 @@ def test_the_table_keeps_deep_entries_and_known_moves() -> None:
     table.store(search_record, bucket[0], 0, -5, 9, table.UPPER_BOUND, 0, 0)
     entry = table.probe(search_record, bucket[0])
     assert (table.entry_move(entry), table.entry_bound(entry)) == (11, table.UPPER_BOUND)
+    # So does one for which the bucket's other slot is kept; the first slot's is left alone.
+    table.store(search_record, bucket[-1], 0, -7, 3, table.UPPER_BOUND, 0, 0)
+    entry = table.probe(search_record, bucket[-1])
+    assert (table.entry_move(entry), table.entry_bound(entry), table.entry_depth(entry)) == (22, table.UPPER_BOUND, 3)
+    assert table.entry_depth(table.probe(search_record, bucket[0])) == 9
     # In a later search of the game an old deep entry gives way.
     search_record.search_number += 1
     table.store(search_record, bucket[3], 33, 0, 1, table.EXACT, 0, 0)
@@ -518,6 +523,8 @@ def test_search_moves_restrict_the_root() -> None:
         assert all(line.move in wanted for line in found.lines)
     with pytest.raises(MoveError, match="a0a9"):
         Engine("xiangqi").search(position, Limits(depth=2), search_moves=["a0a9"])
+    often = Engine("xiangqi").search(position, Limits(depth=2), search_moves=["a0a1", "h2e2"] * 100)
+    assert often.nodes == Engine("xiangqi").search(position, Limits(depth=2), search_moves=["a0a1", "h2e2"]).nodes
 
 
 def test_more_lines_than_moves_and_too_many_lines() -> None:
@@ -654,6 +661,20 @@ def test_repetition_is_seen_in_the_tree() -> None:
     assert blind.score < 0
 
 
+def test_a_mate_with_the_last_ply_of_the_move_limit_is_a_mate() -> None:
+    """As it is to the arbiter; so the search must neither miss it nor walk into it."""
+    fen = "4k4/R8/9/9/9/9/9/9/1R7/3K5 w - - {} 60"
+    for depth in (1, 4):
+        found = Engine("xiangqi").search(GAME.position(fen.format(119)), Limits(depth=depth))
+        assert found.score == MATE - 1
+        ending = GAME.position(fen.format(119), [str(found.move)]).judge(Rules())
+        assert ending is not None
+        assert ending.result == "1-0"
+    # Where no mate comes in time it is a draw: two plies before the end the mate in three comes one too late.
+    late = Engine("xiangqi").search(GAME.position("3k5/9/9/R8/9/9/9/9/1R7/5K3 w - - 118 60"), Limits(depth=6))
+    assert late.score == 0
+
+
 def test_rules_in_force_reach_the_search() -> None:
     position = GAME.position("1nR6/3k5/9/9/9/9/9/4K4/9/9 w", ["c9c8", "d8d9", "c8c9", "d9d8", "c9c8", "d8d9", "c8c9"])
     GAME.apply_rules(position.state, Rules(repetition="draw"))
@@ -724,18 +745,19 @@ def test_the_soft_limit_after_an_iteration_is_exact() -> None:
         assert found.depth == nodes.index(expected) + 1
 
 
-def test_the_soft_limit_at_a_root_result_comes_no_later() -> None:
+@pytest.mark.parametrize("algorithm", ["pvs", "mtdf"])
+def test_the_soft_limit_at_a_root_result_comes_no_later(algorithm: str) -> None:
     """A new best move at the root after the soft limit ends the search within the iteration."""
     earlier = 0
     for fen in sample(8, 13, (10, 30)):
         limits = Limits(clock_ms=400, **NODE_CLOCK)
-        settings = {"time_hard_factor": 20_000, "clock_reserve_ms": 0}
+        settings = {"time_hard_factor": 20_000, "clock_reserve_ms": 0, "algorithm": algorithm}
         at_root = timed(limits, fen=fen, **settings)
         after = timed(limits, fen=fen, time_soft_check="iteration", **settings)
         if abs(after.score) >= MATE_BOUND:
             continue
         # At the latest the first move of the iteration that the other way does not begin is a new result.
-        assert 10_000 < at_root.nodes < search(fen, f"depth={after.depth + 1}").nodes
+        assert 10_000 < at_root.nodes < search(fen, f"depth={after.depth + 1}", algorithm=algorithm).nodes
         earlier += at_root.nodes < after.nodes
     assert earlier > 0
 

@@ -176,15 +176,27 @@ def _memory() -> SearchMemory:
     return memory
 
 
+@pytest.mark.parametrize("fail_soft", [True, False])
+def test_mate_threats_are_seen_whatever_a_node_returns(fail_soft: bool) -> None:
+    settings = {"fail_soft": fail_soft, "null_eval_gate": False, "null_min_depth": 2}
+    results = [search(settings, text, Limits(depth=7)) for text in MATE_THREATS]
+    assert sum(result.counters["mate_threats"] for result in results) > 0
+
+
 def test_a_null_cutoff_never_replaces_a_bound_that_has_a_move() -> None:
     import numpy as np
 
     record, key = _memory().search, np.uint64(12345)
-    table.store(record, key, 77, 50, 3, table.LOWER_BOUND, 0, 0)
-    table.store(record, key, 0, 90, 9, table.LOWER_BOUND, 0, 0)
-    entry = table.probe(record, key)
-    assert (table.entry_move(entry), table.entry_score(entry, 0), table.entry_depth(entry)) == (77, 50, 3)
-    assert not table.is_null_cutoff(entry)
+    other = key ^ np.uint64(1 << 62)  # in the same bucket
+    for with_other in (False, True):
+        if with_other:
+            table.store(record, other, 33, 0, 20, table.EXACT, 0, 0)
+        table.store(record, key, 77, 50, 3, table.LOWER_BOUND, 0, 0)
+        table.store(record, key, 0, 90, 9, table.LOWER_BOUND, 0, 0)
+        entry = table.probe(record, key)
+        assert (table.entry_move(entry), table.entry_score(entry, 0), table.entry_depth(entry)) == (77, 50, 3)
+        assert not table.is_null_cutoff(entry)
+    assert table.entry_move(table.probe(record, other)) == 33
 
 
 def test_a_null_cutoff_is_told_from_other_bounds_and_a_threat_stays_with_the_position() -> None:
@@ -358,3 +370,13 @@ def test_extensions_change_the_tree(extension: str, depth: int) -> None:
     texts = MATE_THREATS if extension == "mate_threat_extension" else positions(12, 1)
     nodes = [[search({extension: value}, text, Limits(depth=depth)).nodes for text in texts] for value in (False, True)]
     assert nodes[0] != nodes[1]
+
+
+@pytest.mark.parametrize(("record", "recorded"), [("cutoff", 0), ("cutoff_and_pv", 1)])
+def test_the_root_records_its_best_move_too(record: str, recorded: int) -> None:
+    """At depth 1 without quiescence only the root has a loop of moves."""
+    plain = {"algorithm": "alphabeta", "aspiration": "off", "quiescence": False, "hash_mb": 0}
+    engine = Engine("xiangqi", {**plain, "history_captures": True, "history_record": record})
+    engine.search(game_named("xiangqi").position(), Limits(depth=1))
+    assert engine._memory is not None
+    assert np.count_nonzero(engine._memory.search.history) == recorded

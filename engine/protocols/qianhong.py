@@ -172,7 +172,9 @@ class QianhongSession(Session):
         position = self._board()
         if not position.moves:
             raise CommandError("there is no move to take back")
-        self._keep(self.game.position(position.start, position.moves[:-1]))
+        before = self.game.position(position.start, position.moves[:-1])
+        self.game.apply_rules(before.state, self._rules)
+        self._keep(before)
         self.say("OK")
 
     def _set_pondering(self, words: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import ClassVar, TextIO
 
@@ -19,6 +19,7 @@ from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import Position
 from engine.limits import Limits
+from engine.natural import natural_number
 from engine.parameters import Value, resolve
 from engine.protocols.inbox import EndOfInput, Event, Inbox, Line, LineTooLong, SearchEnded
 from engine.protocols.options import Option, OptionError, find_parameter, parameter_options
@@ -218,6 +219,8 @@ class Session(ABC):
     def start(self, task: Task) -> None:
         """Begin a search; ``answer`` or ``answer_nothing`` is called when it is over."""
         assert self._task is None, "one search at a time"
+        # The search makes its moves on a board of its own: this thread may be asked for the position meanwhile.
+        task = replace(task, position=task.position.copy())
         self._task = task
         self._held = None
         self._searches += 1
@@ -403,8 +406,7 @@ def split_position(words: Sequence[str]) -> tuple[str | None, list[str]]:
 
 def read_count(name: str, word: str, *, low: int = 0, high: int = 10**15) -> int:
     """A whole number, brought into the range; raises ``CommandError`` if it is none."""
-    digits = word.removeprefix("-")
-    if not digits.isascii() or not digits.isdigit():
+    number = natural_number(word.removeprefix("-"))
+    if number is None:
         raise CommandError(f"{name} is {word!r}, expected a whole number")
-    number = int(digits) if len(digits) <= 18 else 10**18
     return max(low, min(high, -number if word.startswith("-") else number))

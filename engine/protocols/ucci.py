@@ -259,12 +259,12 @@ class UcciSession(Session):
         return found
 
     def _read_time(self, name: str, word: str) -> int:
-        """Milliseconds; the word counts seconds unless ``usemillisec`` is set."""
+        """Milliseconds, none of a clock that has run over; the word counts seconds unless ``usemillisec`` is set."""
         if self._switches["usemillisec"]:
             return read_count(name, word, high=LONGEST_TIME_MS)
-        if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,9})?", word, re.ASCII):
+        if not re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{0,9})?", word, re.ASCII):
             raise CommandError(f"{name} is {word!r}, expected seconds")
-        return min(round(float(word) * 1000), LONGEST_TIME_MS)
+        return max(0, min(round(float(word) * 1000), LONGEST_TIME_MS))
 
     def _limits(self, found: dict[str, int]) -> tuple[Limits, Clock | None]:
         depth = found.get("depth")

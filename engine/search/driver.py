@@ -28,8 +28,22 @@ from engine.search.instruments import (
     note_search_end,
     note_search_start,
 )
-from engine.search.node import ALPHABETA, bounded, child_depth_of, enter_node, remember_variation
-from engine.search.ordering import clear_history, pick_move, prepare_heuristics, reward_cutoff, score_moves
+from engine.search.node import (
+    ALPHABETA,
+    RECORD_CUTOFF_AND_PV,
+    bounded,
+    child_depth_of,
+    enter_node,
+    remember_variation,
+)
+from engine.search.ordering import (
+    clear_history,
+    pick_move,
+    prepare_heuristics,
+    reward_cutoff,
+    reward_history,
+    score_moves,
+)
 from engine.search.quiescence import terminal_value
 from engine.search.records import (
     ENDED_AT_DEPTH,
@@ -99,19 +113,22 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                 if line == 0:
                     note_root_result(search)
                 _move_to_front(search, index, first)
-                if value >= beta:
-                    reward_cutoff(state, search, parameters, move, depth, np.int64(0))
-                    break
-                if search.soft_at_root != 0 and line == 0:
+                # A missed window is searched again before time is looked at; every pass of MTD(f) misses its own.
+                if search.soft_at_root != 0 and line == 0 and (value < beta or parameters.algorithm == _MTDF):
                     stop_if_soft_limit_passed(search)
                     if search.stopped != 0:
                         return np.int64(0)
+                if value >= beta:
+                    reward_cutoff(state, search, parameters, move, depth, np.int64(0))
+                    break
     best = bounded(parameters, best, alpha, beta)
     bound = EXACT
     if best >= beta:
         bound = LOWER_BOUND
     elif best_move == 0:
         bound = UPPER_BOUND
+    elif parameters.history_record == RECORD_CUTOFF_AND_PV:
+        reward_history(state, search, parameters, best_move, depth)
     if first == 0 and search.filter_count == 0:
         store(search, state.key, best_move, best, depth, bound, np.int64(0), np.int64(0))
     return best

@@ -75,8 +75,11 @@ LOGARITHM = np.array([0] + [round(100 * math.log(number)) for number in range(1,
 
 @jit
 def bounded(parameters, value, alpha, beta):
-    """The value itself, or (without ``fail_soft``) the bound it passed."""
-    if parameters.fail_soft != 0:
+    """The value itself, or (without ``fail_soft``) the bound it passed.
+
+    Mates are returned as found all the same: a null search tells by its score that the opponent mates at once.
+    """
+    if parameters.fail_soft != 0 or value >= MATE_BOUND or value <= -MATE_BOUND:
         return value
     return min(max(value, alpha), beta)
 
@@ -159,9 +162,14 @@ def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
 
 
 @jit
-def path_value(verdict, ply):
-    """Score of a path that is decided: a draw, or a loss or win by repetition at its distance from the root."""
+def path_value(state, lists, verdict, ply):
+    """Score of a path that is decided: a draw, or a loss or win by repetition at its distance from the root.
+
+    As to the arbiter, a position without legal moves is that and no draw, though it came with the last ply allowed.
+    """
     if verdict == PATH_DRAW:
+        if generate(state, lists, ply) == 0:
+            return terminal_value(state, ply)
         return np.int64(0)
     return ply - BAN if verdict == PATH_LOSS else BAN - ply
 
@@ -176,7 +184,7 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
     if parameters.rules_in_search != 0:
         verdict = path_verdict(state, search.root)
         if verdict != PATH_OPEN:
-            return bounded(parameters, path_value(verdict, ply), alpha, beta)
+            return bounded(parameters, path_value(state, lists, verdict, ply), alpha, beta)
     if parameters.quiescence != 0:
         value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
     else:
@@ -208,7 +216,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     if parameters.rules_in_search != 0:
         verdict = path_verdict(state, search.root)
         if verdict != PATH_OPEN:
-            return bounded(parameters, path_value(verdict, ply), alpha, beta)
+            return bounded(parameters, path_value(state, lists, verdict, ply), alpha, beta)
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:

@@ -147,17 +147,23 @@ def store(search, key, move, score, depth, bound, ply, threat):
     start = (np.int64(key) & search.table_mask) * WORDS_A_BUCKET
     deep = load_word(search.table_address, start + 1)
     deep_key = load_word(search.table_address, start) ^ deep
+    last = load_word(search.table_address, start + 3)
+    known = np.int64(0)
+    if deep_key == key:
+        known = np.int64(deep)
+    elif load_word(search.table_address, start + 2) ^ last == key:
+        known = np.int64(last)
+    if known != 0 and (known >> _GAME_SHIFT) & (GAME_NUMBERS - 1) == search.game_number:
+        if move == 0 and bound == LOWER_BOUND:
+            if entry_bound(known) == LOWER_BOUND and entry_move(known) != 0:
+                return
+        elif move == 0:
+            # An upper bound keeps the move that is known.
+            move = entry_move(known)
+        threat |= entry_threat(known)
     slot = start
     if deep_key == key:
-        if (np.int64(deep) >> _GAME_SHIFT) & (GAME_NUMBERS - 1) == search.game_number:
-            known = np.int64(deep)
-            if move == 0 and bound == LOWER_BOUND:
-                if entry_bound(known) == LOWER_BOUND and entry_move(known) != 0:
-                    return
-            elif move == 0:
-                # An upper bound keeps the move that is known.
-                move = entry_move(known)
-            threat |= entry_threat(known)
+        pass
     elif search.replacement == ALWAYS or _replaceable(search, np.int64(deep), depth):
         # What leaves the deep slot is still the best candidate for the other one.
         store_word(search.table_address, start + 2, deep_key ^ deep)
@@ -165,7 +171,7 @@ def store(search, key, move, score, depth, bound, ply, threat):
     else:
         slot = start + 2
         if search.replacement == DEEPER:
-            if not _replaceable(search, np.int64(load_word(search.table_address, slot + 1)), depth):
+            if not _replaceable(search, np.int64(last), depth):
                 return
     entry = (
         move

@@ -29,7 +29,9 @@ def kernel_words(weights: Weights, where: str) -> np.ndarray:
             raise ConfigurationError(
                 f"{where}: patterns: {rows.shape[1]} weights in a phase, expected {weight_count()}; fit them again"
             )
-        _PATTERNS[weights.digest] = table = packed(rows)
-        address = table.ctypes.data
+        # Never replaced: other words may hold the address of what is there.
+        if weights.digest not in _PATTERNS:
+            _PATTERNS[weights.digest] = packed(rows)
+        address = _PATTERNS[weights.digest].ctypes.data
     head = np.array([MARK, address, weights.pattern_phases], np.uint64)
     return np.concatenate([head, steps_of(weights).reshape(-1).view(np.uint64)])

@@ -32,6 +32,7 @@ from engine.games.xiangqi.position import (
     put,
 )
 from engine.kernel import new_record
+from engine.natural import natural_number
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 
@@ -90,9 +91,10 @@ def _counter(text: str, fields: list[str], index: int, name: str, least: int) ->
     """One of the two numbers at the end of a FEN; absent or ``-`` is the least."""
     if len(fields) <= index or fields[index] == "-":
         return least
-    if not fields[index].isascii() or not fields[index].isdigit() or int(fields[index]) > 9999:
+    number = natural_number(fields[index])
+    if number is None or number > 9999:
         raise PositionError(f"FEN {text!r}: {name} is {fields[index]!r}, expected a number from {least} to 9999")
-    return max(least, int(fields[index]))
+    return max(least, number)
 
 
 def _read_board(text: str, field: str) -> dict[int, tuple[int, int]]:
