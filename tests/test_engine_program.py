@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -31,14 +32,35 @@ from engine.rules import Adjudication, Rules
 from engine.search.reports import ReportBoard
 
 ROOT = Path(__file__).parent.parent
-SESSIONS: dict[str, type[Session]] = {
-    "ucci": UcciSession, "uci": UciSession, "qianhong": QianhongSession, "gtp": GtpSession, "nboard": NBoardSession,
-}  # fmt: skip
-SYNCHRONISATION = {
-    "ucci": ("stop\nisready", "readyok"), "uci": ("stop\nisready", "readyok"), "gtp": ("1234 name", "=1234 elolab"),
-    "nboard": ("ping 1234", "pong 1234"),
-}  # fmt: skip
-"""What ends a search or waits for it, and what is then answered; Qianhong's protocol has nothing of the kind."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """What to say to a session of a protocol."""
+
+    session: type[Session]
+    beginning: str
+    """Said first; searches of a level or depth of its own are short afterwards."""
+    patient: str
+    """Said first where a search is to be a long one."""
+    answer: str
+    """The line that answers ``patient``."""
+    endless: str
+    """Asks for a search that does not end soon, and for more to be written while it runs."""
+    synchronisation: tuple[str, str] | None
+    """What ends a search or waits for it, and what is then answered; ``None`` where there is nothing of the kind."""
+
+
+MANNERS = {
+    "ucci": Manner(UcciSession, "ucci", "ucci", "ucciok", "go infinite", ("stop\nisready", "readyok")),
+    "uci": Manner(UciSession, "uci", "uci", "uciok", "go infinite", ("stop\nisready", "readyok")),
+    "qianhong": Manner(QianhongSession, "qianhong", "LEVEL 9", "OK", "AI\nLEVEL", None),
+    "gtp": Manner(
+        GtpSession, "elolab-limit depth=2", "elolab-limit move_time=0.2", "=", "genmove b",
+        ("1234 name", "=1234 elolab"),
+    ),
+    "nboard": Manner(NBoardSession, "nboard 2", "set depth 60\nping 1", "pong", "go", ("ping 1234", "pong 1234")),
+}
 
 
 # Lines from bytes
@@ -89,32 +111,32 @@ LINES = st.one_of(
 )
 
 
-@pytest.mark.parametrize("protocol", SESSIONS)
+@pytest.mark.parametrize("protocol", MANNERS)
 @given(lines=st.lists(LINES, max_size=25), half=st.binary(max_size=10))
 @settings(max_examples=40)
 def test_no_input_ends_it_early_or_keeps_it_from_ending(protocol: str, lines: list[bytes], half: bytes) -> None:
-    session = SESSIONS[protocol]
+    manner = MANNERS[protocol]
+    session = manner.session
     conversation = Conversation(lambda output: session(session.games[0], {"hash_mb": 1}, output))
-    conversation.say({"gtp": "elolab-limit depth=2", "nboard": "nboard 2"}.get(protocol, protocol))
+    conversation.say(manner.beginning)
     conversation.say_bytes(b"".join(lines))
-    if protocol in SYNCHRONISATION:
-        command, answer = SYNCHRONISATION[protocol]
+    if manner.synchronisation is not None:
+        command, answer = manner.synchronisation
         conversation.say(command)
         conversation.hear_until(answer)
     conversation.say_bytes(half)
     assert all(line.isprintable() for line in conversation.close())
 
 
-@pytest.mark.parametrize("protocol", SESSIONS)
+@pytest.mark.parametrize("protocol", MANNERS)
 def test_it_stops_searching_when_nobody_listens(protocol: str) -> None:
-    session = SESSIONS[protocol]
+    manner = MANNERS[protocol]
+    session = manner.session
     conversation = Conversation(lambda output: session(session.games[0], {}, output))
-    beginnings = {"qianhong": "LEVEL 9", "nboard": "set depth 60\nping 1", "gtp": "elolab-limit move_time=0.2"}
-    conversation.say(beginnings.get(protocol, protocol))
-    answers = {"ucci": "ucciok", "uci": "uciok", "qianhong": "OK", "nboard": "pong", "gtp": "="}
-    conversation.hear_until(answers[protocol])
+    conversation.say(manner.patient)
+    conversation.hear_until(manner.answer)
     conversation.listener.is_gone = True
-    conversation.say({"qianhong": "AI\nLEVEL", "nboard": "go", "gtp": "genmove b"}.get(protocol, "go infinite"))
+    conversation.say(manner.endless)
     with pytest.raises(BrokenPipeError):
         conversation.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "search"]
@@ -233,9 +255,9 @@ def test_a_file_of_commands_is_worked_off() -> None:
     assert lines[-1] == "bye"
 
 
-@pytest.mark.parametrize("protocol", SESSIONS)
+@pytest.mark.parametrize("protocol", MANNERS)
 def test_it_ends_with_its_input(protocol: str) -> None:
-    words = ["--protocol", protocol, "--game", SESSIONS[protocol].games[0]]
+    words = ["--protocol", protocol, "--game", MANNERS[protocol].session.games[0]]
     code, lines, complaints = run(words, b"\xff\0garbage")
     assert (code, complaints) == (0, [])
     assert lines == (["? unknown command", ""] if protocol == "gtp" else [])
