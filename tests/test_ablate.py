@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from arena.statistics import Pentanomial
 from arena.store import STORE_NAME, Store
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
+from engine.identity import engine_identity
 from engine.limits import Limits
 from engine.parameters import parameters_of, resolve
 from tuning.ablation import Ablated, ablate, prepare_ablation
@@ -364,6 +366,14 @@ fraction = 2
 """
 
 
+def figures_that_say_where_they_are_from(report: str, ended: Ablated) -> int:
+    """How many figures there are; each one's caption has to end with the engine and the command."""
+    captions = re.findall(r"^!\[.*\n\n(.*)", report, re.MULTILINE)
+    end = f"; engine {engine_identity()}; made by elolab ablate {ended.spec.conditions.source} --out {ended.directory}."
+    assert all(caption.endswith(end) for caption in captions), captions
+    return len(captions)
+
+
 def write_rounds(folder: Path) -> Path:
     write_openings(folder)
     (folder / "bare.toml").write_text("[xiangqi]\nhistory = false\nkillers = 0\nhash_mb = 1\n")
@@ -387,6 +397,7 @@ def test_rounds_stop_matches_whose_verdict_has_fallen_at_any_concurrency(tmp_pat
     assert (resumed.rows, resumed.effects, resumed.digest) == (first.rows, first.effects, first.digest)
     report = (tmp_path / "one" / "report.md").read_text()
     assert "algorithm × quiescence" in report
+    assert figures_that_say_where_they_are_from(report, first) == 2
 
 
 def test_an_extension_after_results_is_told(tmp_path: Path) -> None:
@@ -488,7 +499,9 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, Ablated]) -> N
     assert [row["label"] for row in rows] == [row.label for row in ended.rows]
     assert rows[0].keys() == set(frame_of(ended.rows).columns)
     assert float(rows[2]["nodes_ratio"]) == 1
-    assert "| without quiescence |" in (out / "report.md").read_text()
+    report = (out / "report.md").read_text()
+    assert "| without quiescence |" in report
+    assert figures_that_say_where_they_are_from(report, ended) == 2
     page = (out / "report.html").read_text()
     assert page.count("<svg") == 2
     depths = list(csv.DictReader((out / "depths.csv").open()))

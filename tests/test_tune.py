@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,7 @@ from arena.store import STORE_NAME, Store
 from engine.configuration import read_toml
 from engine.engine import StopFlag
 from engine.errors import UserError
+from engine.identity import engine_identity
 from engine.presets import load_preset
 from tuning.report import optimism_sentence, rounds_frame, tuning_data
 from tuning.rounds import PLAYOFF_ROUND, pairs_before_playoff, rounds_of
@@ -373,9 +375,13 @@ def test_another_engine_is_refused_unless_accepted(
     run(path, tmp_path / "out")
     with Store(tmp_path / "out") as store:
         store.record_facts({"engine_identity": "0123456789ab"})
+        store.connection.execute("UPDATE games SET engine_identity = '0123456789ab' WHERE number < 3")
+        store.connection.commit()
     with pytest.raises(RunError, match=r"0123456789ab.*--accept-engine-change"):
         run(path, tmp_path / "out")
-    assert outline(run(path, tmp_path / "out", accept_engine_change=True)) == outline(tuned)
+    mixed = run(path, tmp_path / "out", accept_engine_change=True)
+    assert outline(mixed) == outline(tuned)
+    assert (tuned.engine, mixed.engine) == (engine_identity(), f"{engine_identity()} + 0123456789ab")
 
 
 # Shared storages
@@ -603,7 +609,7 @@ def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
     spec = load_tuning(path)
     counts = Pentanomial((10, 50, 400, 250, 90))
     verdict = judge(spec.validation, stages_of(spec.validation)[0], counts)
-    (player,) = tomllib.loads(preset_text(spec, {"Hash": 8}, verdict))["players"]
+    (player,) = tomllib.loads(preset_text("0123456789ab", spec, {"Hash": 8}, verdict))["players"]
     assert (player["directory"], player["start_timeout"], player["restart"]) == (str(tmp_path), 33, "always")
     cup = {"limit": "nodes=9", "pairs": 1, "openings": str(tmp_path / "few.epd"), "players": [{}, player]}
     assert spec_from_mapping(cup, "cup.toml").players[1].start_timeout_ms == 33_000
@@ -642,7 +648,11 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, Tuned]) -> Non
     page = (out / "report.html").read_text()
     assert page.count("<svg") == 4
     assert "http://" not in page.replace("http://www.w3.org", "")
-    assert "optimistic" in (out / "report.md").read_text()
+    report = (out / "report.md").read_text()
+    assert "optimistic" in report
+    captions = re.findall(r"^!\[.*\n\n(.*)", report, re.MULTILINE)
+    end = f"; engine {engine_identity()}; made by elolab tune {tuned.spec.conditions.source} --out {out}."
+    assert [caption.endswith(end) for caption in captions] == [True] * 4, captions
     assert (out / "plots" / "convergence.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -20,7 +20,7 @@ from tuning.conditions import Conditions, shortened
 from tuning.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
 from tuning.matches import Match, MatchTable
 from tuning.progress import RunProgress
-from tuning.run_folder import claim, read_openings
+from tuning.run_folder import claim, engines_of, read_openings
 from tuning.verdicts import UNDECIDED
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class Ablated:
     """Rules and pairs with which the folder was ever run; more than one if they were changed after results."""
     digest: str = ""
     """Digest of all games."""
+    engine: str = ""
+    """Identity of the engine, or of several: ``tuning.run_folder.engines_of``."""
     report: Path | None = None
 
     @property
@@ -171,8 +173,9 @@ def ablate(
         plans = _plans(store, spec)
         cells, digest = played.cells(allotment), store.digest()
         ended = replace(
-            ended, rows=rows, effects=effects, cells=cells, depths=_depths(spec, costs), plans=plans, digest=digest
-        )
+            ended, rows=rows, effects=effects, cells=cells, depths=_depths(spec, costs), plans=plans, digest=digest,
+            engine=engines_of(store),
+        )  # fmt: skip
     return replace(ended, report=write_ablation_report(ended, language))
 
 

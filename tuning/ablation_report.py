@@ -23,6 +23,7 @@ from tuning.verdicts import BETTER, EQUIVALENT, POWER, UNDECIDED, WORSE, Rule, d
 if TYPE_CHECKING:
     from tuning.ablation import Ablated
     from tuning.ablation_rows import AblationRow, EffectRow
+    from tuning.conditions import Conditions
     from tuning.depth_cost import DepthRow
 
 Say = Callable[[str, str], str]
@@ -96,14 +97,25 @@ def _ablation_document(ablated: Ablated, language: str) -> Document:
 # Figures
 
 
+def _made_by(ablated: Ablated, say: Say) -> str:
+    """Engine and command, the end of every caption."""
+    command = repeat_command("ablate", ablated.spec.conditions, ablated.directory)
+    return say(f" engine {ablated.engine}; made by {command}.", f"引擎 {ablated.engine}；由 {command} 生成。")
+
+
+def _played(ablated: Ablated, say: Say) -> str:
+    """Games, limit, base, engine and command: what a figure of games has to say of itself."""
+    conditions = ablated.spec.conditions
+    return say(
+        f" {ablated.games} games at {conditions.limits}, base {conditions.base_name};",
+        f"共 {ablated.games} 局，限制 {conditions.limits}，基准 {conditions.base_name}；",
+    ) + _made_by(ablated, say)
+
+
 def _plots(ablated: Ablated, say: Say) -> tuple[Plot, ...]:
     """Every figure that the comparisons give, each with what to see in it."""
-    conditions = ablated.spec.conditions
     margin = ablated.spec.rule.margin_elo
-    where = say(
-        f" {ablated.games} games at {conditions.limits}, base {conditions.base_name}.",
-        f"共 {ablated.games} 局，限制 {conditions.limits}，基准 {conditions.base_name}。",
-    )
+    where = _played(ablated, say)
     found = [
         Plot(
             "forest",
@@ -147,7 +159,8 @@ def _plots(ablated: Ablated, say: Say) -> tuple[Plot, ...]:
                     "speeds and branching factors.",
                     "从搜索开始到各深度结束的节点数（对局面取几何平均，对数刻度）：多数比较的参照，以及与它相差最大的设定。"
                     "线越低越省，越陡增长越快；depths.csv 中有全部设定及其时间、速度和分支因子。",
-                ),
+                ) + say(f" {ablated.rows[0].positions} positions;", f"{ablated.rows[0].positions} 个局面；")
+                + _made_by(ablated, say),
                 charts.depths_chart(_shown_depths(ablated.depths)),
             )
         )
@@ -189,6 +202,7 @@ def _curves(ablated: Ablated) -> list[charts.Curve]:
 
 def _effect_blocks(ablated: Ablated, say: Say) -> tuple[Any, ...]:
     blocks: list[Any] = [_effects_grid(ablated.effects, say), Note(_effects_note(say))]
+    where = _played(ablated, say)
     squares: dict[str, list[Any]] = {}
     for cell in ablated.cells:
         squares.setdefault(cell.factorial, []).append(cell)
@@ -207,7 +221,7 @@ def _effect_blocks(ablated: Ablated, say: Say) -> tuple[Any, ...]:
                     "lines mean that the worth of one does not depend on the other.",
                     "四种组合相对两个因素皆取低水平时的强度（Elo，95 % 区间）：第一个因素的每个水平一条线，"
                     "横轴为第二个因素的水平。两线平行表示一个因素的价值与另一个无关。",
-                ),
+                ) + where,
                 charts.interactions_chart(declared),
             )
         )
@@ -221,7 +235,7 @@ def _effect_blocks(ablated: Ablated, say: Say) -> tuple[Any, ...]:
                     "By how many Elo the worth of one feature grows when the other is there: positive where they help "
                     "each other, negative where one does the other's work. Bold where a verdict has fallen.",
                     "有另一特性时，该特性的价值增加多少 Elo：为正表示相互促进，为负表示功能重叠。粗体为已有判定。",
-                ),
+                ) + where,
                 charts.heat_chart(*heat),
             )
         )
@@ -406,6 +420,11 @@ FACT_NAMES_ZH = {
 }  # fmt: skip
 
 
+def shared_facts(conditions: Conditions, engine: str, say: Say) -> tuple[tuple[str, str], ...]:
+    """``condition_facts`` with the names in the report's language."""
+    return tuple((say(name, FACT_NAMES_ZH.get(name, name)), text) for name, text in condition_facts(conditions, engine))
+
+
 def _ablation_facts(ablated: Ablated, say: Say) -> tuple[tuple[str, str], ...]:
     spec = ablated.spec
     cost = spec.nodes_to_depth
@@ -415,7 +434,6 @@ def _ablation_facts(ablated: Ablated, say: Say) -> tuple[tuple[str, str], ...]:
         if cost.depth
         else say("not measured", "未测量")
     )  # fmt: skip
-    shared = ((say(name, FACT_NAMES_ZH.get(name, name)), text) for name, text in condition_facts(spec.conditions))
     return (
         (say("Base", "基准"), spec.conditions.base_name),
         (
@@ -423,7 +441,7 @@ def _ablation_facts(ablated: Ablated, say: Say) -> tuple[tuple[str, str], ...]:
             say(f"{spec.conditions.limits}, where the table does not say otherwise",
                 f"{spec.conditions.limits}（表中另有说明者除外）"),
         ),
-        *shared,
+        *shared_facts(spec.conditions, ablated.engine, say),
         (say("Nodes to depth", "达到深度的节点"), measured),
         (
             say("Games", "对局"),

@@ -40,7 +40,7 @@ from tuning.depth_cost import DepthRow, depth_rows, node_ratio
 from tuning.matches import MatchTable
 from tuning.progress import RunProgress
 from tuning.run_folder import claim as claim_folder
-from tuning.run_folder import read_openings
+from tuning.run_folder import engines_of, read_openings
 from tuning.suite_measures import (
     RATIOS,
     Searched,
@@ -152,6 +152,8 @@ class Examined:
     results: tuple[ClaimResult, ...] = ()
     """Of all claims, or after an interruption of those that were done with."""
     digest: str = ""
+    engine: str = ""
+    """Identity of the engine, or of several: ``tuning.run_folder.engines_of``."""
     report: Path | None = None
 
     @property
@@ -250,7 +252,8 @@ def examine(
                 if result is not None:
                     found[claim.id] = result
         results = tuple(found[claim.id] for claim in spec.claims if claim.id in found)
-        examined = Examined(spec, directory, len(results) < len(spec.claims), results, store.digest())
+        is_cut_short = len(results) < len(spec.claims)
+        examined = Examined(spec, directory, is_cut_short, results, store.digest(), engines_of(store))
     return replace(examined, report=write_claims_report(examined, language)) if results else examined
 
 

@@ -16,12 +16,12 @@ from arena.instruments import Instruments
 from arena.report_contents import Plot
 from arena.standings import clipped, signed
 from tuning import ablation_charts as charts
-from tuning.ablation_report import Say, sayer, write_svg
+from tuning.ablation_report import Say, sayer, shared_facts, write_svg
 from tuning.ablation_rows import AblationRow
 from tuning.claim_run import ClaimResult, Examined, MeasureRow
 from tuning.claims import BASES, COMPARED, CONFIRMED, REFUTED, SHOWN, STRENGTH, UNDECIDED, ClaimsSpec
 from tuning.document import Commands, Document, Facts, Grid, Note, Section, write_document
-from tuning.report import condition_facts, interval_text
+from tuning.report import interval_text
 from tuning.verdicts import MARGIN_ELO, Rule, decidable_elo, pairs_for_equivalence
 
 OUTCOMES_ZH = {CONFIRMED: "证实", REFUTED: "否定", UNDECIDED: "未定", SHOWN: "仅供参考"}
@@ -30,8 +30,6 @@ EXPECTED_ZH = {
     "better": "更强", "worse": "更弱", "equivalent": "等同", "not_worse": "不更弱", "less": "更少", "more": "更多",
     "equal": "相等", "below": "低于", "above": "高于", "occurs": "出现", "same": "不变", "": "",
 }  # fmt: skip
-FACT_NAMES_ZH = {"Game": "棋种", "Openings": "开局", "Rules": "规则", "Adjudication": "判决", "Random seed": "随机种子",
-                 "Engine": "引擎标识"}  # fmt: skip
 
 
 def write_claims_report(examined: Examined, language: str = "en") -> Path:
@@ -51,7 +49,7 @@ def _claims_document(examined: Examined, say: Say, language: str) -> Document:
     limits = ", ".join(f"{name}: {limit}" for name, limit in spec.budget.limits.items())
     facts = (
         (say("Budget", "预算"), f"{spec.budget.name} ({limits})"),
-        *((say(name, FACT_NAMES_ZH.get(name, name)), text) for name, text in condition_facts(spec.conditions)),
+        *shared_facts(spec.conditions, examined.engine, say),
         (say("Searches of positions", "局面搜索"),
          say(f"depth {spec.budget.depth} in {spec.budget.positions} positions from self-play",
              f"深度 {spec.budget.depth}，{spec.budget.positions} 个自对弈局面")),
@@ -147,16 +145,14 @@ def _summary_plot(examined: Examined, say: Say) -> tuple[Plot, ...]:
 
 def _caption_end(examined: Examined, say: Say, played: Sequence[AblationRow] = ()) -> str:
     """Games and their limit, engine and command: what a figure has to say of itself."""
-    from engine.identity import engine_identity
-
     spec = examined.spec
     command = claims_command(spec, examined.directory)
     games, limits = sum(row.games for row in played), {row.limit for row in played}
     limit = limits.pop() if len(limits) == 1 else say("limits as in the tables", "各自的限制见表")
     text = say(f"{games} games, {limit}; ", f"{games} 局，{limit}；") if games else ""
     return say(
-        f" {text}engine {engine_identity()[:12]}; made by {command}.",
-        f"{text}引擎 {engine_identity()[:12]}；由 {command} 生成。",
+        f" {text}engine {examined.engine}; made by {command}.",
+        f"{text}引擎 {examined.engine}；由 {command} 生成。",
     )
 
 

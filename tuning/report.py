@@ -94,6 +94,12 @@ def _tuning_document(tuned: Tuned) -> Document:
     return Document(title=spec.name, kicker="Tuning report", summary=tuning_sentence(tuned), sections=tuple(sections))
 
 
+def _provenance(tuned: Tuned) -> str:
+    """What every figure has to say of itself: games and limit, engine and command."""
+    command = repeat_command("tune", tuned.spec.conditions, tuned.directory)
+    return f" {tuned.games} games at {tuned.spec.conditions.limits}; engine {tuned.engine}; made by {command}."
+
+
 def _convergence_blocks(tuned: Tuned) -> tuple[Any, ...]:
     unit = "centre" if tuned.spec.sampler == "duel" else "trial's set"
     history = Plot(
@@ -101,7 +107,7 @@ def _convergence_blocks(tuned: Tuned) -> tuple[Any, ...]:
         "Gain against games",
         f"Expected Elo against {tuned.spec.base_name} of every round's {unit}, by the model of all games with its 90 % "
         "band, and the estimate of the time where there was one. The diamond is the recommendation with the playoff's "
-        "interval; the other one, if there is one, its validation.",
+        "interval; the other one, if there is one, its validation." + _provenance(tuned),
         charts.convergence_chart(tuned),
     )
     return (history, Note(optimism_sentence(tuned)))
@@ -112,7 +118,8 @@ def _model_blocks(tuned: Tuned) -> tuple[Any, ...]:
         "slices",
         "The model through the recommendation",
         "Expected Elo along one parameter, the others as recommended, relative to the recommendation, with 90 % band. "
-        "Bars below show where games were played. The dotted line is the base's value, the full one the recommended.",
+        "Bars below show where games were played. The dotted line is the base's value, the full one the recommended."
+        + _provenance(tuned),
         charts.slices_chart(tuned),
     )
     assert tuned.evidence is not None
@@ -123,7 +130,7 @@ def _model_blocks(tuned: Tuned) -> tuple[Any, ...]:
         "Importance",
         "Functional ANOVA of the model over what was sampled: the share of each parameter in the variance of the "
         "expected Elo. A small share may mean that the parameter does not matter, or that it was sampled only near "
-        "its best value.",
+        "its best value." + _provenance(tuned),
         charts.importance_chart(shares),
     )
     ordered = {dimension.name for dimension in tuned.spec.space.dimensions if not dimension.choices}
@@ -135,7 +142,7 @@ def _model_blocks(tuned: Tuned) -> tuple[Any, ...]:
         "contours",
         "Contours",
         "Expected Elo below the recommendation over the most important parameters, the others as recommended; points "
-        "are sets that were played.",
+        "are sets that were played." + _provenance(tuned),
         charts.contour_chart(tuned, pairs),
     )
     return (slices, contours, importance)
@@ -285,7 +292,7 @@ def _tuning_facts(tuned: Tuned) -> tuple[tuple[str, str], ...]:
         ("Budget", budget),
         ("Rounds", f"{len(tuned.rounds)} of {tuned.planned_rounds}; {method}{early}"),
         ("Limit", str(spec.conditions.limits)),
-        *condition_facts(spec.conditions),
+        *condition_facts(spec.conditions, tuned.engine),
         ("Games", f"{tuned.games} in games.sqlite, validation included; digest {tuned.digest}"),
         ("Study", storage),
         (
@@ -372,10 +379,9 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
 # Both
 
 
-def condition_facts(conditions: Conditions) -> tuple[tuple[str, str], ...]:
+def condition_facts(conditions: Conditions, engine: str) -> tuple[tuple[str, str], ...]:
     """What all games of a run share, as names and values."""
     from engine.games import game_named
-    from engine.identity import engine_identity
 
     rules = _changed(conditions.rules, Rules()) or "the engine's standard ones"
     adjudication = _changed(conditions.adjudication, game_named(conditions.game).adjudication) or "the standard one"
@@ -385,7 +391,7 @@ def condition_facts(conditions: Conditions) -> tuple[tuple[str, str], ...]:
         ("Rules", rules),
         ("Adjudication", adjudication),
         ("Random seed", str(conditions.seed)),
-        ("Engine", engine_identity()),
+        ("Engine", engine),
     )
 
 

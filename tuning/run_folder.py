@@ -72,6 +72,14 @@ def claim(
     store.record_facts({kind: dict(content), "engine_identity": identity})
 
 
+def engines_of(store: Store) -> str:
+    """The engine's identity as a report says it, and after it those of others whose games the folder holds."""
+    from engine.identity import engine_identity
+
+    identity = engine_identity()
+    return " + ".join([identity, *sorted(store.engine_identities() - {identity})])
+
+
 def _check_same(
     directory: Path, kind: str, before: Mapping[str, Any], now: Mapping[str, Any], growing: tuple[str, ...], source: str
 ) -> None:

@@ -45,7 +45,7 @@ from tuning.rounds import (
     pairs_before_playoff,
     rounds_of,
 )
-from tuning.run_folder import RunError, claim, read_openings
+from tuning.run_folder import RunError, claim, engines_of, read_openings
 from tuning.spec import USUAL_MAXIMUM_PAIRS, USUAL_SLOW_PAIRS, TuningSpec, fewest_games
 from tuning.validate import MOST_STAGES, Stage, Verdict, play_validation, stages_of, write_preset
 
@@ -132,6 +132,8 @@ class Tuned:
     """Where a validated recommendation was written."""
     digest: str = ""
     """Digest of all games."""
+    engine: str = ""
+    """Identity of the engine, or of several: ``tuning.run_folder.engines_of``."""
     report: Path | None = None
     own_seconds: float = 0.0
     """Processor time of this run outside the games: of the thread that decides what is played and keeps the books."""
@@ -216,12 +218,14 @@ def tune(
                 progress.close()
         own, whole = time.thread_time() - own, time.process_time() - whole
         tuned = replace(
-            ended, games=len(store), digest=store.digest(), own_seconds=own, games_seconds=max(0.0, whole - own)
-        )
+            ended, games=len(store), digest=store.digest(), engine=engines_of(store), own_seconds=own,
+            games_seconds=max(0.0, whole - own),
+        )  # fmt: skip
     if tuned.interrupted or tuned.waiting_for:
         return tuned
     if tuned.confirmed:
-        tuned = replace(tuned, preset=write_preset(spec, directory, tuned.recommended, tuned.verdicts[0], presets))
+        preset = write_preset(tuned.engine, spec, directory, tuned.recommended, tuned.verdicts[0], presets)
+        tuned = replace(tuned, preset=preset)
     return replace(tuned, report=write_tuning_report(tuned))
 
 
@@ -299,6 +303,7 @@ def validate_again(
                 progress.close()
             for name, reason in runner.unavailable.items():
                 raise RunError(f"{spec.conditions.source}: player {name!r} cannot be started: {reason}")
+        engine = engines_of(store)
         # The study's own, as far as it came: a stage after a failed one was not played.
         own = [
             play_validation(
@@ -317,7 +322,7 @@ def validate_again(
     )  # fmt: skip
     preset = None
     if verdict is not None and verdict.kind == "sprt" and verdict.passed and failed is None:
-        preset = write_preset(spec, directory, named, verdict, presets)
+        preset = write_preset(engine, spec, directory, named, verdict, presets)
     return Validated(spec, directory, named, verdict, preset, failed)
 
 

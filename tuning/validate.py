@@ -148,7 +148,12 @@ def judge(validation: Validation, stage: Stage, counts: Pentanomial) -> Verdict:
 
 
 def write_preset(
-    spec: TuningSpec, directory: Path, values: Mapping[str, Value], verdict: Verdict, folder: Path | None = None
+    engine: str,
+    spec: TuningSpec,
+    directory: Path,
+    values: Mapping[str, Value],
+    verdict: Verdict,
+    folder: Path | None = None,
 ) -> Path:
     """Write a recommendation that a sequential test has accepted (``verdict``) and return its path.
 
@@ -156,7 +161,7 @@ def write_preset(
     ``configs`` here, unless a preset of that name that this study did not write is there; otherwise in the run's
     folder. An external engine's options are written to the run's folder as a player of a tournament.
     """
-    text = preset_text(spec, values, verdict)
+    text = preset_text(engine, spec, values, verdict)
     name = f"{spec.validation.preset}.toml"
     here = Path("configs")
     chosen = folder or (here / "engines" if here.is_dir() else directory)
@@ -174,16 +179,14 @@ def _heading(text: str) -> str:
     return text.partition("\n")[0]
 
 
-def preset_text(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
-    """The TOML: every setting that differs from the engine's defaults, and what validated it."""
-    from engine.identity import engine_identity
-
+def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
+    """The TOML: every setting that differs from the engine's defaults, and what validated it, with which ``engine``."""
     gain = "{:+.1f} Elo [{:+.1f}, {:+.1f}]".format(verdict.elo, *verdict.interval)
     lines = [
         f"# Written by elolab tune {spec.conditions.source} (study {spec.name!r}), whose next run replaces it.",
         f"# Against {spec.base_name}: {gain} over {verdict.counts.pairs} pairs",
         f"# on openings never tuned on, {verdict.limits}, {spec.conditions.openings}, seed {spec.conditions.seed}, "
-        f"engine {engine_identity()}.",
+        f"engine {engine}.",
         "",
     ]
     more = _preset_lines(spec, values, verdict) if spec.engine is None else _player_lines(spec, spec.engine, values)
