@@ -528,6 +528,13 @@ def test_the_solvers_settings_change_its_work_but_not_its_results(settings: dict
     assert nodes[0] != nodes[1]
 
 
+@pytest.mark.parametrize("settings", [{"endgame_empties": 0}, {"endgame_empties": 0, "iterative_deepening": False}])
+def test_no_setting_leaves_a_position_to_the_search_that_is_not_exact(settings: dict[str, Any]) -> None:
+    solver = Solver("othello", {"hash_mb": 16, **settings}, StopFlag())
+    cases = [case for case in ENDGAMES if case["empties"] <= 12]
+    assert [solver.solve(GAME.position(text_of(case))).score for case in cases] == [case["score"] for case in cases]
+
+
 def test_near_the_end_the_root_is_solved_whatever_the_depth_limit() -> None:
     cases = [case for case in ENDGAMES if case["empties"] in (10, 12)]
     assert len(cases) >= 2
