@@ -202,6 +202,15 @@ def test_generated_openings_are_legal_distinct_and_the_same_at_any_concurrency()
 
 @pytest.mark.parametrize("name", available_configs("openings"))
 def test_shipped_suites_are_legal_distinct_and_large(name: str) -> None:
-    suite = load_suite(name, name, check_all=True)
+    """Every twentieth opening for its legality; the slow test takes all."""
+    suite = load_suite(name, name)
     assert len({placement_of(opening.position) for opening in suite.openings}) == len(suite.openings) >= 30_000
     assert len(suite.part("validation")) >= 14_000
+    sample = [opening.position for opening in suite.openings[::20]]
+    assert [opening.position for opening in parse_suite("\n".join(sample), name, name).openings] == sample
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", available_configs("openings"))
+def test_every_opening_of_the_shipped_suites_is_legal(name: str) -> None:
+    assert load_suite(name, name, check_all=True) == load_suite(name, name)
