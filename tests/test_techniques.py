@@ -11,11 +11,13 @@ import pytest
 
 from engine.engine import Clock, Engine, SearchMemory, SearchResult
 from engine.games import game_named
+from engine.games.contract import ENDLESS
 from engine.limits import Limits
-from engine.parameters import resolve
+from engine.parameters import BY_NAME, resolve
 from engine.search import clock, table
-from engine.search.records import NO_LIMIT
+from engine.search.records import CLOCK_NODE, NO_LIMIT
 from engine.values import MATE, MATE_BOUND
+from tuning.conditions import is_active
 
 SOUND = {
     "hash_exact_depth_only": True,
@@ -380,3 +382,18 @@ def test_the_root_records_its_best_move_too(record: str, recorded: int) -> None:
     engine.search(game_named("xiangqi").position(), Limits(depth=1))
     assert engine._memory is not None
     assert np.count_nonzero(engine._memory.search.history) == recorded
+
+
+@pytest.mark.parametrize("name", ["time_divisor", "ponder_time_factor"])
+@pytest.mark.parametrize("strategy", BY_NAME["time_strategy"].legal)
+def test_tuning_may_vary_what_a_strategy_reads(strategy: str, name: str) -> None:
+    """Where the limits of a pondering player's search change with it, the parameter has to count as one with effect."""
+    found = set()
+    for value in BY_NAME[name].tuning:
+        memory = SearchMemory(resolve({"hash_mb": 0, "time_strategy": strategy, name: value}), None)
+        memory.search.clock, memory.search.ponders = CLOCK_NODE, 1
+        clock.start_clock(memory.search)
+        clock.allot(memory.search, memory.parameters, 0, 60_000_000_000, 0, 0)
+        clock.allot_iteration(memory.search, memory.parameters, 1, ENDLESS)
+        found.add((int(memory.search.soft_ns), int(memory.search.hard_ns)))
+    assert is_active(name, resolve({"time_strategy": strategy})) == (len(found) > 1)
