@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,15 @@ def test_the_benchmark_on_the_node_clock_is_the_same_every_time() -> None:
     first, second = ([search.nodes for search in bench.searches_of("xiangqi", "iteration")] for _ in range(2))
     assert first == second
     assert len(first) == bench.CLOCKED_PLIES * bench.CLOCKED_POSITIONS
+
+
+def test_the_signature_is_the_one_on_record(golden: Callable[[str, str], None]) -> None:
+    found = list(bench.searches())
+    nodes: dict[tuple[str, str], int] = {}
+    for search in found:
+        nodes[search.game, search.variant] = nodes.get((search.game, search.variant), 0) + search.nodes
+    rows = [f"{game} {variant}: {count}" for (game, variant), count in nodes.items()]
+    golden("bench.txt", "\n".join([*rows, f"Bench: {bench.signature(found)}", ""]))
 
 
 @pytest.mark.slow
