@@ -29,7 +29,7 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "algorithm": "alphabeta", "fail_soft": False, "aspiration": "off", "null_move": False, "quiescence": False,
         "late_move_reductions": False, "hash_mb": 0, "killers": 0, "capture_order": "none", "history_captures": True,
         "history_index": "from_to_shared", "history_record": "cutoff_and_pv", "evaluation": "material_chess",
-        "check_extension": False, "stop_on_mate": False, **UNPRUNED,
+        "check_extension": False, "stop_on_mate": False, "root_order": "as_nodes", **UNPRUNED,
     },
     "moreland": {
         "algorithm": "alphabeta", "aspiration": "full", "aspiration_window": 10, "history_index": "piece_to",
@@ -43,7 +43,7 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     "verified": {
         "null_depth": 4, "null_verify": "always", "null_in_pv": True, "null_eval_gate": False, "killers": 1,
         "evaluation": "material", "quiescence_see": False, "null_store": "verified", "null_mate_guard": True,
-        "mate_threat_offset": "null_depth", "mate_threat_extension": True, **UNPRUNED,
+        "mate_threat_offset": "null_depth", "mate_threat_extension": True, "spare_open_windows": False, **UNPRUNED,
     },
     "bold": {
         "quiescence_check_plies": 2, "check_extension": False, "null_eval_gate": False, "null_not_in_verify": "off",
@@ -99,7 +99,7 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
         "ponder_elapsed": "from_start", "replacement": "deeper", "hash_mb": 1,
     }),
     "fixed": ("clock=0.3,node_clock=500000", False, {
-        "time_strategy": "fixed", "time_fixed_ms": 40, "time_predict": "last_ratio",
+        "time_strategy": "fixed", "time_fixed_ms": 40, "time_predict": "last_ratio", "keep_partial_iteration": False,
     }),
     "at least": ("clock=3,node_clock=500000", False, {"time_strategy": "min_time", "time_fixed_ms": 10}),
     "share": ("clock=0.5,node_clock=500000", False, {

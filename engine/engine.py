@@ -357,7 +357,7 @@ class Engine:
             return None
         # A record of its own, so that the running search's counters stay its own.
         reader = new_record(SEARCH_DTYPE)
-        for name in ("table_address", "table_mask", "game_number"):
+        for name in ("table_address", "table_mask", "game_number", "history_key"):
             reader[name] = self._memory.search[name]
         entry = int(probe(reader, position.state.key))
         if entry == 0:

@@ -200,6 +200,19 @@ PARAMETERS: tuple[Parameter, ...] = (
     _switch("unique_move_check", False,
             "after an iteration search the root again without its best move; if every other move is proven to lose, "
             "play at once", "[EE 8.3]", depends_on=_needs("iterative_deepening"), games=_XIANGQI),
+    _choice("root_order", "best_first", ("best_first", "as_nodes"),
+            "order of the root's moves: each new best move goes to the front and the others stay as they are, or they "
+            "are sorted anew at each search of the root as in every other node, by the table's move, captures, killers "
+            "and history, so that without these the generator's order stays", "[ours]; [XQ] and [OT] as_nodes",
+            sound=True),
+    _switch("keep_partial_iteration", True,
+            "an iteration that a limit or a stop cut off may change the move by what it has already proven better; off "
+            "plays the move of the last completed iteration", "[EE 8.2]; [OT] off"),
+    _switch("spare_open_windows", True,
+            "nodes with an open window, the main line of principal variation search, are spared table cutoffs and "
+            "pruning; off treats them like the others, as under plain alpha-beta, where nearly every window is open, "
+            "and MTD(f), where none is: so that the three can be compared", "[ours]",
+            depends_on=_needs("algorithm", "pvs")),
     # Quiescence
     _switch("quiescence", True, "search captures (all replies in check) below depth 0; off returns the static value",
             "[ours]; off in [XQ] and [OT]", games=_XIANGQI),
@@ -239,8 +252,9 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[FN] condition 6, from Crafty", depends_on=_needs("null_move"), games=_XIANGQI),
     _choice("null_hash_guard", "off", ("off", "any_entry", "bound"),
             "no null move where the table has an entry that gave no cutoff; bound: only if it is an upper bound or "
-            "exact, below beta and at least as deep as the null search", "[FN] condition 8 any_entry; bound from "
-            "Crafty", depends_on=_needs("null_move")),
+            "exact, below beta and at least as deep as the null search; any_entry, the text to the letter, leaves "
+            "hardly a null move under iterative deepening, where nearly every node has an earlier entry, so that its "
+            "author can only have meant bound", "[FN] condition 8 any_entry; bound from Crafty", depends_on=_needs("null_move")),
     _integer("null_min_material", 0, (0, 10000), (0, 2000), "centipawns",
              "a null move needs more own material than this (the general not counted); 0 is off",
              "[EE] instead of condition 1; [3.31] 200 in its unit, 900 here", depends_on=_needs("null_move"),
@@ -331,7 +345,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             "use table entries only of exactly the depth asked for, so that values do not depend on the table",
             "[ours]"),
     _switch("hash_mate_any_depth", False,
-            "a proven mate in the table cuts at any depth where its bound helps", "[EE 8.3]",
+            "a proven mate in the table cuts at any depth where its bound helps, in open windows too", "[EE 8.3]",
             depends_on=None, games=_XIANGQI),
     _integer("enhanced_cutoff_depth", 0, (0, 60), (0, 12), "plies",
              "least depth at which, before any move is searched, every child's table entry is asked for a cutoff (in "
@@ -360,7 +374,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             depends_on=_needs("history"), games=_XIANGQI),
     _choice("history_decay", "halve", ("keep", "halve", "clear"),
             "what happens to the table between two moves of a game (between iterations it is kept)",
-            "[XQ] keep; [3.31] clear", sound=True, depends_on=_needs("history")),
+            "[XQ 3.4] the text needs it from iteration to iteration; [XQ]'s program and [3.31] clear", sound=True, depends_on=_needs("history")),
     # Evaluation
     _choice("evaluation", "full", ("material_chess", "material", "piece_square", "full"),
             "international chess's values (rook 5, horse and cannon 3, pawn 1), our values, a value by piece and "
@@ -415,8 +429,8 @@ PARAMETERS: tuple[Parameter, ...] = (
              "time a move under the fixed and min_time strategies on a clock", "[EE 8.2][XQ 3.5]",
              depends_on=_needs("time_strategy", "fixed", "min_time")),
     _choice("time_predict", "off", ("off", "last_ratio", "constant_ratio", "least_squares"),
-            "forecast the next iteration's time and do not start it if it cannot end before the hard limit: by the "
-            "ratio of the last two, a constant ratio, or a line through the logarithms of the last three", "[OT]",
+            "forecast the next iteration's time and do not start it if it cannot end before the hard limit (under the "
+            "strategy othello: before that iteration's own): by the ratio of the last two, a constant ratio, or a line through the logarithms of the last three", "[OT]",
             tuning=("off", "last_ratio", "constant_ratio", "least_squares")),
     _integer("time_predict_ratio", 3000, (1000, 20000), (1500, 8000), "permille",
              "growth from one iteration to the next under constant_ratio", "[ours]", scale="log",

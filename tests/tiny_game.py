@@ -183,6 +183,12 @@ def path_verdict(state, root):
 
 
 @jit
+def repetition_key(state):
+    """Positions never repeat."""
+    return np.uint64(0)
+
+
+@jit
 def judge(state, lists):
     """Open until there are no stones."""
     return _LOST[state.side] if state.piles.sum() == 0 else _OPEN
@@ -265,8 +271,8 @@ KERNELS: dict[str, Any] = {
     function.__name__: function
     for function in (
         generate, generate_noisy, make, key_after, unmake, make_null, unmake_null, in_check, final_score, evaluate,
-        prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict, judge,
-        null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
+        prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict, repetition_key,
+        judge, null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
         material, piece_count, past_move, perft,
     )
 }  # fmt: skip

@@ -154,6 +154,11 @@ def path_verdict(state, root):  # type: ignore[no-untyped-def]
     """
 
 
+@game_stub(1)
+def repetition_key(state):  # type: ignore[no-untyped-def]
+    """A hash (uint64) of those positions of the game so far whose next occurrence the arbiter judges; 0 without any."""
+
+
 @game_stub(2)
 def judge(state, lists):  # type: ignore[no-untyped-def]
     """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); 3 ("*") while the game goes on."""
@@ -193,7 +198,7 @@ COMPILED_CONTRACT = (
     "generate", "generate_noisy", "make", "key_after", "unmake", "make_null", "unmake_null", "in_check",
     "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
     "loses_material", "history_piece", "is_pass", "plies_left", "solvable", "solve", "best_line",
-    "path_verdict", "judge", "null_move_allowed", "material", "piece_count", "past_move",
+    "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "piece_count", "past_move",
     "perft",
 )  # fmt: skip
 """The stubs a game must register."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.games.contract import generate, in_check, make, plies_left, unmake
+from engine.games.contract import generate, in_check, make, plies_left, repetition_key, unmake
 from engine.kernel import jit
 from engine.parameters import choice_code
 from engine.search.clock import (
@@ -54,6 +54,7 @@ from engine.search.records import (
     ENDED_WITHOUT_MOVES,
     NO_LIMIT,
     RUNNING,
+    STOPPED_BY_SOFT_LIMIT,
 )
 from engine.search.reports import report_line
 from engine.search.table import EXACT, LOWER_BOUND, SEARCH_NUMBERS, UPPER_BOUND, entry_move, probe, store
@@ -67,6 +68,7 @@ _NAIVE = choice_code("aspiration", "naive")
 _MTDF = choice_code("algorithm", "mtdf")
 _GUESS_TWO_BACK = choice_code("mtdf_guess", "two_back")
 _GUESS_ZERO = choice_code("mtdf_guess", "zero")
+_ORDER_AS_NODES = choice_code("root_order", "as_nodes")
 
 MOST_TURNS = 4
 """Changes from failing low to failing high, or back, after which an aspiration window is taken to alternate."""
@@ -80,11 +82,14 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     iteration loses nothing; a result at or below alpha proves nothing and changes nothing.
     """
     search.variation_end[0] = 0
+    if parameters.root_order == _ORDER_AS_NODES:
+        _order_as_node(state, search, lists, parameters, first)
     iteration = depth
     if in_check(state) and parameters.check_extension != 0:
         depth += 1
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
+    best_index = first
     raised = alpha
     line = search.current_line
     for index in range(first, search.root_count):
@@ -112,7 +117,10 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                 _keep_result(search, line, move, value, iteration)
                 if line == 0:
                     note_root_result(search)
-                _move_to_front(search, index, first)
+                if parameters.root_order == _ORDER_AS_NODES:
+                    best_index = index
+                else:
+                    _move_to_front(search, index, first)
                 # A missed window is searched again before time is looked at; every pass of MTD(f) misses its own.
                 if search.soft_at_root != 0 and line == 0 and (value < beta or parameters.algorithm == _MTDF):
                     stop_if_soft_limit_passed(search)
@@ -121,6 +129,8 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                 if value >= beta:
                     reward_cutoff(state, search, parameters, move, depth, np.int64(0))
                     break
+    if best_index != first:
+        _move_to_front(search, best_index, first)
     best = bounded(parameters, best, alpha, beta)
     bound = EXACT
     if best >= beta:
@@ -143,6 +153,30 @@ def _copy_line(search, source, target):
     search.line_length[target] = search.line_length[source]
     for index in range(search.line_length[source]):
         search.line_variation[target, index] = search.line_variation[source, index]
+
+
+@jit
+def _keep_lines(search, lines):
+    """Remember the lines of a completed iteration."""
+    for line in range(lines):
+        search.kept_move[line] = search.line_move[line]
+        search.kept_score[line] = search.line_score[line]
+        search.kept_depth[line] = search.line_depth[line]
+        search.kept_length[line] = search.line_length[line]
+        for index in range(search.line_length[line]):
+            search.kept_variation[line, index] = search.line_variation[line, index]
+
+
+@jit
+def _return_to_kept_lines(search, lines):
+    """Forget what an iteration that was cut off has found."""
+    for line in range(lines):
+        search.line_move[line] = search.kept_move[line]
+        search.line_score[line] = search.kept_score[line]
+        search.line_depth[line] = search.kept_depth[line]
+        search.line_length[line] = search.kept_length[line]
+        for index in range(search.kept_length[line]):
+            search.line_variation[line, index] = search.kept_variation[line, index]
 
 
 @jit
@@ -191,6 +225,17 @@ def _collect_root_moves(state, search, lists, parameters):
             search.root_moves[search.root_count] = move
             search.root_count += 1
     return count
+
+
+@jit
+def _order_as_node(state, search, lists, parameters, first):
+    """Sort the root moves as in any other node, but for those of the lines found before, which stay in front."""
+    _collect_root_moves(state, search, lists, parameters)
+    for line in range(first):
+        for index in range(line, search.root_count):
+            if search.root_moves[index] == search.line_move[line]:
+                _move_to_front(search, index, line)
+                break
 
 
 @jit
@@ -277,10 +322,14 @@ def _search_mtdf(state, search, lists, parameters, depth, guess):
 
 @jit
 def _others_lose(state, search, lists, parameters, depth):
-    """Whether every root move but the first is proven to lose [EE 8.3]; an abort inside means no.
+    """Whether every root move but the best is proven to lose [EE 8.3]; an abort inside means no.
 
     The root of this search is not stored in the table, for its value is not the position's.
     """
+    for index in range(1, search.root_count):
+        if search.root_moves[index] == search.line_move[0]:
+            _move_to_front(search, index, np.int64(0))
+            break
     alpha = np.int64(-MATE_BOUND)
     if in_check(state) and parameters.check_extension != 0:
         depth += 1
@@ -328,10 +377,10 @@ def _iterate(state, search, lists, parameters):
     if parameters.iterative_deepening == 0 and search.depth_limit <= MAX_DEPTH:
         depth = last
     lines = min(search.lines, search.root_count)
+    allot_iteration(search, parameters, np.int64(depth), left)
     while True:
         began_ns = elapsed_ns(search)
         note_iteration_start(search)
-        allot_iteration(search, parameters, np.int64(depth), left)
         best_before = search.line_move[0]
         score_before = search.line_score[0]
         for line in range(lines):
@@ -343,10 +392,16 @@ def _iterate(state, search, lists, parameters):
             else:
                 value = _search_window(state, search, lists, parameters, np.int64(depth), previous)
             if search.stopped != 0:
+                # The soft limit ends an iteration at a new result, which is no cutting off.
+                if parameters.keep_partial_iteration == 0 and search.stopped != STOPPED_BY_SOFT_LIMIT:
+                    if search.depth > 0:
+                        _return_to_kept_lines(search, lines)
                 return RUNNING
             search.line_score[line] = value
             report_line(search, line, depth)
         search.depth = depth
+        if parameters.keep_partial_iteration == 0:
+            _keep_lines(search, lines)
         note_iteration_end(search, depth)
         if search.clock_armed == 0:
             arm_clock(search)
@@ -366,9 +421,6 @@ def _iterate(state, search, lists, parameters):
                 return ENDED_BY_UNIQUE_MOVE
             if search.stopped != 0:
                 return RUNNING
-        if not next_iteration_fits(search, parameters):
-            search.predicted_stops += 1
-            return ENDED_BY_FORECAST
         # One legal move needs no thought, unless depth alone was asked for or the caller chose that move.
         if search.root_count == 1 and search.filter_count == 0:
             if search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT:
@@ -377,6 +429,11 @@ def _iterate(state, search, lists, parameters):
         if solves and search.depth >= min(parameters.endgame_presearch, deepest):
             # The iterations between would cost more than they help: the next one solves the game.
             depth = last
+        # The forecast is held against the coming iteration's own deadline.
+        allot_iteration(search, parameters, np.int64(depth), left)
+        if not next_iteration_fits(search, parameters):
+            search.predicted_stops += 1
+            return ENDED_BY_FORECAST
 
 
 @jit
@@ -388,6 +445,7 @@ def think(state, search, lists, parameters):
     start_clock(search)
     note_search_start(search)
     search.root = state.ply
+    search.history_key = repetition_key(state) if parameters.rules_in_search != 0 else np.uint64(0)
     search.search_number = (search.search_number + 1) & (SEARCH_NUMBERS - 1)
     search.depth = 0
     search.deepest_ply = 0

@@ -110,16 +110,24 @@ def reduction(search, depth, number):
 
 
 @jit
-def table_cutoff(parameters, entry, alpha, beta, depth, ply):
-    """Whether an entry decides the node."""
+def mate_cutoff(parameters, entry, alpha, beta, ply):
+    """Whether an entry of any depth decides the node: a proven mate stays proven, and cuts where its bound helps."""
+    if parameters.hash_mate_any_depth == 0:
+        return False
     score = entry_score(entry, ply)
     bound = entry_bound(entry)
-    if parameters.hash_mate_any_depth != 0:
-        # A proven mate stays proven at every depth, where its bound helps.
-        if score >= MATE_BOUND and score >= beta and bound != UPPER_BOUND:
-            return True
-        if score <= -MATE_BOUND and score <= alpha and bound != LOWER_BOUND:
-            return True
+    if score >= MATE_BOUND and score >= beta:
+        return bound != UPPER_BOUND
+    return score <= -MATE_BOUND and score <= alpha and bound != LOWER_BOUND
+
+
+@jit
+def table_cutoff(parameters, entry, alpha, beta, depth, ply):
+    """Whether an entry decides the node."""
+    if mate_cutoff(parameters, entry, alpha, beta, ply):
+        return True
+    score = entry_score(entry, ply)
+    bound = entry_bound(entry)
     if parameters.hash_exact_depth_only != 0:
         if entry_depth(entry) != depth:
             return False
@@ -222,16 +230,20 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     if ply >= MAX_PLY - 1:
         return bounded(parameters, static_value(state, parameters, alpha, beta), alpha, beta)
 
-    # Step 4. The transposition table. Nodes of the principal variation are always searched; plain alpha-beta has no
-    # such nodes to tell apart, for nearly all of its windows are open. A stored null cutoff says nothing where no null
-    # move may be tried.
-    principal = beta - alpha > 1 and parameters.algorithm != ALPHABETA
+    # Step 4. The transposition table. Nodes of the principal variation are searched unless a mate is proven; plain
+    # alpha-beta has no such nodes to tell apart, for nearly all of its windows are open. A stored null cutoff says
+    # nothing where no null move may be tried.
+    principal = beta - alpha > 1 and parameters.algorithm != ALPHABETA and parameters.spare_open_windows != 0
     barred = null_move_barred(search, parameters, role)
     entry = probe(search, state.key)
     hash_move = entry_move(entry)
     threat = entry_threat(entry)
-    if entry != 0 and not principal and role != EXCLUSION and not (barred and is_null_cutoff(entry)):
-        if table_cutoff(parameters, entry, alpha, beta, depth, ply):
+    if entry != 0 and role != EXCLUSION and not (barred and is_null_cutoff(entry)):
+        if principal:
+            decided = mate_cutoff(parameters, entry, alpha, beta, ply)
+        else:
+            decided = table_cutoff(parameters, entry, alpha, beta, depth, ply)
+        if decided:
             search.table_cutoffs += 1
             return bounded(parameters, entry_score(entry, ply), alpha, beta)
 

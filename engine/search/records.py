@@ -40,6 +40,7 @@ SEARCH_DTYPE = np.dtype(
         ("root", np.int64),  # the state's ply at the root
         ("game_number", np.int64),  # tags the table's entries: those of other games do not exist
         ("search_number", np.int64),  # tags them for replacement within a game
+        ("history_key", np.uint64),  # what of the game so far decides the value of positions, as part of their keys
         # Limits.
         ("depth_limit", np.int64),
         ("node_limit", np.int64),
@@ -79,6 +80,12 @@ SEARCH_DTYPE = np.dtype(
         ("line_depth", np.int64, (MAX_LINES,)),
         ("line_length", np.int64, (MAX_LINES,)),
         ("line_variation", np.int32, (MAX_LINES, MAX_PLY + 2)),
+        # The lines of the last completed iteration, to return to where an iteration that was cut off counts for nothing.
+        ("kept_move", np.int64, (MAX_LINES,)),
+        ("kept_score", np.int64, (MAX_LINES,)),
+        ("kept_depth", np.int64, (MAX_LINES,)),
+        ("kept_length", np.int64, (MAX_LINES,)),
+        ("kept_variation", np.int32, (MAX_LINES, MAX_PLY + 2)),
         ("depth", np.int64),  # last completed iteration
         ("deepest_ply", np.int64),
         ("elapsed_ns", np.int64),

@@ -3,7 +3,9 @@
 The first word is key xor data, so that a torn or foreign entry does not match. Data, from the lowest bit: move 16,
 score 16 (offset by 32 768), depth 8, bound 2, mate threat 1, search number 5, game number 16. Entries of other games
 count as empty, so that a new game needs no clearing and does not depend on what was played before. Mate scores are
-stored relative to the node. Values that come from repetitions depend on the path and are not stored.
+stored relative to the node. Losses by repetition depend on the path and are not stored; and since the game so far
+decides what a repetition means, the search's ``history_key`` is part of every key: 0 until a position has come up so
+often that its next occurrence would be judged.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
 def prefetch_bucket(search, key):
     """Let a bucket's memory be fetched while something else is computed."""
     if search.table_mask >= 0:
+        key ^= search.history_key
         prefetch(search.table_address + (np.int64(key) & search.table_mask) * BYTES_A_BUCKET)
 
 
@@ -68,6 +71,7 @@ def probe(search, key):
     if search.table_mask < 0:
         return np.int64(0)
     search.table_probes += 1
+    key ^= search.history_key
     start = (np.int64(key) & search.table_mask) * WORDS_A_BUCKET
     for offset in (0, 2):
         data = load_word(search.table_address, start + offset + 1)
@@ -144,6 +148,7 @@ def store(search, key, move, score, depth, bound, ply, threat):
         score -= ply
     elif score >= BAN_BOUND or score <= -BAN_BOUND:
         return
+    key ^= search.history_key
     start = (np.int64(key) & search.table_mask) * WORDS_A_BUCKET
     deep = load_word(search.table_address, start + 1)
     deep_key = load_word(search.table_address, start) ^ deep
@@ -162,17 +167,16 @@ def store(search, key, move, score, depth, bound, ply, threat):
             move = entry_move(known)
         threat |= entry_threat(known)
     slot = start
-    if deep_key == key:
-        pass
-    elif search.replacement == ALWAYS or _replaceable(search, np.int64(deep), depth):
-        # What leaves the deep slot is still the best candidate for the other one.
-        store_word(search.table_address, start + 2, deep_key ^ deep)
-        store_word(search.table_address, start + 3, deep)
-    else:
-        slot = start + 2
-        if search.replacement == DEEPER:
-            if not _replaceable(search, np.int64(last), depth):
-                return
+    if deep_key != key:
+        if search.replacement == ALWAYS or _replaceable(search, np.int64(deep), depth):
+            # What leaves the deep slot is still the best candidate for the other one.
+            store_word(search.table_address, start + 2, deep_key ^ deep)
+            store_word(search.table_address, start + 3, deep)
+        else:
+            slot = start + 2
+            if search.replacement == DEEPER:
+                if not _replaceable(search, np.int64(last), depth):
+                    return
     entry = (
         move
         | ((score + _SCORE_OFFSET) << 16)

@@ -27,6 +27,7 @@ KERNELS: dict[str, Any] = {
     "perft": perft.perft,
     "final_score": rules.final_score,
     "path_verdict": rules.path_verdict,
+    "repetition_key": rules.repetition_key,
     "judge": rules.judge,
     "null_move_allowed": rules.null_move_allowed,
     "plies_left": rules.plies_left,

@@ -58,6 +58,12 @@ def path_verdict(state, root):
 
 
 @jit
+def repetition_key(state):
+    """Positions never repeat."""
+    return np.uint64(0)
+
+
+@jit
 def null_move_allowed(state):
     """Nothing speaks against it but that having to move is often a burden here."""
     return True

@@ -24,6 +24,7 @@ KERNELS: dict[str, Any] = {
     "perft": moves.perft,
     "final_score": rules.final_score,
     "path_verdict": rules.path_verdict,
+    "repetition_key": rules.repetition_key,
     "judge": rules.judge,
     "null_move_allowed": rules.null_move_allowed,
     "is_pass": rules.is_pass,

@@ -300,6 +300,37 @@ def path_verdict(state, root):
 
 
 @jit
+def _key_at(state, ply):
+    """The hash of the position before the move of a ply; at ``state.ply`` of the present one."""
+    return state.key if ply == state.ply else state.undo_key[ply]
+
+
+@jit
+def repetition_key(state):
+    """The positions of the game so far that have come up so often that their next occurrence is judged, as one hash.
+
+    Through them a position's value depends on the game that led to the search, so that entries of the table hold only
+    where these are the same. Each is counted once; rotated, lest it cancel out against the position's own hash.
+    """
+    key = np.uint64(0)
+    last = np.int64(state.ply)
+    first = max(last - np.int64(state.reversible), 0)
+    if state.fold <= 1 or last - first < 4:
+        return key
+    for ply in range(first + 4, last + 1):
+        found = _key_at(state, ply)
+        seen = 1
+        earlier = ply - 4
+        while earlier >= first:
+            if state.undo_key[earlier] == found:
+                seen += 1
+            earlier -= 2
+        if seen == state.fold - 1:
+            key ^= found << np.uint64(17) | found >> np.uint64(47)
+    return key
+
+
+@jit
 def final_score(state):
     """A side without a legal move loses, in check or not."""
     return -MATE
