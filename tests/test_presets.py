@@ -23,7 +23,7 @@ HISTORICAL = (
 COMPLETE = (*HISTORICAL, "speed-reference")
 """Presets that stay what they are when the defaults change."""
 
-OTHELLO = ("othello-ids", "othello-mtdf")
+OTHELLO = ("othello-ids", "othello-ids-forecast", "othello-mtdf")
 """Systems of the text on Othello."""
 
 OF_NO_TEXT = {
@@ -41,7 +41,7 @@ OF_NO_TEXT = {
 NO_TECHNIQUES = {
     # Steps, factors and limits of something that a text has; and the rules of the game themselves.
     "depth_step", "aspiration_growth", "pruning_spares_checks", "quiescence", "replacement", "rules_in_search",
-    "time_predict_ratio", "time_share", "clock_reserve_ms",
+    "time_predict_ratio", "time_share", "clock_reserve_ms", "root_order", "spare_open_windows",
 }  # fmt: skip
 """Rows of our own that are not techniques beyond the literature."""
 
@@ -52,7 +52,7 @@ ELEPHANTEYE = {
 }  # fmt: skip
 EIGHT_CONDITIONS = {
     "null_need_attackers": True, "null_min_depth": 2, "null_not_in_check": True, "null_not_twice": True,
-    "null_mate_guard": True, "null_eval_gate": True, "null_hash_guard": "any_entry",
+    "null_mate_guard": True, "null_eval_gate": True, "null_hash_guard": "bound",
 }  # fmt: skip
 FENON = {
     **EIGHT_CONDITIONS, "null_not_in_verify": "subtree", "null_move": True, "null_min_material": 0,
@@ -68,9 +68,9 @@ FACTS: dict[str, dict[str, Value]] = {
         "algorithm": "alphabeta", "fail_soft": False, "aspiration": "off", "quiescence": False, "hash_mb": 0,
         "hash_move": False, "null_move": False, "killers": 0, "capture_order": "none", "history": True,
         "history_weight": 2, "history_record": "cutoff_and_pv", "history_index": "from_to_shared",
-        "history_captures": True, "history_decay": "keep", "iterative_deepening": True, "min_depth": 1,
+        "history_captures": True, "history_decay": "clear", "iterative_deepening": True, "min_depth": 1,
         "time_strategy": "min_time", "stop_on_mate": True, "evaluation": "piece_square",
-        "internal_iterative_deepening": False,
+        "internal_iterative_deepening": False, "root_order": "as_nodes",
     },
     "elephanteye-2005": {
         **ELEPHANTEYE, **HALF_AND_TWICE, "null_min_material": 900, "null_need_attackers": False,
@@ -84,8 +84,9 @@ FACTS: dict[str, dict[str, Value]] = {
         "history_decay": "clear", "internal_iterative_deepening": True,
     },
     "elephanteye-fenon": {
-        **ELEPHANTEYE, **HALF_AND_TWICE, **EIGHT_CONDITIONS, "null_min_material": 0, "null_store": "verified",
-        "mate_threat_offset": "two",
+        **ELEPHANTEYE, **HALF_AND_TWICE, "null_min_material": 900, "null_need_attackers": False, "null_min_depth": 2,
+        "null_not_in_check": True, "null_not_twice": True, "null_eval_gate": True, "null_mate_guard": False,
+        "null_hash_guard": "off", "null_store": "off", "null_verify_min_depth": 0, "mate_threat_offset": "two",
     },
     "fenon": {**FENON, "null_depth": 3},
     "fenon-extended": {**FENON, "null_depth": 4},
@@ -164,10 +165,16 @@ def test_a_preset_says_what_its_text_says(name: str) -> None:
 @pytest.mark.parametrize("name", OTHELLO)
 def test_the_systems_for_othello_are_those_of_the_text(name: str) -> None:
     listed = load_preset(name, "othello")
-    assert listed | {"min_depth": 4, "pass_costs_depth": False, "time_strategy": "othello", "killers": 0} == listed
-    assert (listed["algorithm"], listed["hash_mb"] > 0) == {
-        "othello-ids": ("alphabeta", False), "othello-mtdf": ("mtdf", True)
-    }[name]  # fmt: skip
+    common = {
+        "pass_costs_depth": False, "time_strategy": "othello", "killers": 0, "history": False, "endgame_empties": 0,
+        "root_order": "as_nodes", "keep_partial_iteration": False, "iterative_deepening": True,
+    }  # fmt: skip
+    assert listed | common == listed
+    assert (listed["algorithm"], listed["hash_mb"] > 0, listed["min_depth"], listed["time_predict"]) == {
+        "othello-ids": ("alphabeta", False, 4, "off"),
+        "othello-ids-forecast": ("alphabeta", False, 4, "last_ratio"),
+        "othello-mtdf": ("mtdf", True, 1, "off"),
+    }[name]
     values = resolve(listed, game="othello")
     for row in parameters_of("othello"):
         if row.source.startswith("[ours]") and "0 is off" in row.doc:
@@ -177,6 +184,24 @@ def test_the_systems_for_othello_are_those_of_the_text(name: str) -> None:
 def test_fenons_variants_differ_by_the_null_depth_alone() -> None:
     standard, extended = load_preset("fenon", "xiangqi"), load_preset("fenon-extended", "xiangqi")
     assert {key for key in standard if standard[key] != extended[key]} == {"null_depth"}
+
+
+def test_the_forecast_is_all_that_the_prose_adds_to_the_listing() -> None:
+    listing, prose = load_preset("othello-ids", "othello"), load_preset("othello-ids-forecast", "othello")
+    assert {key for key in listing if listing[key] != prose[key]} == {"time_predict"}
+
+
+@pytest.mark.parametrize("name", ["fenon", "fenon-extended", "elephanteye-fenon"])
+def test_fenons_systems_make_null_moves_under_iterative_deepening(name: str) -> None:
+    listed = load_preset(name, "xiangqi")
+    game = game_named("xiangqi")
+    tries = {}
+    for guard in (listed["null_hash_guard"], "any_entry"):
+        engine = Engine("xiangqi", {**listed, "null_hash_guard": guard})
+        found = [engine.search(game.position(bench.text), Limits(nodes=20_000)) for bench in game.bench_positions]
+        tries[guard] = sum(result.counters["null_tries"] for result in found)
+    # To the letter, condition 8 leaves hardly any of them.
+    assert tries[listed["null_hash_guard"]] > 10 * tries["any_entry"]
 
 
 @pytest.mark.parametrize("given", ["xqwlight-0.3", "xqwlight-0.3.toml", "configs/engines/xqwlight-0.3.toml"])

@@ -70,6 +70,8 @@ SOUND_WAYS: dict[str, dict[str, Any]] = {
     "aspiration gradual": {"aspiration": "gradual", "aspiration_window": 1, "aspiration_growth": 1100},
     "aspiration, alpha-beta, fail-hard": {"algorithm": "alphabeta", "aspiration_window": 2, "fail_soft": False},
     "aspiration gradual, fail-hard": {"aspiration": "gradual", "aspiration_window": 2, "fail_soft": False},
+    "root sorted as other nodes": {"root_order": "as_nodes"},
+    "root sorted as other nodes, MTD(f)": {"root_order": "as_nodes", "algorithm": "mtdf"},
     "no table": {"hash_mb": 0},
     "no table, alpha-beta": {"hash_mb": 0, "algorithm": "alphabeta"},
     "large table": {"hash_mb": 64},
