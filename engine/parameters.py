@@ -254,7 +254,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             "no null move where the table has an entry that gave no cutoff; bound: only if it is an upper bound or "
             "exact, below beta and at least as deep as the null search; any_entry, the text to the letter, leaves "
             "hardly a null move under iterative deepening, where nearly every node has an earlier entry, so that its "
-            "author can only have meant bound", "[FN] condition 8 any_entry; bound from Crafty", depends_on=_needs("null_move")),
+            "author can only have meant bound", "[FN] condition 8 any_entry; bound from Crafty",
+            depends_on=_needs("null_move")),
     _integer("null_min_material", 0, (0, 10000), (0, 2000), "centipawns",
              "a null move needs more own material than this (the general not counted); 0 is off",
              "[EE] instead of condition 1; [3.31] 200 in its unit, 900 here", depends_on=_needs("null_move"),
@@ -374,7 +375,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             depends_on=_needs("history"), games=_XIANGQI),
     _choice("history_decay", "halve", ("keep", "halve", "clear"),
             "what happens to the table between two moves of a game (between iterations it is kept)",
-            "[XQ 3.4] the text needs it from iteration to iteration; [XQ]'s program and [3.31] clear", sound=True, depends_on=_needs("history")),
+            "[XQ 3.4] needs it from iteration to iteration; [XQ]'s program and [3.31] clear", sound=True,
+            depends_on=_needs("history")),
     # Evaluation
     _choice("evaluation", "full", ("material_chess", "material", "piece_square", "full"),
             "international chess's values (rook 5, horse and cannon 3, pawn 1), our values, a value by piece and "

@@ -11,10 +11,12 @@ import pytest
 
 from engine.engine import Clock, Engine, SearchMemory, SearchResult
 from engine.games import game_named
-from engine.games.contract import ENDLESS
+from engine.games.contract import ENDLESS, MoveError
 from engine.limits import Limits
 from engine.parameters import BY_NAME, resolve
-from engine.search import clock, table
+from engine.rules import Rules
+from engine.search import clock, node, table
+from engine.search.null_move import NORMAL
 from engine.search.records import CLOCK_NODE, NO_LIMIT
 from engine.values import MATE, MATE_BOUND
 from tuning.conditions import is_active
@@ -172,10 +174,44 @@ def test_fenons_offset_is_unreachable_at_null_depth_three() -> None:
     assert total({"mate_threat_offset": "null_depth", "null_depth": 3}, "mate_threats", 8) == 0
 
 
-def _memory() -> SearchMemory:
-    memory = SearchMemory(resolve({"hash_mb": 1}), None)
+def _memory(overrides: dict[str, object] | None = None) -> SearchMemory:
+    memory = SearchMemory(resolve({"hash_mb": 1, **(overrides or {})}, game="xiangqi"), None)
     memory.new_game()
     return memory
+
+
+@pytest.mark.parametrize(
+    ("overrides", "alpha", "beta", "score", "bound", "cuts"),
+    [
+        # Every window is open, as in the main line of principal variation search; the entry is of depth 1.
+        ({"hash_mate_any_depth": True}, -100, 100, MATE - 3, table.LOWER_BOUND, True),
+        ({"hash_mate_any_depth": True}, -100, 100, MATE - 3, table.EXACT, True),
+        ({"hash_mate_any_depth": True}, -100, 100, 4 - MATE, table.UPPER_BOUND, True),
+        ({"hash_mate_any_depth": True, "algorithm": "alphabeta"}, -100, 100, MATE - 3, table.LOWER_BOUND, True),
+        # A bound that does not help, a value that is no mate, a loss by repetition, the switch.
+        ({"hash_mate_any_depth": True}, -100, 100, MATE - 3, table.UPPER_BOUND, False),
+        ({"hash_mate_any_depth": True}, -100, 100, 4 - MATE, table.LOWER_BOUND, False),
+        ({"hash_mate_any_depth": True}, -100, 100, MATE_BOUND - 1, table.LOWER_BOUND, False),
+        ({"hash_mate_any_depth": True}, -100, MATE, MATE - 3, table.LOWER_BOUND, False),
+        ({"hash_mate_any_depth": False}, -100, 100, MATE - 3, table.LOWER_BOUND, False),
+    ],
+)
+def test_a_proven_mate_cuts_at_any_depth_in_open_windows_too(
+    overrides: dict[str, object], alpha: int, beta: int, score: int, bound: int, cuts: bool
+) -> None:
+    memory = _memory(overrides)
+    position = game_named("xiangqi").position()
+    memory.compile_search(position.state, position.lists)
+    game_named("xiangqi").kernels.prepare(position.state, memory.parameters)
+    ply = 1
+    stored = score - ply if score > 0 else score + ply
+    table.store(memory.search, position.state.key, 0, stored if abs(score) >= MATE_BOUND else score, 1, bound, ply, 0)
+    value = node.search_node(
+        position.state, memory.search, position.lists, memory.parameters, alpha, beta, 4, ply, NORMAL
+    )
+    assert (memory.search.nodes == 0) == cuts
+    if cuts:
+        assert value == stored
 
 
 @pytest.mark.parametrize("fail_soft", [True, False])
@@ -397,3 +433,92 @@ def test_tuning_may_vary_what_a_strategy_reads(strategy: str, name: str) -> None
         clock.allot_iteration(memory.search, memory.parameters, 1, ENDLESS)
         found.add((int(memory.search.soft_ns), int(memory.search.hard_ns)))
     assert is_active(name, resolve({"time_strategy": strategy})) == (len(found) > 1)
+
+
+def _shuffles(count: int) -> list[tuple[str, tuple[str, str], tuple[str, str]]]:
+    """Positions in which both sides can move a piece to and fro for ever: text, the mover's two moves, the other's."""
+    game = game_named("xiangqi")
+    choice = random.Random(8)
+    found = []
+    for text in positions(400, 8):
+        position = game.position(text)
+        moves = []
+        for _ in range(2):
+            quiet = [move for move in position.legal_moves() if game.kernels.is_quiet(position.state, position.code_of(move))]
+            moves.append(choice.choice(quiet or position.legal_moves()))
+            position.push(moves[-1])
+        try:
+            for move in moves:
+                position.push(move[2:] + move[:2])
+        except MoveError:
+            continue
+        if position.text.split()[:2] == text.split()[:2]:
+            one, other = moves
+            found.append((text, (one, one[2:] + one[:2]), (other, other[2:] + other[:2])))
+        if len(found) == count:
+            break
+    return found
+
+
+def test_the_game_so_far_is_part_of_the_tables_keys_once_a_repetition_would_be_judged() -> None:
+    game = game_named("xiangqi")
+    for text, (one, back), (other, home) in _shuffles(20):
+        cycle = [one, other, back, home]
+        keys = []
+        for length in range(9):
+            state = game.position(text, (cycle * 2)[:length]).state
+            keys.append(int(game.kernels.repetition_key(state)))
+        # From the second occurrence of a position on its third is judged; then of one more with each ply.
+        assert keys[:4] == [0, 0, 0, 0]
+        assert len({0, *keys[4:]}) == 5
+        assert keys[7] == keys[8]
+        position = game.position(text, cycle)
+        game.apply_rules(position.state, Rules(fold=4))
+        assert game.kernels.repetition_key(position.state) == 0
+
+
+@pytest.mark.parametrize("driver", ["alphabeta", "mtdf", "pvs"])
+def test_entries_of_a_first_visit_do_not_hide_that_the_next_repetition_is_judged(driver: str) -> None:
+    settings = {**SOUND, "rules_in_search": True, "algorithm": driver, "aspiration": "off", "history_decay": "clear"}
+    game = game_named("xiangqi")
+    warm, fresh = Engine("xiangqi", settings), Engine("xiangqi", settings)
+    changed = 0
+    for text, (one, back), (other, home) in _shuffles(60):
+        warm.new_game()
+        played: list[str] = []
+        first = warm.search(game.position(text), Limits(depth=4))
+        for move in (one, other, back, home):
+            played.append(move)
+            if len(played) % 2 == 0:
+                again = warm.search(game.position(text, played), Limits(depth=4))
+        fresh.new_game()
+        expected = fresh.search(game.position(text, played), Limits(depth=4))
+        assert (again.score, again.move) == (expected.score, expected.move)
+        changed += again.score != first.score
+    # In some of them what was first worth more is now a repetition.
+    assert changed > 0
+
+
+def test_without_sparing_principal_variation_search_prunes_its_main_line_too() -> None:
+    spared = total({}, "table_cutoffs"), total({"null_in_pv": False}, "null_tries")
+    alike = total({"spare_open_windows": False}, "table_cutoffs"), total({"spare_open_windows": False}, "null_tries")
+    assert alike != spared
+    for algorithm in ("alphabeta", "mtdf"):
+        settings = {"algorithm": algorithm, "aspiration": "off"}
+        assert total(settings, "cutoffs") == total({**settings, "spare_open_windows": False}, "cutoffs")
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_an_iteration_that_was_cut_off_changes_nothing_where_it_is_thrown_away(seed: int) -> None:
+    rules = {"aspiration": "off"}
+    differences = 0
+    for text in positions(12, seed):
+        for nodes in (700, 1500, 4000, 9000, 20_000):
+            thrown = search({**rules, "keep_partial_iteration": False}, text, Limits(nodes=nodes))
+            kept = search(rules, text, Limits(nodes=nodes))
+            assert thrown.depth == kept.depth
+            completed = search(rules, text, Limits(depth=thrown.depth))
+            assert (thrown.move, thrown.score) == (completed.move, completed.score)
+            assert thrown.principal_variation == completed.principal_variation
+            differences += thrown.move != kept.move
+    assert differences > 0

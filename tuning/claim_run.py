@@ -362,8 +362,8 @@ class _Run:
             return None
         if measure.kind == "nodes":
             assert reference is not None
-            depths += depth_rows(self._setting(measure.variant), variant)
-            depths += depth_rows(self._setting(measure.reference), reference)
+            depths += depth_rows(self._setting(claim, measure.variant), variant)
+            depths += depth_rows(self._setting(claim, measure.reference), reference)
             ratio = node_ratio([one.nodes for one in variant], [one.nodes for one in reference])
             return _row(claim, measure, "×", ratio.ratio, ratio.low, ratio.high, len(positions),
                         positions=len(positions))  # fmt: skip
@@ -373,20 +373,24 @@ class _Run:
             return _row(claim, measure, "points", 100 * value, 100 * low, 100 * high, len(positions),
                         positions=len(positions))  # fmt: skip
         if measure.of == "verifications_failed":
-            verified[self._setting(measure.variant)] = summed_instruments(one.instruments for one in variant)
+            verified[self._setting(claim, measure.variant)] = summed_instruments(one.instruments for one in variant)
         share = share_of(measure.of, variant, measure.bound)
         if measure.kind == "occurs":
             outcome = None if measure.expect is None else CONFIRMED if share.hits else UNDECIDED
             return _row(claim, measure, "cases", share.hits, share.hits, share.hits, share.cases, outcome)
         if measure.limits.depth is not None and measure.of in ("growth", "last_iteration"):
-            depths += depth_rows(self._setting(measure.variant), variant)
+            depths += depth_rows(self._setting(claim, measure.variant), variant)
         unit, factor = ("×", 1) if measure.of in RATIOS else ("%", 100)
         return _row(claim, measure, unit, factor * share.value, factor * share.low, factor * share.high, share.cases,
                     positions=len(positions))  # fmt: skip
 
-    def _setting(self, values: tuple[tuple[str, Value], ...]) -> str:
-        """A setting by its differences from the default."""
-        return describe(self._spec.conditions.differences(dict(values))) or self._spec.conditions.base_name
+    def _setting(self, claim: Claim, values: tuple[tuple[str, Value], ...]) -> str:
+        """A setting by its differences from the claim's base, if that is not the default with the base's name."""
+        conditions = claim.conditions
+        changed = describe(conditions.differences(dict(values)))
+        if conditions.base == self._spec.conditions.base:
+            return changed or conditions.base_name
+        return f"{conditions.base_name} with {changed}" if changed else conditions.base_name
 
     def _mates(self, claim: Claim, measure: Measure) -> MeasureRow | None:
         by_depth: dict[int, Sequence[Searched]] = {}

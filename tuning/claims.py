@@ -31,7 +31,7 @@ CONFIRMED, REFUTED, UNDECIDED, SHOWN = "confirmed", "refuted", "undecided", "sho
 
 FILE_KEYS = ("name", "game", "seed", "openings", "adjudication", "budgets", "claims")
 BUDGET_KEYS = ("pairs", "rounds", "depth", "positions", "limits")
-CLAIM_KEYS = ("id", "claim", "claim_zh", "source", "basis", "rule", "rule_zh", "measures")
+CLAIM_KEYS = ("id", "claim", "claim_zh", "source", "basis", "rule", "rule_zh", "base", "measures")
 MEASURE_KEYS = (
     "kind", "label", "set", "variant", "reference", "limit", "reference_limit", "ponder", "expect", "of", "bound",
     "threshold", "weight", "margin", "depth", "suite", "only", "factors",
@@ -119,6 +119,8 @@ class Claim:
     rule: str
     """What decides it, in words."""
     rule_zh: str
+    conditions: Conditions
+    """With the preset that its measures change as the base."""
     measures: tuple[Measure, ...]
     groups: tuple[AblationSpec, ...]
     """Its comparisons of strength, by margin."""
@@ -214,6 +216,8 @@ def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget)
     if not re.fullmatch(CLAIM_PATTERN, name):
         raise table.error("id", "an id such as C1")
     where = f"{PurePath(where.partition(':')[0])}: {name}"
+    shared = {**shared, "base": table.text("base", "default"), "limit": budget.limits["play"]}
+    conditions = read_conditions(Table(shared, where, CONDITION_KEYS), name)
     measures: list[Measure] = []
     mappings: dict[float, dict[str, list[dict[str, Any]]]] = {}
     for number, given in enumerate(table.array("measures", "tables [[claims.measures]]"), start=1):
@@ -222,7 +226,7 @@ def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget)
             continue
         kind = measure.choice("kind", tuple(EXPECTED))
         if kind not in STRENGTH:
-            measures.append(_suite_measure(measure, kind, shared["game"], budget))
+            measures.append(_suite_measure(measure, kind, conditions, budget))
             continue
         margin = measure.number("margin", 0, 100, 5, "Elo")
         group = mappings.setdefault(margin, {})
@@ -236,8 +240,8 @@ def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget)
                                 group=list(mappings).index(margin)))  # fmt: skip
     groups = [
         ablation_from_mapping(
-            {**shared, "name": name, "limit": budget.limits["play"], "pairs": budget.pairs, "rounds": budget.rounds,
-             "margin": margin, "nodes_to_depth": {"depth": 0}, **tables},
+            {**shared, "name": name, "pairs": budget.pairs, "rounds": budget.rounds, "margin": margin,
+             "nodes_to_depth": {"depth": 0}, **tables},
             where,
         )
         for margin, tables in mappings.items()
@@ -260,7 +264,7 @@ def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget)
         raise ConfigurationError(f"{where}: no measure expects anything; give at least one of them expect = ...")
     return Claim(
         name, table.text("claim"), table.text("claim_zh"), table.text("source"), table.choice("basis", tuple(BASES)),
-        table.text("rule"), table.text("rule_zh"), tuple(measures), tuple(groups),
+        table.text("rule"), table.text("rule_zh"), conditions, tuple(measures), tuple(groups),
     )  # fmt: skip
 
 
@@ -319,8 +323,9 @@ def _pairs(measure: Table, budget: Budget) -> int:
     return max(4, round(budget.pairs * measure.number("weight", 0.01, 100, 1)))
 
 
-def _suite_measure(measure: Table, kind: str, game: str, budget: Budget) -> Measure:
+def _suite_measure(measure: Table, kind: str, conditions: Conditions, budget: Budget) -> Measure:
     common = measure.mapping("set")
+    game, base = conditions.game, conditions.base_values
     names = [row.name for row in parameters_of(game)]
     sides = []
     for side in ("variant", "reference"):
@@ -329,15 +334,15 @@ def _suite_measure(measure: Table, kind: str, game: str, budget: Budget) -> Meas
             if name not in names:
                 hint = nearest(name, names)
                 raise ConfigurationError(f"{measure.where}: {side}: {name} is no parameter of {game}{hint}")
-        sides.append((own, tuple(resolve(own, f"{measure.where}: {side}", game).items())))
+        sides.append((own, tuple(resolve({**base, **own}, f"{measure.where}: {side}", game).items())))
     if kind in ("nodes", "share_difference") and sides[0][1] == sides[1][1]:
         raise ConfigurationError(f"{measure.where}: compares a set of parameters with itself; change one of the two")
     share = kind in ("share", "share_difference", "occurs")
     depth = measure.whole("depth", -20, 60, 0)
     text = _limit(measure, budget, "limit", f"depth={max(1, budget.depth + depth if depth <= 0 else depth)}")
-    default = describe(sides[0][0]) or "default"
+    default = describe(sides[0][0]) or conditions.base_name
     if kind in ("nodes", "share_difference"):
-        default += f" against {describe(sides[1][0]) or 'default'}"
+        default += f" against {describe(sides[1][0]) or conditions.base_name}"
     return Measure(
         kind=kind,
         label=measure.text("label", default),

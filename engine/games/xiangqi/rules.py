@@ -310,7 +310,8 @@ def repetition_key(state):
     """The positions of the game so far that have come up so often that their next occurrence is judged, as one hash.
 
     Through them a position's value depends on the game that led to the search, so that entries of the table hold only
-    where these are the same. Each is counted once; rotated, lest it cancel out against the position's own hash.
+    where these are the same. Each is counted once. The hashes of a cycle's positions cancel each other out, which the
+    products of their halves do not.
     """
     key = np.uint64(0)
     last = np.int64(state.ply)
@@ -326,7 +327,7 @@ def repetition_key(state):
                 seen += 1
             earlier -= 2
         if seen == state.fold - 1:
-            key ^= found << np.uint64(17) | found >> np.uint64(47)
+            key ^= (found >> np.uint64(32)) * (found & np.uint64(0xFFFFFFFF))
     return key
 
 
