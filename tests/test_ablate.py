@@ -437,20 +437,20 @@ def test_factorials_are_read_and_share_their_matches() -> None:
 
 
 def test_aliases_are_kept_under_the_own_names() -> None:
-    def asked(window: str, depth: str, iid: str, history: str, quiescence: str, tempo: str) -> AblationSpec:
+    def asked(window: str, depth: str, iid: str, history: str, lmr: str, tempo: str) -> AblationSpec:
         return read(
-            leave_one_out=[{"features": [quiescence], "set": {window: 20}}],
-            add_one_in=[{"features": [quiescence], "set": {tempo: 1}}],
+            leave_one_out=[{"features": [lmr], "set": {window: 20}}],
+            add_one_in=[{"features": [lmr], "set": {tempo: 1}}],
             values=[{"parameter": depth, "values": [4]}],
             comparisons=[{"variant": {iid: True, history: 1}, "reference": {history: 3}}],
             factorial=[{"factors": {window: [20, 40], depth: [2, 3]}}],
-            interactions=[{"features": [quiescence, "history"]}],
+            interactions=[{"features": [lmr, "history"]}],
             set={tempo: 3},
         )
 
-    texts = asked("valWINDOW", "NULL_DEPTH", "IID", "nHistoryTable", "SearchQuiesc", "TEMPO")
-    own = asked("aspiration_window", "null_depth", "internal_iterative_deepening", "history_weight", "quiescence",
-                "tempo")  # fmt: skip
+    texts = asked("valWINDOW", "NULL_DEPTH", "IID", "nHistoryTable", "LMR", "TEMPO")
+    own = asked("aspiration_window", "null_depth", "internal_iterative_deepening", "history_weight",
+                "late_move_reductions", "tempo")  # fmt: skip
     assert texts == own
     assert texts.content() == own.content()
     assert "null_depth 4 against 3" in [comparison.label for comparison in texts.comparisons]
