@@ -18,7 +18,7 @@ from engine.configuration import ConfigurationError, Table, find_config, nearest
 from engine.errors import UserError
 from engine.instruments import InstrumentSettings
 from engine.limits import GRAMMAR, OWN_LEVEL, Limits
-from engine.parameters import resolve
+from engine.parameters import by_own_names, resolve
 from engine.presets import load_preset, preset_name
 from engine.rules import MAXIMUM_PLIES, REPETITION_RULES, Adjudication, Rules
 
@@ -431,7 +431,7 @@ def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> Pl
         overrides = load_preset(preset, game, beside)
     except ConfigurationError as error:
         raise ConfigurationError(f"{table.where}: {error}") from None
-    overrides |= table.mapping("set")
+    overrides |= by_own_names(table.mapping("set"), table.where)
     parameters = resolve(overrides, table.where, game)
     name = _player_name(table, preset_name(preset))
     return PlayerSpec(name, "builtin", limits, parameters=tuple(parameters.items()))

@@ -23,8 +23,13 @@ UNPRUNED: Mapping[str, Value] = {
     "delta_margin": 0,
 }  # fmt: skip
 
+DEFAULT = "default"
+"""The variant whose speed is told."""
+GIVEN = "given"
+"""Stands for settings that are no variant."""
+
 VARIANTS: dict[str, Mapping[str, Value]] = {
-    "default": {},
+    DEFAULT: {},
     "plain": {
         "algorithm": "alphabeta", "fail_soft": False, "aspiration": "off", "null_move": False, "quiescence": False,
         "late_move_reductions": False, "hash_mb": 0, "killers": 0, "capture_order": "none", "history_captures": True,
@@ -160,21 +165,34 @@ def searches_of(name: str, variant: str, changes: Mapping[str, Value] | None = N
     applicable = {row.name for row in parameters_of(name)}
     settings = {key: value for key, value in {**overrides, **(changes or {})}.items() if key in applicable}
     engine = Engine(name, settings)
-    game = game_named(name)
     if variant in CLOCKED:
-        for bench in game.bench_positions[:CLOCKED_POSITIONS]:
+        for bench in engine.game.bench_positions[:CLOCKED_POSITIONS]:
             yield from _play_on(engine, variant, bench.text, Limits.parse(limits), ponders)
         return
+    yield from _search_positions(engine, variant, _plies_less(overrides) if overrides else 0)
+
+
+def searches_under(name: str, settings: Mapping[str, Value]) -> Iterator[BenchSearch]:
+    """The positions of a game under other settings alone, as deep as under the variants."""
+    _warm_up(name)
+    yield from _search_positions(Engine(name, settings), GIVEN, _plies_less(settings))
+
+
+def _plies_less(settings: Mapping[str, Value]) -> int:
+    """By how much less deeply settings are searched; without a table a ply costs several times as much."""
+    return SHALLOWER + (1 if settings.get("hash_mb") == 0 else 0)
+
+
+def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator[BenchSearch]:
+    """The game's positions, each to its own depth less so many plies."""
+    game = engine.game
     for bench in game.bench_positions:
-        depth = bench.depth
-        if overrides:
-            # Without a table a ply costs several times as much.
-            depth -= SHALLOWER + (1 if overrides.get("hash_mb") == 0 else 0)
+        depth = bench.depth - plies_less
         engine.new_game()
         position = game.position(bench.text)
         result, seconds = _timed(engine, position, Limits(depth=depth))
         solves = depth >= int(game.kernels.plies_left(position.state))
-        yield BenchSearch(name, variant, bench.text, depth, result.nodes, result.score, seconds, solves)
+        yield BenchSearch(game.name, variant, bench.text, depth, result.nodes, result.score, seconds, solves)
 
 
 def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: bool) -> Iterator[BenchSearch]:
@@ -219,12 +237,12 @@ def signature(results: list[BenchSearch]) -> int:
     return sum(result.nodes for result in results)
 
 
-def speed(results: list[BenchSearch], solves: bool = False) -> float | None:
-    """Nodes per CPU second of the default variant, where it solves the game or else where it searches.
+def speed(results: list[BenchSearch], solves: bool = False, variant: str = DEFAULT) -> float | None:
+    """Nodes per CPU second of a variant, where it solves the game or else where it searches.
 
     The two are kept apart because their nodes are not alike. ``None`` if there are none of the kind.
     """
-    timed = [result for result in results if result.variant == "default" and result.solves == solves]
+    timed = [result for result in results if result.variant == variant and result.solves == solves]
     if not timed:
         return None
     return sum(result.nodes for result in timed) / max(sum(result.cpu_seconds for result in timed), 1e-9)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.command_line import (
+    DEFAULT_GAME,
     UsageError,
     add_game_argument,
     add_json_argument,
@@ -46,17 +47,26 @@ DEEPEST_PERFT = 16
 
 def configure_parameters(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab parameters``."""
-    add_game_argument(parser)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME",
+        help="show these parameters in full; an alias or any spelling will do (default: a list of all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--game", metavar="NAME", help=f"the game (default {DEFAULT_GAME}; of parameters that are named every game)"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="print a Markdown table with every column")
     add_json_argument(form)  # type: ignore[arg-type]
 
 
 def run_parameters(arguments: argparse.Namespace) -> int:
-    """Print every parameter that applies to the game."""
+    """Print every parameter that applies to the game, or some in full."""
     from engine.parameter_reference import as_data, as_markdown, as_text
     from engine.parameters import parameters_of
 
+    if arguments.names:
+        return _print_in_full(arguments)
+    arguments.game = arguments.game or DEFAULT_GAME
     game = game_of(arguments).name
     rows = parameters_of(game)
     if arguments.json:
@@ -65,6 +75,26 @@ def run_parameters(arguments: argparse.Namespace) -> int:
         print(as_markdown(rows, game), end="")
     else:
         print(as_text(rows, game, min(shutil.get_terminal_size().columns, MOST_COLUMNS)), end="")
+    return 0
+
+
+def _print_in_full(arguments: argparse.Namespace) -> int:
+    """Print all about the parameters that were named, each once."""
+    from engine.games import GAMES
+    from engine.parameter_reference import in_full, in_full_as_data
+    from engine.parameters import find
+
+    if arguments.markdown:
+        raise UsageError("parameters: --markdown prints the whole table; leave it out, or the names")
+    games = GAMES if arguments.game is None else (game_of(arguments).name,)
+    rows = {row.name: row for row in map(find, arguments.names)}
+    for row in rows.values():
+        if row.games and not set(row.games) & set(games):
+            raise UsageError(f"parameters: {row.name} does not apply to {games[0]}, only to {', '.join(row.games)}")
+    if arguments.json:
+        print_json(in_full_as_data(list(rows), games))
+    else:
+        print(in_full(list(rows), games, min(shutil.get_terminal_size().columns, MOST_COLUMNS)), end="")
     return 0
 
 
@@ -253,7 +283,6 @@ def configure_suite(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("suite", metavar="SUITE", help="EPD file, or the name of a shipped one (xiangqi-tactics)")
     add_game_argument(parser)
-    parser.add_argument("--engine", default="default", metavar="PRESET", help="settings (default: the preset default)")
     add_parameter_arguments(parser)
     add_search_limit_arguments(parser)
     add_json_argument(parser)
@@ -266,13 +295,12 @@ def run_suite(arguments: argparse.Namespace) -> int:
 
     from engine.configuration import find_config
     from engine.engine import Engine
-    from engine.presets import load_preset
     from engine.suite import attempt, load_positions, mean_nodes_to_depth
     from engine.values import format_score
 
     limits = search_limits_of(arguments, "nodes=20000")
     path = find_config("suites", arguments.suite)
-    settings = load_preset(arguments.engine, arguments.game) | overrides_of(arguments)
+    settings = overrides_of(arguments)
     entries = load_positions(path, arguments.game)
     engine = Engine(arguments.game, settings)
     attempts = []
@@ -291,7 +319,7 @@ def run_suite(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(
             {
-                "suite": str(path), "engine": arguments.engine, "limit": str(limits), "positions": len(attempts),
+                "suite": str(path), "preset": arguments.preset, "limit": str(limits), "positions": len(attempts),
                 "solved": len(solved), "missed": len(attempts) - len(solved), "attempts": [asdict(a) for a in attempts],
                 "nodes_to_depth": [
                     {"depth": depth, "searches": count, "mean_nodes": mean} for depth, (count, mean) in depths.items()
@@ -362,8 +390,14 @@ def configure_bench(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Search fixed positions to fixed depths, with the default settings (whose speed is printed) and with variants "
         "that exercise the other techniques, and play a few moves on the node clock. The last line is the total number "
-        "of nodes over all games: it changes exactly when the search or the evaluation does."
+        "of nodes over all games: it changes exactly when the search or the evaluation does.\n\n"
+        "With --preset or --set the positions of one game are searched under these settings alone, as deep as under "
+        "the variants, and the number is theirs."
     )
+    parser.add_argument(
+        "--game", metavar="NAME", help=f"only this game (default: all; with --preset or --set {DEFAULT_GAME})"
+    )
+    add_parameter_arguments(parser)
     add_json_argument(parser)
 
 
@@ -371,11 +405,16 @@ def run_bench(arguments: argparse.Namespace) -> int:
     """Run the benchmark; the last line is ``Bench: N``."""
     from dataclasses import asdict
 
-    from engine.bench import searches, signature, speed
+    from engine.bench import DEFAULT, GIVEN, searches, searches_under, signature, speed
     from engine.games import GAMES
 
+    is_given = arguments.preset is not None or bool(arguments.assignments)
+    if is_given:
+        arguments.game = arguments.game or DEFAULT_GAME
+    games = GAMES if arguments.game is None else (game_of(arguments).name,)
+    timed = GIVEN if is_given else DEFAULT
     results = []
-    for result in searches():
+    for result in searches_under(games[0], overrides_of(arguments)) if is_given else searches(games):
         results.append(result)
         if not arguments.json:
             rate = result.nodes / max(result.cpu_seconds, 1e-9) / 1e6
@@ -385,21 +424,25 @@ def run_bench(arguments: argparse.Namespace) -> int:
                 flush=True,
             )
     if arguments.json:
-        own = {game: [result for result in results if result.game == game] for game in GAMES}
+        own = {game: [result for result in results if result.game == game] for game in games}
         print_json(
             {
                 "bench": signature(results),
-                "nodes_per_second": {game: speed(found) for game, found in own.items()},
-                "solved_nodes_per_second": {game: speed(found, solves=True) for game, found in own.items()},
+                "nodes_per_second": {game: speed(found, variant=timed) for game, found in own.items()},
+                "solved_nodes_per_second": {
+                    game: speed(found, solves=True, variant=timed) for game, found in own.items()
+                },
                 "searches": [asdict(result) for result in results],
             }
         )
         return 0
-    for game in GAMES:
+    settings = "these settings" if is_given else "the default settings"
+    for game in games:
         found = [result for result in results if result.game == game]
-        solving = speed(found, solves=True)
-        more = "" if solving is None else f"; {solving:.0f} where it solves the game"
-        print(f"{game}: {speed(found):.0f} nodes per CPU second with the default settings{more}")
+        searching, solving = (speed(found, solves=solves, variant=timed) for solves in (False, True))
+        parts = [] if searching is None else [f"{searching:.0f} nodes per CPU second with {settings}"]
+        parts += [] if solving is None else [f"{solving:.0f} where it solves the game"]
+        print(f"{game}: {'; '.join(parts)}")
     print(f"Bench: {signature(results)}")
     return 0
 
@@ -445,7 +488,6 @@ def configure_engine(parser: argparse.ArgumentParser) -> None:
         default="1",
         help="number of the lowest rank in UCI: 1 (default; announces UCI_Variant), or 0, the cyclone dialect",
     )
-    parser.add_argument("--preset", metavar="NAME", help="settings from configs/engines/NAME.toml (default: none)")
     add_parameter_arguments(parser)
     add_rules_arguments(parser)
     # How Qianhong starts its plug-ins.
@@ -455,10 +497,7 @@ def configure_engine(parser: argparse.ArgumentParser) -> None:
 
 def run_engine(arguments: argparse.Namespace) -> int:
     """Lead one conversation, until ``quit`` or the end of the input."""
-    from engine.presets import load_preset
-
-    overrides = load_preset(arguments.preset, arguments.game) if arguments.preset else {}
-    session = _session(arguments, overrides | overrides_of(arguments))
+    session = _session(arguments, overrides_of(arguments))
     if arguments.info:
         from engine.protocols.qianhong import description
 

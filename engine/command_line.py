@@ -24,6 +24,12 @@ DEFAULT_GAME = "xiangqi"
 NONE_LEFT = "off"
 """The word that switches a numeric rule off."""
 
+OTHER_WORDS = {
+    "--engine": "--preset", "--configuration": "--preset", "--config": "--preset",
+    "--parameter": "--set", "--parameters": "--set", "--option": "--set", "--options": "--set",
+}  # fmt: skip
+"""What other programs call an option of ours; where a command has ours, its error names it."""
+
 
 class UsageError(UserError):
     """A command line that cannot be read; the message names the command, the argument and what would be right."""
@@ -57,10 +63,16 @@ class CommandParser(argparse.ArgumentParser):
         arguments, extra = self.parse_known_args(args, namespace)
         if extra:
             word = extra[0].partition("=")[0]
-            near = difflib.get_close_matches(word, list(self._option_string_actions), 1, 0.5)
-            hint = f" (did you mean {near[0]}?)" if near and word.startswith("-") else ""
-            self.error(f"unexpected argument {extra[0]!r}{hint}")
+            self.error(f"unexpected argument {extra[0]!r}{self._hint(word)}")
         return arguments
+
+    def _hint(self, word: str) -> str:
+        """``" (did you mean --json?)"`` for the option that an unknown one is likely to stand for, or nothing."""
+        options = list(self._option_string_actions)
+        near = difflib.get_close_matches(word, options, 1, 0.5)
+        if (meant := OTHER_WORDS.get(word)) in options:
+            near = [str(meant)]
+        return f" (did you mean {near[0]}?)" if near and word.startswith("-") else ""
 
     def error(self, message: str) -> NoReturn:
         """Raise ``UsageError`` with the command's name and where to find help."""
@@ -123,7 +135,12 @@ def search_limits_of(arguments: argparse.Namespace, default: str) -> Limits:
 
 
 def add_parameter_arguments(parser: argparse.ArgumentParser) -> None:
-    """``--set name=value ...``: read it with ``overrides_of``."""
+    """``--preset NAME`` and ``--set name=value ...``: read them with ``overrides_of``."""
+    parser.add_argument(
+        "--preset",
+        metavar="NAME",
+        help="settings from a preset of the built-in engine: configs/engines/NAME.toml, or a file (default: none)",
+    )
     parser.add_argument(
         "--set",
         dest="assignments",
@@ -131,17 +148,24 @@ def add_parameter_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="name=value",
-        help="settings of the built-in engine that differ from the default (elolab parameters lists them)",
+        help="settings that differ from the default, or from the preset (elolab parameters lists them)",
     )
 
 
 def overrides_of(arguments: argparse.Namespace) -> dict[str, Value]:
-    """The checked settings of ``--set``, only those given; raises ``ParameterError``."""
-    from engine.parameters import parse_assignments, resolve
+    """The settings of ``--set`` over those of ``--preset``, which needs ``--game`` too; only those given, checked.
 
-    overrides = parse_assignments(arguments.assignments)
-    resolve(overrides, "--set", getattr(arguments, "game", None))
-    return overrides
+    Raises ``UserError`` for a game, a preset, a name or a value that is wrong.
+    """
+    from engine.parameters import parse_assignments, resolve
+    from engine.presets import load_preset
+
+    own = parse_assignments(arguments.assignments)
+    game = game_of(arguments).name if hasattr(arguments, "game") else None
+    resolve(own, "--set", game)
+    if arguments.preset is None or game is None:
+        return own
+    return load_preset(arguments.preset, game) | own
 
 
 def add_position_arguments(parser: argparse.ArgumentParser) -> None:

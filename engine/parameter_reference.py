@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import textwrap
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.games import game_named
-from engine.parameters import Parameter, Value, format_value
+from engine.games import GAMES, game_named
+from engine.parameters import Parameter, Value, format_value, parameters_of
 
 SOURCES = {
     "EE": "ElephantEye, chapter 8 (2005); EE 8.2 and 8.3 are its sections",
@@ -69,8 +69,8 @@ def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:
 def as_markdown(rows: Sequence[Parameter], game: str) -> str:
     """A Markdown table with a row for each parameter and a column for each property, and the list of sources."""
     titles = (
-        "Parameter", "Default", "Legal", "Tuning", "Scale", "Unit", "Games", "Needs", "Sound", "Option", "Meaning",
-        "Source", "Measured",
+        "Parameter", "Default", "Legal", "Tuning", "Scale", "Unit", "Games", "Needs", "Sound", "Option", "Aliases",
+        "Meaning", "Source", "Measured",
     )  # fmt: skip
     table = [titles, ("---",) * len(titles)]
     for row in rows:
@@ -78,7 +78,7 @@ def as_markdown(rows: Sequence[Parameter], game: str) -> str:
             f"`{row.name}`", format_value(row.default), _values(row.kind, row.legal), _values(row.kind, row.tuning),
             row.scale if row.kind == "integer" and row.tuning else "", unit_in(game, row),
             ", ".join(row.games) or "all", _need(row), "yes" if row.sound else "no", row.protocol_name,
-            _sentence(row.doc), row.source, measurements(game).get(row.name, ""),
+            ", ".join(row.aliases), _sentence(row.doc), row.source, measurements(game).get(row.name, ""),
         ))  # fmt: skip
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in table]
     lines += ["", *(f"- [{mark}] {meaning}" for mark, meaning in SOURCES.items())]
@@ -90,6 +90,7 @@ def as_data(rows: Sequence[Parameter], game: str) -> list[dict[str, Any]]:
     return [
         {
             "name": row.name,
+            "aliases": list(row.aliases),
             "kind": row.kind,
             "default": row.default,
             "legal": list(row.legal),
@@ -110,6 +111,70 @@ def as_data(rows: Sequence[Parameter], game: str) -> list[dict[str, Any]]:
     ]
 
 
+KIND_NAMES = {"switch": "switch", "integer": "whole number", "choice": "choice", "weights": "file of weights"}
+
+
+def in_full(names: Sequence[str], games: Sequence[str], width: int) -> str:
+    """Everything about some parameters, one after the other, in lines of at most ``width`` columns.
+
+    ``games`` are those to tell of; what differs from one to another is followed by the game in brackets. Each
+    parameter must apply to one of them at least.
+    """
+    return "\n".join(_one_in_full(_rows_by_game(name, games), width) for name in names)
+
+
+def in_full_as_data(names: Sequence[str], games: Sequence[str]) -> list[dict[str, Any]]:
+    """The same as plain data: the columns of ``as_data`` for the first game, and what may differ, by game."""
+    found = []
+    for name in names:
+        rows = _rows_by_game(name, games)
+        first = next(iter(rows))
+        found.append(as_data([rows[first]], first)[0] | {
+            "defaults": {game: row.default for game, row in rows.items()},
+            "units": {game: unit_in(game, row) for game, row in rows.items()},
+            "measurements": {game: measurements(game).get(name) for game in rows},
+        })  # fmt: skip
+    return found
+
+
+def _rows_by_game(name: str, games: Sequence[str]) -> dict[str, Parameter]:
+    """The parameter as it is in each of the games that it applies to."""
+    return {game: row for game in games for row in parameters_of(game) if row.name == name}
+
+
+def _one_in_full(rows: Mapping[str, Parameter], width: int) -> str:
+    row = next(iter(rows.values()))
+
+    def told(text: Callable[[Parameter, str], str]) -> str:
+        texts = {game: text(own, game) for game, own in rows.items()}
+        if len(set(texts.values())) == 1:
+            return next(iter(texts.values()))
+        return "; ".join(f"{one} ({game})" for game, one in texts.items() if one)
+
+    tuning = "" if not row.tuning else told(lambda own, game: _values(own.kind, own.tuning))
+    facts = {
+        "aliases": ", ".join(row.aliases),
+        "option": row.protocol_name,
+        "kind": KIND_NAMES[row.kind],
+        "games": ", ".join(row.games or GAMES),
+        "default": told(lambda own, game: format_value(own.default)),
+        "legal": told(lambda own, game: _values(own.kind, own.legal)),
+        "tuning": f"{tuning} (log)" if tuning and row.kind == "integer" and row.scale == "log" else tuning,
+        "unit": told(lambda own, game: unit_in(game, own)),
+        "needs": told(lambda own, game: _need(own)),
+        "sound": "yes" if row.sound else "no",
+        "meaning": _sentence(row.doc),
+        "source": _sentence(row.source),
+        "measured": told(lambda own, game: measurements(game).get(own.name, "")),
+    }
+    title_width = max(map(len, facts))
+    lines = [row.name]
+    for title, fact in facts.items():
+        head = f"{_INDENT}{title:<{title_width}}  "
+        lines += textwrap.wrap(fact or "-", width, initial_indent=head, subsequent_indent=" " * len(head))
+    return "\n".join(lines) + "\n"
+
+
 def _legal(row: Parameter, game: str) -> str:
     return f"{_values(row.kind, row.legal)} {unit_in(game, row)}".strip()
 
@@ -124,6 +189,8 @@ def _details(row: Parameter, game: str) -> str:
         parts.append(f"Only in {', '.join(row.games)}.")
     if row.sound:
         parts.append("Sound.")
+    if row.aliases:
+        parts.append(f"Also called {', '.join(row.aliases)}.")
     parts.append(f"Option {row.protocol_name}. {_sentence(row.source)}")
     if row.name in measurements(game):
         parts.append(f"Measured: {_sentence(measurements(game)[row.name])}")

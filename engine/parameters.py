@@ -2,7 +2,8 @@
 
 Everything that knows about parameters is derived from ``PARAMETERS``: the record the kernels read, the checking of
 configurations, the command line, tuning dimensions, ablation rows and the printed reference (``elolab parameters``).
-Adding a parameter is one row here and its use in the search.
+Adding a parameter is one row here and its use in the search. A row is found under its name and its aliases in any
+spelling; everything that is stored bears its name alone.
 
 Sources: [EE] ElephantEye, chapter 8 (2005); [AW] aspiration windows (Moreland); [FN] null move in practice (fenon,
 2006); [XQ] XQWizard Light 0.3 (2008); [OT] Othello, iterative deepening (2021); [3.31] the released ElephantEye 3.31;
@@ -55,6 +56,8 @@ class Parameter:
     source: str
     default_by_game: tuple[tuple[str, Value], ...] = ()
     """Defaults in games where ``default`` would be wrong, whether or not the parameter can be set there."""
+    aliases: tuple[str, ...] = ()
+    """What the texts and other engines call it, in their spelling, if unit and meaning are the same."""
 
     def default_for(self, game: str | None) -> Value:
         """The default in a game; ``None`` stands for any game without one of its own."""
@@ -152,11 +155,14 @@ def _row(
     games: tuple[str, ...] = (),
     depends_on: tuple[str, tuple[Value, ...]] | None = None,
     sound: bool,
+    aliases: tuple[str, ...] = (),
     **by_game: Value,
 ) -> Parameter:
     """A row; further arguments are defaults of single games, ``othello=False``."""
     defaults = tuple(by_game.items())
-    return Parameter(name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, doc, source, defaults)
+    return Parameter(
+        name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, doc, source, defaults, aliases
+    )
 
 
 def _needs(name: str, *values: Value) -> tuple[str, tuple[Value, ...]]:
@@ -170,15 +176,17 @@ PARAMETERS: tuple[Parameter, ...] = (
     # Search drivers
     _choice("algorithm", "pvs", ("alphabeta", "pvs", "mtdf"),
             "plain alpha-beta, principal variation search (null windows after the first move), or MTD(f): null windows "
-            "only, closing in on the value", "[XQ][OT] alphabeta; [AW] note pvs; [OT] mtdf", sound=True),
+            "only, closing in on the value", "[XQ][OT] alphabeta; [AW] note pvs; [OT] mtdf", sound=True,
+            aliases=("search_algorithm",)),
     _choice("mtdf_guess", "last", ("last", "two_back", "zero"),
             "first guess of MTD(f): the last iteration's value, that of two iterations ago (same parity), or 0; the "
-            "first iteration starts from 0", "[OT] last", sound=True, depends_on=_needs("algorithm", "mtdf")),
+            "first iteration starts from 0", "[OT] last", sound=True, depends_on=_needs("algorithm", "mtdf"),
+            aliases=("firstguess",)),
     _switch("fail_soft", True,
             "return the value found instead of the bound it passed (mates are returned as found either way)",
             "[FN]; [XQ] is fail-hard", sound=True),
     _switch("iterative_deepening", True, "deepen step by step; off searches straight to the depth limit", "[XQ][OT]",
-            sound=True),
+            sound=True, aliases=("IDS",)),
     _integer("min_depth", 1, (1, 64), (), "plies",
              "first iteration; no clock ends it, a node limit or a stop does", "[OT] 4; [XQ] 1", sound=True,
              depends_on=_needs("iterative_deepening")),
@@ -191,7 +199,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             "the alternation that naive can fall into", "[AW]", sound=True, depends_on=_needs("iterative_deepening")),
     _integer("aspiration_window", 53, (1, 5000), (10, 400), "centipawns",
              "half-width of the aspiration window (the text's valWINDOW: half a pawn)", "[AW]", scale="log", sound=True,
-             depends_on=_needs("aspiration", "full", "one_sided", "gradual", "naive_half", "naive"), othello=94),
+             depends_on=_needs("aspiration", "full", "one_sided", "gradual", "naive_half", "naive"), othello=94,
+             aliases=("valWINDOW", "window_size")),
     _integer("aspiration_growth", 2000, (1100, 10000), (1200, 5000), "permille",
              "factor by which gradual widens the half-width at each failure", "[ours]", scale="log", sound=True,
              depends_on=_needs("aspiration", "gradual")),
@@ -199,7 +208,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             sound=True, depends_on=_needs("iterative_deepening"), games=_XIANGQI),
     _switch("unique_move_check", False,
             "after an iteration search the root again without its best move; if every other move is proven to lose, "
-            "play at once", "[EE 8.3]", depends_on=_needs("iterative_deepening"), games=_XIANGQI),
+            "play at once", "[EE 8.3]", depends_on=_needs("iterative_deepening"), games=_XIANGQI,
+            aliases=("SearchUnique",)),
     _choice("root_order", "best_first", ("best_first", "as_nodes"),
             "order of the root's moves: each new best move goes to the front and the others stay as they are, or they "
             "are sorted anew at each search of the root as in every other node, by the table's move, captures, killers "
@@ -215,7 +225,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             depends_on=_needs("algorithm", "pvs")),
     # Quiescence
     _switch("quiescence", True, "search captures (all replies in check) below depth 0; off returns the static value",
-            "[ours]; off in [XQ] and [OT]", games=_XIANGQI),
+            "[ours]; off in [XQ] and [OT]", games=_XIANGQI, aliases=("SearchQuiesc", "QSearch", "QuiescenceSearch")),
     _switch("quiescence_see", True, "quiescence skips captures that lose material by static exchange evaluation",
             "[ours]", depends_on=_needs("quiescence"), games=_XIANGQI),
     _integer("quiescence_check_plies", 0, (0, 64), (0, 8), "plies",
@@ -223,16 +233,17 @@ PARAMETERS: tuple[Parameter, ...] = (
              depends_on=_needs("quiescence"), games=_XIANGQI),
     _integer("delta_margin", 187, (0, 3000), (0, 600), "centipawns",
              "quiescence skips captures that even with this margin cannot raise the score to alpha; 0 is off", "[ours]",
-             depends_on=_needs("quiescence"), games=_XIANGQI),
+             depends_on=_needs("quiescence"), games=_XIANGQI, aliases=("DeltaPruningMargin",)),
     # Null move
     _switch("null_move", True, "prune where even skipping the turn keeps the score above beta", "[FN][EE]",
-            othello=False),
+            othello=False, aliases=("NullMovePruning", "UseNullMove", "NMP")),
     _integer("null_depth", 3, (2, 8), (2, 5), "plies",
-             "whole depth subtracted for the null search, the skipped ply included: depth - null_depth",
-             "[FN] 3 or 4; ElephantEye's NULL_DEPTH 2 is 3 here", depends_on=_needs("null_move")),
+             "whole depth subtracted for the null search, the skipped ply included: depth - null_depth (ElephantEye's "
+             "NULL_DEPTH 2 is 3 here)", "[FN] 3 or 4; [EE] 3", depends_on=_needs("null_move"),
+             aliases=("NULL_DEPTH",)),
     _integer("null_min_depth", 3, (1, 20), (1, 6), "plies",
              "least depth at which a null move is tried: pruning directly above the leaves is dangerous", "[FN] 2",
-             depends_on=_needs("null_move"), othello=2),
+             depends_on=_needs("null_move"), othello=2, aliases=("NMPMinDepth",)),
     _switch("null_not_in_check", True,
             "no null move in check; off wastes a node on it each time, for the general would be taken",
             "[FN] condition 3", depends_on=_needs("null_move"), games=_XIANGQI),
@@ -265,7 +276,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             "always does", "[FN] on; [3.31] off", depends_on=_needs("null_move")),
     _choice("null_verify", "off", ("off", "always", "unless_safe"),
             "after a null cutoff search the same side at depth - null_depth + 1 and believe it only if that fails high "
-            "too; unless_safe skips this above null_safe_material", "[FN][EE]", depends_on=_needs("null_move")),
+            "too; unless_safe skips this above null_safe_material", "[FN][EE]", depends_on=_needs("null_move"),
+            aliases=("NullVerification", "VerifiedNullMove")),
     _integer("null_verify_min_depth", 0, (0, 30), (0, 10), "plies",
              "least depth of a null cutoff that is verified; 0 stands for null_depth, below which the verification "
              "would itself be quiescence", "[FN] null_depth",
@@ -285,7 +297,7 @@ PARAMETERS: tuple[Parameter, ...] = (
              "own material (the general not counted) above which unless_safe trusts a null cutoff",
              "[EE]; [3.31] 400 in its unit", depends_on=_needs("null_verify", "unless_safe"), games=_XIANGQI),
     # Reductions and extensions
-    _switch("late_move_reductions", True, "search late quiet moves at reduced depth first", "[ours]"),
+    _switch("late_move_reductions", True, "search late quiet moves at reduced depth first", "[ours]", aliases=("LMR",)),
     _integer("lmr_min_depth", 3, (2, 20), (2, 6), "plies", "least depth at which moves are reduced", "[ours]",
              depends_on=_needs("late_move_reductions"), othello=2),
     _integer("lmr_min_moves", 4, (1, 40), (1, 10), "moves", "moves searched in full before reductions start", "[ours]",
@@ -296,18 +308,21 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("lmr_divisor", 192, (50, 1000), (120, 400), "hundredths", "divisor of the logarithmic part", "[ours]",
              depends_on=_needs("late_move_reductions"), othello=132),
     _switch("check_extension", True, "search one ply deeper when the side to move is in check", "[ours]",
-            games=_XIANGQI),
-    _switch("single_reply_extension", False, "search one ply deeper when there is only one legal move", "[ours]"),
+            games=_XIANGQI, aliases=("CheckExtensions",)),
+    _switch("single_reply_extension", False, "search one ply deeper when there is only one legal move", "[ours]",
+            aliases=("OneReplyExtension",)),
     _integer("singular_depth", 0, (0, 30), (0, 12), "plies",
              "least depth at which a table move that all others are far behind is searched one ply deeper; 0 is off",
-             "[ours], after Deep Blue"),
+             "[ours], after Deep Blue", aliases=("SingularExtensionDepth",)),
     _integer("singular_margin", 6, (0, 200), (1, 30), "centipawns a ply",
              "how far behind the others must be, times the depth", "[ours]",
              depends_on=_needs("singular_depth", *range(1, 31))),
     _integer("reverse_futility_depth", 6, (0, 20), (0, 8), "plies",
-             "deepest node at which a static evaluation far above beta is believed; 0 is off", "[ours]", othello=0),
+             "deepest node at which a static evaluation far above beta is believed; 0 is off", "[ours]", othello=0,
+             aliases=("RFPDepth", "StaticNullMoveDepth")),
     _integer("reverse_futility_margin", 62, (1, 2000), (40, 400), "centipawns a ply",
-             "how far above beta the evaluation must be, times the depth", "[ours]", scale="log", othello=120),
+             "how far above beta the evaluation must be, times the depth", "[ours]", scale="log", othello=120,
+             aliases=("RFPMargin", "StaticNullMoveMargin")),
     _integer("futility_depth", 4, (0, 20), (0, 6), "plies",
              "deepest node at which quiet moves are skipped when the static evaluation is far below alpha; 0 is off",
              "[ours]", othello=0),
@@ -315,13 +330,15 @@ PARAMETERS: tuple[Parameter, ...] = (
              "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log", othello=150),
     _integer("razoring_depth", 2, (0, 10), (0, 4), "plies",
              "deepest node that goes straight to quiescence when the static evaluation is far below alpha; 0 is off",
-             "[ours]", othello=0),
+             "[ours]", othello=0, aliases=("RazorDepth",)),
     _integer("razoring_margin", 300, (1, 3000), (100, 900), "centipawns a ply",
              "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log"),
     _integer("late_move_pruning_depth", 4, (0, 20), (0, 6), "plies",
-             "deepest node at which late quiet moves are skipped altogether; 0 is off", "[ours]", othello=0),
+             "deepest node at which late quiet moves are skipped altogether; 0 is off", "[ours]", othello=0,
+             aliases=("LMPDepth",)),
     _integer("late_move_pruning_base", 5, (1, 60), (2, 20), "moves",
-             "moves searched at depth 1 before late ones are skipped; depth squared are added", "[ours]", othello=6),
+             "moves searched at depth 1 before late ones are skipped; depth squared are added", "[ours]", othello=6,
+             aliases=("LMPBase",)),
     _switch("pruning_spares_checks", True,
             "moves that give check are not skipped as futile or late (which costs making every such move)", "[ours]",
             games=_XIANGQI),
@@ -337,11 +354,12 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("probcut_margin", 400, (0, 5000), (100, 1500), "centipawns",
              "how far outside the window the shallower value must lie", "[ours]", scale="log", othello=465),
     # Transposition table
-    _integer("hash_mb", 16, (0, 4096), (), "MiB", "size of the transposition table; 0 is none", "[EE]"),
+    _integer("hash_mb", 16, (0, 4096), (), "MiB", "size of the transposition table; 0 is none", "[EE]",
+             aliases=("Hash", "hashsize", "TTSize")),
     _choice("replacement", "two_tier", ("two_tier", "always", "deeper"),
             "which entries of a bucket of two give way: one keeps the deepest of the search and the other the latest "
             "(two_tier), the latest two stay (always), or only what is no deeper or of an earlier move (deeper)",
-            "[ours]"),
+            "[ours]", aliases=("ReplacementScheme",)),
     _switch("hash_exact_depth_only", False,
             "use table entries only of exactly the depth asked for, so that values do not depend on the table",
             "[ours]"),
@@ -350,21 +368,25 @@ PARAMETERS: tuple[Parameter, ...] = (
             depends_on=None, games=_XIANGQI),
     _integer("enhanced_cutoff_depth", 0, (0, 60), (0, 12), "plies",
              "least depth at which, before any move is searched, every child's table entry is asked for a cutoff (in "
-             "the endgame solver too); 0 is off", "[ours], after Plaat's enhanced transposition cutoffs"),
+             "the endgame solver too); 0 is off", "[ours], after Plaat's enhanced transposition cutoffs",
+             aliases=("ETCDepth",)),
     # Move ordering
-    _switch("hash_move", True, "try the table's move first", "[3.31]", sound=True),
-    _integer("killers", 2, (0, 2), (0, 2), "moves", "killer moves kept at each ply", "[3.31] 2", sound=True),
+    _switch("hash_move", True, "try the table's move first", "[3.31]", sound=True, aliases=("mvHash", "TTMove")),
+    _integer("killers", 2, (0, 2), (0, 2), "moves", "killer moves kept at each ply", "[3.31] 2", sound=True,
+             aliases=("mvKillers", "KillerMoves")),
     _choice("capture_order", "see", ("none", "mvv_lva", "see"),
             "captures first by most valuable victim, least valuable attacker; see also puts losing ones last",
             "[3.31]; none in [XQ]", sound=True, games=_XIANGQI),
     _switch("internal_iterative_deepening", False,
             "search open-window nodes deeper than 2 without a table move at half the depth first", "[3.31]",
-            sound=True),
+            sound=True, aliases=("IID",)),
     _integer("internal_iterative_reduction", 0, (0, 20), (0, 8), "plies",
-             "least depth at which a node without a table move is searched one ply less; 0 is off", "[ours]"),
-    _switch("history", True, "order quiet moves by how often they cut", "[XQ 3.4]", sound=True),
+             "least depth at which a node without a table move is searched one ply less; 0 is off", "[ours]",
+             aliases=("IIRDepth",)),
+    _switch("history", True, "order quiet moves by how often they cut", "[XQ 3.4]", sound=True,
+            aliases=("HistoryHeuristic",)),
     _integer("history_weight", 2, (0, 3), (0, 3), "exponent", "bonus is (remaining depth) to this power", "[XQ 3.4] 2",
-             sound=True, depends_on=_needs("history")),
+             sound=True, depends_on=_needs("history"), aliases=("nHistoryTable",)),
     _choice("history_record", "cutoff", ("cutoff", "cutoff_and_pv"),
             "which moves earn the bonus: those that cut, or also the best move of nodes where alpha rose",
             "[XQ 3.4] cutoff_and_pv", sound=True, depends_on=_needs("history")),
@@ -388,7 +410,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[ours]", games=_XIANGQI),
     _weights("evaluation_weights", {"xiangqi": "xiangqi", "othello": "othello"},
              "file of the evaluation's weights (configs/weights), one for each feature and phase of the game; its "
-             "digest becomes part of the setting", "[ours]", depends_on=_needs("evaluation", "full")),
+             "digest becomes part of the setting", "[ours]", depends_on=_needs("evaluation", "full"),
+             aliases=("EvalFile",)),
     # Endgame
     _integer("endgame_empties", 14, (0, 60), (8, 20), "empty squares",
              "from so many empty squares on the game is solved exactly, at the root whatever the depth limit, below it "
@@ -417,7 +440,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("time_divisor", 20, (2, 200), (8, 60), "moves",
              "proper time is increment + remaining / time_divisor: the game is taken to end within so many moves (by "
              "othello only where its end is not known)", "[EE 8.2] 20", scale="log",
-             depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31", "othello")),
+             depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31", "othello"),
+             aliases=("TIME_DIVISOR",)),
     _integer("time_hard_factor", 2401, (1000, 20000), (1000, 6000), "permille",
              "the search is aborted after this much of the proper time", "[EE 8.2] 2", scale="log",
              depends_on=_needs("time_strategy", "elephanteye"), othello=2000),
@@ -449,12 +473,24 @@ PARAMETERS: tuple[Parameter, ...] = (
              "factor of the proper time for a player who thinks on the opponent's time too", "[3.31] 5/4", scale="log",
              depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31")),
     _integer("clock_reserve_ms", 50, (0, 60_000), (), "ms", "never used: kept for what lies outside the search",
-             "[ours]"),
+             "[ours]", aliases=("Move Overhead",)),
     _integer("poll_interval_nodes", 1024, (1, 1_000_000), (), "nodes", "nodes between two looks at clock and stop flag",
              "[EE 8.2]"),
 )  # fmt: skip
 
 BY_NAME: dict[str, Parameter] = {row.name: row for row in PARAMETERS}
+
+_SAYS_NOTHING = str.maketrans("", "", "_- ")
+
+
+def plain_spelling(name: str) -> str:
+    """A name as names are compared: without case, underscores, hyphens and spaces."""
+    return name.lower().translate(_SAYS_NOTHING)
+
+
+_BY_SPELLING: dict[str, Parameter] = {
+    plain_spelling(name): row for row in PARAMETERS for name in (row.name, *row.aliases)
+}
 
 PARAMETERS_DTYPE = np.dtype([(row.name, np.int64) for row in PARAMETERS])
 
@@ -473,13 +509,49 @@ def _row_for(row: Parameter, game: str) -> Parameter:
     return replace(row, default=row.default_for(game), legal=legal, depends_on=needed)
 
 
+def row_named(name: str) -> Parameter | None:
+    """The row of a name or alias in any spelling (``NULL_DEPTH``, ``NullDepth``, ``null-depth``), or ``None``."""
+    return _BY_SPELLING.get(plain_spelling(name))
+
+
+def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
+    """``" (did you mean 'x'?)"`` for the parameter whose name or alias is closest, or an empty text."""
+    rows = PARAMETERS if among is None else [BY_NAME[own] for own in among]
+    words = {plain_spelling(word): row.name for row in rows for word in (row.name, *row.aliases)}
+    near = difflib.get_close_matches(plain_spelling(name), list(words), 1, 0.6)
+    return f" (did you mean {words[near[0]]!r}?)" if near else ""
+
+
 def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Parameter:
-    """The row of that name; raises ``ParameterError`` with the nearest right name if there is none."""
-    if name in BY_NAME:
-        return BY_NAME[name]
-    near = difflib.get_close_matches(name, list(among or BY_NAME), 1, 0.4)
-    hint = f" (did you mean {near[0]!r}?)" if near else " (elolab parameters lists them)"
+    """The row of a name or alias in any spelling.
+
+    Raises ``ParameterError`` with the nearest right name, of those ``among`` which it should be, if there is none.
+    """
+    row = row_named(name)
+    if row is not None:
+        return row
+    hint = nearest_name(name, among) or " (elolab parameters lists them)"
     raise ParameterError(f"{where + ': ' if where else ''}unknown parameter {name!r}{hint}")
+
+
+def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None = None) -> dict[str, Parameter]:
+    """The row of each name, by the name as given; raises ``ParameterError`` if two of them are of the same row."""
+    among = None if among is None else tuple(among)
+    rows: dict[str, Parameter] = {}
+    for name in names:
+        row = find(name, where, among)
+        for other in rows:
+            if rows[other] is row and other != name:
+                raise ParameterError(
+                    f"{where + ': ' if where else ''}{other} and {name} are the same parameter, {row.name}; give one"
+                )
+        rows[name] = row
+    return rows
+
+
+def by_own_names(settings: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    """Settings under the parameters' own names, unchecked; raises ``ParameterError`` like ``find_all``."""
+    return {row.name: settings[name] for name, row in find_all(settings, where).items()}
 
 
 def resolve(overrides: Mapping[str, object], where: str = "", game: str | None = None) -> dict[str, Value]:
@@ -490,8 +562,9 @@ def resolve(overrides: Mapping[str, object], where: str = "", game: str | None =
     """
     rows = PARAMETERS if game is None else parameters_of(game)
     values: dict[str, Value] = {row.name: row.default for row in rows}
+    overrides = by_own_names(overrides, where)
     for name, value in overrides.items():
-        row = find(name, where)
+        row = BY_NAME[name]
         if game is not None and row.games and game not in row.games:
             raise ParameterError(f"{where + ': ' if where else ''}{name} does not apply to {game}")
         values[name] = (row if game is None else _row_for(row, game)).check(value, where)
@@ -503,13 +576,13 @@ def resolve(overrides: Mapping[str, object], where: str = "", game: str | None =
 
 def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[str, Value]:
     """Read ``name=value`` words of a command line into checked overrides."""
-    overrides: dict[str, Value] = {}
+    given: dict[str, str] = {}
     for word in assignments:
         name, equals, value = word.partition("=")
         if not equals:
             raise ParameterError(f"{where} {word!r}: expected name=value")
-        overrides[name.strip()] = find(name.strip(), where).check(value.strip(), where)
-    return overrides
+        given[name.strip()] = value.strip()
+    return {name: BY_NAME[name].check(value, where) for name, value in by_own_names(given, where).items()}
 
 
 def to_record(values: Mapping[str, Value]) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from engine.configuration import ConfigurationError, Table, find_config, read_toml
-from engine.parameters import resolve
+from engine.parameters import by_own_names, resolve
 
 
 def preset_name(name_or_path: str) -> str:
@@ -15,7 +15,7 @@ def preset_name(name_or_path: str) -> str:
 
 
 def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dict[str, Any]:
-    """The overrides of a preset for a game: the section of that name in ``configs/engines/NAME.toml``.
+    """The overrides of a preset for a game: the section of that name in ``configs/engines/NAME.toml``, by own names.
 
     Raises ``UserError`` if there is no such preset or section, or if a parameter or value is wrong.
     """
@@ -26,6 +26,6 @@ def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dic
     table.text("description", "none")
     if game not in table:
         raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
-    overrides = table.mapping(game)
+    overrides = by_own_names(table.mapping(game), f"{path}: [{game}]")
     resolve(overrides, f"{path}: [{game}]", game)
     return overrides

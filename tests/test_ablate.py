@@ -162,6 +162,17 @@ def test_the_shipped_ablation_asks_what_it_should() -> None:
         ({"leave_one_out": [{"features": ["null_depth"]}]}, ["null_depth cannot be left out", "[[values]]"]),
         ({"leave_one_out": [{"features": ["null_in_pv"]}]}, ["null_in_pv is off in the base", "[[values]]"]),
         ({"leave_one_out": [{"features": []}]}, ["features", "a list"]),
+        (
+            {"leave_one_out": [{"features": ["quiescence", "QSearch"]}]},
+            ["features", "quiescence and QSearch are the same parameter, quiescence"],
+        ),
+        (
+            {"factorial": [{"factors": {"NULL_DEPTH": [2, 3], "null_depth": [3, 4]}}]},
+            ["factors", "NULL_DEPTH and null_depth are the same parameter"],
+        ),
+        ({"comparisons": [{"variant": {"Hash": 1, "hash_mb": 2}}]}, ["variant", "Hash and hash_mb are the same"]),
+        ({"values": [{"parameter": "tempo", "values": [3], "set": {"Hash": 1, "TTSize": 2}}]},
+         ["set", "Hash and TTSize"]),
         ({"leave_one_out": [{"features": ["history", "history"]}]}, ["two comparisons", "'without history'"]),
         ({"values": [{"parameter": "null_depth", "values": [3]}]}, ["null_depth 3", "with itself"]),
         ({"values": [{"parameter": "null_depth", "values": [9]}]}, ["null_depth = 9", "from 2 to 8"]),
@@ -423,6 +434,26 @@ def test_factorials_are_read_and_share_their_matches() -> None:
     assert len(model.comparisons) == 4
     for comparison in model.comparisons:
         assert len(comparison.differences) == 1
+
+
+def test_aliases_are_kept_under_the_own_names() -> None:
+    def asked(window: str, depth: str, iid: str, history: str, lmr: str, tempo: str) -> AblationSpec:
+        return read(
+            leave_one_out=[{"features": [lmr], "set": {window: 20}}],
+            add_one_in=[{"features": [lmr], "set": {tempo: 1}}],
+            values=[{"parameter": depth, "values": [4]}],
+            comparisons=[{"variant": {iid: True, history: 1}, "reference": {history: 3}}],
+            factorial=[{"factors": {window: [20, 40], depth: [2, 3]}}],
+            interactions=[{"features": [lmr, "history"]}],
+            set={tempo: 3},
+        )
+
+    texts = asked("valWINDOW", "NULL_DEPTH", "IID", "nHistoryTable", "LMR", "TEMPO")
+    own = asked("aspiration_window", "null_depth", "internal_iterative_deepening", "history_weight",
+                "late_move_reductions", "tempo")  # fmt: skip
+    assert texts == own
+    assert texts.content() == own.content()
+    assert "null_depth 4 against 3" in [comparison.label for comparison in texts.comparisons]
 
 
 def test_larger_factorials_are_judged_by_their_effects() -> None:

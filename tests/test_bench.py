@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import elolab
 from engine import bench
-from engine.parameters import BY_NAME, PARAMETERS, Value
+from engine.parameters import BY_NAME, PARAMETERS, Value, format_value
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 import signature_mutations
@@ -77,6 +80,25 @@ def test_the_signature_is_the_one_on_record(golden: Callable[[str, str], None]) 
         nodes[search.game, search.variant] = nodes.get((search.game, search.variant), 0) + search.nodes
     rows = [f"{game} {variant}: {count}" for (game, variant), count in nodes.items()]
     golden("bench.txt", "\n".join([*rows, f"Bench: {bench.signature(found)}", ""]))
+
+
+def test_given_settings_are_searched_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    def benched(*words: str) -> dict[str, Any]:
+        assert elolab.main(["bench", "--json", *words]) == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    plain = [search.nodes for search in bench.searches_of("xiangqi", "plain")]
+    settings = [f"{name}={format_value(value)}" for name, value in bench.VARIANTS["plain"].items()]
+    found = benched("--set", *settings)
+    assert [search["nodes"] for search in found["searches"]] == plain
+    assert found["bench"] == sum(plain)
+    assert list(found["nodes_per_second"]) == ["xiangqi"]
+    assert found["nodes_per_second"]["xiangqi"] > 0
+    small = benched("--preset", "othello-mtdf", "--game", "othello", "--set", "hash=1")
+    assert {search["game"] for search in small["searches"]} == {"othello"}
+    assert elolab.main(["bench", "--preset", "fenon", "--game", "othello"]) == 2
+    assert "no section [othello]" in capsys.readouterr().err
 
 
 @pytest.mark.slow

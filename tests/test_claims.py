@@ -259,6 +259,7 @@ def test_a_claim_stands_and_falls_with_its_measures() -> None:
         (("id = \"C20\"", "id = \"C1\""), ["two claims are called 'C1'"]),
         (("aspiration = \"full\" }, reference", "asspiration = \"full\" }, reference"), ["C1", "'aspiration'"]),
         (("variant = { hash_mb = 1 }", "variant = { endgame_parity = false }"), ["endgame_parity", "xiangqi"]),
+        (("variant = { hash_mb = 1 }", "variant = { hash_mb = 1, Hash = 2 }"), ["C1", "hash_mb and Hash are the same"]),
         (("reference = { hash_mb = 0 }", "reference = { hash_mb = 1 }"), ["C1: measure 2", "with itself"]),
         (("of = \"growth\"", "of = \"grow\""), ["of = 'grow'", "'growth'"]),
         (("expect = \"less\"", "expect = \"better\""), ["C1: measure 1", "expect = 'better'", "'less'"]),
@@ -278,6 +279,21 @@ def test_mistakes_are_refused_in_one_line(change: tuple[str, str], words: list[s
         load_claims(path, "quick")
     assert "\n" not in str(raised.value)
     assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+def test_aliases_are_kept_under_the_own_names(tmp_path: Path) -> None:
+    path = write_claims(tmp_path)
+    own = load_claims(path, "quick")
+    others = {"hash_mb": "Hash", "stop_on_mate": "StopOnMate", "time_divisor": "TIME_DIVISOR",
+              "algorithm = \"pvs\"": "SearchAlgorithm = \"pvs\"", "null_verify": "null-verify"}  # fmt: skip
+    text = SMALL
+    for name, other in others.items():
+        assert name in text
+        text = text.replace(name, other)
+    # The common setting is overlaid by one under another name.
+    text = text.replace('set = { aspiration = "off" }', 'set = { aspiration = "off", search-algorithm = "mtdf" }')
+    path.write_text(text, "utf-8")
+    assert load_claims(path, "quick") == own
 
 
 def test_claims_are_picked_by_id(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -296,6 +297,99 @@ def test_settings_may_follow_one_option_or_several() -> None:
     assert overrides_of(arguments) == {"tempo": 7, "null_move": False, "evaluation": "material"}  # type: ignore[arg-type]
 
 
+def overrides(*words: str) -> dict[str, Any]:
+    """The settings of a command that is for one game."""
+    parser = CommandParser(prog="elolab fake")
+    add_game_argument(parser)
+    add_parameter_arguments(parser)
+    return overrides_of(parser.parse_args(words))
+
+
+def test_settings_lie_over_the_preset_under_whatever_name(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("[xiangqi]\nNullDepth = 4\nvalWINDOW = 20\n[othello]\nHash = 1\n")
+    preset = ["--preset", str(tmp_path / "mine.toml")]
+    assert overrides(*preset) == {"null_depth": 4, "aspiration_window": 20}
+    assert overrides(*preset, "--set", "NULL_DEPTH=2", "hash=8") == {
+        "null_depth": 2, "aspiration_window": 20, "hash_mb": 8,
+    }  # fmt: skip
+    assert overrides("--game", "othello", *preset) == {"hash_mb": 1}
+    assert overrides("--set", "nulldepth=2") == {"null_depth": 2}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--preset", "fennon"], "did you mean 'fenon'"),
+        (["--preset", "fenon", "--game", "othello"], r"no section \[othello\]"),
+        (["--preset", "fenon", "--game", "xiangi"], "xiangqi"),
+        (["--set", "endgame_parity=on"], "--set: endgame_parity does not apply to xiangqi"),
+        (["--set", "Hash=1", "hash_mb=1"], "--set: Hash and hash_mb are the same parameter"),
+    ],
+)
+def test_wrong_presets_and_settings_of_another_game_are_refused(words: list[str], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        overrides(*words)
+
+
+WITH_SETTINGS = ("engine", "analyse", "suite", "solve", "bench")
+"""The commands that run the built-in engine under settings of the caller's choice."""
+
+
+@pytest.mark.parametrize("name", COMMAND_NAMES)
+def test_one_spelling_says_which_preset(name: str) -> None:
+    command = elolab.find_command(name)
+    parser = CommandParser(prog=f"elolab {name}")
+    getattr(import_module(command.module), f"configure_{name.replace('-', '_')}")(parser)
+    options = set(parser._option_string_actions)
+    assert not options & {"--engine", "--config", "--configuration"}
+    assert options & {"--preset", "--set"} == ({"--preset", "--set"} if name in WITH_SETTINGS else set())
+
+
+@pytest.mark.parametrize(
+    ("words", "right"),
+    [
+        (["suite", "xiangqi-tactics", "--engine", "fenon"], "--preset"),
+        (["suite", "--engine", "fenon"], "--preset"),
+        (["analyse", "--engine=fenon"], "--preset"),
+        (["analyse", "--perset", "fenon"], "--preset"),
+        (["engine", "--engine", "fenon"], "--preset"),
+        (["bench", "--config", "fenon"], "--preset"),
+        (["solve", "--board", "x", "--option", "hash_mb=1"], "--set"),
+        (["analyse", "--settings", "hash_mb=1"], "--set"),
+    ],
+)
+def test_other_spellings_are_answered_with_the_right_one(
+    words: list[str], right: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert elolab.main(words) == 2
+    error = capsys.readouterr().err
+    assert f"(did you mean {right}?)" in error
+    assert error.count("\n") == 1
+
+
+def test_a_preset_decides_what_is_analysed(capsys: pytest.CaptureFixture[str]) -> None:
+    def nodes(*words: str) -> int:
+        assert elolab.main(["analyse", "--depth", "4", "--json", *words]) == 0
+        return int(json.loads(capsys.readouterr().out)["nodes"])
+
+    assert nodes("--preset", "no-null-move") == nodes("--set", "NullMove=off") != nodes()
+    assert nodes("--preset", "no-null-move", "--set", "null-move=on") == nodes()
+
+
+def test_a_preset_is_solved_with(capsys: pytest.CaptureFixture[str]) -> None:
+    position = game_named("othello").position()
+    while position.text.count("-") > 8:
+        position.push(position.legal_moves()[0])
+    board = position.text
+    found = []
+    for words in ([], ["--preset", "othello-ids", "--set", "hash=1"]):
+        assert elolab.main(["solve", "--board", board, "--json", *words]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0]["score"] == found[1]["score"]
+    assert elolab.main(["solve", "--board", board, "--preset", "fenon"]) == 2
+    assert "no section [othello]" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("word", ["tempo", "tempi=3", "tempo=201", "evaluation=materiel"])
 def test_wrong_settings_are_refused(word: str) -> None:
     with pytest.raises(ParameterError, match="--set"):
@@ -395,6 +489,37 @@ def test_parameters_fit_the_terminal(
     monkeypatch.setenv("COLUMNS", columns)
     assert elolab.main(["parameters"]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= int(columns)
+
+
+def test_parameters_that_are_named_are_shown_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    assert elolab.main(["parameters", "valWINDOW", "endgame-empties", "AspirationWindow"]) == 0
+    shown = capsys.readouterr().out
+    assert [line for line in shown.splitlines() if line[:1].strip()] == ["aspiration_window", "endgame_empties"]
+    assert elolab.main(["parameters", "NULL_DEPTH", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["name"], row["defaults"]) == ("null_depth", {"xiangqi": 3, "othello": 3})
+    assert elolab.main(["parameters", "hash", "--json", "--game", "othello"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["defaults"] == {"othello": 16}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["null_deph"], "unknown parameter 'null_deph' (did you mean 'null_depth'?)"),
+        (["valWINDO"], "unknown parameter 'valWINDO' (did you mean 'aspiration_window'?)"),
+        (["stop_on_mate", "--game", "othello"], "stop_on_mate does not apply to othello, only to xiangqi"),
+        (["tempo", "--game", "xiangi"], "xiangqi"),
+        (["tempo", "--markdown"], "--markdown prints the whole table"),
+    ],
+)
+def test_parameters_that_cannot_be_shown_are_told_in_one_line(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert elolab.main(["parameters", *words]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
+    assert captured.err.count("\n") == 1
 
 
 def test_parameters_of_an_unknown_game_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -251,7 +251,7 @@ def test_a_test_from_a_file_is_the_same_tournament(tmp_path: Path, capsys: pytes
 def test_players_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     numbers = tmp_path / "processes"
     mock = [sys.executable, "-I", "-S", str(ROOT / "tests/mock_engines.py"), "normal", f"file={numbers}"]
-    (tmp_path / "settings.toml").write_text("null_move = false\nhash_mb = 1\n")
+    (tmp_path / "settings.toml").write_text("NullMove = false\nHash = 1\n")
     (tmp_path / "preset.toml").write_text('description = "mine"\n[xiangqi]\nnull_move = false\n')
     (tmp_path / "player.toml").write_text('name = "short"\npreset = "preset"\nset = { tempo = 3 }\nlimit = "depth=1"\n')
     (tmp_path / "mock.toml").write_text(f'protocol = "uci"\ncommand = {json.dumps(mock)}\nlimit = "nodes=30"\n')

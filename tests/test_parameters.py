@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from typing import Any
@@ -11,8 +12,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from arena.spec import PROTOCOL_KEYS
 from engine.games import GAMES
-from engine.parameter_reference import SOURCES, as_data, as_markdown, as_text, measurements
+from engine.parameter_reference import (
+    SOURCES,
+    as_data,
+    as_markdown,
+    as_text,
+    in_full,
+    in_full_as_data,
+    measurements,
+    unit_in,
+)
 from engine.parameters import (
     BY_NAME,
     PARAMETERS,
@@ -20,14 +31,19 @@ from engine.parameters import (
     Parameter,
     ParameterError,
     Value,
+    by_own_names,
     choice_code,
     find,
+    find_all,
     format_value,
     parameters_of,
     parse_assignments,
+    plain_spelling,
     resolve,
     to_record,
 )
+from engine.protocols import ucci, uci
+from engine.protocols.session import Session
 
 ROWS = pytest.mark.parametrize("row", PARAMETERS, ids=lambda row: row.name)
 
@@ -62,6 +78,89 @@ def test_names_are_unique_and_spell_protocol_names_that_differ() -> None:
     assert len(BY_NAME) == len(PARAMETERS)
     assert len({row.protocol_name.lower() for row in PARAMETERS}) == len(PARAMETERS)
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", row.name) for row in PARAMETERS)
+
+
+def words_of(row: Parameter) -> tuple[str, ...]:
+    """The name and the aliases."""
+    return (row.name, *row.aliases)
+
+
+def collisions(rows: tuple[Parameter, ...]) -> list[str]:
+    """Spellings that two rows share."""
+    owners: dict[str, set[str]] = {}
+    for row in rows:
+        for word in words_of(row):
+            owners.setdefault(plain_spelling(word), set()).add(row.name)
+    return [spelling for spelling, names in owners.items() if len(names) > 1]
+
+
+def test_no_two_parameters_answer_to_one_name() -> None:
+    assert collisions(PARAMETERS) == []
+    taken = dataclasses.replace(BY_NAME["tempo"], aliases=("Null-Depth",))
+    assert collisions((taken, BY_NAME["null_depth"])) == ["nulldepth"]
+
+
+def test_no_parameter_answers_to_a_word_that_means_something_else() -> None:
+    """Options that the protocols know before any parameter, those that UCCI ignores, and keys of a player's file."""
+    options = [*ucci.SWITCHES, ucci.THREADS, ucci.NEW_GAME, uci.THREADS, uci.PONDER, uci.LINES, uci.CLEAR, uci.VARIANT]
+    words = {option.name for option in options} | ucci.STANDARD_OPTIONS
+    words |= {key for keys in PROTOCOL_KEYS.values() for key in keys}
+    assert not {plain_spelling(word) for word in words} & {
+        plain_spelling(word) for row in PARAMETERS for word in words_of(row)
+    }
+
+
+@pytest.mark.parametrize("session", [uci.UciSession, ucci.UcciSession])
+def test_what_a_protocol_calls_a_parameter_is_an_alias(session: type[Session]) -> None:
+    for name, other in session.other_names.items():
+        assert other in BY_NAME[name].aliases
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("valWINDOW", "aspiration_window"), ("NULL_DEPTH", "null_depth"), ("nHistoryTable", "history_weight"),
+        ("TIME_DIVISOR", "time_divisor"), ("Hash", "hash_mb"), ("SearchQuiesc", "quiescence"), ("LMR",
+        "late_move_reductions"), ("Move Overhead", "clock_reserve_ms"), ("mvKillers", "killers"),
+    ],
+)  # fmt: skip
+def test_the_names_of_the_texts_and_of_other_engines_are_found(word: str, name: str) -> None:
+    assert word in BY_NAME[name].aliases
+    assert find(word) is BY_NAME[name]
+
+
+@ROWS
+@given(st.data())
+def test_every_name_is_found_in_any_spelling(row: Parameter, data: st.DataObject) -> None:
+    word = data.draw(st.sampled_from(words_of(row)))
+    joined = data.draw(st.sampled_from(["", "_", "-", " "]))
+    change = data.draw(st.sampled_from([str.lower, str.upper, str.title]))
+    assert find(change(word).replace("_", joined)) is row
+    assert find(row.protocol_name) is row
+
+
+def test_settings_are_kept_under_the_own_names() -> None:
+    given_names = {"NULL_DEPTH": 4, "valwindow": 20, "hash": 1}
+    own = {"null_depth": 4, "aspiration_window": 20, "hash_mb": 1}
+    assert list(by_own_names(given_names).items()) == list(own.items())
+    assert resolve(given_names, game="xiangqi") == resolve(own, game="xiangqi")
+    assert parse_assignments(f"{name}={value}" for name, value in given_names.items()) == own
+    assert parse_assignments(["tempo=3", "tempo=4"]) == {"tempo": 4}
+
+
+def test_one_parameter_under_two_names_is_refused_with_both() -> None:
+    said = r"^cup\.toml: NULL_DEPTH and null-depth are the same parameter, null_depth; give one$"
+    for read in (resolve, by_own_names):
+        with pytest.raises(ParameterError, match=said):
+            read({"tempo": 3, "NULL_DEPTH": 3, "null-depth": 3}, "cup.toml")
+    with pytest.raises(ParameterError, match="--set: hash_mb and Hash are the same parameter, hash_mb"):
+        parse_assignments(["hash_mb=3", "Hash=3"])
+    assert list(find_all(["history", "history", "IID"])) == ["history", "IID"]
+
+
+def test_a_value_out_of_range_is_told_by_the_own_name() -> None:
+    with pytest.raises(ParameterError, match=r"^--set: null_depth = 9, expected"):
+        parse_assignments(["NULL_DEPTH=9"])
 
 
 @ROWS
@@ -196,7 +295,13 @@ def test_a_misspelt_choice_names_the_nearest() -> None:
         BY_NAME["evaluation"].check("piece_squares")
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("nul_move", "null_move"), ("killer", "killers"), ("Tempo", "tempo")])
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("nul_move", "null_move"), ("killer", "killers"), ("Tmepo", "tempo"), ("val_windo", "aspiration_window"),
+        ("nHistoryTabel", "history_weight"), ("RazorMargin", "razoring_margin"), ("HSAH", "hash_mb"),
+    ],
+)  # fmt: skip
 def test_a_misspelt_name_names_the_nearest(typed: str, meant: str) -> None:
     message = rf"preset\.toml: unknown parameter '{typed}' \(did you mean '{meant}'\?\)"
     with pytest.raises(ParameterError, match=message):
@@ -237,7 +342,51 @@ def test_the_reference_holds_every_row_in_every_form() -> None:
     for row in PARAMETERS:
         assert re.search(rf"^{row.name} +{re.escape(format_value(row.default))}\b", text, re.MULTILINE)
         assert f"| `{row.name}` | {format_value(row.default)} |" in markdown
+        if row.aliases:
+            called = " ".join(text.split())
+            assert f"Also called {', '.join(row.aliases)}. Option {row.protocol_name}." in called
+            assert f"| {row.protocol_name} | {', '.join(row.aliases)} |" in markdown
+    assert [row["aliases"] for row in data] == [list(row.aliases) for row in PARAMETERS]
     assert json.loads(json.dumps(data)) == data
+
+
+# One parameter in full
+
+
+@ROWS
+def test_in_full_everything_is_told(row: Parameter) -> None:
+    text = in_full([row.name], list(GAMES), 80)
+    assert max(map(len, text.splitlines())) <= 80
+    told = " ".join(text.split())
+    games = row.games or tuple(GAMES)
+    assert told.startswith(f"{row.name} aliases {', '.join(row.aliases) or '-'} option {row.protocol_name} kind ")
+    assert f" games {', '.join(games)} default " in told
+    for game in games:
+        assert format_value(row.default_for(game)) in told.partition(" default ")[2].partition(" legal ")[0]
+        assert unit_in(game, row) in told
+        assert measurements(game).get(row.name, "") in told
+    assert f" sound {'yes' if row.sound else 'no'} meaning {row.doc}" in told
+    assert f" source {row.source}" in told
+
+
+def test_in_full_what_differs_is_told_by_game() -> None:
+    told = " ".join(in_full(["aspiration_window", "null_depth", "evaluation_weights"], list(GAMES), 80).split())
+    assert "default 53 (xiangqi); 94 (othello)" in told
+    assert "unit centipawns (xiangqi); hundredths of a disc (othello)" in told
+    assert "needs evaluation = full (xiangqi)" in told
+    assert "default 3 legal 2 to 8 tuning 2 to 5 unit plies needs null_move = on" in told
+    assert "ElephantEye's NULL_DEPTH 2 is 3 here" in told
+    assert "default 94 legal" in " ".join(in_full(["aspiration_window"], ["othello"], 80).split())
+
+
+def test_in_full_as_data_holds_the_columns_and_what_differs_by_game() -> None:
+    window, empties = in_full_as_data(["aspiration_window", "endgame_empties"], list(GAMES))
+    assert window["defaults"] == {"xiangqi": 53, "othello": 94}
+    assert window["units"] == {"xiangqi": "centipawns", "othello": "hundredths of a disc"}
+    assert window["measurements"]["xiangqi"] == measurements("xiangqi")["aspiration_window"]
+    assert empties["defaults"] == {"othello": 14}
+    (row,) = (row for row in parameters_of("othello") if row.name == "endgame_empties")
+    assert empties.items() >= as_data([row], "othello")[0].items()
 
 
 @given(st.integers(min_value=30, max_value=200))

@@ -83,11 +83,12 @@ def test_the_solution_is_where_fixed_depths_begin_to_agree() -> None:
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert elolab.main(["suite", "xiangqi-tactics", "--limit", "nodes=3000", "--set", "null_move=off", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
+    assert data["preset"] is None
     assert data["solved"] + data["missed"] == data["positions"] == len(data["attempts"]) == 40
     assert data["solved"] == sum(entry["solved"] for entry in data["attempts"]) > 0
     assert all(entry["nodes"] <= 3000 for entry in data["attempts"])
     assert data["nodes_to_depth"][0]["searches"] == 40
-    assert elolab.main(["suite", str(SHIPPED), "--engine", "no-null-move", "--nodes", "3000"]) == 0
+    assert elolab.main(["suite", str(SHIPPED), "--preset", "no-null-move", "--nodes", "3000"]) == 0
     text = capsys.readouterr().out
     assert f"{data['solved']} of 40 solved at nodes=3000, {data['missed']} missed" in text
     assert elolab.main(["suite", "xiangqi-tactic", "--nodes", "10"]) == 2

@@ -444,8 +444,9 @@ def _shuffles(count: int) -> list[tuple[str, tuple[str, str], tuple[str, str]]]:
         position = game.position(text)
         moves = []
         for _ in range(2):
-            quiet = [move for move in position.legal_moves() if game.kernels.is_quiet(position.state, position.code_of(move))]
-            moves.append(choice.choice(quiet or position.legal_moves()))
+            legal = position.legal_moves()
+            quiet = [move for move in legal if game.kernels.is_quiet(position.state, position.code_of(move))]
+            moves.append(choice.choice(quiet or legal))
             position.push(moves[-1])
         try:
             for move in moves:

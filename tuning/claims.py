@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.configuration import ConfigurationError, Table, nearest, read_toml
 from engine.limits import Limits
-from engine.parameters import Value, parameters_of, resolve
+from engine.parameters import Value, by_own_names, resolve
 from tuning.comparisons import MAXIMUM_PAIRS, AblationSpec, ablation_from_mapping
 from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions
 from tuning.suite_measures import SHARES
@@ -287,10 +287,9 @@ def _limit(measure: Table, budget: Budget, key: str, default: str) -> str:
 
 def _comparison(measure: Table, budget: Budget) -> dict[str, Any]:
     """A comparison as an ablation's file would declare it."""
-    common = measure.mapping("set")
     data: dict[str, Any] = {
-        "variant": {**common, **measure.mapping("variant")},
-        "reference": {**common, **measure.mapping("reference")},
+        "variant": _settings(measure, "variant"),
+        "reference": _settings(measure, "reference"),
         "limit": _limit(measure, budget, "limit", "play"),
         "pairs": _pairs(measure, budget),
     }
@@ -319,21 +318,21 @@ def _factorial(measure: Table, budget: Budget) -> dict[str, Any]:
     return data
 
 
+def _settings(measure: Table, side: str) -> dict[str, Any]:
+    """The settings of a side over those that both have in common."""
+    common, own = (by_own_names(measure.mapping(key), f"{measure.where}: {key}") for key in ("set", side))
+    return {**common, **own}
+
+
 def _pairs(measure: Table, budget: Budget) -> int:
     return max(4, round(budget.pairs * measure.number("weight", 0.01, 100, 1)))
 
 
 def _suite_measure(measure: Table, kind: str, conditions: Conditions, budget: Budget) -> Measure:
-    common = measure.mapping("set")
     game, base = conditions.game, conditions.base_values
-    names = [row.name for row in parameters_of(game)]
     sides = []
     for side in ("variant", "reference"):
-        own = {**common, **measure.mapping(side)}
-        for name in own:
-            if name not in names:
-                hint = nearest(name, names)
-                raise ConfigurationError(f"{measure.where}: {side}: {name} is no parameter of {game}{hint}")
+        own = _settings(measure, side)
         sides.append((own, tuple(resolve({**base, **own}, f"{measure.where}: {side}", game).items())))
     if kind in ("nodes", "share_difference") and sides[0][1] == sides[1][1]:
         raise ConfigurationError(f"{measure.where}: compares a set of parameters with itself; change one of the two")

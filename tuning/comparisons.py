@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path, PurePath
@@ -11,7 +11,17 @@ from typing import Any
 from arena.spec import OPENING_PARTS, default_part
 from engine.configuration import ConfigurationError, Table, read_toml
 from engine.limits import Limits
-from engine.parameters import BY_NAME, Parameter, Value, find, format_value, parameters_of, resolve
+from engine.parameters import (
+    BY_NAME,
+    Parameter,
+    Value,
+    by_own_names,
+    find,
+    find_all,
+    format_value,
+    parameters_of,
+    resolve,
+)
 from engine.presets import load_preset, preset_name
 from tuning.conditions import (
     CONDITION_KEYS,
@@ -279,7 +289,8 @@ class _Reader:
             overrides = load_preset(name, self.conditions.game, Path(self.conditions.source).parent)
         except ConfigurationError as error:
             raise ConfigurationError(f"{where}: bare: {error}") from None
-        bare = resolve({**overrides, **table.mapping("set")}, f"{where}: bare", self.conditions.game)
+        own = by_own_names(table.mapping("set"), f"{where}: set")
+        bare = resolve({**overrides, **own}, f"{where}: bare", self.conditions.game)
         for feature in self._features(table):
             parameter, _ = feature_left_out(feature, base, where, self.conditions.game)
             if bare[parameter] == base[parameter]:
@@ -295,7 +306,9 @@ class _Reader:
         features = table.value("features", expected=expected)
         if not isinstance(features, list) or len(features) < least:
             raise table.error("features", expected)
-        return [str(feature) for feature in features]
+        words = [str(feature) for feature in features]
+        rows = find_all(words, f"{table.where}: features", _features_of(self.conditions.game))
+        return [rows[word].name for word in words]
 
     def factorial(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
         """``factors``: two values of each of some parameters; ``fraction``: 1 for all combinations, 2 for half, 4."""
@@ -305,8 +318,9 @@ class _Reader:
         if not 2 <= len(given) <= MOST_FACTORS:
             raise table.error("factors", f"a table of 2 to {MOST_FACTORS} parameters with two values each")
         factors = []
-        for name, levels in given.items():
-            row = _row(name, f"{where}: factors", self.conditions.game)
+        rows = _rows(given, f"{where}: factors", self.conditions.game)
+        for word, levels in given.items():
+            row, name = rows[word], rows[word].name
             if not isinstance(levels, list) or len(levels) != 2:
                 raise ConfigurationError(f"{where}: factors: {name} = {levels!r}, expected a list of two values")
             low, high = (row.check(level, f"{where}: factors") for level in levels)
@@ -365,8 +379,9 @@ class _Reader:
         """``parameter`` and ``values``: each value against ``reference`` (default: the base's)."""
         table = Table(entry, where, VALUES_KEYS)
         base = self._base(table)
-        name = table.text("parameter", expected="a parameter's name")
-        row = _row(name, f"{where}: parameter", self.conditions.game)
+        word = table.text("parameter", expected="a parameter's name")
+        row = _rows([word], f"{where}: parameter", self.conditions.game)[word]
+        name = row.name
         given = table.value("values", expected="a list of values")
         if not isinstance(given, list) or not given:
             raise table.error("values", "a list of values")
@@ -399,8 +414,8 @@ class _Reader:
         sides = []
         for side in ("variant", "reference"):
             own = table.mapping(side)
-            rows = {name: _row(name, f"{where}: {side}", self.conditions.game) for name in own}
-            sides.append(base | {name: rows[name].check(value, f"{where}: {side}") for name, value in own.items()})
+            rows = _rows(own, f"{where}: {side}", self.conditions.game)
+            sides.append(base | {row.name: row.check(own[word], f"{where}: {side}") for word, row in rows.items()})
         variant, reference = sides
         default = f"{describe(self.conditions.differences(variant)) or 'base'} against " + (
             describe(self.conditions.differences(reference)) or "base"
@@ -411,7 +426,7 @@ class _Reader:
         yield self._comparison(label, "comparisons", variant, reference, table)
 
     def _base(self, table: Table) -> dict[str, Value]:
-        own = table.mapping("set")
+        own = by_own_names(table.mapping("set"), f"{table.where}: set")
         resolve(own, f"{table.where}: set", self.conditions.game)
         return self.conditions.base_values | {name: BY_NAME[name].check(value) for name, value in own.items()}
 
@@ -469,7 +484,7 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
 
     Raises ``UserError`` for an unknown feature (nearest name) and for one that the base does not have.
     """
-    names = [row.name for row in parameters_of(game) if row.kind == "switch" or row.name in LEFT_OUT]
+    names = _features_of(game)
     row = find(feature, f"{where}: features", names)
     if row.name not in names:
         raise ConfigurationError(
@@ -484,12 +499,20 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
     return row.name, value
 
 
-def _row(name: str, where: str, game: str) -> Parameter:
-    rows = {row.name: row for row in parameters_of(game)}
-    find(name, where, rows)
-    if name not in rows:
-        raise ConfigurationError(f"{where}: {name} does not apply to {game}")
-    return rows[name]
+def _features_of(game: str) -> list[str]:
+    """The parameters that can be left out."""
+    return [row.name for row in parameters_of(game) if row.kind == "switch" or row.name in LEFT_OUT]
+
+
+def _rows(words: Iterable[str], where: str, game: str) -> dict[str, Parameter]:
+    """The row of each word as it is in the game; raises ``UserError`` for one that is unknown or of another game."""
+    own = {row.name: row for row in parameters_of(game)}
+    found = {}
+    for word, row in find_all(words, where, own).items():
+        if row.name not in own:
+            raise ConfigurationError(f"{where}: {row.name} does not apply to {game}")
+        found[word] = own[row.name]
+    return found
 
 
 def _refuse_repetitions(comparisons: Sequence[Comparison], where: str) -> None:

@@ -13,7 +13,7 @@ from arena.spec import LONGEST_NAME, MAXIMUM_SEED, read_adjudication, read_rules
 from engine.configuration import ConfigurationError, Table
 from engine.errors import UserError
 from engine.limits import GRAMMAR, Limits
-from engine.parameters import BY_NAME, Value, format_value, resolve
+from engine.parameters import BY_NAME, Value, by_own_names, format_value, resolve
 from engine.presets import load_preset, preset_name
 from engine.rules import Adjudication, Rules
 
@@ -105,7 +105,7 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
         overrides = load_preset(base_name, game, Path(table.where).parent)
     except ConfigurationError as error:
         raise ConfigurationError(f"{table.where}: base: {error}") from None
-    own = table.mapping("set")
+    own = by_own_names(table.mapping("set"), f"{table.where}: [set]")
     resolve(own, f"{table.where}: [set]", game)
     values = resolve({**overrides, **own}, table.where, game)
     openings = table.text("openings", game, "an opening suite's name or file")

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.configuration import ConfigurationError, Table
 from engine.limits import Limits
-from engine.parameters import BY_NAME, Parameter, Value, find, parameters_of
+from engine.parameters import BY_NAME, Parameter, Value, find_all, parameters_of
 from tuning.conditions import is_active, why_without_effect
 
 DIMENSION_KEYS = ("low", "high", "step", "scale", "choices")
@@ -120,23 +120,24 @@ def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limit
     Ranges and scales default to the table's tuning columns. Raises ``UserError`` for a parameter that does not exist
     (nearest name), does not apply to the game or has no effect, and for values outside the legal range.
     """
-    given = table.mapping("dimensions")
+    tables = table.mapping("dimensions")
     listed = table.value("parameters", [])
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise table.error("parameters", "a list of parameter names")
-    names = list(dict.fromkeys([*listed, *given]))
-    if not names:
+    if not listed and not tables:
         raise ConfigurationError(
             f"{table.where}: nothing to tune; expected parameters = [names] or tables [dimensions.NAME]"
         )
     applicable = {row.name: row for row in parameters_of(game)}
+    rows = find_all(listed, f"{table.where}: parameters", applicable)
+    words = {row.name: word for word, row in find_all(tables, f"{table.where}: [dimensions]", applicable).items()}
     dimensions = []
-    for name in names:
-        where = f"{table.where}: [dimensions.{name}]" if name in given else f"{table.where}: parameters"
-        find(name, where, applicable)
+    for name in dict.fromkeys([*(row.name for row in rows.values()), *words]):
+        where = f"{table.where}: [dimensions.{words[name]}]" if name in words else f"{table.where}: parameters"
         if name not in applicable:
             raise ConfigurationError(f"{where}: {name} does not apply to {game}")
-        dimensions.append(_dimension(applicable[name], Table(given.get(name, {}), where, DIMENSION_KEYS)))
+        own = tables[words[name]] if name in words else {}
+        dimensions.append(_dimension(applicable[name], Table(own, where, DIMENSION_KEYS)))
     _refuse_what_has_no_effect(table.where, dimensions, base, limits)
     return Space(tuple(dimensions), tuple(base.items()))
 

@@ -21,6 +21,7 @@ from engine.engine import Clock, SearchResult
 from engine.errors import UserError
 from engine.games.contract import MoveError, Position
 from engine.limits import Limits
+from engine.protocols.options import nearest_option
 from engine.protocols.session import CommandError, Session, Task, one_line
 from engine.protocols.turns import PASS, must_pass, play_in_turn
 
@@ -234,7 +235,7 @@ class GtpSession(Session):
         if not words:
             raise CommandError("syntax error: expected elolab-set NAME VALUE")
         if not self.set_parameter(words[0], " ".join(words[1:])):
-            raise CommandError(f"there is no setting {words[0]!r}")
+            raise CommandError(f"there is no setting {words[0]!r}{nearest_option(words[0], self.game.name)}")
         return ""
 
     def _quit(self, words: Sequence[str]) -> str:

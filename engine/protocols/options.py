@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.errors import UserError
-from engine.parameters import BY_NAME, Parameter, Value, format_value, parameters_of
+from engine.parameters import Parameter, Value, format_value, nearest_name, parameters_of, row_named
 
 
 class OptionError(UserError):
@@ -67,13 +67,12 @@ def parameter_options(game: str, values: Mapping[str, Value], other_names: Mappi
     return [parameter_option(row, values[row.name], other_names.get(row.name, "")) for row in parameters_of(game)]
 
 
-def find_parameter(name: str, game: str, other_names: Mapping[str, str]) -> Parameter | None:
-    """The row of an option's name, in any case, with or without underscores; ``None`` if there is none."""
-    wanted = name.lower().replace("_", "")
-    for parameter, protocol_name in other_names.items():
-        if protocol_name.lower() == wanted:
-            return BY_NAME[parameter]
-    for row in parameters_of(game):
-        if row.protocol_name.lower() == wanted:
-            return row
-    return None
+def find_parameter(name: str, game: str) -> Parameter | None:
+    """The row of an option's name, which may be the parameter's or an alias; ``None`` if the game has none."""
+    row = row_named(name)
+    return row if row is None or not row.games or game in row.games else None
+
+
+def nearest_option(name: str, game: str) -> str:
+    """``" (did you mean 'x'?)"`` for the game's parameter whose name or alias is closest, or an empty text."""
+    return nearest_name(name, [row.name for row in parameters_of(game)])

@@ -81,7 +81,7 @@ class Session(ABC):
     games: tuple[str, ...] = ()
     """The games the protocol can play."""
     other_names: ClassVar[Mapping[str, str]] = {}
-    """What the protocol calls some parameters."""
+    """What the protocol calls some parameters, an alias of each."""
 
     def __init__(
         self,
@@ -365,7 +365,7 @@ class Session(ABC):
 
     def set_parameter(self, name: str, value: str) -> bool:
         """Set the parameter of an option's name; False if there is none. Raises ``UserError`` for a wrong value."""
-        row = find_parameter(name, self.game.name, self.other_names)
+        row = find_parameter(name, self.game.name)
         if row is None:
             return False
         if value == "":

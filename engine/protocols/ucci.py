@@ -24,7 +24,7 @@ from engine.errors import UserError
 from engine.games.contract import MoveError
 from engine.limits import Limits
 from engine.parameters import BY_NAME
-from engine.protocols.options import Option
+from engine.protocols.options import Option, nearest_option
 from engine.protocols.session import (
     CommandError,
     Progress,
@@ -190,7 +190,7 @@ class UcciSession(Session):
         elif name == "hashsize" and value == "0":  # as much as the engine likes
             self.set_parameter(name, str(BY_NAME["hash_mb"].default))
         elif not self.set_parameter(name, value) and name not in STANDARD_OPTIONS:
-            raise CommandError(f"there is no option {words[0]!r}")
+            raise CommandError(f"there is no option {words[0]!r}{nearest_option(name, self.game.name)}")
 
     def _set_position(self, words: Sequence[str]) -> None:
         self._banned = set()

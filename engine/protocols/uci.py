@@ -13,7 +13,7 @@ from engine.engine import Clock, SearchResult
 from engine.errors import UserError
 from engine.limits import Limits
 from engine.parameters import Value
-from engine.protocols.options import Option, OptionError
+from engine.protocols.options import Option, OptionError, nearest_option
 from engine.protocols.session import (
     CommandError,
     Progress,
@@ -160,7 +160,7 @@ class UciSession(Session):
             if value.lower() not in VARIANT.choices:
                 raise OptionError(f"option UCI_Variant = {value!r}, expected xiangqi")
         elif not self.set_parameter(name, value):
-            raise OptionError(f"there is no option {name!r}")
+            raise OptionError(f"there is no option {name!r}{nearest_option(name, self.game.name)}")
 
     def _new_game(self, words: Sequence[str]) -> None:
         self.new_game()
