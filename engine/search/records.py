@@ -80,7 +80,7 @@ SEARCH_DTYPE = np.dtype(
         ("line_depth", np.int64, (MAX_LINES,)),
         ("line_length", np.int64, (MAX_LINES,)),
         ("line_variation", np.int32, (MAX_LINES, MAX_PLY + 2)),
-        # The lines of the last completed iteration, to return to where an iteration that was cut off counts for nothing.
+        # The lines of the last completed iteration, to return to where one that was cut off counts for nothing.
         ("kept_move", np.int64, (MAX_LINES,)),
         ("kept_score", np.int64, (MAX_LINES,)),
         ("kept_depth", np.int64, (MAX_LINES,)),
