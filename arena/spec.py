@@ -13,8 +13,8 @@ from arena.players import EXPECTED_PROTOCOLS, PROTOCOLS, check_player
 from arena.players.gtp import PASSES as GTP_PASSES
 from arena.records import PlayerSpec
 from arena.sequential import MAXIMUM_HYPOTHESIS, SequentialSettings
-from arena.statistics import SPRT_MODELS
 from arena.shipped_specifications import specification_word
+from arena.statistics import SPRT_MODELS
 from engine.configuration import ConfigurationError, Table, find_config, nearest, read_toml
 from engine.errors import UserError
 from engine.instruments import InstrumentSettings
