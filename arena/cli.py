@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.shipped_specifications import add_specification_argument, names_paragraph, specification_of
 from engine.command_line import (
     add_concurrency_argument,
     add_game_argument,
@@ -41,12 +42,12 @@ DEFAULT_SCORING = "nodes=1000"
 
 def configure_tournament(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab tournament``."""
-    parser.add_argument("spec", metavar="SPEC", help="the tournament's TOML file, or the name of a shipped one")
+    add_specification_argument(parser, "tournaments")
     parser.epilog = (
         "Given again, the command plays only the games that the folder lacks: that resumes a\n"
         "tournament after any stop, and extends it after pairs or players were added to SPEC.\n"
         "In DIR, {name} stands for the tournament's name and {identity} for the engine's."
-    )
+    ) + names_paragraph("tournaments")
     add_playing_arguments(parser)
 
 
@@ -100,9 +101,8 @@ def _anchor(text: str) -> tuple[str, float]:
 def run_tournament(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament."""
     from arena.spec import load_tournament
-    from engine.configuration import find_config
 
-    return play_and_print(load_tournament(find_config("tournaments", arguments.spec)), arguments)
+    return play_and_print(load_tournament(specification_of(arguments, "tournaments", "tournament")), arguments)
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from arena.players import EXPECTED_PROTOCOLS, PROTOCOLS, check_player
 from arena.players.gtp import PASSES as GTP_PASSES
 from arena.records import PlayerSpec
 from arena.sequential import MAXIMUM_HYPOTHESIS, SequentialSettings
+from arena.shipped_specifications import specification_word
 from arena.statistics import SPRT_MODELS
 from engine.configuration import ConfigurationError, Table, find_config, nearest, read_toml
 from engine.errors import UserError
@@ -107,7 +108,7 @@ class TournamentSpec:
     @property
     def words(self) -> tuple[str, ...]:
         """The command line, after ``elolab``, that plays it."""
-        return self.command or ("tournament", self.source)
+        return self.command or ("tournament", specification_word("tournaments", self.source))
 
     def content(self) -> dict[str, Any]:
         """The whole specification as plain data (JSON); ``from_content`` reads it back."""

@@ -456,7 +456,8 @@ PARAMETERS: tuple[Parameter, ...] = (
              depends_on=_needs("time_strategy", "fixed", "min_time")),
     _choice("time_predict", "off", ("off", "last_ratio", "constant_ratio", "least_squares"),
             "forecast the next iteration's time and do not start it if it cannot end before the hard limit (under the "
-            "strategy othello: before that iteration's own): by the ratio of the last two, a constant ratio, or a line through the logarithms of the last three", "[OT]",
+            "strategy othello: before that iteration's own): by the ratio of the last two, a constant ratio, or a line "
+            "through the logarithms of the last three", "[OT]",
             tuning=("off", "last_ratio", "constant_ratio", "least_squares")),
     _integer("time_predict_ratio", 3000, (1000, 20000), (1500, 8000), "permille",
              "growth from one iteration to the next under constant_ratio", "[ours]", scale="log",

@@ -19,18 +19,22 @@ import pytest
 
 import elolab
 from arena.records import GameRecord, Opening
+from arena.shipped_specifications import specification_word
 from arena.statistics import Pentanomial
 from arena.store import STORE_NAME, Store
+from engine.configuration import available_configs, find_config
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.identity import engine_identity
 from engine.limits import Limits
-from engine.parameters import parameters_of, resolve
+from engine.parameters import BY_NAME, parameters_of, resolve
 from tuning.ablation import Ablated, ablate, prepare_ablation
+from tuning.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
 from tuning.ablation_report import ablation_text
 from tuning.ablation_rows import AblationRow, frame_of, row_of
 from tuning.comparisons import LEFT_OUT, AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
 from tuning.depth_cost import costs_to_depth, node_ratio
+from tuning.levels import level_of
 
 ROOT = Path(__file__).parent.parent
 OPENINGS = """\
@@ -153,6 +157,132 @@ def test_the_shipped_ablation_asks_what_it_should() -> None:
     assert all(comparison.limits.is_reproducible for comparison in spec.comparisons)
 
 
+READY = {
+    "aspiration-windows": (10, 8000),
+    "history-weight": (8, 4000),
+    "null-depth": (5, 4000),
+    "time-divisor": (4, 2400),
+}
+"""The ablations that are asked for by name: their comparisons, and the most games of ten minutes."""
+
+
+@pytest.mark.parametrize("name", READY)
+def test_a_shipped_ablation_is_known_by_name_in_any_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert elolab.main(["ablate", name, "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["comparisons"], plan["games"]) == READY[name]
+    assert plan["folder"] == str(Path("results") / name)
+    spec = load_ablation(find_config("ablations", name))
+    assert all(comparison.limits.is_reproducible for comparison in spec.comparisons)
+    assert all(len(comparison.label) <= 36 for comparison in spec.comparisons)  # what a terminal's table shows
+
+
+def test_a_file_of_the_current_folder_comes_before_a_shipped_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = Path("configs/ablations/null-depth.toml")
+    own.parent.mkdir(parents=True)
+    own.write_text('limit = "nodes=9"\npairs = 20\n[[leave_one_out]]\nfeatures = ["killers"]\n')
+    assert elolab.main(["ablate", "null-depth", "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["games"] == 40
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["ablate", "aspiration-window"], "no ablation specification 'aspiration-window' (did you mean 'aspiration-w"),
+        (["ablate", "null_depth"], "no ablation specification 'null_depth' (did you mean 'null-depth'?)"),
+        (["tournament", "othelo-clock"], "no tournament specification 'othelo-clock' (did you mean 'othello-clock'?)"),
+        (["tune", "clocks"], "no tuning specification 'clocks' (did you mean 'clock'?)"),
+        (["ablate"], "ablate: SPEC is missing: give a TOML file or one of aspiration-windows, "),
+        (["tournament"], "tournament: SPEC is missing: give a TOML file or one of demo, "),
+        (["tune"], "tune: SPEC is missing: give a TOML file or one of clock, "),
+    ],
+)  # fmt: skip
+def test_a_wrong_name_is_answered_in_one_line_with_a_right_one(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert elolab.main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"elolab: {message}")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"), [("ablate", "ablations"), ("tournament", "tournaments"), ("tune", "tuning")]
+)
+def test_the_help_lists_every_name(command: str, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert elolab.main([command, "--help"]) == 0
+    names = capsys.readouterr().out.rpartition("Names that SPEC may be:\n")[2]
+    assert names.replace(",", " ").split() == available_configs(kind)
+
+
+def test_a_report_names_a_shipped_file_and_locates_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shipped = find_config("ablations", "first")
+    assert shipped.is_absolute()
+    assert specification_word("ablations", str(shipped)) == "first"
+    other = tmp_path / "configs" / "ablations" / "first.toml"
+    other.parent.mkdir(parents=True)
+    other.write_text("")
+    assert specification_word("ablations", str(other)) == str(other)
+    assert specification_word("ablations", str(shipped)) == str(shipped)  # by name it would now be the other
+
+
+def test_values_against_what_is_switched_off() -> None:
+    spec = read(values=[{"parameter": "null_depth", "values": [2, 3], "reference": "off", "set": {"null_move": False}}])
+    assert [comparison.label for comparison in spec.comparisons] == [
+        "null_depth 2 against null_move off", "null_depth 3 against null_move off",
+    ]  # fmt: skip
+    for comparison, depth in zip(spec.comparisons, (2, 3), strict=True):
+        assert dict(comparison.reference)["null_move"] is False
+        assert (dict(comparison.variant)["null_move"], dict(comparison.variant)["null_depth"]) == (True, depth)
+
+
+def test_levels_have_the_words_that_the_file_gives_them() -> None:
+    entry = {"parameter": "history_weight", "values": [0, "off"], "reference": 2}
+    names = {"0": "1", "2": "depth²", "off": "none"}
+    spec = read(values=[{**entry, "label": "alone", "names": names}, {**entry, "limit": "depth=2"}])
+    assert [comparison.label for comparison in spec.comparisons] == [
+        "alone: 1 against depth²", "alone: none against depth²",
+        "history_weight 0 against 2", "history off against history_weight 2",
+    ]  # fmt: skip
+
+
+def test_what_is_switched_off_lies_one_step_below_the_values() -> None:
+    row = BY_NAME["null_depth"]
+    levels = [level_of(row, value, {}, "x") for value in (2, "off", 4, 8)]
+    assert level_places(levels, logarithmic=False) == [2, 0, 4, 8]
+    assert level_places(levels, logarithmic=True) == [2, 1, 4, 8]
+    assert level_places(levels[:2], logarithmic=False) == [2, 1]
+
+
+@pytest.mark.parametrize("reference", [3, "off"])
+def test_a_curve_has_a_tick_for_every_level_and_its_diamond_at_the_reference(reference: int | str) -> None:
+    row = BY_NAME["null_depth"]
+    values = [value for value in (2, 3, 4, "off") if value != reference]
+    points = tuple((level_of(row, value, {"4": "four"}, "x"), a_row(elo=9.0, elo_low=1.0)) for value in values)
+    (axes,) = curves_chart([Curve("title", level_of(row, reference, {}, "x"), points)]).axes
+    ticks = {tick.get_text(): place for tick, place in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True)}
+    assert ticks == {"off": 1, "2": 2, "3": 3, "four": 4}
+    (diamond,) = (line for line in axes.lines if line.get_marker() == "D")
+    assert list(diamond.get_xdata()) == [ticks[str(reference)]]
+    (curve,) = (line for line in axes.lines if line.get_marker() == "o")
+    assert list(curve.get_xdata()) == [2, 3, 4]
+
+
+def test_ticks_of_ratios_keep_their_distance_and_one_stays() -> None:
+    fine = [0.7, 0.8, 0.85, 0.95, 1.0, 1.05, 1.1, 1.3]
+    shown = spaced_ticks(fine, 1.15)
+    assert shown == [0.7, 0.85, 1.0, 1.3]
+    assert spaced_ticks(fine, 1.0) == fine
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -178,6 +308,11 @@ def test_the_shipped_ablation_asks_what_it_should() -> None:
         ({"values": [{"parameter": "null_depth", "values": [9]}]}, ["null_depth = 9", "from 2 to 8"]),
         ({"values": [{"parameter": "nuldepth", "values": [4]}]}, ["'nuldepth'", "'null_depth'"]),
         ({"values": [{"parameter": "tempo", "values": ["off"]}]}, ["tempo has no switch"]),
+        ({"values": [{"parameter": "tempo", "values": [3], "reference": "off"}]}, ["reference", "tempo has no switch"]),
+        ({"values": [{"parameter": "null_depth", "values": ["off"], "reference": "off"}]}, ["with itself"]),
+        ({"values": [{"parameter": "null_depth", "values": [2], "names": {"22": "b"}}]}, ["'22'", "did you mean '2'"]),
+        ({"values": [{"parameter": "null_depth", "values": [2], "names": {"2": 2}}]}, ["2 = 2", "characters"]),
+        ({"values": [{"parameter": "null_depth", "values": [2], "label": "x" * 61}]}, ["label", "60 printable"]),
         ({"values": [{"parameter": "time_divisor", "values": [9]}]}, ["time_divisor changes nothing", "nodes=100"]),
         (
             {"values": [{"parameter": "null_depth", "values": [4], "set": {"null_move": False}}]},

@@ -212,7 +212,28 @@ def test_a_point_is_part_of_a_presets_name(given: str) -> None:
 def test_the_literature_tournament_is_all_systems_at_equal_nodes() -> None:
     spec = load_tournament(find_config("tournaments", "literature"))
     assert {player.name for player in spec.players} == {*HISTORICAL, "default"}
-    assert {player.limits for player in spec.players} == {Limits(nodes=2000)}
+    assert {player.limits for player in spec.players} == {Limits(nodes=20_000)}
+
+
+@pytest.mark.parametrize(
+    ("name", "players", "games"), [("literature", 8, 4480), ("literature-othello", 5, 3000), ("othello-clock", 7, 1470)]
+)
+def test_tournaments_of_systems_are_reproducible_and_as_long_as_they_say(name: str, players: int, games: int) -> None:
+    path = find_config("tournaments", name)
+    spec = load_tournament(path)
+    assert len(spec.players) == players
+    assert players * (players - 1) * spec.pairs == games
+    assert f": {games} games in all" in path.read_text("utf-8")
+    assert all(player.limits.is_reproducible for player in spec.players)
+
+
+def test_the_engine_allots_othellos_time_in_four_ways_that_differ_in_nothing_else() -> None:
+    spec = load_tournament(find_config("tournaments", "othello-clock"))
+    assert {player.limits for player in spec.players} == {Limits.parse("clock=1200,node_clock=2000")}
+    ours = [dict(player.parameters) for player in spec.players if player.name.startswith("default")]
+    assert {values.pop("time_strategy") for values in ours} == {"elephanteye", "othello", "share", "fixed"}
+    assert {values.pop("time_fixed_ms") for values in ours} == {1000, 45_000}
+    assert all(values == ours[0] for values in ours)
 
 
 @pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])

@@ -12,6 +12,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tuning.ablation_rows import AblationRow, CellRow
     from tuning.claim_run import MeasureRow
     from tuning.depth_cost import DepthRow
+    from tuning.levels import Level
 
 SAME = SERIES[2]
 """Colour of what was found equivalent."""
@@ -147,20 +149,18 @@ def _groups(rows: Sequence[AblationRow]) -> int:
 
 @dataclass(frozen=True)
 class Curve:
-    """Values along one integer parameter, each against the same reference."""
+    """Levels along one integer parameter, each against the same reference."""
 
-    parameter: str
-    unit: str
-    reference: float
-    """The reference's value, at which the curve is 0."""
-    values: tuple[float, ...]
-    rows: tuple[AblationRow, ...]
+    title: str
+    reference: Level
+    """At which the curve is 0."""
+    points: tuple[tuple[Level, AblationRow], ...]
 
 
 def curves_chart(curves: Sequence[Curve]) -> Figure:
-    """Elo along each parameter, with its 95 % band."""
+    """Elo along each parameter, with its 95 % intervals."""
     columns = min(2, len(curves))
-    figure, grid = empty_figure(0.5 + 2.5 * math.ceil(len(curves) / columns), math.ceil(len(curves) / columns), columns)
+    figure, grid = empty_figure(0.7 + 2.6 * math.ceil(len(curves) / columns), math.ceil(len(curves) / columns), columns)
     for place, axes in enumerate(grid.flat):
         if place >= len(curves):
             axes.set_visible(False)
@@ -172,20 +172,42 @@ def curves_chart(curves: Sequence[Curve]) -> Figure:
 
 
 def _draw_curve(axes: Axes, curve: Curve) -> None:
-    points = [(value, row.elo, row.elo_low, row.elo_high) for value, row in zip(curve.values, curve.rows, strict=True)]
-    points = sorted([*points, (curve.reference, 0.0, 0.0, 0.0)])
-    values, elo, low, high = (np.clip(column, -WIDEST_ELO, None) for column in zip(*points, strict=True))
+    """Values as a line with a band; what is switched off stands apart, on the left of all values."""
+    row = BY_NAME[curve.reference.parameter]
+    levels = [*(level for level, _ in curve.points), curve.reference]
+    found = [*((one.elo, one.elo_low, one.elo_high) for _, one in curve.points), (0.0, 0.0, 0.0)]
+    places = level_places(levels, row.scale == "log")
+    shown = np.column_stack([places, np.clip(found, -WIDEST_ELO, WIDEST_ELO)])
+    is_off = np.array([level.value is None for level in levels])
+    line = shown[~is_off]
+    values, elo, low, high = line[np.argsort(line[:, 0])].T
     axes.axhline(0, color=MUTED, linewidth=0.9)
-    axes.fill_between(values, low, np.clip(high, None, WIDEST_ELO), color=WIN, alpha=0.18, linewidth=0)
-    axes.plot(values, np.clip(elo, None, WIDEST_ELO), "o-", color=WIN, markersize=5, linewidth=1.6)
-    axes.plot([curve.reference], [0], "D", color=GROUND, markeredgecolor=WIN, markersize=7)
-    axes.set_xlabel(f"{curve.parameter}{f' ({curve.unit})' if curve.unit else ''}")
-    if BY_NAME[curve.parameter].scale == "log":
+    axes.fill_between(values, low, high, color=WIN, alpha=0.18, linewidth=0)
+    axes.plot(values, elo, "o-", color=WIN, markersize=5, linewidth=1.6)
+    for place, worth, *interval in shown[is_off]:
+        axes.plot([place, values[0]], [worth, elo[0]], ":", color=WIN, linewidth=1.2)
+        axes.plot([place, place], interval, color=LOSS, linewidth=2.2, solid_capstyle="round")
+        axes.plot([place], [worth], "s", color=LOSS, markersize=5)
+    axes.plot([places[-1]], [0], "D", color=GROUND, markeredgecolor=WIN, markersize=7)
+    axes.set_xlabel(f"{row.name}{f' ({row.unit})' if row.unit else ''}")
+    if row.scale == "log":
         axes.set_xscale("log")
         axes.minorticks_off()
-    axes.set_xticks(list(dict.fromkeys(values)), [f"{value:g}" for value in dict.fromkeys(values)], fontsize=9)
+    axes.set_xticks(places, [level.tick for level in levels], fontsize=9)
+    if curve.title:
+        axes.set_title(curve.title, fontsize=10, loc="left")
     axes.tick_params(labelleft=True)
     axes.grid(axis="y", color=GRID, linewidth=0.8)
+
+
+def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
+    """Where levels lie on the axis: off is one smallest step, or factor, below the least."""
+    values = sorted({float(level.value) for level in levels if level.value is not None})
+    if logarithmic:
+        off = values[0] / min((above / below for below, above in pairwise(values)), default=2.0)
+    else:
+        off = values[0] - min((above - below for below, above in pairwise(values)), default=1.0)
+    return [off if level.value is None else float(level.value) for level in levels]
 
 
 def interactions_chart(squares: Sequence[Sequence[CellRow]]) -> Figure:
@@ -302,8 +324,16 @@ def _mark_ratios(axes: Axes, values: Sequence[float], most_ticks: int = 7) -> No
     axes.set_xscale("log")
     fine = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2)
     ticks = [tick for tick in (fine if high / low < 3 else RATIO_TICKS) if low / 1.1 < tick < high * 1.1]
-    if len(ticks) > most_ticks:
-        ticks = [tick for tick in ticks if tick == 1 or ticks.index(tick) % 2 == ticks.index(1) % 2]
+    ticks = spaced_ticks(ticks, (high / low * 1.08**2) ** (1 / (most_ticks + 1)))
     axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
     axes.minorticks_off()
     axes.set_xlim(low / 1.08, high * 1.08)
+
+
+def spaced_ticks(ticks: Sequence[float], factor: float) -> list[float]:
+    """Of rising ticks around 1, which stays, those that lie apart by at least the factor."""
+    kept = [1.0]
+    for tick in sorted(set(ticks) - {1.0}, key=lambda tick: abs(math.log(tick))):
+        if all(max(tick / other, other / tick) >= factor for other in kept):
+            kept.append(tick)
+    return sorted(kept)

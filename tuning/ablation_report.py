@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tuning.ablation_rows import AblationRow, EffectRow
     from tuning.conditions import Conditions
     from tuning.depth_cost import DepthRow
+    from tuning.levels import Along
 
 Say = Callable[[str, str], str]
 """Picks the text of a report's language: English or Chinese."""
@@ -140,9 +141,11 @@ def _plots(ablated: Ablated, say: Say) -> tuple[Plot, ...]:
                 "curves",
                 say("Along a parameter", "沿一个参数"),
                 say(
-                    "Elo of each value against the reference's value (the diamond, 0 by definition), with the band of "
-                    "the 95 % intervals. A flat band around 0 means that the value hardly matters.",
-                    "各取值相对参照值（菱形，按定义为 0）的 Elo 及 95 % 区间带。带子平贴 0 表示该取值几乎无关紧要。",
+                    "Elo of each value against the reference (the diamond, 0 by definition), with the 95 % intervals. "
+                    "Switched off stands apart, on the left. Intervals around 0 that are short mean that the value "
+                    "hardly matters.",
+                    "各取值相对参照（菱形，按定义为 0）的 Elo 及 95 % 区间。关闭该技术的情形单独画在左边。"
+                    "区间短而包含 0，表示该取值几乎无关紧要。",
                 ) + where,
                 charts.curves_chart(curves),
             )
@@ -182,22 +185,17 @@ def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
 
 def _curves(ablated: Ablated) -> list[charts.Curve]:
     """Of comparisons along one integer parameter with the same reference and limit, at least two values each."""
-    groups: dict[Any, list[tuple[float, float, AblationRow]]] = {}
+    groups: dict[Any, list[tuple[Along, AblationRow]]] = {}
     for comparison, row in zip(ablated.spec.comparisons, ablated.rows, strict=True):
-        if comparison.group != "values" or len(comparison.differences) != 1 or not row.pairs:
-            continue
-        (name,) = comparison.differences
-        if BY_NAME[name].kind == "integer":
-            value, reference = (float(dict(side)[name]) for side in (comparison.variant, comparison.reference))
-            groups.setdefault((name, comparison.reference, comparison.limits), []).append((value, reference, row))
+        along = comparison.along
+        if along is not None and row.pairs and BY_NAME[along.level.parameter].kind == "integer":
+            key = along.curve, along.reference, comparison.reference, comparison.limits
+            groups.setdefault(key, []).append((along, row))
     return [
-        charts.Curve(
-            key[0], BY_NAME[key[0]].unit, points[0][1], tuple(value for value, _, _ in points),
-            tuple(row for _, _, row in points),
-        )
-        for key, points in groups.items()
+        charts.Curve(points[0][0].curve, points[0][0].reference, tuple((along.level, row) for along, row in points))
+        for points in groups.values()
         if len(points) > 1
-    ]  # fmt: skip
+    ]
 
 
 def _effect_blocks(ablated: Ablated, say: Say) -> tuple[Any, ...]:

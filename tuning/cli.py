@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.shipped_specifications import add_specification_argument, names_paragraph, specification_of
 from engine.command_line import (
     UsageError,
     add_concurrency_argument,
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from tuning.spec import TuningSpec
 
 
-def _configure(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.add_argument("spec", metavar="SPEC", help=f"the {what}'s TOML file, or the name of a shipped one")
+def _configure(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
+    add_specification_argument(parser, kind)
+    parser.epilog = epilog + names_paragraph(kind)
     add_output_argument(parser)
     _add_playing_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
@@ -53,22 +55,22 @@ def _add_language_argument(parser: argparse.ArgumentParser) -> None:
 
 def configure_tune(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab tune``."""
-    _configure(parser, "study")
-    parser.epilog = (
+    _configure(
+        parser,
+        "tuning",
         "Given again, the command goes on where it was stopped. A gain that a sequential test on reserved openings "
         "accepts, and a slower match does not contradict, is written as a preset to configs/engines (where there is no "
-        "configs folder, to DIR); if none is, the exit code is 3."
+        "configs folder, to DIR); if none is, the exit code is 3.",
     )
 
 
 def run_tune(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
-    from engine.configuration import find_config
     from tuning.report import repeat_command, tuning_data, tuning_sentence, tuning_text
     from tuning.spec import load_tuning
     from tuning.study import tune
 
-    spec = load_tuning(find_config("tuning", arguments.spec))
+    spec = load_tuning(specification_of(arguments, "tuning", "tune"))
     directory = _folder(arguments.out, spec.name)
     if arguments.dry_run:
         return _describe_tuning(spec, directory, arguments)
@@ -177,24 +179,24 @@ def run_validate(arguments: argparse.Namespace) -> int:
 
 def configure_ablate(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab ablate``."""
-    _configure(parser, "ablation")
-    _add_language_argument(parser)
-    parser.epilog = (
+    _configure(
+        parser,
+        "ablations",
         "Games go in rounds fixed beforehand to the comparisons whose verdict is still open: better, worse, or "
         "equivalent within a margin. Given again, the command plays only what is missing: that resumes an ablation "
-        "after any stop, and extends it after comparisons or pairs were added to SPEC."
+        "after any stop, and extends it after comparisons or pairs were added to SPEC.",
     )
+    _add_language_argument(parser)
 
 
 def run_ablate(arguments: argparse.Namespace) -> int:
     """Run, resume or extend an ablation."""
-    from engine.configuration import find_config
     from tuning.ablation import ablate, prepare_ablation
     from tuning.ablation_report import ablation_data, ablation_text
     from tuning.comparisons import load_ablation
     from tuning.report import repeat_command
 
-    spec = load_ablation(find_config("ablations", arguments.spec))
+    spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
     directory = _folder(arguments.out, spec.name)
     if arguments.dry_run:
         plan = prepare_ablation(spec)

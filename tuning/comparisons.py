@@ -33,6 +33,7 @@ from tuning.conditions import (
     why_without_effect,
 )
 from tuning.factorial import GENERATORS, MOST_FACTORS, Design, Effect, design_of
+from tuning.levels import Along, level_of, read_names, switched_on
 from tuning.verdicts import ERROR_RATE, MARGIN_ELO, Rule, least_pairs, looks_of, pairs_to_decide
 
 ABLATION_KEYS = (
@@ -41,7 +42,7 @@ ABLATION_KEYS = (
 )  # fmt: skip
 LEAVE_ONE_OUT_KEYS = ("features", "set", "limit", "pairs")
 ADD_ONE_IN_KEYS = ("features", "bare", "set", "limit", "pairs")
-VALUES_KEYS = ("parameter", "values", "reference", "set", "limit", "pairs")
+VALUES_KEYS = ("label", "parameter", "values", "reference", "names", "set", "limit", "pairs")
 COMPARISON_KEYS = ("label", "variant", "reference", "limit", "reference_limit", "ponder", "pairs")
 FACTORIAL_KEYS = ("label", "factors", "fraction", "set", "limit", "pairs")
 INTERACTIONS_KEYS = ("features", "set", "limit", "pairs")
@@ -52,8 +53,6 @@ MAXIMUM_ROUNDS = 100
 BARE = "plain-alpha-beta"
 """The preset to which features are added one at a time, unless another is named."""
 LONGEST_LABEL = 60
-OFF = "off"
-"""Among the values of a parameter: what the parameter depends on is switched off."""
 
 LEFT_OUT: dict[str, Value] = {
     "algorithm": "alphabeta",
@@ -90,6 +89,8 @@ class Comparison:
     """Whether it gets a verdict of its own, and is not only a part of a factorial's effects."""
     beyond_margin: bool = False
     """Whether only a difference larger than the margin counts as one."""
+    along: Along | None = None
+    """Where it lies on a curve along a parameter, if it is one of several values of it."""
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -376,7 +377,11 @@ class _Reader:
         return Factorial(label, group, tuple(factors), tuple(places), design)
 
     def values(self, entry: object, where: str) -> Iterator[Comparison]:
-        """``parameter`` and ``values``: each value against ``reference`` (default: the base's)."""
+        """``parameter`` and ``values``: each value against ``reference`` (default: the base's).
+
+        ``"off"`` switches off what the parameter depends on. ``names`` are words for values, and ``label``
+        stands in every comparison's label for the parameter's name.
+        """
         table = Table(entry, where, VALUES_KEYS)
         base = self._base(table)
         word = table.text("parameter", expected="a parameter's name")
@@ -385,23 +390,17 @@ class _Reader:
         given = table.value("values", expected="a list of values")
         if not isinstance(given, list) or not given:
             raise table.error("values", "a list of values")
-        reference = base | {name: row.check(table.value("reference", base[name]), f"{where}: reference")}
+        chosen = table.value("reference", base[name])
+        names = read_names(table.mapping("names"), [*given, chosen], where)
+        curve = _label(table, "")
+        other = level_of(row, chosen, names, f"{where}: reference")
         for value in given:
-            if value == OFF and OFF not in row.legal and row.kind != "switch":
-                yield self._switched_off(row, base, reference, table)
-                continue
-            variant = base | {name: row.check(value, f"{where}: values")}
-            label = f"{name} {format_value(variant[name])} against {format_value(reference[name])}"
-            yield self._comparison(label, "values", variant, reference, table)
-
-    def _switched_off(
-        self, row: Parameter, base: dict[str, Value], reference: dict[str, Value], table: Table
-    ) -> Comparison:
-        parent = row.depends_on[0] if row.depends_on is not None else None
-        if parent is None or BY_NAME[parent].kind != "switch":
-            raise ConfigurationError(f"{table.where}: values: {row.name} has no switch that could be off")
-        label = f"{parent} off against {row.name} {format_value(reference[row.name])}"
-        return self._comparison(label, "values", base | {parent: False}, reference, table)
+            level = level_of(row, value, names, f"{where}: values")
+            against = other.full if level.value is None and not curve else other.short
+            label = f"{curve}: {level.short} against {against}" if curve else f"{level.full} against {against}"
+            variant, reference = switched_on(base, level, other), switched_on(base, other, level)
+            comparison = self._comparison(shortened(label, LONGEST_LABEL), "values", variant, reference, table)
+            yield replace(comparison, along=Along(curve, level, other))
 
     def comparison(self, entry: object, where: str) -> Iterator[Comparison]:
         """``label``, ``variant`` and ``reference``: two tables of settings laid over the base.
@@ -420,9 +419,7 @@ class _Reader:
         default = f"{describe(self.conditions.differences(variant)) or 'base'} against " + (
             describe(self.conditions.differences(reference)) or "base"
         )
-        label = table.text("label", default[:LONGEST_LABEL])
-        if len(label) > LONGEST_LABEL or not label.isprintable():
-            raise table.error("label", f"at most {LONGEST_LABEL} printable characters")
+        label = _label(table, default[:LONGEST_LABEL])
         yield self._comparison(label, "comparisons", variant, reference, table)
 
     def _base(self, table: Table) -> dict[str, Value]:
@@ -456,6 +453,13 @@ class _Reader:
             name, reason = next(iter(reasons.items()))
             raise ConfigurationError(f"{where}: {name} changes nothing: {reason}")
         return comparison
+
+
+def _label(table: Table, default: str) -> str:
+    label: str = table.text("label", default)
+    if len(label) > LONGEST_LABEL or not label.isprintable():
+        raise table.error("label", f"at most {LONGEST_LABEL} printable characters")
+    return label
 
 
 def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[int], reference: Sequence[int]) -> str:

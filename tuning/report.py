@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.files import replace_file
 from arena.report import Plot
+from arena.shipped_specifications import specification_word
 from arena.standings import clipped, percent_text, signed
 from engine.parameters import BY_NAME, format_value
 from engine.rules import Adjudication, Rules
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from tuning.validate import Verdict
 
 TEXT_WIDTH = 80
+SPECIFICATIONS = {"tune": "tuning", "ablate": "ablations"}
+"""The commands and the kinds of configuration files that they are given."""
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -402,4 +405,5 @@ def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str
 
 def repeat_command(command: str, conditions: Conditions, directory: Path) -> str:
     """The command that goes on with a run; with another folder it plays the same games again."""
-    return shlex.join(["elolab", command, conditions.source, "--out", str(directory)])
+    source = specification_word(SPECIFICATIONS[command], conditions.source)
+    return shlex.join(["elolab", command, source, "--out", str(directory)])
