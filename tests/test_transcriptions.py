@@ -325,12 +325,7 @@ EVERY_NODE: Overrides = (("poll_interval_nodes", 1),)
     "overrides",
     [
         EVERY_NODE,
-        pytest.param(
-            (),
-            marks=pytest.mark.xfail(
-                strict=True, reason="a deadline that moved forward is noticed up to poll_interval_nodes late"
-            ),
-        ),
+        (),
     ],
     ids=["every_node", "as_shipped"],
 )

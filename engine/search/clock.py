@@ -195,6 +195,8 @@ def allot_iteration(search, parameters, depth, left):
         return
     moves = max((left - depth + 2) // 2, 1) if left < ENDLESS else parameters.time_divisor
     search.hard_ns = min(search.most_ns, (search.remaining_ns - counted_ns(search)) // moves)
+    # The next look was planned for the deadline before.
+    search.countdown = 0
 
 
 @jit
