@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from arena.instruments import Instruments
 from arena.records import GameRecord, PlayerSpec
 from arena.sequential import SequentialRun
+from arena.shipped_specifications import specification_word
 from arena.spec import TournamentSpec
 from arena.standings import Tables, percent_text, rating_reference, signed
 from arena.stats import verdict_sentence
@@ -218,7 +219,7 @@ def facts_of(contents: Contents) -> list[tuple[str, str]]:
             f"the first move is worth {elo_text(advantage)} ± {interval_text(error)} Elo from these openings",
         ),
         ("Engine identity", ", ".join(_identities(contents)) or "no games"),
-        *([] if contents.runs else [("Specification", contents.spec.source)]),
+        *([] if contents.runs else [("Specification", specification_word("tournaments", contents.spec.source))]),
     ]
 
 

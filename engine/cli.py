@@ -436,13 +436,13 @@ def run_bench(arguments: argparse.Namespace) -> int:
             }
         )
         return 0
-    settings = "these settings" if is_given else "the default settings"
+    settings = "with these settings" if is_given else "with the default settings"
     for game in games:
         found = [result for result in results if result.game == game]
         searching, solving = (speed(found, solves=solves, variant=timed) for solves in (False, True))
-        parts = [] if searching is None else [f"{searching:.0f} nodes per CPU second with {settings}"]
+        parts = [] if searching is None else [f"{searching:.0f}"]
         parts += [] if solving is None else [f"{solving:.0f} where it solves the game"]
-        print(f"{game}: {'; '.join(parts)}")
+        print(f"{game}: nodes per CPU second {settings}: {'; '.join(parts)}")
     print(f"Bench: {signature(results)}")
     return 0
 

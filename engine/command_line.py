@@ -153,7 +153,7 @@ def add_parameter_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def overrides_of(arguments: argparse.Namespace) -> dict[str, Value]:
-    """The settings of ``--set`` over those of ``--preset``, which needs ``--game`` too; only those given, checked.
+    """The settings of ``--set`` over those of ``--preset``, in the game of ``--game``; only those given, checked.
 
     Raises ``UserError`` for a game, a preset, a name or a value that is wrong.
     """
@@ -161,9 +161,9 @@ def overrides_of(arguments: argparse.Namespace) -> dict[str, Value]:
     from engine.presets import load_preset
 
     own = parse_assignments(arguments.assignments)
-    game = game_of(arguments).name if hasattr(arguments, "game") else None
+    game = game_of(arguments).name
     resolve(own, "--set", game)
-    if arguments.preset is None or game is None:
+    if arguments.preset is None:
         return own
     return load_preset(arguments.preset, game) | own
 

@@ -111,7 +111,7 @@ def as_data(rows: Sequence[Parameter], game: str) -> list[dict[str, Any]]:
     ]
 
 
-KIND_NAMES = {"switch": "switch", "integer": "whole number", "choice": "choice", "weights": "file of weights"}
+PARAMETER_KINDS = {"switch": "switch", "integer": "whole number", "choice": "choice", "weights": "file of weights"}
 
 
 def in_full(names: Sequence[str], games: Sequence[str], width: int) -> str:
@@ -155,7 +155,7 @@ def _one_in_full(rows: Mapping[str, Parameter], width: int) -> str:
     facts = {
         "aliases": ", ".join(row.aliases),
         "option": row.protocol_name,
-        "kind": KIND_NAMES[row.kind],
+        "kind": PARAMETER_KINDS[row.kind],
         "games": ", ".join(row.games or GAMES),
         "default": told(lambda own, game: format_value(own.default)),
         "legal": told(lambda own, game: _values(own.kind, own.legal)),

@@ -57,7 +57,10 @@ class Parameter:
     default_by_game: tuple[tuple[str, Value], ...] = ()
     """Defaults in games where ``default`` would be wrong, whether or not the parameter can be set there."""
     aliases: tuple[str, ...] = ()
-    """What the texts and other engines call it, in their spelling, if unit and meaning are the same."""
+    """What the texts and other engines call it, in their spelling, if unit and meaning are the same.
+
+    One exception, as its row says: ``NULL_DEPTH`` is fenon's, which counts the skipped ply; ElephantEye's is one less.
+    """
 
     def default_for(self, game: str | None) -> Value:
         """The default in a game; ``None`` stands for any game without one of its own."""
@@ -217,7 +220,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             sound=True),
     _switch("keep_partial_iteration", True,
             "an iteration that a limit or a stop cut off may change the move by what it has already proven better; off "
-            "plays the move of the last completed iteration", "[EE 8.2]; [OT] off"),
+            "plays the move of the last completed iteration (unless the soft limit ends the search at a new result)",
+            "[EE 8.2]; [OT] off"),
     _switch("spare_open_windows", True,
             "nodes with an open window, the main line of principal variation search, are spared table cutoffs and "
             "pruning; off treats them like the others, as under plain alpha-beta, where nearly every window is open, "
@@ -272,8 +276,9 @@ PARAMETERS: tuple[Parameter, ...] = (
              "[EE] instead of condition 1; [3.31] 200 in its unit, 900 here", depends_on=_needs("null_move"),
              games=_XIANGQI),
     _switch("null_in_pv", False,
-            "also try null moves in nodes of the principal variation; plain alpha-beta cannot tell them apart and "
-            "always does", "[FN] on; [3.31] off", depends_on=_needs("null_move")),
+            "also try null moves in nodes of the principal variation; plain alpha-beta, and principal variation search "
+            "without spare_open_windows, do not tell them apart and always do",
+            "[FN] on; [3.31] off", depends_on=_needs("null_move")),
     _choice("null_verify", "off", ("off", "always", "unless_safe"),
             "after a null cutoff search the same side at depth - null_depth + 1 and believe it only if that fails high "
             "too; unless_safe skips this above null_safe_material", "[FN][EE]", depends_on=_needs("null_move"),

@@ -293,8 +293,8 @@ def test_wrong_limits_of_one_search(words: list[str], message: str) -> None:
 
 
 def test_settings_may_follow_one_option_or_several() -> None:
-    arguments = parsed(add_parameter_arguments, "--set", "tempo=7", "null_move=off", "--set", "evaluation=material")
-    assert overrides_of(arguments) == {"tempo": 7, "null_move": False, "evaluation": "material"}  # type: ignore[arg-type]
+    found = overrides("--set", "tempo=7", "null_move=off", "--set", "evaluation=material")
+    assert found == {"tempo": 7, "null_move": False, "evaluation": "material"}
 
 
 def overrides(*words: str) -> dict[str, Any]:
@@ -393,7 +393,7 @@ def test_a_preset_is_solved_with(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("word", ["tempo", "tempi=3", "tempo=201", "evaluation=materiel"])
 def test_wrong_settings_are_refused(word: str) -> None:
     with pytest.raises(ParameterError, match="--set"):
-        overrides_of(parsed(add_parameter_arguments, "--set", word))  # type: ignore[arg-type]
+        overrides("--set", word)
 
 
 @pytest.mark.parametrize(

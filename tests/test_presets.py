@@ -216,7 +216,7 @@ def test_the_literature_tournament_is_all_systems_at_equal_nodes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "players", "games"), [("literature", 8, 4480), ("literature-othello", 5, 3000), ("othello-clock", 7, 1470)]
+    ("name", "players", "games"), [("literature", 8, 2240), ("literature-othello", 4, 1200), ("othello-clock", 7, 1470)]
 )
 def test_tournaments_of_systems_are_reproducible_and_as_long_as_they_say(name: str, players: int, games: int) -> None:
     path = find_config("tournaments", name)

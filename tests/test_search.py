@@ -497,11 +497,12 @@ def test_rule_9_game_numbers_can_run_out() -> None:
 # --- Several lines and restricted moves -----------------------------------------------------------------------------
 
 
-def test_lines_are_those_of_searches_restricted_to_each_move() -> None:
+@pytest.mark.parametrize("order", ["best_first", "as_nodes"])
+def test_lines_are_those_of_searches_restricted_to_each_move(order: str) -> None:
     for fen in sample(5, 11):
         position = GAME.position(fen)
         moves = position.legal_moves()
-        settings = {**SOUND, "stop_on_mate": False}
+        settings = {**SOUND, "stop_on_mate": False, "root_order": order}
         alone = {
             move: Engine("xiangqi", settings).search(position, Limits(depth=3), search_moves=[move]).score
             for move in moves

@@ -10,6 +10,7 @@ from typing import Any
 
 from arena.files import replace_file
 from arena.records import PlayerSpec
+from arena.shipped_specifications import specification_word
 from arena.statistics import (
     Estimate,
     Pentanomial,
@@ -181,9 +182,10 @@ def _heading(text: str) -> str:
 
 def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
     """The TOML: every setting that differs from the engine's defaults, and what validated it, with which ``engine``."""
+    source = specification_word("tuning", spec.conditions.source)
     gain = "{:+.1f} Elo [{:+.1f}, {:+.1f}]".format(verdict.elo, *verdict.interval)
     lines = [
-        f"# Written by elolab tune {spec.conditions.source} (study {spec.name!r}), whose next run replaces it.",
+        f"# Written by elolab tune {source} (study {spec.name!r}), whose next run replaces it.",
         f"# Against {spec.base_name}: {gain} over {verdict.counts.pairs} pairs",
         f"# on openings never tuned on, {verdict.limits}, {spec.conditions.openings}, seed {spec.conditions.seed}, "
         f"engine {engine}.",

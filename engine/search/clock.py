@@ -159,7 +159,10 @@ def forecast_ns(search, parameters):
 
 @jit
 def next_iteration_fits(search, parameters):
-    """Whether the next iteration is expected to end before this move's hard limit; true where nothing is forecast."""
+    """Whether the next iteration is expected to end before the hard limit; true where nothing is forecast.
+
+    ``allot_iteration`` must have set the limit for that iteration.
+    """
     if parameters.time_predict == _PREDICT_OFF or search.clock == CLOCK_OFF or search.hard_ns >= NO_LIMIT:
         return True
     if awaits_ponder_hit(search):
@@ -194,7 +197,10 @@ def allot_iteration(search, parameters, depth, left):
     if parameters.time_strategy != _OTHELLO or search.remaining_ns < 0:
         return
     moves = max((left - depth + 2) // 2, 1) if left < ENDLESS else parameters.time_divisor
-    search.hard_ns = min(search.most_ns, (search.remaining_ns - counted_ns(search)) // moves)
+    # Until the ponder hit nothing has been used.
+    nothing_used = awaits_ponder_hit(search) and parameters.ponder_elapsed == _FROM_HIT
+    used_ns = np.int64(0) if nothing_used else counted_ns(search)
+    search.hard_ns = min(search.most_ns, (search.remaining_ns - used_ns) // moves)
     # The next look was planned for the deadline before.
     search.countdown = 0
 
@@ -205,6 +211,7 @@ def start_clock(search):
     search.start_ns = thread_cpu_ns() if search.clock == CLOCK_CPU else monotonic_ns()
     search.nodes = 0
     search.stopped = 0
+    search.stopped_at_result = 0
     search.clock_armed = 0
     search.countdown = 0
     search.uncounted_ns = 0

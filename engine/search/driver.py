@@ -52,9 +52,9 @@ from engine.search.records import (
     ENDED_BY_SINGLE_MOVE,
     ENDED_BY_UNIQUE_MOVE,
     ENDED_WITHOUT_MOVES,
+    MAX_LINES,
     NO_LIMIT,
     RUNNING,
-    STOPPED_BY_SOFT_LIMIT,
 )
 from engine.search.reports import report_line
 from engine.search.table import EXACT, LOWER_BOUND, SEARCH_NUMBERS, UPPER_BOUND, entry_move, probe, store
@@ -125,6 +125,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                 if search.soft_at_root != 0 and line == 0 and (value < beta or parameters.algorithm == _MTDF):
                     stop_if_soft_limit_passed(search)
                     if search.stopped != 0:
+                        search.stopped_at_result = 1
                         return np.int64(0)
                 if value >= beta:
                     reward_cutoff(state, search, parameters, move, depth, np.int64(0))
@@ -153,30 +154,6 @@ def _copy_line(search, source, target):
     search.line_length[target] = search.line_length[source]
     for index in range(search.line_length[source]):
         search.line_variation[target, index] = search.line_variation[source, index]
-
-
-@jit
-def _keep_lines(search, lines):
-    """Remember the lines of a completed iteration."""
-    for line in range(lines):
-        search.kept_move[line] = search.line_move[line]
-        search.kept_score[line] = search.line_score[line]
-        search.kept_depth[line] = search.line_depth[line]
-        search.kept_length[line] = search.line_length[line]
-        for index in range(search.line_length[line]):
-            search.kept_variation[line, index] = search.line_variation[line, index]
-
-
-@jit
-def _return_to_kept_lines(search, lines):
-    """Forget what an iteration that was cut off has found."""
-    for line in range(lines):
-        search.line_move[line] = search.kept_move[line]
-        search.line_score[line] = search.kept_score[line]
-        search.line_depth[line] = search.kept_depth[line]
-        search.line_length[line] = search.kept_length[line]
-        for index in range(search.kept_length[line]):
-            search.line_variation[line, index] = search.kept_variation[line, index]
 
 
 @jit
@@ -392,16 +369,17 @@ def _iterate(state, search, lists, parameters):
             else:
                 value = _search_window(state, search, lists, parameters, np.int64(depth), previous)
             if search.stopped != 0:
-                # The soft limit ends an iteration at a new result, which is no cutting off.
-                if parameters.keep_partial_iteration == 0 and search.stopped != STOPPED_BY_SOFT_LIMIT:
-                    if search.depth > 0:
-                        _return_to_kept_lines(search, lines)
+                # To end at a new result is no cutting off.
+                if parameters.keep_partial_iteration == 0 and search.stopped_at_result == 0 and search.depth > 0:
+                    for other in range(lines):
+                        _copy_line(search, MAX_LINES + other, other)
                 return RUNNING
             search.line_score[line] = value
             report_line(search, line, depth)
         search.depth = depth
         if parameters.keep_partial_iteration == 0:
-            _keep_lines(search, lines)
+            for line in range(lines):
+                _copy_line(search, line, MAX_LINES + line)
         note_iteration_end(search, depth)
         if search.clock_armed == 0:
             arm_clock(search)

@@ -231,8 +231,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         return bounded(parameters, static_value(state, parameters, alpha, beta), alpha, beta)
 
     # Step 4. The transposition table. Nodes of the principal variation are searched unless a mate is proven; plain
-    # alpha-beta has no such nodes to tell apart, for nearly all of its windows are open. A stored null cutoff says
-    # nothing where no null move may be tried.
+    # alpha-beta has no such nodes to tell apart, for nearly all of its windows are open, and principal variation search
+    # is told by spare_open_windows not to. A stored null cutoff says nothing where no null move may be tried.
     principal = beta - alpha > 1 and parameters.algorithm != ALPHABETA and parameters.spare_open_windows != 0
     barred = null_move_barred(search, parameters, role)
     entry = probe(search, state.key)

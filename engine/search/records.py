@@ -37,6 +37,7 @@ SEARCH_DTYPE = np.dtype(
         ("nodes", np.int64),  # moves made in the main and the quiescence search; null moves not counted
         ("countdown", np.int64),  # nodes until the next look at limits, clock and stop flag
         ("stopped", np.int64),
+        ("stopped_at_result", np.int64),  # whether by the soft limit at a new result of the root
         ("root", np.int64),  # the state's ply at the root
         ("game_number", np.int64),  # tags the table's entries: those of other games do not exist
         ("search_number", np.int64),  # tags them for replacement within a game
@@ -75,17 +76,12 @@ SEARCH_DTYPE = np.dtype(
         ("filter_moves", np.int32, (MAX_MOVES,)),
         # Results: line 0 is the move to play.
         ("lines", np.int64),
-        ("line_move", np.int64, (MAX_LINES,)),
-        ("line_score", np.int64, (MAX_LINES,)),
-        ("line_depth", np.int64, (MAX_LINES,)),
-        ("line_length", np.int64, (MAX_LINES,)),
-        ("line_variation", np.int32, (MAX_LINES, MAX_PLY + 2)),
-        # The lines of the last completed iteration, to return to where one that was cut off counts for nothing.
-        ("kept_move", np.int64, (MAX_LINES,)),
-        ("kept_score", np.int64, (MAX_LINES,)),
-        ("kept_depth", np.int64, (MAX_LINES,)),
-        ("kept_length", np.int64, (MAX_LINES,)),
-        ("kept_variation", np.int32, (MAX_LINES, MAX_PLY + 2)),
+        # From ``MAX_LINES`` on stand those of the last completed iteration, where one that is cut off is thrown away.
+        ("line_move", np.int64, (2 * MAX_LINES,)),
+        ("line_score", np.int64, (2 * MAX_LINES,)),
+        ("line_depth", np.int64, (2 * MAX_LINES,)),
+        ("line_length", np.int64, (2 * MAX_LINES,)),
+        ("line_variation", np.int32, (2 * MAX_LINES, MAX_PLY + 2)),
         ("depth", np.int64),  # last completed iteration
         ("deepest_ply", np.int64),
         ("elapsed_ns", np.int64),
