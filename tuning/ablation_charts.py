@@ -126,7 +126,7 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
             seen += [row.nodes_ratio_low, row.nodes_ratio_high]
         axes.plot([row.nodes_ratio], [place], "s", color=INK, markersize=4)
         seen.append(row.nodes_ratio)
-    _mark_ratios(axes, seen, most_ticks=5)
+    _mark_ratios(axes, seen, most_ticks=3)
     axes.set_xlabel(f"nodes to depth {rows[0].depth}")
     axes.grid(axis="x", color=GRID, linewidth=0.8)
 

@@ -188,6 +188,7 @@ def _claim_section(examined: Examined, result: ClaimResult, say: Say) -> Section
             (
                 (say("Verdict", "判定"), _verdict_text(examined, result, say)),
                 (say("Source", "出处"), f"[{claim.source}], {say(BASES[claim.basis], BASES_ZH[claim.basis])}"),
+                (say("System", "所用系统"), claim.conditions.base_name),
                 (say("Rule", "规则"), say(claim.rule, claim.rule_zh)),
             )
         ),
