@@ -240,3 +240,22 @@ def test_the_engine_allots_othellos_time_in_four_ways_that_differ_in_nothing_els
 def test_the_readme_names_every_system(page: str) -> None:
     text = (Path(__file__).parent.parent / page).read_text("utf-8")
     assert set(re.findall(r"^\| `([\w.-]+)` \|", text, re.MULTILINE)) == {*COMPLETE, *OTHELLO, "default"}
+
+
+def test_a_pawn_in_the_palace_nearly_reaches_a_horse_or_a_cannon() -> None:
+    """[XQ 3.1], in the evaluation of its preset: what a pawn more is worth, by the rank that it has reached."""
+    engine = Engine("xiangqi", load_preset("xqwlight-0.3", "xiangqi"))
+    board = "3k5/9/9/9/9/9/9/9/9/5K3"
+
+    def value(piece: str, square: str) -> int:
+        rows = [list(row.replace("9", "." * 9).replace("5", "." * 5).replace("3", "...")) for row in board.split("/")]
+        rows[9 - int(square[1])]["abcdefghi".index(square[0])] = piece
+        text = "/".join("".join(row) for row in rows)
+        text = re.sub(r"\.+", lambda run: str(len(run[0])), text)
+        position = game_named("xiangqi").position(f"{text} w - - 0 1")
+        return engine.static_score(position) - engine.static_score(game_named("xiangqi").position(f"{board} w - - 0 1"))
+
+    home, crossed, palace = value("P", "e4"), value("P", "e5"), value("P", "e8")
+    horse, cannon = value("N", "e2"), value("C", "e2")
+    assert home < crossed < palace
+    assert 0.9 * horse < palace < horse < cannon
