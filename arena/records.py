@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from engine.instruments import InstrumentSettings
-from engine.limits import Limits
 from engine.rules import Adjudication, Rules
+from engine.search_statistics import SearchStatisticsSettings
+from engine.settings.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,33 @@ class Pairing:
     opening: int
     """Index in the suite."""
     round: int = 0
+    series: str = ""
+    """The part of the run whose schedule ``number`` counts in, such as ``playoff``; most runs have one, without a name.
+
+    The series of a run follow each other in alphabetical order.
+    """
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where the game stands in the whole run."""
+        return self.series, self.number
+
+
+@dataclass(frozen=True)
+class GameConditions:
+    """What all games of a run have in common."""
+
+    game: str
+    rules: Rules
+    adjudication: Adjudication
+    seed: int
+    search_statistics: SearchStatisticsSettings | None = None
+
+    def job(self, pairing: Pairing, first: PlayerSpec, second: PlayerSpec, opening: Opening) -> GameJob:
+        """Everything that decides the game of a pairing."""
+        return GameJob(
+            self.game, self.rules, self.adjudication, pairing, first, second, opening, self.seed, self.search_statistics
+        )
 
 
 @dataclass(frozen=True)
@@ -102,8 +130,10 @@ class GameJob:
     second: PlayerSpec
     opening: Opening
     seed: int
-    instruments: InstrumentSettings | None = None
+    search_statistics: SearchStatisticsSettings | None = None
     """Whether and how built-in players count what they do; no game depends on it."""
+    detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """What the run keeps with the game, beside what the game itself brings."""
 
     @functools.cached_property
     def key(self) -> str:
@@ -120,6 +150,12 @@ class GameJob:
         }
         # The canonical text of all of it, of which most is the players': theirs is made once and not for every game.
         return _digest("{" + ",".join(f'"{name}":{parts[name]}' for name in sorted(parts)) + "}")
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether the game comes out the same every time."""
+        players = (self.first, self.second)
+        return all(player.protocol == "builtin" and player.limits.is_reproducible for player in players)
 
     @property
     def thinks_on_both_sides(self) -> bool:
@@ -161,8 +197,8 @@ class GameRecord:
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
     """What does not fit elsewhere: a fault's description, the end of a dialogue, overruns, pondering."""
-    instruments: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
-    """What each side counted, see ``engine.instruments``; ``None`` for an external player, or where they were off."""
+    search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
+    """What each side counted, see ``engine.search_statistics``; ``None`` for an external player, or where off."""
 
     @property
     def ponder_hits(self) -> frozenset[int]:
@@ -172,13 +208,28 @@ class GameRecord:
     @property
     def score(self) -> float | None:
         """Points of ``first``: 1, 1/2, 0; ``None`` if the game is unfinished."""
-        return {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}.get(self.result)
+        return points_of(self.result)
 
     @functools.cached_property
     def digest(self) -> str:
         """Digest (32 hexadecimal digits) of moves, scores, depths, nodes, result and reason; not of times and dates."""
         moves = [entry[:4] for entry in self.moves]
         return digest_of({"moves": moves, "result": self.result, "reason": self.reason})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a schedule may know of a finished game."""
+
+    key: str
+    pairing: Pairing
+    score: float | None
+    """Points of the first player; ``None`` if the game has no result."""
+
+
+def points_of(result: str) -> float | None:
+    """Points of the player with the first move's colour; ``None`` if the game is unfinished."""
+    return {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}.get(result)
 
 
 def digest_of(data: Any) -> str:
@@ -195,5 +246,10 @@ def _digest(text: str) -> str:
 
 def games_digest(records: Sequence[GameRecord]) -> str:
     """Digest of many games: of their keys and digests in schedule order."""
-    ordered = sorted(records, key=lambda record: record.pairing.number)
+    ordered = sorted(records, key=lambda record: record.pairing.place)
     return digest_of([[record.key, record.digest] for record in ordered])
+
+
+def utc_now() -> str:
+    """Now, in UTC, as ISO 8601 with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,23 +1,21 @@
 """Which games a tournament consists of, and in which order.
 
-A schedule is a pure function (specification, opening order, results so far in schedule order) -> next pairings. The
-results are those of whole batches that it gave before, so that nothing depends on the order in which games end. A
-format without decisions on the way (round robin, gauntlet) gives everything in the first batch and nothing after it; a
-Swiss tournament gives one round a batch. A sequential test decides nothing but where its match ends: it gives every
-pair there can be, and ``games_that_count`` says after how many games it has ended.
+A format is a class here and its line in ``FORMATS``. Its schedule is a pure function (specification, opening order,
+results so far in schedule order) -> next pairings. The results are those of whole batches that it gave before, so that
+nothing depends on the order in which games end. A format without decisions on the way gives everything in the first
+batch and nothing after it. A sequential test decides nothing but where its match ends: it gives every pair there can
+be, and ``games_that_count`` says after how many games it has ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
 
-from arena.openings import Suite, SuitePart
-from arena.records import GameJob, Pairing
+from arena.notation.openings import Suite, SuitePart
+from arena.records import GameJob, Outcome, Pairing
 from arena.sequential import SequentialRun
-from arena.spec import TournamentSpec
+from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 
 
@@ -25,49 +23,71 @@ class ScheduleError(UserError):
     """A tournament that cannot be scheduled; names the file, the key and the remedy."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a schedule may know of a finished game."""
+class Format:
+    """A round robin of any number of players; other formats say in what they differ."""
 
-    key: str
-    pairing: Pairing
-    score: float | None
-    """Points of the first player; ``None`` if the game has no result."""
+    players: int | None = None
+    """How many it is for; ``None`` for any number from two on."""
+    has_rounds = True
+    """Whether the key ``rounds`` has a meaning."""
+    is_sequential = False
+    """Whether a sequential test of player 1 against player 2 ends it, whose settings are in ``[sprt]``."""
+    may_take_all_openings = False
+    """Whether ``pairs`` may be left out, for as many as there are openings."""
+
+    def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
+        """The next batch; an empty one ends the tournament.
+
+        ``order[k]`` is the opening (place in the suite) of pair ``k`` of any pairing of two players. Pair 0 of all
+        pairings comes first, then pair 1, and so on; the two games of a pair are neighbours. A longer tournament
+        begins with the games of the shorter one.
+        """
+        if results:
+            return
+        number = 0
+        pairs_per_round = spec.pairs // spec.rounds
+        for pair in range(spec.pairs):
+            for one, other in combinations(range(len(spec.players)), 2):
+                for first, second in ((one, other), (other, one)):
+                    yield Pairing(number, pair, first, second, order[pair], pair // pairs_per_round)
+                    number += 1
+
+    def max_games(self, spec: TournamentSpec) -> int:
+        """How many games the tournament has at most."""
+        players = len(spec.players)
+        return players * (players - 1) * spec.pairs
+
+    def openings_needed(self, spec: TournamentSpec) -> int:
+        """How many different openings a pairing of two players needs: one a pair."""
+        return spec.pairs
 
 
-class Schedule(Protocol):
-    """The next batch of pairings; an empty one ends the tournament.
+class Match(Format):
+    """Two players."""
 
-    ``order[k]`` is the opening (place in the suite) of pair ``k`` of any pairing.
-    """
-
-    def __call__(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]: ...
+    players = 2
+    has_rounds = False
 
 
-def round_robin(spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-    """Everyone against everyone: pair 0 of all pairings of two players, then pair 1, and so on.
+class SequentialMatch(Match):
+    """Two players, until a test has accepted a hypothesis."""
 
-    The two games of a pair are neighbours. A longer tournament begins with the games of the shorter one.
-    """
-    if results:
-        return
-    number = 0
-    pairs_a_round = spec.pairs // spec.rounds
-    for pair in range(spec.pairs):
-        for one, other in combinations(range(len(spec.players)), 2):
-            for first, second in ((one, other), (other, one)):
-                yield Pairing(number, pair, first, second, order[pair], pair // pairs_a_round)
-                number += 1
+    is_sequential = True
+    may_take_all_openings = True
 
 
-SCHEDULES: dict[str, Schedule] = {"round_robin": round_robin, "match": round_robin, "sprt": round_robin}
-"""A match is a round robin of two players; so is the longest possible match of a sequential test."""
+FORMATS: dict[str, Format] = {"round_robin": Format(), "match": Match(), "sprt": SequentialMatch()}
+DEFAULT_FORMAT = "round_robin"
+
+
+def format_of(spec: TournamentSpec) -> Format:
+    """The tournament's format."""
+    return FORMATS[spec.format]
 
 
 def planned_games(spec: TournamentSpec) -> int:
     """How many games the tournament has at most."""
-    players = len(spec.players)
-    return players * (players - 1) * spec.pairs
+    return format_of(spec).max_games(spec)
 
 
 def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> SequentialRun | None:
@@ -84,17 +104,12 @@ def games_that_count(spec: TournamentSpec, results: Iterable[Outcome]) -> int:
     return planned_games(spec) if run is None or run.stopped_after is None else run.stopped_after
 
 
-def openings_needed(spec: TournamentSpec) -> int:
-    """How many different openings a pairing of two players needs: one a pair."""
-    return spec.pairs
-
-
 def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
     """The opening of each pair. Raises ``ScheduleError`` if a pairing would have to play one twice.
 
     Built-in players at fixed nodes or depth play the same game again from the same opening, which proves nothing.
     """
-    needed = openings_needed(spec)
+    needed = format_of(spec).openings_needed(spec)
     if needed > len(part):
         rounds = f" in {spec.rounds} rounds" if spec.rounds > 1 else ""
         half = "" if part.name == "all" else f"{part.name} half of the "
@@ -108,14 +123,5 @@ def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
 
 def job_of(spec: TournamentSpec, suite: Suite, pairing: Pairing) -> GameJob:
     """Everything that decides the game of a pairing."""
-    return GameJob(
-        game=spec.game,
-        rules=spec.rules,
-        adjudication=spec.adjudication,
-        pairing=pairing,
-        first=spec.players[pairing.first],
-        second=spec.players[pairing.second],
-        opening=suite.openings[pairing.opening],
-        seed=spec.seed,
-        instruments=spec.instruments,
-    )
+    first, second = spec.players[pairing.first], spec.players[pairing.second]
+    return spec.conditions.job(pairing, first, second, suite.openings[pairing.opening])

@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from arena.statistics import (
+from arena.figures.statistics import (
     Array,
     Pentanomial,
     SequentialEstimate,
@@ -23,11 +23,9 @@ from arena.statistics import (
     log_likelihood_ratios,
     sequential_test,
 )
+from arena.records import Outcome
 
-if TYPE_CHECKING:
-    from arena.schedule import Outcome
-
-MAXIMUM_HYPOTHESIS = 200
+MAX_HYPOTHESIS = 200
 """Elo of a hypothesis, either way; far beyond, no distribution of outcomes fulfils it."""
 DECIDED = ("upper accepted", "lower accepted")
 
@@ -111,6 +109,11 @@ class SequentialRun:
         if not self.is_decided:
             return "undecided"
         return "H1 accepted" if self.state.log_likelihood_ratio > 0 else "H0 accepted"
+
+    def words(self, columns: int) -> str:
+        """The log-likelihood ratio and its bounds, for the live line."""
+        test = self.state
+        return f"LLR {test.log_likelihood_ratio:+.2f} [{test.lower_bound:.2f}, {test.upper_bound:+.2f}]"[:columns]
 
     def described(self) -> dict[str, Any]:
         """The state as plain data."""

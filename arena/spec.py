@@ -1,54 +1,52 @@
-"""A tournament as a frozen value, read strictly from TOML."""
+"""Tournaments read strictly from TOML, or from what a command line says."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from arena.figures.statistics import SPRT_MODELS
 from arena.players import EXPECTED_PROTOCOLS, PROTOCOLS, check_player
 from arena.players.gtp import PASSES as GTP_PASSES
 from arena.records import PlayerSpec
-from arena.sequential import MAXIMUM_HYPOTHESIS, SequentialSettings
-from arena.shipped_specifications import specification_word
-from arena.statistics import SPRT_MODELS
-from engine.configuration import ConfigurationError, Table, find_config, nearest, read_toml
+from arena.schedule import DEFAULT_FORMAT, FORMATS
+from arena.sequential import MAX_HYPOTHESIS, SequentialSettings
+from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
-from engine.instruments import InstrumentSettings
-from engine.limits import GRAMMAR, OWN_LEVEL, Limits
-from engine.parameters import by_own_names, resolve
-from engine.presets import load_preset, preset_name
-from engine.rules import MAXIMUM_PLIES, REPETITION_RULES, Adjudication, Rules
+from engine.rules import MAX_PLIES, REPETITION_RULES, Adjudication, Rules
+from engine.search_statistics import SearchStatisticsSettings
+from engine.settings.configuration import ConfigurationError, Table, find_config, nearest, read_toml
+from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
+from engine.settings.parameters import by_own_names, resolve
+from engine.settings.presets import load_preset, preset_name
 
-__all__ = ["TournamentSpec", "find_config", "load_preset", "load_tournament", "spec_from_mapping"]
-
-FORMATS = ("round_robin", "match", "sprt")
-TWO_PLAYER_FORMATS = ("match", "sprt")
 OPENING_PARTS = ("tournament", "validation", "all")
 OPENING_ORDERS = ("random", "sequential")
 
-MAXIMUM_PAIRS = 1_000_000
-MAXIMUM_SEED = 2**63 - 1
-MAXIMUM_SCORE = 30_000
-LONGEST_NAME = 60
-MAXIMUM_INTERVAL = 10**9
-MAXIMUM_RATING = 10_000
+MAX_PAIRS = 1_000_000
+MAX_SEED = 2**63 - 1
+MAX_SCORE = 30_000
+MAX_NAME_LENGTH = 60
+MAX_INTERVAL = 10**9
+MAX_RATING = 10_000
 """Elo of an anchor, either way."""
 ERROR_PROBABILITIES = (0.000001, 0.499999)
 """Least and greatest probability of an error of a sequential test."""
 
 TOURNAMENT_KEYS = (
     "name", "description", "game", "format", "pairs", "rounds", "seed", "limit", "openings", "opening_start",
-    "opening_part", "opening_order", "opening_plies", "ponder", "rules", "adjudication", "instruments",
+    "opening_part", "opening_order", "opening_plies", "ponder", "rules", "adjudication", "search_statistics",
+    "instruments",
     "sprt", "anchors", "players",
 )  # fmt: skip
 RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
 ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies")
 SPRT_KEYS = ("elo0", "elo1", "alpha", "beta", "model", "batch_pairs")
-INSTRUMENT_KEYS = ("null_cutoff_interval", "null_cutoff_nodes")
+SEARCH_STATISTICS_KEYS = ("null_cutoff_interval", "null_cutoff_nodes")
 BUILTIN_KEYS = ("name", "protocol", "limit", "ponder", "preset", "set")
 EXTERNAL_KEYS = (
     "name", "protocol", "limit", "ponder", "command", "directory", "start_timeout", "margin", "watchdog", "restart",
@@ -60,84 +58,6 @@ PROTOCOL_KEYS = {
     "nboard": EXTERNAL_KEYS,
 }
 """What a table [[players]] may hold, by its protocol."""
-
-
-@dataclass(frozen=True)
-class TournamentSpec:
-    """Everything that decides which games a tournament consists of and how they go."""
-
-    name: str
-    game: str
-    format: str
-    players: tuple[PlayerSpec, ...]
-    pairs: int
-    """Colour-swapped pairs of games for each pairing of two players, over all rounds; the most of a sequential test.
-
-    0 (sequential tests only) stands for as many as there are openings.
-    """
-    seed: int
-    openings: str
-    """The opening suite: a shipped name or a file."""
-    opening_start: int
-    """Where in the shuffled suite pair 0 begins."""
-    rules: Rules
-    adjudication: Adjudication
-    source: str
-    """The file it was read from."""
-    rounds: int = 1
-    """Rounds of an n-fold round robin; ``pairs`` is a multiple of it."""
-    opening_part: str = "all"
-    """``tournament`` or ``validation`` (two fixed halves of the suite) or ``all``."""
-    opening_order: str = "random"
-    """``random`` (a permutation by the seed) or ``sequential`` (the order of the file)."""
-    opening_plies: int = 0
-    """Moves to take from each game of a suite in PGN; 0 for all."""
-    instruments: InstrumentSettings | None = None
-    """Whether and how built-in players count what they do; the games do not depend on it."""
-    sprt: SequentialSettings | None = None
-    """The test that ends a match of format ``sprt``."""
-    anchors: tuple[tuple[str, float], ...] = ()
-    """Players whose ratings are given, with their Elo; the others are rated relative to them."""
-    command: tuple[str, ...] = ()
-    """The words after ``elolab`` that describe it, if no file does."""
-
-    def player(self, name: str) -> PlayerSpec:
-        """The player of that name."""
-        return next(player for player in self.players if player.name == name)
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The command line, after ``elolab``, that plays it."""
-        return self.command or ("tournament", specification_word("tournaments", self.source))
-
-    def content(self) -> dict[str, Any]:
-        """The whole specification as plain data (JSON); ``from_content`` reads it back."""
-        return asdict(self)
-
-    @classmethod
-    def from_content(cls, data: Mapping[str, Any]) -> TournamentSpec:
-        """The specification that ``content`` described."""
-        fields = dict(data)
-        fields["players"] = tuple(_player_from_content(player) for player in data["players"])
-        fields["rules"] = Rules(**data["rules"])
-        fields["adjudication"] = Adjudication(**data["adjudication"])
-        if data.get("instruments") is not None:
-            fields["instruments"] = InstrumentSettings(**data["instruments"])
-        if data.get("sprt") is not None:
-            fields["sprt"] = SequentialSettings(**data["sprt"])
-        fields["anchors"] = tuple((name, elo) for name, elo in data.get("anchors", ()))
-        fields["command"] = tuple(data.get("command", ()))
-        return cls(**fields)
-
-
-def _player_from_content(data: Mapping[str, Any]) -> PlayerSpec:
-    fields = dict(data)
-    fields["limits"] = Limits(**data["limits"])
-    fields["command"] = tuple(data["command"])
-    fields["commands"] = tuple(data.get("commands", ()))
-    for key in ("parameters", "options"):
-        fields[key] = tuple((name, value) for name, value in data[key])
-    return PlayerSpec(**fields)
 
 
 def load_tournament(path: Path) -> TournamentSpec:
@@ -152,14 +72,15 @@ def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
     """
     table = Table(data, where, TOURNAMENT_KEYS)
     game = _game(table)
-    kind = table.choice("format", FORMATS, FORMATS[0])
-    rounds = table.whole("rounds", 1, MAXIMUM_PAIRS, 1)
-    if rounds > 1 and kind in TWO_PLAYER_FORMATS:
+    kind = table.choice("format", tuple(FORMATS), DEFAULT_FORMAT)
+    chosen = FORMATS[kind]
+    rounds = table.whole("rounds", 1, MAX_PAIRS, 1)
+    if rounds > 1 and not chosen.has_rounds:
         raise table.error("rounds", f"no such key for format = {kind!r}; give more pairs")
-    pairs = 0 if kind == "sprt" and "pairs" not in table else table.whole("pairs", 1, MAXIMUM_PAIRS)
+    pairs = 0 if chosen.may_take_all_openings and "pairs" not in table else table.whole("pairs", 1, MAX_PAIRS)
     players = _players(table, game)
-    if kind in TWO_PLAYER_FORMATS and len(players) != 2:
-        raise table.error("format", f"{FORMATS[0]!r} for {len(players)} players, or two players")
+    if chosen.players not in (None, len(players)):
+        raise table.error("format", f"{DEFAULT_FORMAT!r} for {len(players)} players, or two players")
     openings = table.text("openings", game, "an opening suite's name or file")
     return TournamentSpec(
         name=_folder_name(table, PurePath(where).stem),
@@ -167,37 +88,37 @@ def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
         format=kind,
         players=players,
         pairs=pairs * rounds,
-        seed=table.whole("seed", 0, MAXIMUM_SEED, 1),
+        seed=table.whole("seed", 0, MAX_SEED, 1),
         openings=_openings_file(openings, where),
-        opening_start=table.whole("opening_start", 0, MAXIMUM_PAIRS, 0),
+        opening_start=table.whole("opening_start", 0, MAX_PAIRS, 0),
         rules=read_rules(table),
         adjudication=read_adjudication(table, game),
         source=where,
         rounds=rounds,
         opening_part=table.choice("opening_part", OPENING_PARTS, default_part(game, openings)),
         opening_order=table.choice("opening_order", OPENING_ORDERS, OPENING_ORDERS[0]),
-        opening_plies=table.whole("opening_plies", 0, MAXIMUM_PLIES, 0),
-        instruments=read_instruments(table),
-        sprt=_read_sprt(table, kind),
+        opening_plies=table.whole("opening_plies", 0, MAX_PLIES, 0),
+        search_statistics=read_search_statistics(table),
+        sprt=_read_sprt(table, kind, chosen.is_sequential),
         anchors=_read_anchors(table, players),
     )
 
 
-def _read_sprt(table: Table, kind: str) -> SequentialSettings | None:
-    """The table ``[sprt]`` over the defaults, for the format of that name."""
-    if kind != "sprt":
+def _read_sprt(table: Table, kind: str, is_sequential: bool) -> SequentialSettings | None:
+    """The table ``[sprt]`` over the defaults, for a format with such a test."""
+    if not is_sequential:
         if "sprt" in table:
             raise table.error("sprt", 'no such table without format = "sprt"')
         return None
     section = table.table("sprt", SPRT_KEYS)
     default = SequentialSettings()
     settings = SequentialSettings(
-        elo0=section.number("elo0", -MAXIMUM_HYPOTHESIS, MAXIMUM_HYPOTHESIS, default.elo0, "Elo"),
-        elo1=section.number("elo1", -MAXIMUM_HYPOTHESIS, MAXIMUM_HYPOTHESIS, default.elo1, "Elo"),
+        elo0=section.number("elo0", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, default.elo0, "Elo"),
+        elo1=section.number("elo1", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, default.elo1, "Elo"),
         alpha=section.number("alpha", *ERROR_PROBABILITIES, default.alpha),
         beta=section.number("beta", *ERROR_PROBABILITIES, default.beta),
         model=section.choice("model", SPRT_MODELS, default.model),
-        batch_pairs=section.whole("batch_pairs", 1, MAXIMUM_PAIRS, default.batch_pairs),
+        batch_pairs=section.whole("batch_pairs", 1, MAX_PAIRS, default.batch_pairs),
     )
     if settings.elo0 >= settings.elo1:
         raise section.error("elo1" if "elo1" in section else "elo0", f"elo0 ({settings.elo0:g}) below elo1 "
@@ -210,7 +131,7 @@ def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[st
     names = [player.name for player in players]
     section = table.table("anchors", names)
     return tuple(
-        (name, section.number(name, -MAXIMUM_RATING, MAXIMUM_RATING, unit="Elo")) for name in names if name in section
+        (name, section.number(name, -MAX_RATING, MAX_RATING, unit="Elo")) for name in names if name in section
     )
 
 
@@ -231,7 +152,7 @@ def read_rules(table: Table) -> Rules:
     return Rules(
         repetition=rules.choice("repetition", REPETITION_RULES, default.repetition),
         fold=rules.choice("fold", (3, 4), default.fold),
-        move_limit=rules.whole("move_limit", 0, MAXIMUM_PLIES, default.move_limit),
+        move_limit=rules.whole("move_limit", 0, MAX_PLIES, default.move_limit),
         insufficient=rules.switch("insufficient", default.insufficient),
     )
 
@@ -243,27 +164,31 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
     section = table.table("adjudication", ADJUDICATION_KEYS)
     default = game_named(game).adjudication
     return Adjudication(
-        resign_score=section.whole("resign_score", 1, MAXIMUM_SCORE, default.resign_score),
-        resign_moves=section.whole("resign_moves", 0, MAXIMUM_PLIES, default.resign_moves),
-        draw_score=section.whole("draw_score", 0, MAXIMUM_SCORE, default.draw_score),
-        draw_moves=section.whole("draw_moves", 0, MAXIMUM_PLIES, default.draw_moves),
-        draw_after_ply=section.whole("draw_after_ply", 0, MAXIMUM_PLIES, default.draw_after_ply),
-        maximum_plies=section.whole("maximum_plies", 0, MAXIMUM_PLIES, default.maximum_plies),
+        resign_score=section.whole("resign_score", 1, MAX_SCORE, default.resign_score),
+        resign_moves=section.whole("resign_moves", 0, MAX_PLIES, default.resign_moves),
+        draw_score=section.whole("draw_score", 0, MAX_SCORE, default.draw_score),
+        draw_moves=section.whole("draw_moves", 0, MAX_PLIES, default.draw_moves),
+        draw_after_ply=section.whole("draw_after_ply", 0, MAX_PLIES, default.draw_after_ply),
+        maximum_plies=section.whole("maximum_plies", 0, MAX_PLIES, default.maximum_plies),
     )
 
 
-def read_instruments(table: Table) -> InstrumentSettings | None:
-    """The table ``[instruments]`` (an empty one switches them on), or ``instruments = true``."""
-    switch = table.value("instruments", False)
+def read_search_statistics(table: Table) -> SearchStatisticsSettings | None:
+    """The table ``[search_statistics]`` (an empty one switches them on), or ``search_statistics = true``.
+
+    ``instruments`` is an older name of the same.
+    """
+    key = "instruments" if "instruments" in table else "search_statistics"
+    switch = table.value(key, False)
     if isinstance(switch, bool):
-        return InstrumentSettings() if switch else None
+        return SearchStatisticsSettings() if switch else None
     if not isinstance(switch, Mapping):
-        raise table.error("instruments", "true, false or a table [instruments]")
-    section = table.table("instruments", INSTRUMENT_KEYS)
-    default = InstrumentSettings()
-    return InstrumentSettings(
-        section.whole("null_cutoff_interval", 0, MAXIMUM_INTERVAL, default.null_cutoff_interval),
-        section.whole("null_cutoff_nodes", 1, MAXIMUM_INTERVAL, default.null_cutoff_nodes),
+        raise table.error(key, f"true, false or a table [{key}]")
+    section = table.table(key, SEARCH_STATISTICS_KEYS)
+    default = SearchStatisticsSettings()
+    return SearchStatisticsSettings(
+        section.whole("null_cutoff_interval", 0, MAX_INTERVAL, default.null_cutoff_interval),
+        section.whole("null_cutoff_nodes", 1, MAX_INTERVAL, default.null_cutoff_nodes),
     )
 
 
@@ -275,8 +200,8 @@ def _game(table: Table) -> str:
 
 def _folder_name(table: Table, default: str) -> str:
     name = table.text("name", default, "a name for the results' folder")
-    if not re.fullmatch(r"[\w.+ -]+", name) or name.startswith(".") or len(name) > LONGEST_NAME:
-        raise table.error("name", f"at most {LONGEST_NAME} letters, digits, '-', '_', '+', '.' or spaces")
+    if not re.fullmatch(r"[\w.+ -]+", name) or name.startswith(".") or len(name) > MAX_NAME_LENGTH:
+        raise table.error("name", f"at most {MAX_NAME_LENGTH} letters, digits, '-', '_', '+', '.' or spaces")
     return name
 
 
@@ -421,8 +346,8 @@ def with_anchors(spec: TournamentSpec, anchors: Sequence[tuple[str, float]]) -> 
 
 def _player_name(table: Table, default: str) -> str:
     name = table.text("name", default)
-    if not name.isprintable() or '"' in name or name != name.strip() or len(name) > LONGEST_NAME:
-        raise table.error("name", f"at most {LONGEST_NAME} printable characters without quotation marks")
+    if not name.isprintable() or '"' in name or name != name.strip() or len(name) > MAX_NAME_LENGTH:
+        raise table.error("name", f"at most {MAX_NAME_LENGTH} printable characters without quotation marks")
     return name
 
 

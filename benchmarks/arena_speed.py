@@ -25,7 +25,7 @@ from pathlib import Path
 
 from measuring import report
 
-from arena.store import Store
+from arena.play.store import Store
 from engine.bench import BenchSearch, searches_of, speed
 from engine.games import game_named
 

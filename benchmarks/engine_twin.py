@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import engine
-from engine.identity import kernel_files
+from engine.compiled.identity import kernel_files
 
 Replacement = Callable[[str], str | None]
 """The source to put in place of ``parameters.NAME``, given the name; ``None`` leaves the read as it is."""

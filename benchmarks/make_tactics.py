@@ -16,10 +16,10 @@ from pathlib import Path
 
 from measuring import UciProgram, need_fairy_stockfish
 
-from arena.store import Store
+from arena.play.store import Store
 from engine.engine import Engine
 from engine.games import game_named
-from engine.limits import Limits
+from engine.settings.limits import Limits
 from engine.values import MATE_BOUND
 
 GAP = 100

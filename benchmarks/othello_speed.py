@@ -20,7 +20,7 @@ from engine.solving import Solver
 
 PERFT_DEPTH = 11
 PERFT_LEAVES = 212_258_800
-MOST_EMPTIES = 20
+MAX_EMPTIES = 20
 REFERENCE = 40
 REFERENCE_NODES = 21_000_000
 SUITE = Path(__file__).parent.parent / "tests" / "data" / "othello_ffo.json"
@@ -40,7 +40,7 @@ def main() -> None:
         seconds.append(time.process_time() - start)
     report(f"othello perft {PERFT_DEPTH}", seconds, "CPU s", "under 1")
     solver = Solver("othello", {}, StopFlag())
-    cases = [case for case in json.loads(SUITE.read_text("utf-8"))["positions"] if case["empties"] <= MOST_EMPTIES]
+    cases = [case for case in json.loads(SUITE.read_text("utf-8"))["positions"] if case["empties"] <= MAX_EMPTIES]
     solver.solve(game.position(f"{cases[0]['board']} {cases[0]['side']}"))
     nodes, total = 0, 0.0
     for case in cases:
@@ -54,7 +54,7 @@ def main() -> None:
             report(f"FFO {REFERENCE}", [took], "CPU s", "under 60")
             share = solution.nodes / REFERENCE_NODES
             report(f"FFO {REFERENCE}", [solution.nodes], "nodes", f"at most 8 times 21 million; here {share:.2f} times")
-    print(f"{len(cases)} endgames of up to {MOST_EMPTIES} empty squares: {nodes} nodes, {total:.2f} CPU s, all exact")
+    print(f"{len(cases)} endgames of up to {MAX_EMPTIES} empty squares: {nodes} nodes, {total:.2f} CPU s, all exact")
 
 
 if __name__ == "__main__":

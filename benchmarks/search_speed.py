@@ -16,8 +16,8 @@ from measuring import UciProgram, need_fairy_stockfish, pin, report
 
 from engine.engine import Engine
 from engine.games import game_named
-from engine.limits import Limits
-from engine.presets import load_preset
+from engine.settings.limits import Limits
+from engine.settings.presets import load_preset
 
 OUR_NODES = 4_000_000
 THEIR_NODES = 600_000

@@ -17,7 +17,7 @@ from functools import cache
 
 from engine.bench import CLOCKED, VARIANTS, searches_of
 from engine.games import GAMES
-from engine.parameters import PARAMETERS, Parameter, Value, find, format_value, resolve
+from engine.settings.parameters import PARAMETERS, Parameter, Value, find, format_value, resolve
 from tuning.conditions import is_active
 
 EXEMPT = {

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings import PairingCounts, fit_ratings, outcome_probabilities
-from arena.statistics import (
+from arena.figures.ratings import PairingCounts, fit_ratings, outcome_probabilities
+from arena.figures.statistics import (
     NATURAL_TO_ELO,
     NORMALIZED_UNIT,
     Pentanomial,
@@ -46,7 +46,7 @@ STRENGTHS = (-200, -100, -50, 0, 20, 50, 100, 200)
 COVERAGE_GOAL = (0.94, 0.96)
 TESTS = 4_000
 LOOK_PAIRS = 8
-MOST_PAIRS = 40_000
+MAX_PAIRS = 40_000
 ERROR = 0.05
 ESTIMATED_TESTS = 1_500
 TOURNAMENTS = 4_000
@@ -124,7 +124,7 @@ class Stopped:
     counts: Array
     """Outcomes of pairs at the end, shape (tests, 5)."""
     accepted: NDArray[np.int64]
-    """1 where H1 was accepted, -1 where H0 was, 0 at ``MOST_PAIRS``, shape (tests,)."""
+    """1 where H1 was accepted, -1 where H0 was, 0 at ``MAX_PAIRS``, shape (tests,)."""
 
     @property
     def pairs(self) -> Array:
@@ -140,7 +140,7 @@ def run_tests(chances: Array, elo0: float, elo1: float, model: str, tests: int, 
     accepted = np.zeros(tests, np.int64)
     going = np.arange(tests)
     bound = math.log((1 - ERROR) / ERROR)
-    for _ in range(MOST_PAIRS // LOOK_PAIRS):
+    for _ in range(MAX_PAIRS // LOOK_PAIRS):
         counts[going] += generator.multinomial(LOOK_PAIRS, chances, len(going))
         ratios = log_likelihood_ratios(counts[going], 2, elo0, elo1, model)
         accepted[going] = np.where(ratios >= bound, 1, np.where(ratios <= -bound, -1, 0))

@@ -23,7 +23,7 @@ from pathlib import Path
 from engine_twin import make_twin
 from measuring import pin
 
-from engine.parameters import BY_NAME, resolve, to_record
+from engine.settings.parameters import BY_NAME, resolve, to_record
 
 PAIRS = 20
 ROUNDS = 6
@@ -35,7 +35,7 @@ WORKER = f"""
 import sys, time
 from engine.engine import Engine
 from engine.games import game_named
-from engine.limits import Limits
+from engine.settings.limits import Limits
 game = game_named("xiangqi")
 engine = Engine("xiangqi")
 positions = [game.position(bench.text) for bench in game.bench_positions[:4]]

@@ -15,17 +15,17 @@ import statistics
 from make_tactics import to_ranks_from_one
 from measuring import UciProgram, need_fairy_stockfish, pin
 
-from engine.configuration import find_config
 from engine.engine import Engine
-from engine.limits import Limits
+from engine.settings.configuration import find_config
+from engine.settings.limits import Limits
 from engine.suite import SuitePosition, attempt, load_positions
 
-LONGEST_SECONDS = 1.0
+MAX_SECONDS = 1.0
 
 
 def our_seconds(engine: Engine, entry: SuitePosition) -> float | None:
     """CPU seconds to the solution; ``None`` if no iteration finds it in time."""
-    limits = Limits(move_time_ms=round(1000 * LONGEST_SECONDS), clock_kind="cpu")
+    limits = Limits(move_time_ms=round(1000 * MAX_SECONDS), clock_kind="cpu")
     solution = attempt(engine, entry, limits).solution
     return solution.time_ms / 1000 if solution is not None else None
 
@@ -34,7 +34,7 @@ def their_seconds(opponent: UciProgram, text: str, solution: str) -> float | Non
     """The same for the other engine, from the times it reports itself."""
     opponent.new_game()
     opponent.send(f"position fen {text}")
-    opponent.send(f"go movetime {round(LONGEST_SECONDS * 1000)}")
+    opponent.send(f"go movetime {round(MAX_SECONDS * 1000)}")
     solved = None
     for line in opponent.until("bestmove"):
         fields = line.split()
@@ -60,11 +60,11 @@ def main() -> None:
     opponent.close()
     for name, times in (("elolab", ours), ("fairy-stockfish", theirs)):
         solved = [seconds for seconds in times if seconds is not None]
-        middle = statistics.median(LONGEST_SECONDS if seconds is None else seconds for seconds in times)
-        total = sum(solved) + LONGEST_SECONDS * (len(times) - len(solved))
+        middle = statistics.median(MAX_SECONDS if seconds is None else seconds for seconds in times)
+        total = sum(solved) + MAX_SECONDS * (len(times) - len(solved))
         print(
-            f"{name}: {len(solved)} of {len(times)} solved within {LONGEST_SECONDS:g} s; median {middle:.3f} s, "
-            f"total {total:.1f} s (unsolved counted as {LONGEST_SECONDS:g} s)"
+            f"{name}: {len(solved)} of {len(times)} solved within {MAX_SECONDS:g} s; median {middle:.3f} s, "
+            f"total {total:.1f} s (unsolved counted as {MAX_SECONDS:g} s)"
         )
 
 

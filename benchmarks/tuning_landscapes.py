@@ -33,13 +33,13 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.statistics import NATURAL_TO_ELO
-from engine.parameters import Value
-from tuning.duels import first_stand, lay_out, pairs_of_a_duel, stand_of
-from tuning.playoff import INTERVAL_90, SHARE, Decision, decide
-from tuning.response import Evidence, ResponseModel, combinations, fit, maximum
-from tuning.space import Dimension, Space
-from tuning.spec import FEWEST_ROUNDS, USUAL_ROUND_PAIRS
+from arena.figures.statistics import NATURAL_TO_ELO
+from engine.settings.parameters import Value
+from tuning.study.pairs_of_settings import design_of, design_pair, first_design, game_pairs_per_settings_pair
+from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
+from tuning.study.response import Observations, ResponseModel, combinations, fit, maximum
+from tuning.study.space import Dimension, Space
+from tuning.study.spec import MIN_ROUNDS, USUAL_ROUND_PAIRS
 
 SEEDS = tuple(range(22_000, 22_040))
 """Of the published figures; never used in development."""
@@ -222,28 +222,28 @@ Method = Callable[[Landscape, int, int], Outcome]
 """Of a landscape, a budget in games and a random seed."""
 
 
-def best_of(model: ResponseModel, evidence: Evidence, start: Values) -> Values:
+def best_of(model: ResponseModel, observations: Observations, start: Values) -> Values:
     """The model's maximum, as a study finds it."""
-    return maximum(model, evidence.trust_region(), [start, *combinations(model.space, 16)])
+    return maximum(model, observations.trust_region(), [start, *combinations(model.space, 16)])
 
 
 def duels(landscape: Landscape, games: int, seed: int, share: float) -> tuple[ResponseModel, Values, Games]:
     """What ``elolab tune`` plays with all but ``share`` of the budget: model, the model's maximum, and the table."""
-    space, pairs, each = landscape.space, games // 2 - int(games // 2 * share), pairs_of_a_duel(games)
-    a_round = max(1, round(min(USUAL_ROUND_PAIRS, max(1, pairs // FEWEST_ROUNDS)) / each))
-    evidence, table = Evidence(space), Games(landscape, seed)
-    stand, best = first_stand(space), space.default_values
+    space, pairs, each = landscape.space, games // 2 - int(games // 2 * share), game_pairs_per_settings_pair(games)
+    a_round = max(1, round(min(USUAL_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each))
+    observations, table = Observations(space), Games(landscape, seed)
+    design, best = first_design(space), space.default_values
     model: ResponseModel | None = None
     for number in range(pairs // each):
         if number and number % a_round == 0:
-            model = fit(evidence)
-            best = best_of(model, evidence, best)
-            stand = stand_of(model, best)
-        duel = lay_out(space, seed, stand, number, number * each)
+            model = fit(observations)
+            best = best_of(model, observations, best)
+            design = design_of(model, best)
+        duel = design_pair(space, seed, design, number, number * each)
         if duel.first != duel.second:
-            evidence.add_score(duel.first, duel.second, each, table.play(duel.first, duel.second, each))
-    model = fit(evidence)
-    return model, best_of(model, evidence, best), table
+            observations.add_score(duel.first, duel.second, each, table.play(duel.first, duel.second, each))
+    model = fit(observations)
+    return model, best_of(model, observations, best), table
 
 
 def duel(landscape: Landscape, games: int, seed: int) -> Outcome:
@@ -270,12 +270,12 @@ class Spsa:
 
     def play(
         self, landscape: Landscape, games: int, seed: int
-    ) -> tuple[list[list[float]], list[list[float]], Evidence]:
+    ) -> tuple[list[list[float]], list[list[float]], Observations]:
         """The centre after every duel, the preferences of the switches at the end, and all results."""
         space, table, random_source = landscape.space, Games(landscape, seed), random.Random(f"{seed}:spsa")
         centre = list(space.coordinates(space.default_values))
         preferences = [[0.0] * len(dimension.choices) for dimension in space.dimensions]
-        centres, evidence, count = [], Evidence(space), games // 2
+        centres, observations, count = [], Observations(space), games // 2
         for number in range(count):
             aside = self.perturbation_end * (count / (number + 1)) ** 0.101
             gain = self.rate_end * self.perturbation_end**2 * (1.1 * count / (0.1 * count + number + 1)) ** 0.602
@@ -294,7 +294,7 @@ class Spsa:
             one, other = tuple(first), tuple(second)
             if one != other:
                 score = table.play(one, other, 1)
-                evidence.add_score(one, other, 1, score)
+                observations.add_score(one, other, 1, score)
                 for place, dimension in enumerate(space.dimensions):
                     if dimension.choices:
                         preferences[place][dimension.choices.index(one[place])] += 0.2 * (score - 0.5)
@@ -303,7 +303,7 @@ class Spsa:
                         moved = centre[place] + signs[place] * gain / aside * 4 * (score - 0.5)
                         centre[place] = min(max(moved, 0.0), 1.0)
             centres.append(list(centre))
-        return centres, preferences, evidence
+        return centres, preferences, observations
 
     def values(self, space: Space, centre: Sequence[float], preferences: Sequence[Sequence[float]]) -> Values:
         """The set at a centre, with the preferred choices."""
@@ -338,19 +338,19 @@ def spsa_wide(landscape: Landscape, games: int, seed: int) -> Outcome:
 
 def spsa_model(landscape: Landscape, games: int, seed: int) -> Outcome:
     """The model's maximum of the games of such a walk."""
-    _, _, evidence = _wide(games).play(landscape, games, seed)
-    return Outcome(best_of(fit(evidence), evidence, landscape.space.default_values))
+    _, _, observations = _wide(games).play(landscape, games, seed)
+    return Outcome(best_of(fit(observations), observations, landscape.space.default_values))
 
 
 @cache
-def trials_of(sampler: str, landscape: Landscape, games: int, seed: int) -> tuple[Values, Evidence]:
+def trials_of(sampler: str, landscape: Landscape, games: int, seed: int) -> tuple[Values, Observations]:
     """A study of trials against the default: the best trial's set, and all games. Played once for both picks."""
     import optuna
 
-    from tuning.sampler import ReproducibleSampler, distribution_of, suggest
+    from tuning.study.sampler import ReproducibleSampler, distribution_of, suggest
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    space, table, evidence = landscape.space, Games(landscape, seed), Evidence(landscape.space)
+    space, table, observations = landscape.space, Games(landscape, seed), Observations(landscape.space)
     distributions = {dimension.name: distribution_of(dimension) for dimension in space.dimensions}
     study = optuna.create_study(
         direction="maximize", sampler=ReproducibleSampler(sampler, seed, distributions, startup_trials=10)
@@ -363,21 +363,21 @@ def trials_of(sampler: str, landscape: Landscape, games: int, seed: int) -> tupl
         score = 0.5 if values == space.default_values else table.play(values, space.default_values, pairs)
         study.tell(trial, score)
         if values != space.default_values:
-            evidence.add_score(values, space.default_values, pairs, score)
+            observations.add_score(values, space.default_values, pairs, score)
         if best is None or score > best[0]:
             best = (score, values)
     assert best is not None
-    return best[1], evidence
+    return best[1], observations
 
 
 def of_optuna(sampler: str, pick: str) -> Method:
     """What a sampler of Optuna's recommends: its best trial, or our model's maximum of the same games."""
 
     def method(landscape: Landscape, games: int, seed: int) -> Outcome:
-        best, evidence = trials_of(sampler, landscape, games, seed)
+        best, observations = trials_of(sampler, landscape, games, seed)
         if pick == "best":
             return Outcome(best)
-        return Outcome(best_of(fit(evidence), evidence, landscape.space.default_values))
+        return Outcome(best_of(fit(observations), observations, landscape.space.default_values))
 
     return method
 

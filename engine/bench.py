@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from engine.engine import Clock, Engine, PonderGrant, SearchResult
 from engine.games import GAMES, game_named
 from engine.games.contract import Position
-from engine.limits import Limits
-from engine.parameters import Value, parameters_of
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value, parameters_of
 
 UNPRUNED: Mapping[str, Value] = {
     "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0, "late_move_pruning_depth": 0,

@@ -8,21 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from engine.compiled.kernel import new_record
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import MOVE_LISTS_DTYPE, Game, Position
-from engine.instruments import InstrumentSettings
-from engine.kernel import new_record
-from engine.limits import Limits
-from engine.parameters import Value, resolve, to_record
 from engine.search.clock import CLOCK_CODES, allot, start_clock
 from engine.search.driver import new_game, think
-from engine.search.instruments import INSTRUMENTS_DTYPE, clear_instruments, instruments_data
 from engine.search.node import enter_address, prepare_reductions
 from engine.search.null_samples import check_null_samples
 from engine.search.quiescence import static_value, terminal_value
 from engine.search.records import COUNTERS, END_REASONS, MAX_LINES, NO_LIMIT, SEARCH_DTYPE
 from engine.search.reports import ReportBoard
+from engine.search.statistics import SEARCH_STATISTICS_DTYPE, clear_search_statistics, search_statistics_data
 from engine.search.table import (
     EXACT,
     GAME_NUMBERS,
@@ -36,6 +33,9 @@ from engine.search.table import (
     entry_score,
     probe,
 )
+from engine.search_statistics import SearchStatisticsSettings
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value, resolve, to_record
 from engine.values import INFINITY
 
 
@@ -137,8 +137,8 @@ class SearchResult:
     """Counters of the search, by the names of ``engine.search.records.COUNTERS``."""
     ended_by: str = ""
     """What ended it: a name of ``engine.search.records.END_REASONS``."""
-    instruments: dict[str, Any] | None = None
-    """What the instruments counted, see ``engine.instruments``; ``None`` where they are off."""
+    search_statistics: dict[str, Any] | None = None
+    """What the instruments counted, see ``engine.search_statistics``; ``None`` where they are off."""
 
 
 CHECKER_MEGABYTES = 1
@@ -149,7 +149,10 @@ class SearchMemory:
     """The records and the table of one searcher: made once, reused for any number of games."""
 
     def __init__(
-        self, parameters: Mapping[str, Value], node_limit: int | None, instruments: InstrumentSettings | None = None
+        self,
+        parameters: Mapping[str, Value],
+        node_limit: int | None,
+        search_statistics: SearchStatisticsSettings | None = None,
     ) -> None:
         self.search = new_record(SEARCH_DTYPE)
         self.parameters = to_record(parameters)
@@ -166,13 +169,13 @@ class SearchMemory:
         self._game_number = 0
         self._checker: SearchMemory | None = None
         self._counters_before = dict.fromkeys(COUNTERS, 0)
-        self._instruments: Any = None
-        if instruments is not None:
-            memory = np.zeros(1, INSTRUMENTS_DTYPE)
-            self.search.instruments_address = memory.ctypes.data
-            self._instruments = memory.view(np.recarray)[0]  # a view, which keeps the memory alive
-            self._instruments.sample_interval = instruments.null_cutoff_interval
-            self._instruments.sample_nodes = instruments.null_cutoff_nodes
+        self._search_statistics: Any = None
+        if search_statistics is not None:
+            memory = np.zeros(1, SEARCH_STATISTICS_DTYPE)
+            self.search.search_statistics_address = memory.ctypes.data
+            self._search_statistics = memory.view(np.recarray)[0]  # a view, which keeps the memory alive
+            self._search_statistics.sample_interval = search_statistics.null_cutoff_interval
+            self._search_statistics.sample_nodes = search_statistics.null_cutoff_nodes
             table = {"hash_mb": min(megabytes, CHECKER_MEGABYTES)}
             self._checker = SearchMemory({**parameters, "null_move": False, **table}, None)
 
@@ -184,23 +187,23 @@ class SearchMemory:
     def begin_counting(self) -> None:
         """Counters and instruments, read with ``counters`` and ``instruments``, count from here."""
         self._counters_before = {name: int(self.search[name]) for name in COUNTERS}
-        if self._instruments is not None:
-            clear_instruments(self._instruments)
+        if self._search_statistics is not None:
+            clear_search_statistics(self._search_statistics)
 
     def counters(self) -> dict[str, int]:
         """What happened since ``begin_counting``, by the names of ``engine.search.records.COUNTERS``."""
         return {name: int(self.search[name]) - before for name, before in self._counters_before.items()}
 
-    def instruments(self) -> dict[str, Any] | None:
+    def search_statistics(self) -> dict[str, Any] | None:
         """What the instruments counted since ``begin_counting``; ``None`` where they are off."""
-        if self._instruments is None:
+        if self._search_statistics is None:
             return None
-        return {**instruments_data(self._instruments), "counters": self.counters()}
+        return {**search_statistics_data(self._search_statistics), "counters": self.counters()}
 
     def new_game(self) -> None:
         """Forget everything of earlier games."""
-        if self._instruments is not None:
-            self._instruments.sample_wait = 0
+        if self._search_statistics is not None:
+            self._search_statistics.sample_wait = 0
         self._game_number += 1
         if self._game_number == GAME_NUMBERS:
             self.table[:] = 0
@@ -243,14 +246,14 @@ class Engine:
         self,
         game: str,
         parameters: Mapping[str, Any] | None = None,
-        instruments: InstrumentSettings | None = None,
+        search_statistics: SearchStatisticsSettings | None = None,
     ) -> None:
         self.game: Game = game_named(game)
         self.parameters = resolve(parameters or {}, game=game)
         self._lists = new_record(MOVE_LISTS_DTYPE)
         self._memory: SearchMemory | None = None
         self._node_limit: int | None = None
-        self._instruments = instruments
+        self._search_statistics = search_statistics
 
     def new_game(self) -> None:
         """Forget everything learned in earlier searches."""
@@ -260,7 +263,7 @@ class Engine:
     def _memory_for(self, limits: Limits) -> SearchMemory:
         """The searcher's memory; made anew if another node limit asks for another table."""
         if self._memory is None or self._node_limit != limits.nodes:
-            self._memory = SearchMemory(self.parameters, limits.nodes, self._instruments)
+            self._memory = SearchMemory(self.parameters, limits.nodes, self._search_statistics)
             self._node_limit = limits.nodes
             self._memory.new_game()
         return self._memory
@@ -327,7 +330,7 @@ class Engine:
             start_ns=int(search.start_ns),
             counters=memory.counters(),
             ended_by=END_REASONS[int(search.end_reason)],
-            instruments=memory.instruments(),
+            search_statistics=memory.search_statistics(),
         )
 
     def best_line(self, position: Position, score: int) -> tuple[tuple[str, ...], int]:

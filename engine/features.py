@@ -1,6 +1,6 @@
 """The names of what each game's evaluation counts, in the order in which its kernels number them.
 
-A file of weights (``engine.weights``) has a column for each feature it weighs.
+A file of weights (``engine.settings.weights``) has a column for each feature it weighs.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.compiled.kernel import jit, new_record, read_flag, thread_cpu_ns
 from engine.engine import SearchMemory, StopFlag
 from engine.games import game_named
 from engine.games.contract import (
@@ -23,14 +24,13 @@ from engine.games.contract import (
     make,
     prepare,
 )
-from engine.instruments import InstrumentSettings
-from engine.kernel import jit, new_record, read_flag, thread_cpu_ns
-from engine.limits import Limits
-from engine.parameters import Value
 from engine.rules import Adjudication, Ending, Rules
 from engine.search.clock import allot
 from engine.search.driver import think
 from engine.search.null_samples import check_null_samples
+from engine.search_statistics import SearchStatisticsSettings
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value
 from engine.values import MAX_GAME_PLIES
 
 _OPEN = encode_verdict("*", "unfinished")
@@ -193,7 +193,7 @@ def play_compiled(
 
 
 @dataclass(frozen=True)
-class Contender:
+class PlayerSettings:
     """One side of a compiled game."""
 
     parameters: Mapping[str, Value]
@@ -227,8 +227,8 @@ class PlayedGame:
     final_position: str
     late: LateMove | None = None
     """Where the game was lost on a wall clock."""
-    instruments: tuple[dict[str, Any], dict[str, Any]] | None = None
-    """What each side's instruments counted, see ``engine.instruments``; ``None`` where they are off."""
+    search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
+    """What each side's instruments counted, see ``engine.search_statistics``; ``None`` where they are off."""
 
 
 class CompiledGames:
@@ -243,25 +243,27 @@ class CompiledGames:
         self._record = new_record(GAME_DTYPE)
         self._memories: dict[tuple[Any, ...], SearchMemory] = {}
 
-    def _memory(self, contender: Contender, side: int, instruments: InstrumentSettings | None) -> SearchMemory:
-        key = (tuple(contender.parameters.items()), str(contender.limits), side, instruments)
+    def _memory(
+        self, settings: PlayerSettings, side: int, search_statistics: SearchStatisticsSettings | None
+    ) -> SearchMemory:
+        key = (tuple(settings.parameters.items()), str(settings.limits), side, search_statistics)
         if key not in self._memories:
             # A tuner meets a new pair of sets in nearly every match: keep only a few tables.
             while len(self._memories) >= 16:
                 del self._memories[next(iter(self._memories))]
-            self._memories[key] = SearchMemory(contender.parameters, contender.limits.nodes, instruments)
+            self._memories[key] = SearchMemory(settings.parameters, settings.limits.nodes, search_statistics)
         return self._memories[key]
 
     def play(
         self,
         position: str,
         moves: Sequence[str],
-        first: Contender,
-        second: Contender,
+        first: PlayerSettings,
+        second: PlayerSettings,
         rules: Rules,
         adjudication: Adjudication,
         stop: StopFlag,
-        instruments: InstrumentSettings | None = None,
+        search_statistics: SearchStatisticsSettings | None = None,
     ) -> PlayedGame:
         """One game from a position and the moves of its opening; reason ``stopped`` if the flag was set.
 
@@ -269,15 +271,15 @@ class CompiledGames:
         """
         start = self.game.position(position, moves)
         self.game.apply_rules(start.state, rules)
-        memories = (self._memory(first, 0, instruments), self._memory(second, 1, instruments))
+        memories = (self._memory(first, 0, search_statistics), self._memory(second, 1, search_statistics))
         clocks = new_record(CLOCKS_DTYPE)
-        for side, contender in enumerate((first, second)):
+        for side, settings in enumerate((first, second)):
             memories[side].compile_search(start.state, self._lists)
             memories[side].new_game()
-            if instruments is not None:
+            if search_statistics is not None:
                 memories[side].begin_counting()
-            memories[side].set_limits(contender.limits, stop)
-            set_clock(clocks, side, contender.limits)
+            memories[side].set_limits(settings.limits, stop)
+            set_clock(clocks, side, settings.limits)
         record = self._record
         record.plies = 0
         verdict = play_compiled(
@@ -288,7 +290,7 @@ class CompiledGames:
         )  # fmt: skip
         ending = decode_verdict(int(verdict))
         plies = int(record.plies)
-        counted = [found for memory in memories if (found := memory.instruments()) is not None]
+        counted = [found for memory in memories if (found := memory.search_statistics()) is not None]
         return PlayedGame(
             moves=[self.game.format_move(code) for code in record.moves[:plies].tolist()],
             scores=record.scores[:plies].tolist(),
@@ -299,11 +301,11 @@ class CompiledGames:
             reason=ending.reason,
             final_position=self.game.format_state(start.state),
             late=_late_move(record, clocks, ending, (first, second)),
-            instruments=(counted[0], counted[1]) if counted else None,
+            search_statistics=(counted[0], counted[1]) if counted else None,
         )
 
 
-def _late_move(record: Any, clocks: Any, ending: Ending, contenders: Sequence[Contender]) -> LateMove | None:
+def _late_move(record: Any, clocks: Any, ending: Ending, contenders: Sequence[PlayerSettings]) -> LateMove | None:
     """The last move of a game that ended by it on the time of the world, which goes on while a process waits."""
     loser = 0 if ending.result == "0-1" else 1
     if ending.reason != "time_forfeit" or contenders[loser].limits.clock_kind != "wall":

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-MAXIMUM_PLIES = 1_000
+MAX_PLIES = 1_000
 """The most plies that a rule may speak of."""
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 """Result strings; ``1-0`` means that the side that moved first won."""

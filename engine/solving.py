@@ -10,7 +10,7 @@ from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.games import GAMES, game_named
 from engine.games.contract import Position
-from engine.limits import Limits
+from engine.settings.limits import Limits
 from engine.values import MAX_DEPTH
 
 SETTINGS = {"hash_mb": 256}

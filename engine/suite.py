@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.configuration import ConfigurationError
 from engine.engine import Engine
 from engine.errors import UserError
 from engine.games import game_named
-from engine.limits import Limits
 from engine.search.reports import Report, ReportBoard
+from engine.settings.configuration import ConfigurationError
+from engine.settings.limits import Limits
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ hypothesis.settings.register_profile("soak", deadline=None, max_examples=2000)
 hypothesis.settings.load_profile("ordinary")
 
 
-LONGEST_FILES = ("test_kernel_processes.py", "test_openings.py", "test_xiangqi_rules.py", "test_xiangqi_moves.py")
+MAX_FILES = ("test_kernel_processes.py", "test_openings.py", "test_xiangqi_rules.py", "test_xiangqi_moves.py")
 """They begin first, lest one of them be left for the end, when a processor has nothing else to do."""
 
 
@@ -32,7 +32,7 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first; the order is otherwise kept."""
-    items.sort(key=lambda item: item.path.name not in LONGEST_FILES)
+    items.sort(key=lambda item: item.path.name not in MAX_FILES)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.game import play_game
+from arena.play.game import play_game
 from arena.players import make_player
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.engine import Engine, StopFlag
 from engine.games import game_named
-from engine.limits import Limits
 from engine.rules import Adjudication, Rules
+from engine.settings.limits import Limits
 
 ROOT = Path(__file__).parent.parent
 MOCK = str(Path(__file__).parent / "mock_othello_engines.py")
@@ -37,7 +37,7 @@ def mock_spec(protocol: str, mode: str = "good", limits: Limits | None = None, *
 
 def own_engine(protocol: str, **changes: Any) -> PlayerSpec:
     """The engine of this repository as a program, without a hash table, at depth 2."""
-    program = (sys.executable, str(ROOT / "elolab.py"), "engine", "--game", "othello", "--protocol", protocol)
+    program = (sys.executable, str(ROOT / "elolab"), "engine", "--game", "othello", "--protocol", protocol)
     limits = Limits() if protocol == "gtp" else Limits(depth=2)
     spec = PlayerSpec(
         f"own {protocol}", protocol, limits, command=(*program, "--set", "hash_mb=0"), start_timeout_ms=300_000

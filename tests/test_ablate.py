@@ -17,24 +17,24 @@ from typing import Any
 
 import pytest
 
-import elolab
+from arena.figures.statistics import Pentanomial
+from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, Opening
-from arena.shipped_specifications import specification_word
-from arena.statistics import Pentanomial
-from arena.store import STORE_NAME, Store
-from engine.configuration import available_configs, find_config
+from arena.specifications import specification_word
+from elolab import command_line
+from engine.compiled.identity import engine_identity
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
-from engine.identity import engine_identity
-from engine.limits import Limits
-from engine.parameters import BY_NAME, parameters_of, resolve
-from tuning.ablation import Ablated, ablate, prepare_ablation
-from tuning.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
-from tuning.ablation_report import ablation_text
-from tuning.ablation_rows import AblationRow, frame_of, row_of
-from tuning.comparisons import LEFT_OUT, AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
-from tuning.depth_cost import costs_to_depth, node_ratio
-from tuning.levels import level_of
+from engine.settings.configuration import available_configs, find_config
+from engine.settings.limits import Limits
+from engine.settings.parameters import BY_NAME, parameters_of, resolve
+from tuning.ablation.depth_cost import costs_to_depth, node_ratio
+from tuning.ablation.levels import level_of
+from tuning.ablation.rows import AblationRow, frame_of, row_of
+from tuning.ablation.run import AblationResult, ablate, prepare_ablation
+from tuning.ablation.spec import LEFT_OUT, AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
+from tuning.reports.ablation import ablation_text
+from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
 
 ROOT = Path(__file__).parent.parent
 OPENINGS = """\
@@ -91,7 +91,7 @@ def write_ablation(folder: Path, pairs: int = 7, extra: str = "") -> Path:
     return path
 
 
-def run(path: Path, out: Path, concurrency: int = 1, **options: Any) -> Ablated:
+def run(path: Path, out: Path, concurrency: int = 1, **options: Any) -> AblationResult:
     return ablate(load_ablation(path), out, concurrency=concurrency, stream=io.StringIO(), **options)
 
 
@@ -105,7 +105,7 @@ def read(**changes: Any) -> AblationSpec:
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Ablated]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, AblationResult]:
     """A small ablation: its file, folder and end."""
     folder = tmp_path_factory.mktemp("ablated")
     path = write_ablation(folder)
@@ -171,7 +171,7 @@ def test_a_shipped_ablation_is_known_by_name_in_any_folder(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert elolab.main(["ablate", name, "--dry-run", "--json"]) == 0
+    assert command_line.main(["ablate", name, "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert (plan["comparisons"], plan["games"]) == READY[name]
     assert plan["folder"] == str(Path("results") / name)
@@ -187,7 +187,7 @@ def test_a_file_of_the_current_folder_comes_before_a_shipped_one(
     own = Path("configs/ablations/null-depth.toml")
     own.parent.mkdir(parents=True)
     own.write_text('limit = "nodes=9"\npairs = 20\n[[leave_one_out]]\nfeatures = ["killers"]\n')
-    assert elolab.main(["ablate", "null-depth", "--dry-run", "--json"]) == 0
+    assert command_line.main(["ablate", "null-depth", "--dry-run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["games"] == 40
 
 
@@ -207,7 +207,7 @@ def test_a_wrong_name_is_answered_in_one_line_with_a_right_one(
     words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert elolab.main(words) == 2
+    assert command_line.main(words) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"elolab: {message}")
     assert error.count("\n") == 1
@@ -217,7 +217,7 @@ def test_a_wrong_name_is_answered_in_one_line_with_a_right_one(
     ("command", "kind"), [("ablate", "ablations"), ("tournament", "tournaments"), ("tune", "tuning")]
 )
 def test_the_help_lists_every_name(command: str, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main([command, "--help"]) == 0
+    assert command_line.main([command, "--help"]) == 0
     names = capsys.readouterr().out.rpartition("Names that SPEC may be:\n")[2]
     assert names.replace(",", " ").split() == available_configs(kind)
 
@@ -357,7 +357,9 @@ def test_a_feature_left_out_twice_is_refused() -> None:
 # Playing
 
 
-def test_every_comparison_plays_the_same_openings_with_colours_swapped(played: tuple[Path, Path, Ablated]) -> None:
+def test_every_comparison_plays_the_same_openings_with_colours_swapped(
+    played: tuple[Path, Path, AblationResult],
+) -> None:
     path, out, ended = played
     plan = prepare_ablation(load_ablation(path))
     records = {record.key: record for record in records_in(out)}
@@ -372,7 +374,7 @@ def test_every_comparison_plays_the_same_openings_with_colours_swapped(played: t
         assert one.opening == other.opening
 
 
-def test_rows_are_counted_from_the_variants_view(played: tuple[Path, Path, Ablated]) -> None:
+def test_rows_are_counted_from_the_variants_view(played: tuple[Path, Path, AblationResult]) -> None:
     path, out, ended = played
     spec = load_ablation(path)
     for row, comparison in zip(ended.rows, spec.comparisons, strict=True):
@@ -389,7 +391,7 @@ def test_rows_are_counted_from_the_variants_view(played: tuple[Path, Path, Ablat
         assert row.games == 2 * row.pairs == 2 * comparison.pairs
 
 
-def test_the_sign_is_the_variants(played: tuple[Path, Path, Ablated]) -> None:
+def test_the_sign_is_the_variants(played: tuple[Path, Path, AblationResult]) -> None:
     path, _, _ = played
     spec = load_ablation(path)
     row = row_of(spec, spec.comparisons[0], Pentanomial((0, 0, 1, 4, 5)), None)
@@ -400,7 +402,7 @@ def test_the_sign_is_the_variants(played: tuple[Path, Path, Ablated]) -> None:
     assert row.nodes_ratio is None
 
 
-def test_concurrency_does_not_matter(played: tuple[Path, Path, Ablated], tmp_path: Path) -> None:
+def test_concurrency_does_not_matter(played: tuple[Path, Path, AblationResult], tmp_path: Path) -> None:
     path, _, ended = played
     again = run(path, tmp_path / "two", concurrency=2)
     assert (again.rows, again.digest) == (ended.rows, ended.digest)
@@ -421,7 +423,7 @@ class CountingStop(StopFlag):
 
 
 def test_an_ablation_stopped_anywhere_goes_on_as_if_it_had_not_been(
-    played: tuple[Path, Path, Ablated], tmp_path: Path
+    played: tuple[Path, Path, AblationResult], tmp_path: Path
 ) -> None:
     path, _, ended = played
     seen: dict[str, str] = {}
@@ -436,9 +438,11 @@ def test_an_ablation_stopped_anywhere_goes_on_as_if_it_had_not_been(
     assert (again.rows, again.digest, again.exit_code) == (ended.rows, ended.digest, 0)
 
 
-def test_an_ablation_killed_at_any_moment_loses_nothing(played: tuple[Path, Path, Ablated], tmp_path: Path) -> None:
+def test_an_ablation_killed_at_any_moment_loses_nothing(
+    played: tuple[Path, Path, AblationResult], tmp_path: Path
+) -> None:
     path, _, ended = played
-    command = [sys.executable, str(ROOT / "elolab.py"), "ablate", str(path), "--out", str(tmp_path / "out")]
+    command = [sys.executable, str(ROOT / "elolab"), "ablate", str(path), "--out", str(tmp_path / "out")]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=tmp_path)
     deadline = time.monotonic() + 60
     while _count(tmp_path / "out") < 3 and time.monotonic() < deadline:
@@ -462,7 +466,7 @@ def _count(out: Path) -> int:
 
 
 def test_more_pairs_and_comparisons_play_only_what_is_missing(
-    played: tuple[Path, Path, Ablated], tmp_path: Path
+    played: tuple[Path, Path, AblationResult], tmp_path: Path
 ) -> None:
     run(write_ablation(tmp_path), tmp_path / "out")
     before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
@@ -512,7 +516,7 @@ fraction = 2
 """
 
 
-def figures_that_say_where_they_are_from(report: str, ended: Ablated) -> int:
+def figures_that_say_where_they_are_from(report: str, ended: AblationResult) -> int:
     """How many figures there are; each one's caption has to end with the engine and the command."""
     captions = re.findall(r"^!\[.*\n\n(.*)", report, re.MULTILINE)
     end = f"; engine {engine_identity()}; made by elolab ablate {ended.spec.conditions.source} --out {ended.directory}."
@@ -659,7 +663,7 @@ def test_it_can_be_left_out(tmp_path: Path) -> None:
 # What is written and printed
 
 
-def test_tables_and_reports_are_written(played: tuple[Path, Path, Ablated]) -> None:
+def test_tables_and_reports_are_written(played: tuple[Path, Path, AblationResult]) -> None:
     _, out, ended = played
     rows = list(csv.DictReader((out / "ablation.csv").open()))
     assert [row["label"] for row in rows] == [row.label for row in ended.rows]
@@ -697,7 +701,7 @@ def a_row(**changes: Any) -> AblationRow:
 
 
 def test_the_text_fits_the_terminal_and_the_figure_bears_infinite_bounds() -> None:
-    from tuning.ablation_charts import forest_chart
+    from tuning.reports.ablation_charts import forest_chart
 
     rows = [a_row(), a_row(elo=1234.5, elo_error=999.9, nodes_ratio=None), a_row(elo=0.0, elo_low=-3.0)]
     assert max(map(len, ablation_text(rows).splitlines())) <= 80
@@ -705,19 +709,23 @@ def test_the_text_fits_the_terminal_and_the_figure_bears_infinite_bounds() -> No
     assert forest_chart(rows[:1]).axes
 
 
-def test_the_command_prints_the_table(played: tuple[Path, Path, Ablated], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_table(
+    played: tuple[Path, Path, AblationResult], capsys: pytest.CaptureFixture[str]
+) -> None:
     path, out, ended = played
-    assert elolab.main(["ablate", str(path), "--out", str(out)]) == 0
+    assert command_line.main(["ablate", str(path), "--out", str(out)]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert max(map(len, printed[:-1])) <= 80
     assert printed[-2:] == [f"games digest: {ended.digest}", str(out / "report.html")]
-    assert elolab.main(["ablate", str(path), "--out", str(out), "--json"]) == 0
+    assert command_line.main(["ablate", str(path), "--out", str(out), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [row["label"] for row in data["comparisons"]] == [row.label for row in ended.rows]
 
 
 def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main(["ablate", str(write_ablation(tmp_path)), "--out", str(tmp_path / "out"), "--dry-run"]) == 0
+    assert (
+        command_line.main(["ablate", str(write_ablation(tmp_path)), "--out", str(tmp_path / "out"), "--dry-run"]) == 0
+    )
     assert "at most 46 games" in capsys.readouterr().out
     assert not (tmp_path / "out").exists()
 
@@ -726,7 +734,7 @@ def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     path = write_ablation(tmp_path, pairs=8)
     path.write_text(path.read_text().replace("nodes=60", "nodes=30000"))
-    command = [sys.executable, str(ROOT / "elolab.py"), "ablate", str(path), "--out", str(tmp_path / "out")]
+    command = [sys.executable, str(ROOT / "elolab"), "ablate", str(path), "--out", str(tmp_path / "out")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     deadline = time.monotonic() + 60
     while not (tmp_path / "out" / STORE_NAME).is_file() and time.monotonic() < deadline:

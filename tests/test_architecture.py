@@ -21,11 +21,14 @@ MAY_IMPORT = {
     "engine": {"engine", "configs", "numba", "llvmlite", "numpy"},
     "arena": {"arena", "engine", "configs", "numpy", "pandas", "matplotlib"},
     "tuning": {"tuning", "arena", "engine", "configs", "numpy", "pandas", "matplotlib", "optuna"},
-    "elolab": {"engine"},
+    "elolab": {"elolab", "engine"},
 }
 """What each may import besides the standard library."""
 
-MAY_DRAW = {"arena.charts", "arena.report_contents", "tuning.ablation_charts", "tuning.charts", "tuning.report"}
+MAY_DRAW = {
+    "arena.reports.charts", "arena.reports.contents", "tuning.reports.ablation_charts", "tuning.reports.study",
+    "tuning.reports.study_charts",
+}  # fmt: skip
 """The only modules that may import matplotlib."""
 
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc", "tools"}
@@ -60,7 +63,7 @@ def offences(module: str, source: str, *, is_package: bool = False) -> list[str]
 
 def sources() -> list[tuple[str, Path]]:
     """Module names and files of everything that is distributed."""
-    paths = [ROOT / "elolab.py"]
+    paths = sorted((ROOT / "elolab").rglob("*.py"))
     for package in ("engine", "arena", "tuning", "configs"):
         paths += sorted((ROOT / package).rglob("*.py"))
     named = []
@@ -90,17 +93,17 @@ def test_every_folder_of_sources_is_a_package() -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("engine.play", "import arena.store"),
+        ("engine.play", "import arena.play.store"),
         ("engine.play", "from tuning import study"),
         ("engine.search.node", "def f():\n    import pandas"),
         ("engine.search.node", "from ...arena import store"),
-        ("arena.game", "from numba import njit"),
-        ("arena.game", "import optuna.samplers"),
-        ("arena.standings", "import matplotlib.pyplot as plt"),
-        ("arena.game", "import tuning.space"),
-        ("tuning.study", "import elolab"),
-        ("tuning.study", "import scipy"),
-        ("elolab", "import arena.cli"),
+        ("arena.play.game", "from numba import njit"),
+        ("arena.play.game", "import optuna.samplers"),
+        ("arena.figures.standings", "import matplotlib.pyplot as plt"),
+        ("arena.play.game", "import tuning.study.space"),
+        ("tuning.study.run", "import elolab"),
+        ("tuning.study.run", "import scipy"),
+        ("elolab", "import arena.commands.match"),
     ],
 )
 def test_the_check_finds_each_kind_of_offence(module: str, source: str) -> None:
@@ -110,9 +113,9 @@ def test_the_check_finds_each_kind_of_offence(module: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("engine.search.node", "from engine.kernel import jit\nfrom ..values import MATE\nimport numba"),
-        ("arena.charts", "import matplotlib"),
-        ("tuning.study", "import optuna\nfrom arena.executor import GameRunner"),
+        ("engine.search.node", "from engine.compiled.kernel import jit\nfrom ..values import MATE\nimport numba"),
+        ("arena.reports.charts", "import matplotlib"),
+        ("tuning.study.run", "import optuna\nfrom arena.play.executor import GameRunner"),
         ("elolab", "import os\nfrom engine.errors import UserError"),
     ],
 )

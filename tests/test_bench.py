@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-import elolab
+from elolab import command_line
 from engine import bench
-from engine.parameters import BY_NAME, PARAMETERS, Value, format_value
+from engine.settings.parameters import BY_NAME, PARAMETERS, Value, format_value
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 import signature_mutations
@@ -84,7 +84,7 @@ def test_the_signature_is_the_one_on_record(golden: Callable[[str, str], None]) 
 
 def test_given_settings_are_searched_alone(capsys: pytest.CaptureFixture[str]) -> None:
     def benched(*words: str) -> dict[str, Any]:
-        assert elolab.main(["bench", "--json", *words]) == 0
+        assert command_line.main(["bench", "--json", *words]) == 0
         found: dict[str, Any] = json.loads(capsys.readouterr().out)
         return found
 
@@ -97,7 +97,7 @@ def test_given_settings_are_searched_alone(capsys: pytest.CaptureFixture[str]) -
     assert found["nodes_per_second"]["xiangqi"] > 0
     small = benched("--preset", "othello-mtdf", "--game", "othello", "--set", "hash=1")
     assert {search["game"] for search in small["searches"]} == {"othello"}
-    assert elolab.main(["bench", "--preset", "fenon", "--game", "othello"]) == 2
+    assert command_line.main(["bench", "--preset", "fenon", "--game", "othello"]) == 2
     assert "no section [othello]" in capsys.readouterr().err
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.brownian import log_normal_cdf, worse_outcome_probability
-from arena.statistics import Pentanomial, Trinomial, estimate_after_test, sequential_test
+from arena.figures.brownian import log_normal_cdf, worse_outcome_probability
+from arena.figures.statistics import Pentanomial, Trinomial, estimate_after_test, sequential_test
 
 GOLDEN = Pentanomial((365, 16618, 36229, 16974, 390))
 

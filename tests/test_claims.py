@@ -13,19 +13,31 @@ from typing import Any
 import pytest
 from scipy import stats
 
-import elolab
+from arena.play.store import Store
 from arena.records import Opening
-from arena.store import Store
-from engine.configuration import read_toml
+from elolab import command_line
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
-from engine.instruments import END_COLUMNS, NULL_COLUMNS
-from engine.limits import Limits
-from engine.parameters import resolve
+from engine.search_statistics import END_COLUMNS, NULL_COLUMNS
+from engine.settings.configuration import read_toml
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
 from engine.values import MATE
-from tuning.ablation_rows import AblationRow
-from tuning.claim_run import Examined, examine
-from tuning.claims import (
+from tuning.ablation.depth_cost import depth_rows
+from tuning.ablation.rows import AblationRow
+from tuning.claims.measures import (
+    SHARES,
+    Searched,
+    SuiteSearches,
+    exact_failures,
+    last_positions,
+    mates_that_change,
+    sampled_positions,
+    share_difference,
+    share_of,
+)
+from tuning.claims.run import ClaimsResult, run_claims
+from tuning.claims.spec import (
     CONFIRMED,
     EXPECTED,
     REFUTED,
@@ -37,18 +49,6 @@ from tuning.claims import (
     outcome_of_verdict,
     positions_needed,
     verdict_of_outcomes,
-)
-from tuning.depth_cost import depth_rows
-from tuning.suite_measures import (
-    SHARES,
-    Searched,
-    SuiteSearches,
-    exact_failures,
-    last_positions,
-    mates_that_change,
-    sampled_positions,
-    share_difference,
-    share_of,
 )
 
 ROOT = Path(__file__).parent.parent
@@ -114,8 +114,8 @@ def write_claims(folder: Path) -> Path:
     return path
 
 
-def run(path: Path, out: Path, **options: Any) -> Examined:
-    return examine(load_claims(path, "quick"), out, stream=io.StringIO(), **options)
+def run(path: Path, out: Path, **options: Any) -> ClaimsResult:
+    return run_claims(load_claims(path, "quick"), out, stream=io.StringIO(), **options)
 
 
 # The shipped tables
@@ -314,8 +314,8 @@ def test_a_claim_that_expects_nothing_is_refused() -> None:
 # Measures
 
 
-def searched(nodes: int = 10, score: int = 0, **instruments: Any) -> Searched:
-    return Searched("a0a1", score, nodes, ((1, 2, 2000), (2, nodes, 9000)), instruments)
+def searched(nodes: int = 10, score: int = 0, **search_statistics: Any) -> Searched:
+    return Searched("a0a1", score, nodes, ((1, 2, 2000), (2, nodes, 9000)), search_statistics)
 
 
 def test_shares_are_ratios_of_sums_with_positions_as_units() -> None:
@@ -352,11 +352,11 @@ def test_null_moves_are_counted_by_material_and_depth() -> None:
                                                                  unresolved=3)},
         ends={"soft_limit": [3 if column == "searches" else 0 for column in END_COLUMNS]},
     )  # fmt: skip
-    assert SHARES["verifications_failed"](data.instruments, 1800) == (1, 20)
-    assert SHARES["verifications_failed"](data.instruments, 0) == (6, 30)
-    assert SHARES["shallow_verifications_failed"](data.instruments, 3) == (2, 4)
-    assert SHARES["null_cutoffs_wrong"](data.instruments, 0) == (2, 5)
-    assert SHARES["soft_stops"](data.instruments, 0) == (3, 3)
+    assert SHARES["verifications_failed"](data.search_statistics, 1800) == (1, 20)
+    assert SHARES["verifications_failed"](data.search_statistics, 0) == (6, 30)
+    assert SHARES["shallow_verifications_failed"](data.search_statistics, 3) == (2, 4)
+    assert SHARES["null_cutoffs_wrong"](data.search_statistics, 0) == (2, 5)
+    assert SHARES["soft_stops"](data.search_statistics, 0) == (3, 3)
 
 
 def test_every_share_can_be_read_from_a_search(tmp_path: Path) -> None:
@@ -367,7 +367,7 @@ def test_every_share_can_be_read_from_a_search(tmp_path: Path) -> None:
         found = searches.search(values, Limits(depth=4), [Opening(start)])
         assert found is not None
         for name in SHARES:
-            hits, cases = SHARES[name](found[0].instruments, 0)
+            hits, cases = SHARES[name](found[0].search_statistics, 0)
             assert hits >= 0
             assert cases >= 0
         engine = Engine("xiangqi", values)
@@ -410,19 +410,19 @@ def test_positions_from_self_play_are_the_same_every_time() -> None:
 
 
 @pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Examined]:
+def claims_result(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, ClaimsResult]:
     """A small run: its table, folder and end."""
     folder = tmp_path_factory.mktemp("claims")
     path = write_claims(folder)
     return path, folder / "out", run(path, folder / "out")
 
 
-def without_times(ended: Examined) -> Any:
+def without_times(ended: ClaimsResult) -> Any:
     return [(result.verdict, result.rows, result.strength) for result in ended.results]
 
 
-def test_every_measure_has_an_outcome(examined: tuple[Path, Path, Examined]) -> None:
-    _, out, ended = examined
+def test_every_measure_has_an_outcome(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
+    _, out, ended = claims_result
     strength, cost = ended.results
     assert [row.unit for row in strength.rows] == ["Elo"] * 4
     assert strength.games == 2 * sum(row.pairs for row in strength.strength)
@@ -435,9 +435,9 @@ def test_every_measure_has_an_outcome(examined: tuple[Path, Path, Examined]) -> 
         assert len(store) == strength.games
 
 
-def test_an_interaction_is_that_of_its_four_sides(examined: tuple[Path, Path, Examined]) -> None:
+def test_an_interaction_is_that_of_its_four_sides(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
     """One side is a comparison of its own; the other three are played for the interaction."""
-    result = examined[2].results[0]
+    result = claims_result[2].results[0]
     rows = {row.label: row for row in result.rows}
     interaction = rows["both"]
     assert (interaction.kind, interaction.outcome, interaction.unit) == ("interaction", SHOWN, "Elo")
@@ -462,8 +462,8 @@ def test_an_interaction_is_that_of_its_four_sides(examined: tuple[Path, Path, Ex
     assert [(cell.first_level, cell.second_level) for cell in result.squares[0]] == [(-1, -1), (-1, 1), (1, -1), (1, 1)]
 
 
-def test_concurrency_and_a_stop_do_not_matter(examined: tuple[Path, Path, Examined], tmp_path: Path) -> None:
-    path, _, ended = examined
+def test_concurrency_and_a_stop_do_not_matter(claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path) -> None:
+    path, _, ended = claims_result
     stop = StopFlag()
     stop.set()
     assert run(path, tmp_path / "out", stop=stop).exit_code == 130
@@ -473,13 +473,13 @@ def test_concurrency_and_a_stop_do_not_matter(examined: tuple[Path, Path, Examin
 
 
 def test_a_stopped_run_reports_on_the_claims_it_was_done_with(
-    examined: tuple[Path, Path, Examined], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that need no games come first; run again it ends like one that was never stopped."""
-    path, _, ended = examined
+    path, _, ended = claims_result
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr("tuning.claim_run.play_allotted", lambda *_: False)
+        patch.setattr("tuning.claims.run.play_allotted", lambda *_: False)
         stopped = run(path, out)
     assert (stopped.exit_code, stopped.missing) == (130, ("C20",))
     assert without_times(stopped) == without_times(ended)[1:]
@@ -490,8 +490,8 @@ def test_a_stopped_run_reports_on_the_claims_it_was_done_with(
     assert "stopped before" not in (out / "report.html").read_text("utf-8")
 
 
-def test_tables_and_report_are_written_in_both_languages(examined: tuple[Path, Path, Examined]) -> None:
-    path, out, ended = examined
+def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
+    path, out, ended = claims_result
     rows = list(csv.DictReader((out / "claims.csv").open(encoding="utf-8")))
     assert [row["claim"] for row in rows] == ["C20", "C1"]
     assert len(list(csv.DictReader((out / "measures.csv").open(encoding="utf-8")))) == 12
@@ -518,20 +518,20 @@ def test_tables_and_report_are_written_in_both_languages(examined: tuple[Path, P
 
 
 def test_the_command_runs_and_plans(
-    examined: tuple[Path, Path, Examined], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path, out, ended = examined
-    assert elolab.main(["claims", "--claims", str(path), "--dry-run", "--out", str(tmp_path / "none")]) == 0
+    path, out, ended = claims_result
+    assert command_line.main(["claims", "--claims", str(path), "--dry-run", "--out", str(tmp_path / "none")]) == 0
     assert "92 games" in capsys.readouterr().out
     assert not (tmp_path / "none").exists()
-    assert elolab.main(["claims", "--claims", str(path), "--out", str(out)]) == 0
+    assert command_line.main(["claims", "--claims", str(path), "--out", str(out)]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert max(map(len, printed[:-1])) <= 80
     assert printed[-2:] == [f"games digest: {ended.digest}", str(out / "report.html")]
-    assert elolab.main(["claims", "--claims", str(path), "--out", str(out), "--json"]) == 0
+    assert command_line.main(["claims", "--claims", str(path), "--out", str(out), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [claim["verdict"] for claim in data["claims"]] == [result.verdict for result in ended.results]
-    assert elolab.main(["claims", "--game", "othello", "--claims", str(path), "--out", str(out)]) == 2
+    assert command_line.main(["claims", "--game", "othello", "--claims", str(path), "--out", str(out)]) == 2
     assert "is for xiangqi, not othello" in capsys.readouterr().err
-    assert elolab.main(["claims", "--game", "chess"]) == 2
+    assert command_line.main(["claims", "--game", "chess"]) == 2
     assert "unknown game 'chess', expected one of" in capsys.readouterr().err

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from arena.executor import GameRunner
+from arena.play.executor import GameRunner
 from arena.records import GameJob, Opening, Pairing, PlayerSpec
 from engine.engine import Clock, Engine, SearchMemory, SearchResult, StopFlag
 from engine.games import game_named
-from engine.limits import Limits
-from engine.parameters import resolve
-from engine.play import CompiledGames, Contender, PlayedGame
+from engine.play import CompiledGames, PlayedGame, PlayerSettings
 from engine.rules import Adjudication, Rules
 from engine.search import clock as clock_module
 from engine.search.records import CLOCK_CPU, CLOCK_WALL, STOPPED_BY_HARD_LIMIT
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
 
 GAME = game_named("xiangqi")
 POSITIONS = (
@@ -114,7 +114,7 @@ def test_a_least_time_ends_with_the_iteration_in_which_it_passes(milliseconds: i
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_no_strategy_overdraws_its_clock_in_a_game(strategy: str) -> None:
-    side = Contender(resolve({"hash_mb": 1, **STRATEGIES[strategy]}), Limits.parse(f"clock=0.15+0.002,{NODE}"))
+    side = PlayerSettings(resolve({"hash_mb": 1, **STRATEGIES[strategy]}), Limits.parse(f"clock=0.15+0.002,{NODE}"))
     game = CompiledGames("xiangqi").play(
         GAME.start, POSITIONS[1], side, side, Rules(), Adjudication(resign_moves=0, maximum_plies=50), StopFlag()
     )
@@ -210,8 +210,8 @@ def test_a_compiled_search_ends_at_a_look(limit: str) -> None:
 
 def late_game(limit: str) -> PlayedGame:
     """A game whose first side has a first iteration too deep for a millisecond."""
-    slow = Contender(resolve({"min_depth": 8, "hash_mb": 1}), Limits.parse(limit))
-    quick = Contender(resolve({"hash_mb": 1}), Limits(nodes=10))
+    slow = PlayerSettings(resolve({"min_depth": 8, "hash_mb": 1}), Limits.parse(limit))
+    quick = PlayerSettings(resolve({"hash_mb": 1}), Limits(nodes=10))
     return CompiledGames("xiangqi").play(GAME.start, (), slow, quick, Rules(), Adjudication(), StopFlag())
 
 

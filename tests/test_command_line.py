@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import elolab
 import engine.suite
-from engine.command_line import (
+from elolab import command_line
+from engine.commands.arguments import (
     CommandParser,
     UsageError,
     add_concurrency_argument,
@@ -40,12 +40,12 @@ from engine.command_line import (
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import Game
-from engine.limits import LimitError, Limits
-from engine.parameters import ParameterError
 from engine.rules import Rules
+from engine.settings.limits import LimitError, Limits
+from engine.settings.parameters import ParameterError
 
 ROOT = Path(__file__).parent.parent
-COMMAND_NAMES = [command.name for command in elolab.COMMANDS]
+COMMAND_NAMES = [command.name for command in command_line.COMMANDS]
 
 HEAVY = ("numba", "pandas", "matplotlib", "optuna", "scipy")
 """Libraries that take long to import and must not be loaded only to print help."""
@@ -53,8 +53,8 @@ HEAVY = ("numba", "pandas", "matplotlib", "optuna", "scipy")
 REPORT_IMPORTS = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
-import elolab
-code = elolab.main(sys.argv[1:])
+from elolab import command_line
+code = command_line.main(sys.argv[1:])
 print(*[name for name in {(*HEAVY, "numpy")!r} if name in sys.modules], file=sys.stderr)
 sys.exit(code)
 """
@@ -63,7 +63,7 @@ sys.exit(code)
 def run_elolab(*words: str, **settings: object) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own."""
     return subprocess.run(
-        [sys.executable, str(ROOT / "elolab.py"), *words],
+        [sys.executable, str(ROOT / "elolab"), *words],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -77,11 +77,12 @@ def fake_command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], int]
     """``fake_command(run)`` adds a command ``fake`` that calls ``run``."""
 
     def add(run: Callable[[], int]) -> None:
-        module = types.ModuleType("fake_cli")
-        module.configure_fake = lambda parser: parser.add_argument("--depth", type=int)  # type: ignore[attr-defined]
-        module.run_fake = lambda arguments: run()  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "fake_cli", module)
-        monkeypatch.setattr(elolab, "COMMANDS", (*elolab.COMMANDS, elolab.Command("fake", "fake_cli", "", "a fake")))
+        module = types.ModuleType("other.commands.fake")
+        module.configure = lambda parser: parser.add_argument("--depth", type=int)  # type: ignore[attr-defined]
+        module.run = lambda arguments: run()  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "other.commands.fake", module)
+        fake = command_line.Command("fake", "other", "", "a fake")
+        monkeypatch.setattr(command_line, "COMMANDS", (*command_line.COMMANDS, fake))
 
     return add
 
@@ -98,7 +99,7 @@ def raising(error: BaseException) -> Callable[[], int]:
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
 def test_help_lists_every_command_within_80_columns(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main(words) == 0
+    assert command_line.main(words) == 0
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     for name in COMMAND_NAMES:
@@ -126,7 +127,7 @@ def test_help_of_every_command_works_and_loads_no_heavy_library(name: str, tmp_p
 
 
 def test_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main(["--version"]) == 0
+    assert command_line.main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("elolab ")
 
 
@@ -135,7 +136,7 @@ def test_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(("typed", "meant"), [("tournamet", "tournament"), ("analyze", "analyse"), ("param", "param")])
 def test_unknown_command_names_the_nearest(typed: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main([typed]) == 2
+    assert command_line.main([typed]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith(f"elolab: unknown command {typed!r} (did you mean '{meant}")
@@ -173,34 +174,34 @@ def test_failures_are_one_line_with_their_exit_code(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     fake_command(raising(error))
-    assert elolab.main(["fake"]) == code
+    assert command_line.main(["fake"]) == code
     assert capsys.readouterr().err == f"elolab: {line}\n"
 
 
 def test_a_command_decides_its_exit_code(fake_command: Callable[[Callable[[], int]], None]) -> None:
     fake_command(lambda: 3)
-    assert elolab.main(["fake", "--depth", "4"]) == 3
+    assert command_line.main(["fake", "--depth", "4"]) == 3
 
 
 def test_a_fault_of_ours_keeps_its_traceback(fake_command: Callable[[Callable[[], int]], None]) -> None:
     fake_command(raising(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
-        elolab.main(["fake"])
+        command_line.main(["fake"])
 
 
 def test_the_traceback_of_an_error_can_be_asked_for(
     fake_command: Callable[[Callable[[], int]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(elolab.TRACEBACK_VARIABLE, "1")
+    monkeypatch.setenv(command_line.TRACEBACK_VARIABLE, "1")
     fake_command(raising(UserError("wrong")))
     with pytest.raises(UserError):
-        elolab.main(["fake"])
+        command_line.main(["fake"])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes break differently elsewhere")
 def test_a_reader_that_goes_away_ends_the_command_quietly() -> None:
     with subprocess.Popen(
-        [sys.executable, str(ROOT / "elolab.py"), "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, str(ROOT / "elolab"), "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -213,7 +214,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly() -> None:
 def test_a_full_disk_behind_standard_output_is_one_line() -> None:
     with open("/dev/full", "w") as full:
         finished = subprocess.run(
-            [sys.executable, str(ROOT / "elolab.py"), "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+            [sys.executable, str(ROOT / "elolab"), "--help"], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert (finished.returncode, finished.stderr) == (1, "elolab: No space left on device\n")
 
@@ -337,9 +338,9 @@ WITH_SETTINGS = ("engine", "analyse", "suite", "solve", "bench")
 
 @pytest.mark.parametrize("name", COMMAND_NAMES)
 def test_one_spelling_says_which_preset(name: str) -> None:
-    command = elolab.find_command(name)
+    command = command_line.find_command(name)
     parser = CommandParser(prog=f"elolab {name}")
-    getattr(import_module(command.module), f"configure_{name.replace('-', '_')}")(parser)
+    import_module(f"{command.package}.commands.{name.replace('-', '_')}").configure(parser)
     options = set(parser._option_string_actions)
     assert not options & {"--engine", "--config", "--configuration"}
     assert options & {"--preset", "--set"} == ({"--preset", "--set"} if name in WITH_SETTINGS else set())
@@ -361,7 +362,7 @@ def test_one_spelling_says_which_preset(name: str) -> None:
 def test_other_spellings_are_answered_with_the_right_one(
     words: list[str], right: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert elolab.main(words) == 2
+    assert command_line.main(words) == 2
     error = capsys.readouterr().err
     assert f"(did you mean {right}?)" in error
     assert error.count("\n") == 1
@@ -369,7 +370,7 @@ def test_other_spellings_are_answered_with_the_right_one(
 
 def test_a_preset_decides_what_is_analysed(capsys: pytest.CaptureFixture[str]) -> None:
     def nodes(*words: str) -> int:
-        assert elolab.main(["analyse", "--depth", "4", "--json", *words]) == 0
+        assert command_line.main(["analyse", "--depth", "4", "--json", *words]) == 0
         return int(json.loads(capsys.readouterr().out)["nodes"])
 
     assert nodes("--preset", "no-null-move") == nodes("--set", "NullMove=off") != nodes()
@@ -383,10 +384,10 @@ def test_a_preset_is_solved_with(capsys: pytest.CaptureFixture[str]) -> None:
     board = position.text
     found = []
     for words in ([], ["--preset", "othello-ids", "--set", "hash=1"]):
-        assert elolab.main(["solve", "--board", board, "--json", *words]) == 0
+        assert command_line.main(["solve", "--board", board, "--json", *words]) == 0
         found.append(json.loads(capsys.readouterr().out))
     assert found[0]["score"] == found[1]["score"]
-    assert elolab.main(["solve", "--board", board, "--preset", "fenon"]) == 2
+    assert command_line.main(["solve", "--board", board, "--preset", "fenon"]) == 2
     assert "no section [othello]" in capsys.readouterr().err
 
 
@@ -455,7 +456,7 @@ def test_long_work_leaves_the_main_thread_free_for_ctrl_c(
 
     monkeypatch.setattr(Game, "perft", noticed(Game.perft))
     monkeypatch.setattr(engine.suite, "attempt", noticed(engine.suite.attempt))
-    assert elolab.main(words) == 0
+    assert command_line.main(words) == 0
     assert capsys.readouterr().out
     assert seen
     assert threading.main_thread() not in seen
@@ -487,18 +488,18 @@ def test_parameters_fit_the_terminal(
     columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    assert elolab.main(["parameters"]) == 0
+    assert command_line.main(["parameters"]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= int(columns)
 
 
 def test_parameters_that_are_named_are_shown_in_full(capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main(["parameters", "valWINDOW", "endgame-empties", "AspirationWindow"]) == 0
+    assert command_line.main(["parameters", "valWINDOW", "endgame-empties", "AspirationWindow"]) == 0
     shown = capsys.readouterr().out
     assert [line for line in shown.splitlines() if line[:1].strip()] == ["aspiration_window", "endgame_empties"]
-    assert elolab.main(["parameters", "NULL_DEPTH", "--json"]) == 0
+    assert command_line.main(["parameters", "NULL_DEPTH", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["name"], row["defaults"]) == ("null_depth", {"xiangqi": 3, "othello": 3})
-    assert elolab.main(["parameters", "hash", "--json", "--game", "othello"]) == 0
+    assert command_line.main(["parameters", "hash", "--json", "--game", "othello"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["defaults"] == {"othello": 16}
 
 
@@ -515,7 +516,7 @@ def test_parameters_that_are_named_are_shown_in_full(capsys: pytest.CaptureFixtu
 def test_parameters_that_cannot_be_shown_are_told_in_one_line(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert elolab.main(["parameters", *words]) == 2
+    assert command_line.main(["parameters", *words]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert said in captured.err
@@ -523,5 +524,5 @@ def test_parameters_that_cannot_be_shown_are_told_in_one_line(
 
 
 def test_parameters_of_an_unknown_game_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main(["parameters", "--game", "xiangi"]) == 2
+    assert command_line.main(["parameters", "--game", "xiangi"]) == 2
     assert "xiangqi" in capsys.readouterr().err

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import elolab
-from arena.convert import TARGETS, convert, holds_positions
-from arena.portable_game_notation import FORMATS, read_games
+from arena.notation.convert import TARGETS, convert, holds_positions
+from arena.notation.pgn import FORMATS, read_games
+from elolab import command_line
 from engine.errors import UserError
 from engine.games import game_named
 
@@ -125,10 +125,10 @@ def test_the_command_writes_what_the_function_returns(
 ) -> None:
     source, out = tmp_path / "games.pgn", tmp_path / "out"
     source.write_bytes(GAMES.encode("gbk"))
-    assert elolab.main(["convert", str(source), "--to", target]) == 0
+    assert command_line.main(["convert", str(source), "--to", target]) == 0
     printed = capfdbinary.readouterr().out
     assert printed.decode("utf-8") == convert_text(GAMES, target)
-    assert elolab.main(["convert", str(source), "--to", target, "--out", str(out), "--encoding", "gbk"]) == 0
+    assert command_line.main(["convert", str(source), "--to", target, "--out", str(out), "--encoding", "gbk"]) == 0
     assert out.read_bytes() == convert_text(GAMES, target).encode("gbk")
     assert capfdbinary.readouterr() == (b"", b"")
 
@@ -137,7 +137,7 @@ def test_the_command_reads_standard_input(
     monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("炮二平五 马8进7 马二进三".encode())))
-    assert elolab.main(["convert", "-", "--to", "fen", "--plies", "2"]) == 0
+    assert command_line.main(["convert", "-", "--to", "fen", "--plies", "2"]) == 0
     assert capfdbinary.readouterr().out.decode() == f"{AFTER_TWO}\n"
 
 
@@ -159,7 +159,7 @@ def test_mistakes_are_one_line(
     path = tmp_path / "games.pgn"
     if content is not None:
         path.write_bytes(content)
-    assert elolab.main(["convert", str(path), *words]) == 2
+    assert command_line.main(["convert", str(path), *words]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.startswith("elolab: ")

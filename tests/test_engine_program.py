@@ -15,14 +15,13 @@ import pytest
 from conversation import Conversation
 from hypothesis import given, settings
 
-from arena.game import play_game
+from arena.play.game import play_game
 from arena.players import make_player
 from arena.records import GameJob, Opening, Pairing, PlayerSpec
 from engine.engine import Clock, Engine, StopFlag
 from engine.games import game_named
-from engine.limits import Limits
 from engine.protocols.gtp import GtpSession
-from engine.protocols.inbox import LONGEST_LINE, Line, LineSplitter, LineTooLong
+from engine.protocols.inbox import MAX_LINE, Line, LineSplitter, LineTooLong
 from engine.protocols.nboard import NBoardSession
 from engine.protocols.qianhong import QianhongSession
 from engine.protocols.session import Session
@@ -30,6 +29,7 @@ from engine.protocols.ucci import UcciSession
 from engine.protocols.uci import UciSession
 from engine.rules import Adjudication, Rules
 from engine.search.reports import ReportBoard
+from engine.settings.limits import Limits
 
 ROOT = Path(__file__).parent.parent
 
@@ -79,8 +79,8 @@ def test_a_huge_line_costs_no_memory_and_only_itself() -> None:
     splitter = LineSplitter()
     events = []
     for _ in range(100):
-        events += splitter.split(b"x" * LONGEST_LINE)
-        assert len(splitter._begun) <= LONGEST_LINE
+        events += splitter.split(b"x" * MAX_LINE)
+        assert len(splitter._begun) <= MAX_LINE
     assert events == []
     assert splitter.split(b"\nisready\r\nhalf") == [LineTooLong(), Line("isready")]
     assert splitter.rest() == [Line("half")]
@@ -235,7 +235,7 @@ def test_who_ponders_may_spend_more(ponders: bool, factor: int) -> None:
 
 
 def program(*words: str) -> list[str]:
-    return [sys.executable, str(ROOT / "elolab.py"), "engine", *words]
+    return [sys.executable, str(ROOT / "elolab"), "engine", *words]
 
 
 def run(words: list[str], said: bytes) -> tuple[int, list[str], list[str]]:
@@ -336,6 +336,6 @@ def test_over_uci_it_plays_as_it_does_built_in() -> None:
     )
     engine = Engine("xiangqi")
     builtin = tuple(
-        PlayerSpec(name, "builtin", limits, parameters=tuple(engine.parameters.items())) for name in ("a", "b")
+        PlayerSpec(name, "builtin", limits, parameters=tuple(engine.settings.parameters.items())) for name in ("a", "b")
     )
     assert play(programs) == play(builtin)  # type: ignore[arg-type]

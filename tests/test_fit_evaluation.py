@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import elolab
-from arena.openings import is_reserved_for_validation
+from arena.notation.openings import is_reserved_for_validation
+from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, Opening, Pairing, PlayerSpec
-from arena.store import STORE_NAME, Store
+from elolab import command_line
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.features import OTHELLO
@@ -27,17 +27,17 @@ from engine.games import game_named
 from engine.games.contract import EvaluationFitting
 from engine.games.othello import patterns
 from engine.games.othello.evaluation import read_patterns
-from engine.limits import Limits
-from engine.parameters import resolve
 from engine.rules import Adjudication
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
+from engine.settings.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of
 from engine.solving import Solver
-from engine.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of
-from tuning.fit_evaluation import FitSpec, Fitted, fit_data, fit_evaluation, fit_text, weights_text
-from tuning.pattern_regression import _best_of_phase, fit_patterns
-from tuning.positions import positions_of
-from tuning.regression import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
+from tuning.evaluation.fit import FitResult, FitSpec, fit_data, fit_evaluation, fit_text, weights_text
+from tuning.evaluation.patterns import _best_of_phase, fit_patterns
+from tuning.evaluation.positions import positions_of
+from tuning.evaluation.ridge import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
+from tuning.evaluation.self_play import SelfPlay, games_of, stored_numbers
 from tuning.run_folder import RunError
-from tuning.self_play import SelfPlay, games_of, stored_numbers
 
 ROOT = Path(__file__).parent.parent
 GAME = game_named("othello")
@@ -59,7 +59,7 @@ def spec(**changes: object) -> FitSpec:
     return FitSpec(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def run(out: Path, concurrency: int = 1, **changes: object) -> Fitted:
+def run(out: Path, concurrency: int = 1, **changes: object) -> FitResult:
     return fit_evaluation(spec(**changes), out, concurrency=concurrency, stream=io.StringIO())
 
 
@@ -69,7 +69,7 @@ def records_in(out: Path) -> list[GameRecord]:
 
 
 @pytest.fixture(scope="module")
-def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Fitted]:
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FitResult]:
     """Two iterations of few games, with matches."""
     out = tmp_path_factory.mktemp("fitted") / "out"
     return out, run(out, iterations=2, match_pairs=3)
@@ -208,7 +208,7 @@ def test_every_feature_occurs_and_changes_sign_with_the_sides() -> None:
 # Positions
 
 
-def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, Fitted]) -> None:
+def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, FitResult]) -> None:
     out, _ = fitted
     records = [record for record in records_in(out) if record.pairing.number < 40]
     found = positions_of(records, GAME, 5, 2, StopFlag())
@@ -375,7 +375,7 @@ def test_a_phase_without_positions_takes_the_weights_beside_it() -> None:
 # Whole runs
 
 
-def test_a_run_writes_weights_that_are_read_back_and_their_history(fitted: tuple[Path, Fitted]) -> None:
+def test_a_run_writes_weights_that_are_read_back_and_their_history(fitted: tuple[Path, FitResult]) -> None:
     out, done = fitted
     assert [iteration.games for iteration in done.iterations] == [40, 80]
     for iteration in done.iterations:
@@ -397,7 +397,7 @@ def test_a_run_writes_weights_that_are_read_back_and_their_history(fitted: tuple
 
 
 def test_each_iteration_plays_with_the_weights_before_and_matches_use_other_openings(
-    fitted: tuple[Path, Fitted],
+    fitted: tuple[Path, FitResult],
 ) -> None:
     out, done = fitted
     records = records_in(out)
@@ -423,7 +423,9 @@ def test_each_iteration_plays_with_the_weights_before_and_matches_use_other_open
     ] == [(1, "the weights before", 3), (2, "the weights before", 3), (2, "the first weights", 3)]
 
 
-def test_the_same_command_writes_the_same_bytes_at_any_concurrency(fitted: tuple[Path, Fitted], tmp_path: Path) -> None:
+def test_the_same_command_writes_the_same_bytes_at_any_concurrency(
+    fitted: tuple[Path, FitResult], tmp_path: Path
+) -> None:
     out, _ = fitted
     run(tmp_path / "again", concurrency=3, iterations=2)
     for name in ("weights-1.toml", "weights-2.toml"):
@@ -432,7 +434,7 @@ def test_the_same_command_writes_the_same_bytes_at_any_concurrency(fitted: tuple
     assert other.iterations[0].weights.read_bytes() != (out / "weights-1.toml").read_bytes()
 
 
-def test_a_run_goes_on_with_what_it_has_and_can_be_extended(fitted: tuple[Path, Fitted], tmp_path: Path) -> None:
+def test_a_run_goes_on_with_what_it_has_and_can_be_extended(fitted: tuple[Path, FitResult], tmp_path: Path) -> None:
     out, _ = fitted
     run(tmp_path, games=30)
     (tmp_path / "positions-0.npz").write_bytes(b"half of a file")
@@ -482,10 +484,10 @@ def test_damaged_patterns_are_refused(change: Callable[[str], str], said: str, p
         Engine("othello", {"evaluation_weights": str(path)}).search(GAME.position(), Limits(depth=1))
 
 
-def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(fitted: tuple[Path, Fitted], tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(fitted: tuple[Path, FitResult], tmp_path: Path) -> None:
     out, _ = fitted
     words = [
-        sys.executable, str(ROOT / "elolab.py"), "fit-evaluation", "--from", "othello-by-hand", "--games", "40",
+        sys.executable, str(ROOT / "elolab"), "fit-evaluation", "--from", "othello-by-hand", "--games", "40",
         "--limit", "depth=1", "--seed", "5", "--phases", "2", "--patterns", "off", "--match-pairs", "0",
         "--out", str(tmp_path / "out"), "--concurrency", "1", "--output", str(tmp_path / "mine.toml"),
     ]  # fmt: skip
@@ -528,7 +530,7 @@ def test_what_cannot_be_done_is_refused_in_one_line(
     words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert elolab.main(["fit-evaluation", *words]) == 2
+    assert command_line.main(["fit-evaluation", *words]) == 2
     shown = capsys.readouterr().err
     assert said in shown
     assert len([line for line in shown.splitlines() if line.startswith("elolab:")]) == 1
@@ -548,6 +550,6 @@ def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
 
 def test_another_run_s_folder_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.record_facts({"tuning": {}})
+        store.record_metadata({"tuning": {}})
     with pytest.raises(UserError, match="holds another run"):
         run(tmp_path)

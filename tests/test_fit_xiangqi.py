@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from arena.store import Store
+from arena.play.store import Store
 from engine.engine import Engine, StopFlag
 from engine.features import XIANGQI
 from engine.games import game_named
 from engine.games.contract import EvaluationFitting
-from engine.games.xiangqi.evaluation import MOST_OF_PLACES
+from engine.games.xiangqi.evaluation import MAX_OF_PLACES
 from engine.games.xiangqi.terms import FIRST_OF_PIECES
-from engine.limits import Limits
-from engine.parameters import resolve
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
+from engine.settings.weights import find_weights, read_weights, rows_of
 from engine.values import BAN_BOUND
-from engine.weights import find_weights, read_weights, rows_of
-from tuning.fit_evaluation import FitSpec, Fitted, fit_data, fit_evaluation, fit_text
-from tuning.logistic_regression import (
+from tuning.evaluation.fit import FitResult, FitSpec, fit_data, fit_evaluation, fit_text
+from tuning.evaluation.logistic import (
     ALONE_SPREAD,
     GROUP_SPREAD,
     WinSample,
@@ -32,7 +32,7 @@ from tuning.logistic_regression import (
     losses_of,
     values_of,
 )
-from tuning.positions import positions_of
+from tuning.evaluation.positions import positions_of
 
 GAME = game_named("xiangqi")
 
@@ -43,7 +43,7 @@ def fitting() -> EvaluationFitting:
     return found
 
 
-def run(out: Path, concurrency: int = 1, **changes: object) -> Fitted:
+def run(out: Path, concurrency: int = 1, **changes: object) -> FitResult:
     values: dict[str, object] = {
         "game": "xiangqi", "start": "xiangqi-by-hand", "games": 30, "limits": Limits(nodes=40), "seed": 5,
         "iterations": 1, "until_no_gain": False, "phases": 2, "patterns": False, "score_share": 50, "match_pairs": 0,
@@ -54,7 +54,7 @@ def run(out: Path, concurrency: int = 1, **changes: object) -> Fitted:
 
 
 @pytest.fixture(scope="module")
-def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Fitted]:
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FitResult]:
     out = tmp_path_factory.mktemp("fitted") / "out"
     return out, run(out, match_pairs=3)
 
@@ -80,7 +80,7 @@ def test_features_times_weights_are_the_evaluation_of_either_side() -> None:
         weights = shares @ rows_of_weights
         places = np.sum(features[:, :FIRST_OF_PIECES] * weights[:, :FIRST_OF_PIECES], axis=1)
         rest = np.sum(features[:, FIRST_OF_PIECES:] * weights[:, FIRST_OF_PIECES:], axis=1)
-        expected = rest + np.clip(places, -MOST_OF_PLACES, MOST_OF_PLACES)
+        expected = rest + np.clip(places, -MAX_OF_PLACES, MAX_OF_PLACES)
         walked = GAME.position()
         for ply in range(len(rows)):
             if not walked.legal_moves():
@@ -105,7 +105,7 @@ def captured(position: object, move: str) -> bool:
 # Positions
 
 
-def test_positions_have_the_outcome_of_their_game_and_the_score_of_the_search(fitted: tuple[Path, Fitted]) -> None:
+def test_positions_have_the_outcome_of_their_game_and_the_score_of_the_search(fitted: tuple[Path, FitResult]) -> None:
     out, _ = fitted
     with Store(out, read_only=True) as store:
         records = [record for record in store.records() if record.pairing.number < 30]
@@ -216,7 +216,7 @@ def test_the_losses_as_they_are_and_scaled() -> None:
 # Whole runs
 
 
-def test_a_run_writes_weights_that_play(fitted: tuple[Path, Fitted]) -> None:
+def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     _, done = fitted
     (iteration,) = done.iterations
     weights = read_weights(iteration.weights)
@@ -234,7 +234,9 @@ def test_a_run_writes_weights_that_play(fitted: tuple[Path, Fitted]) -> None:
     assert fit_data(done)["regression"] == "logistic"
 
 
-def test_the_same_command_writes_the_same_bytes_at_any_concurrency(fitted: tuple[Path, Fitted], tmp_path: Path) -> None:
+def test_the_same_command_writes_the_same_bytes_at_any_concurrency(
+    fitted: tuple[Path, FitResult], tmp_path: Path
+) -> None:
     out, _ = fitted
     again = run(tmp_path, concurrency=3)
     assert again.iterations[0].weights.read_bytes() == (out / "weights-1.toml").read_bytes()

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from arena.game import GameClock, play_game
+from arena.play.game import GameClock, play_game
 from arena.players import make_player
 from arena.players.contract import Player, PlayerClock, PlayerFault, Reply
 from arena.players.process import GAMES_DIRECTORIES
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.engine import StopFlag
 from engine.games import game_named
-from engine.limits import Limits
 from engine.rules import Adjudication, Rules
+from engine.settings.limits import Limits
 
 MOCK = str(Path(__file__).parent / "mock_engines.py")
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
@@ -382,7 +382,7 @@ def test_processes_are_kept_after_a_game(play: PlayJob, players: dict[PlayerSpec
 
 
 def builtin_spec(name: str, limit: str, **parameters: Any) -> PlayerSpec:
-    from engine.parameters import resolve
+    from engine.settings.parameters import resolve
 
     values = resolve(parameters, game="xiangqi")
     return PlayerSpec(name, "builtin", Limits.parse(limit), parameters=tuple(values.items()))
@@ -399,7 +399,7 @@ def builtin_spec(name: str, limit: str, **parameters: Any) -> PlayerSpec:
     ],
 )
 def test_both_loops_play_the_same_game(play: PlayJob, first: str, second: str) -> None:
-    from engine.play import CompiledGames, Contender
+    from engine.play import CompiledGames, PlayerSettings
 
     games = CompiledGames("xiangqi")
     for number, opening in enumerate(
@@ -413,8 +413,8 @@ def test_both_loops_play_the_same_game(play: PlayJob, first: str, second: str) -
         game = games.play(
             opening.position,
             opening.moves,
-            Contender(dict(job.first.parameters), job.first.limits),
-            Contender(dict(job.second.parameters), job.second.limits),
+            PlayerSettings(dict(job.first.parameters), job.first.limits),
+            PlayerSettings(dict(job.second.parameters), job.second.limits),
             job.rules,
             job.adjudication,
             StopFlag(),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tiny_game
 
+from engine.compiled.kernel import is_registered
 from engine.errors import UserError
 from engine.games import GAMES, game_named
 from engine.games.contract import (
@@ -24,9 +25,8 @@ from engine.games.contract import (
     decode_verdict,
     encode_verdict,
 )
-from engine.kernel import is_registered
-from engine.parameters import resolve, to_record
 from engine.rules import REASONS, RESULTS, Rules
+from engine.settings.parameters import resolve, to_record
 from engine.values import INFINITY, MATE_BOUND, MAX_GAME_PLIES, MAX_MOVES, MAX_PLY
 
 ALL_GAMES = [*(game_named(name) for name in GAMES), tiny_game.GAME]

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from othello_match import PASS_NEXT, START, builtin, final_text, mock_spec, own_engine, play_one, playing
 
+from arena.play.tournament import prepare
 from arena.players import PlayerError, check_player
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault
 from arena.players.gtp import (
-    LONGEST_ANSWER,
+    MAX_ANSWER,
     Answer,
     GtpPlayer,
     GtpSession,
@@ -27,11 +28,10 @@ from arena.players.gtp import (
 from arena.players.process import find_program
 from arena.records import Opening, PlayerSpec
 from arena.spec import spec_from_mapping
-from arena.tournament import prepare
 from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.games import game_named
-from engine.limits import Limits
+from engine.settings.limits import Limits
 
 # --- Lines ------------------------------------------------------------------------------------------------------------
 
@@ -68,10 +68,10 @@ def test_answers_without_numbers_come_in_order() -> None:
 def test_an_endless_answer_takes_no_endless_memory() -> None:
     session = GtpSession()
     session.ask("list_commands")
-    heard(session, "=1\n" + "x\n" * (2 * LONGEST_ANSWER))
+    heard(session, "=1\n" + "x\n" * (2 * MAX_ANSWER))
     assert not session.is_idle
     heard(session, "\n")
-    assert len(session.answers[0].text.splitlines()) <= LONGEST_ANSWER
+    assert len(session.answers[0].text.splitlines()) <= MAX_ANSWER
 
 
 @given(st.lists(st.text(max_size=20), max_size=10))

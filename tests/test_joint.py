@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-import elolab
-from arena.joint import JointError, export, join, tables
+from arena.play.store import Store
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
+from arena.reports.joint import JointError, export, join, tables
 from arena.spec import TournamentSpec, spec_from_mapping
-from arena.store import Store
+from elolab import command_line
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 
@@ -27,7 +27,7 @@ def run(folder: Path, spec: TournamentSpec, results: Sequence[tuple[str, str, in
     """A folder with the games given as (first, second, pair, result); ``salt`` tells otherwise equal games apart."""
     places = {player.name: place for place, player in enumerate(spec.players)}
     with Store(folder) as store:
-        store.record_facts({"specification": spec.content(), "engine_identity": "one"})
+        store.record_metadata({"specification": spec.content(), "engine_identity": "one"})
         for number, (first, second, pair, result) in enumerate(results):
             store.add(
                 GameRecord(
@@ -105,7 +105,7 @@ def test_the_command_writes_a_report_of_its_own(tmp_path: Path, capsys: pytest.C
     one = run(tmp_path / "one", specification(("a", "bb")), AB)
     two = run(tmp_path / "two", specification(("bb", "ccc"), limit="nodes=300"), BC)
     out = tmp_path / "out"
-    assert elolab.main(["report", one, two, "--out", str(out), "--anchor", "a=2000", "--json"]) == 0
+    assert command_line.main(["report", one, two, "--out", str(out), "--anchor", "a=2000", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["folders"] == [one, two]
     assert len(data["notes"]) == 1
@@ -135,7 +135,7 @@ def test_what_cannot_be_joined_is_refused_in_one_line(tmp_path: Path, capsys: py
         ([one, "--out", "elsewhere"], "leave it out"),
         ([one, "--anchor", "c=1"], "no such player"),
     ):
-        assert elolab.main(["report", *words]) == 2
+        assert command_line.main(["report", *words]) == 2
         error = capsys.readouterr().err
         assert said in error
         assert error.count("\n") == 1

@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from numba.core.types.npytypes import Record
 from tiny_game import STATE_DTYPE as TINY_STATE_DTYPE
 
-from engine import identity, kernel
+from engine.compiled import cache, identity, kernel, sources
+from engine.compiled.kernel import jit, lowest_bit, new_record, popcount
 from engine.games.contract import COMPILED_CONTRACT, MOVE_LISTS_DTYPE, check_contract
 from engine.games.xiangqi.position import STATE_DTYPE
-from engine.kernel import jit, lowest_bit, new_record, popcount
-from engine.parameters import PARAMETERS_DTYPE
 from engine.play import CLOCKS_DTYPE, GAME_DTYPE, TRACKER_DTYPE
 from engine.rules import ADJUDICATION_DTYPE
 from engine.search import table
 from engine.search.records import SEARCH_DTYPE
+from engine.settings.parameters import PARAMETERS_DTYPE
 
 WORDS = st.integers(0, (1 << 64) - 1)
 RECORDS = {
@@ -128,26 +128,26 @@ def test_a_game_that_lacks_a_function_is_refused() -> None:
 def test_rule_2_editing_any_engine_source_changes_the_cache_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sources = {"kernel.py": b"x = 1\n", "search/node.py": b"y = 2  # a comment\n", "cli.py": b"z = 3\n"}
-    for name, text in sources.items():
+    texts = {"kernel.py": b"x = 1\n", "search/node.py": b"y = 2  # a comment\n", "cli.py": b"z = 3\n"}
+    for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(text)
-    monkeypatch.setattr(identity, "ENGINE_DIRECTORY", tmp_path)
-    before = identity.cache_key()
-    assert identity.cache_key() == before
+    monkeypatch.setattr(sources, "ENGINE_DIRECTORY", tmp_path)
+    before = sources.cache_key()
+    assert sources.cache_key() == before
     keys = {before}
-    for name in sources:
-        (tmp_path / name).write_bytes(sources[name] + b"# edited\n")
-        keys.add(identity.cache_key())
-    assert len(keys) == 1 + len(sources), "an edit left the cache key as it was"
+    for name in texts:
+        (tmp_path / name).write_bytes(texts[name] + b"# edited\n")
+        keys.add(sources.cache_key())
+    assert len(keys) == 1 + len(texts), "an edit left the cache key as it was"
 
 
 @pytest.mark.parametrize("flag", ["1", "0"])
 def test_rule_2_the_bounds_check_flag_is_in_the_cache_key(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NUMBA_BOUNDSCHECK", raising=False)
-    plain = identity.cache_key()
+    plain = sources.cache_key()
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", flag)
-    assert identity.cache_key() != plain
+    assert sources.cache_key() != plain
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
@@ -161,7 +161,7 @@ def test_the_cache_lies_in_the_user_s_folder(
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     else:
         monkeypatch.setenv("XDG_CACHE_HOME", variable and str(tmp_path / variable))
-    assert kernel._default_cache_base() == tmp_path / base / "elolab"
+    assert cache._default_cache_base() == tmp_path / base / "elolab"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
@@ -173,14 +173,14 @@ def test_without_a_home_the_cache_lies_in_a_folder_for_passing_things(monkeypatc
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.setattr(Path, "home", no_home)
-    directory = kernel._prepare_cache()
-    assert directory == Path(f"/tmp/elolab-{os.getuid()}/kernels-{identity.cache_key()}")
+    directory = cache._prepare_cache()
+    assert directory == Path(f"/tmp/elolab-{os.getuid()}/kernels-{sources.cache_key()}")
     assert str(directory) == numba.config.CACHE_DIR
 
 
 def test_rule_2_numba_writes_where_the_key_says() -> None:
     assert str(kernel.CACHE_DIRECTORY) == numba.config.CACHE_DIR
-    assert kernel.CACHE_DIRECTORY.name == f"kernels-{identity.cache_key()}"
+    assert kernel.CACHE_DIRECTORY.name == f"kernels-{sources.cache_key()}"
 
 
 def test_the_identity_ignores_comments_and_docstrings_but_no_code() -> None:
@@ -197,7 +197,7 @@ def test_the_identity_ignores_comments_and_docstrings_but_no_code() -> None:
 def test_the_identity_is_read_from_the_cache_of_these_sources_or_computed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(kernel, "CACHE_DIRECTORY", tmp_path)
+    monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path)
     kept = tmp_path / "identity"
     computed = identity.engine_identity.__wrapped__()
     assert kept.read_text() == computed == identity.engine_identity()
@@ -206,7 +206,7 @@ def test_the_identity_is_read_from_the_cache_of_these_sources_or_computed(
     for damaged in (b"", b"0123", b"\xff" * 12):
         kept.write_bytes(damaged)
         assert identity.engine_identity.__wrapped__() == computed
-    monkeypatch.setattr(kernel, "CACHE_DIRECTORY", tmp_path / "missing")
+    monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path / "missing")
     assert identity.engine_identity.__wrapped__() == computed
 
 
@@ -219,7 +219,7 @@ def test_rule_4_no_engine_file_is_imported_under_two_names() -> None:
     files: dict[str, list[str]] = {}
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
-        if path and str(identity.ENGINE_DIRECTORY) in path:
+        if path and str(sources.ENGINE_DIRECTORY) in path:
             files.setdefault(path, []).append(name)
     assert all(len(names) == 1 for names in files.values()), files
 

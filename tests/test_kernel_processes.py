@@ -31,12 +31,12 @@ Run = Callable[..., dict[str, Any]]
 
 def _search(game: Any, text: str, depth: int, **overrides: Any) -> list[Any]:
     """[move, score, nodes, depth] of one search, straight through the compiled driver."""
+    from engine.compiled.kernel import new_record
     from engine.engine import SearchMemory
     from engine.games.contract import MOVE_LISTS_DTYPE
-    from engine.kernel import new_record
-    from engine.limits import Limits
-    from engine.parameters import resolve
     from engine.search.driver import think
+    from engine.settings.limits import Limits
+    from engine.settings.parameters import resolve
 
     memory = SearchMemory(resolve({"hash_mb": 1, **overrides}), None)
     memory.new_game()
@@ -81,12 +81,12 @@ def task_both() -> Any:
     """One compiled function over both games."""
     import tiny_game
 
+    from engine.compiled.kernel import new_record
     from engine.engine import SearchMemory
     from engine.games import game_named
     from engine.games.contract import MOVE_LISTS_DTYPE
-    from engine.kernel import new_record
-    from engine.limits import Limits
-    from engine.parameters import resolve
+    from engine.settings.limits import Limits
+    from engine.settings.parameters import resolve
 
     arguments: list[Any] = []
     lists = new_record(MOVE_LISTS_DTYPE)
@@ -114,16 +114,16 @@ def task_game() -> Any:
     """A short compiled game and two small searches with everything switched on."""
     from engine.engine import StopFlag
     from engine.games import game_named
-    from engine.limits import Limits
-    from engine.parameters import resolve
-    from engine.play import CompiledGames, Contender
+    from engine.play import CompiledGames, PlayerSettings
     from engine.rules import Adjudication, Rules
+    from engine.settings.limits import Limits
+    from engine.settings.parameters import resolve
 
     game = game_named("xiangqi")
     limits = Limits(nodes=150)
     contenders = (
-        Contender(resolve({"null_verify": "always", "null_in_pv": True}), limits),
-        Contender(resolve({"history_index": "piece_to", "evaluation": "material", "hash_mb": 1}), limits),
+        PlayerSettings(resolve({"null_verify": "always", "null_in_pv": True}), limits),
+        PlayerSettings(resolve({"history_index": "piece_to", "evaluation": "material", "hash_mb": 1}), limits),
     )
     played = CompiledGames("xiangqi").play(
         game.start, ["h2e2", "h9g7"], *contenders, Rules(), Adjudication(maximum_plies=60), StopFlag()

@@ -19,13 +19,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import elolab
+from arena.figures.statistics import Pentanomial
+from arena.play.store import STORE_NAME
 from arena.records import Pairing
 from arena.schedule import Outcome, games_that_count, round_robin
 from arena.sequential import SequentialRun, SequentialSettings
 from arena.spec import TournamentSpec, spec_from_mapping
-from arena.statistics import Pentanomial
-from arena.store import STORE_NAME
+from elolab import command_line
 from engine.errors import UserError
 
 ROOT = Path(__file__).parent.parent
@@ -150,7 +150,7 @@ def test_wrong_specifications(changes: dict[str, Any], said: str) -> None:
 
 
 def played(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, dict[str, Any]]:
-    code = elolab.main([*map(str, words), "--json"])
+    code = command_line.main([*map(str, words), "--json"])
     data: dict[str, Any] = json.loads(capsys.readouterr().out)
     return code, data
 
@@ -159,7 +159,7 @@ def played(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, dic
 def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a test in which H1 was accepted, three games at a time."""
     out = tmp_path_factory.mktemp("accepted") / "out"
-    assert elolab.main(["sprt", *STRONG_AGAINST_WEAK, "--out", str(out), "--concurrency", "3"]) == 0
+    assert command_line.main(["sprt", *STRONG_AGAINST_WEAK, "--out", str(out), "--concurrency", "3"]) == 0
     return out
 
 
@@ -186,14 +186,14 @@ def test_games_beyond_the_end_are_kept_and_marked(accepted: Path, capsys: pytest
     assert {row["counted"] for row in beyond} == {"no"}
     assert (accepted / "games.pgn").read_text().count('[Counted "no"]') == len(beyond)
     assert sum(row["games"] for row in data["standings"]) == 2 * data["planned"]
-    assert elolab.main(["stats", "--pgn", str(accepted / "games.pgn"), "--player", "default", "--json"]) == 0
+    assert command_line.main(["stats", "--pgn", str(accepted / "games.pgn"), "--player", "default", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert (figures["pentanomial"], figures["uncounted_games"]) == (data["pentanomial"], len(beyond))
 
 
 def test_again_plays_nothing_and_says_the_same(accepted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = (accepted / "games.csv").read_text()
-    assert elolab.main(["sprt", *STRONG_AGAINST_WEAK, "--out", str(accepted), "--concurrency", "2"]) == 0
+    assert command_line.main(["sprt", *STRONG_AGAINST_WEAK, "--out", str(accepted), "--concurrency", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("H1 accepted after ") for line in lines)
     assert lines[-2].startswith("games digest: ")
@@ -208,16 +208,16 @@ def test_h0_accepted_and_undecided_are_exit_code_3(tmp_path: Path, capsys: pytes
     few = ("sprt", *STRONG_AGAINST_WEAK, "--pairs", 2, "--out", tmp_path / "few")
     code, data = played(capsys, *few)
     assert (code, data["verdict"], data["planned"], data["stored"]) == (3, "undecided", 4, 4)
-    assert elolab.main([*map(str, few)]) == 3
+    assert command_line.main([*map(str, few)]) == 3
     assert "Undecided after 2 of at most 2 pairs" in capsys.readouterr().out
     code, data = played(capsys, *few[:-4], "--pairs", 3, "--out", tmp_path / "few")
     assert (data["verdict"], data["stored"]) == ("undecided", 6)
     last = ("sprt", "default", "material", "--limit", "nodes=300", "--batch-pairs", 50, "--out", tmp_path / "last")
     code, data = played(capsys, *last, "--elo0", -200, "--elo1", -100, "--pairs", 12)
     assert data["verdict"] == "H1 accepted", "at the last look, which is no multiple of the batch"
-    assert elolab.main([*map(str, last), "--elo0", "-200", "--elo1", "-100", "--pairs", "40"]) == 2
+    assert command_line.main([*map(str, last), "--elo0", "-200", "--elo1", "-100", "--pairs", "40"]) == 2
     assert "ended with H1 accepted after 12 pairs and cannot be extended to 40" in capsys.readouterr().err
-    assert elolab.main([*map(str, few), "--alpha", "0.1"]) == 2
+    assert command_line.main([*map(str, few), "--alpha", "0.1"]) == 2
     assert "alpha = 0.05 there, 0.1 in sprt" in capsys.readouterr().err
 
 
@@ -229,7 +229,7 @@ def test_a_match_is_played_and_extended(tmp_path: Path, capsys: pytest.CaptureFi
     assert data["pentanomial"] == [0, 0, 2, 0, 0]
     code, data = played(capsys, *words, "--pairs", 3, "--anchor", "default=1500")
     assert (data["stored"], {row["rating"] for row in data["standings"]}) == (6, {1500.0})
-    assert elolab.main(["report", str(tmp_path / "out")]) == 0
+    assert command_line.main(["report", str(tmp_path / "out")]) == 0
     assert "Elo, given default = 1500" in capsys.readouterr().out
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "elolab match default default --pairs 3 --limit nodes=60" in page
@@ -279,7 +279,7 @@ def test_wrong_files_are_named_in_one_line(
 ) -> None:
     path = tmp_path / "player.toml"
     path.write_text(text)
-    assert elolab.main(["sprt", str(path), "default", "--out", str(tmp_path / "out")]) == 2
+    assert command_line.main(["sprt", str(path), "default", "--out", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
@@ -296,7 +296,7 @@ def test_wrong_files_are_named_in_one_line(
     ],
 )
 def test_wrong_arguments(words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main(["sprt", "default", "fenon", *words, "--out", str(tmp_path / "out")]) == 2
+    assert command_line.main(["sprt", "default", "fenon", *words, "--out", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
@@ -315,7 +315,7 @@ def test_a_player_that_cannot_start_leaves_a_report_without_games(
 
 def test_a_dry_run_says_at_most(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["sprt", "default", "fenon", "--pairs", "20", "--dry-run", "--out", str(tmp_path / "out")]
-    assert elolab.main(words) == 0
+    assert command_line.main(words) == 0
     shown = capsys.readouterr().out
     assert "at most 40 games" in shown
     assert re.search(r"time: at most \d", shown)
@@ -339,7 +339,7 @@ def test_stopped_and_resumed_it_comes_to_the_same_verdict(
     out = tmp_path / "out"
     words = ["sprt", *STRONG_AGAINST_WEAK, "--out", str(out), "--concurrency", "2"]
     process = subprocess.Popen(
-        [sys.executable, str(ROOT / "elolab.py"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, str(ROOT / "elolab"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     while stored_games(out) < 6 and process.poll() is None:
         time.sleep(0.002)

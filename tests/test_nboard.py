@@ -16,7 +16,7 @@ from arena.players.nboard import NBoardPlayer, NBoardSession, read_move
 from arena.records import Opening
 from engine.engine import StopFlag
 from engine.games import game_named
-from engine.limits import Limits
+from engine.settings.limits import Limits
 
 ANYWHERE = Opening("X--------------------------OX------XO-----------------------OO-- O")
 """No game leads there."""

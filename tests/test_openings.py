@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.openings import (
+from arena.notation.openings import (
     Candidate,
     RandomPlay,
     Suite,
@@ -21,13 +21,13 @@ from arena.openings import (
     suite_text,
     write_suite,
 )
+from arena.play.tournament import prepare
 from arena.records import Opening
 from arena.spec import spec_from_mapping
-from arena.tournament import prepare
-from engine.configuration import available_configs
 from engine.errors import UserError
 from engine.games import game_named
-from engine.limits import Limits
+from engine.settings.configuration import available_configs
+from engine.settings.limits import Limits
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 AFTER_CANNON = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1"

@@ -14,23 +14,23 @@ import numpy as np
 import pyspiel
 import pytest
 
-import elolab
-from arena.openings import placement_of
-from engine import weights
+from arena.notation.openings import placement_of
+from elolab import command_line
+from engine.compiled.kernel import new_record
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.features import OTHELLO
 from engine.games import game_named
 from engine.games.contract import MoveError, Position, PositionError
 from engine.games.othello.boards import edge_stable_discs, flips, flips_of_bit, legal_squares, neighbours, stable_discs
-from engine.kernel import new_record
-from engine.limits import Limits
-from engine.parameters import Parameter, parameters_of, resolve, to_record
 from engine.rules import Rules
 from engine.search.clock import CLOCK_CODES, allot, allot_iteration, spend_nodes
 from engine.search.records import NO_LIMIT, SEARCH_DTYPE
+from engine.settings import weights
+from engine.settings.limits import Limits
+from engine.settings.parameters import Parameter, parameters_of, resolve, to_record
+from engine.settings.weights import find_weights, weights_address
 from engine.solving import Solver
-from engine.weights import find_weights, weights_address
 
 GAME = game_named("othello")
 DATA = Path(__file__).parent / "data"
@@ -597,7 +597,7 @@ def test_a_stop_ends_the_solver() -> None:
 def test_a_game_without_a_solver_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UserError, match="xiangqi cannot be played out to the end; solve is for othello"):
         Solver("xiangqi", {}, StopFlag())
-    assert elolab.main(["solve", "--game", "xiangqi", "--board", "X"]) == 2
+    assert command_line.main(["solve", "--game", "xiangqi", "--board", "X"]) == 2
     assert capsys.readouterr().err == "elolab: xiangqi cannot be played out to the end; solve is for othello\n"
 
 

@@ -14,17 +14,9 @@ from hypothesis import given
 
 from arena.spec import PROTOCOL_KEYS
 from engine.games import GAMES
-from engine.parameter_reference import (
-    SOURCES,
-    as_data,
-    as_markdown,
-    as_text,
-    in_full,
-    in_full_as_data,
-    measurements,
-    unit_in,
-)
-from engine.parameters import (
+from engine.protocols import ucci, uci
+from engine.protocols.session import Session
+from engine.settings.parameters import (
     BY_NAME,
     PARAMETERS,
     PARAMETERS_DTYPE,
@@ -42,8 +34,16 @@ from engine.parameters import (
     resolve,
     to_record,
 )
-from engine.protocols import ucci, uci
-from engine.protocols.session import Session
+from engine.settings.reference import (
+    SOURCES,
+    as_data,
+    as_markdown,
+    as_text,
+    in_full,
+    in_full_as_data,
+    measurements,
+    unit_in,
+)
 
 ROWS = pytest.mark.parametrize("row", PARAMETERS, ids=lambda row: row.name)
 

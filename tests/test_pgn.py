@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.portable_game_notation import (
+from arena.notation.pgn import (
     ENCODINGS,
     FORMATS,
     PortableGame,

@@ -16,10 +16,10 @@ from test_search import mating_positions
 from engine.engine import Clock, Engine, StopFlag
 from engine.games import game_named
 from engine.games.contract import MoveError, PositionError
-from engine.limits import Limits
-from engine.parameters import resolve
-from engine.play import Adjudicator, CompiledGames, Contender, PlayedGame
+from engine.play import Adjudicator, CompiledGames, PlayedGame, PlayerSettings
 from engine.rules import Adjudication, Ending, Rules
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
 from engine.values import MATE_BOUND
 
 GAME = game_named("xiangqi")
@@ -37,14 +37,14 @@ OTHER = resolve(
 )
 
 
-def contender(limits: str, parameters: dict[str, Any] | None = None) -> Contender:
+def player_settings(limits: str, parameters: dict[str, Any] | None = None) -> PlayerSettings:
     """A side with its limits in the command line's notation."""
-    return Contender(PLAIN if parameters is None else parameters, Limits.parse(limits))
+    return PlayerSettings(PLAIN if parameters is None else parameters, Limits.parse(limits))
 
 
 def play(
-    first: Contender,
-    second: Contender,
+    first: PlayerSettings,
+    second: PlayerSettings,
     *,
     games: CompiledGames | None = None,
     position: str | None = None,
@@ -61,8 +61,8 @@ def play(
 
 
 def played_in_python(
-    first: Contender,
-    second: Contender,
+    first: PlayerSettings,
+    second: PlayerSettings,
     *,
     position: str | None = None,
     moves: list[str] | None = None,
@@ -101,14 +101,14 @@ def substance(game: PlayedGame) -> tuple[Any, ...]:
     [("nodes=300", "nodes=300"), ("nodes=1000", "nodes=100"), ("depth=3", "nodes=200"), ("depth=2", "depth=4")],
 )
 def test_the_compiled_game_is_the_one_python_plays(opening: int, one: str, other: str) -> None:
-    first, second = contender(one), contender(other, OTHER)
+    first, second = player_settings(one), player_settings(other, OTHER)
     moves = OPENINGS[opening]
     assert substance(play(first, second, moves=moves)) == substance(played_in_python(first, second, moves=moves))
 
 
 def test_a_game_is_legal_from_the_first_move_to_the_last() -> None:
     for number, opening in enumerate(OPENINGS):
-        game = play(contender("nodes=200"), contender("nodes=400"), moves=opening)
+        game = play(player_settings("nodes=200"), player_settings("nodes=400"), moves=opening)
         board = GAME.position(moves=opening)
         for move in game.moves:
             assert board.judge(Rules()) is None
@@ -127,7 +127,7 @@ def test_a_game_is_legal_from_the_first_move_to_the_last() -> None:
 
 def test_rule_9_games_do_not_depend_on_those_before() -> None:
     """Any order, any number of times, by one object or by a new one for each game."""
-    sides = [contender("nodes=150"), contender("nodes=150", OTHER), contender("nodes=400")]
+    sides = [player_settings("nodes=150"), player_settings("nodes=150", OTHER), player_settings("nodes=400")]
     jobs = [
         (first, second, opening)
         for (first, second), opening in itertools.product(itertools.permutations(range(3), 2), range(3))
@@ -148,25 +148,29 @@ def test_rule_9_games_do_not_depend_on_those_before() -> None:
 def test_many_contenders_make_the_object_forget_tables_not_games() -> None:
     """It keeps a few tables only; a game after many others is still the same."""
     games = CompiledGames("xiangqi")
-    first = contender("nodes=100")
-    expected = substance(play(first, contender("nodes=100", OTHER)))
+    first = player_settings("nodes=100")
+    expected = substance(play(first, player_settings("nodes=100", OTHER)))
     for number in range(1, 20):
-        other = contender(f"nodes={number}", OTHER)
+        other = player_settings(f"nodes={number}", OTHER)
         assert play(first, other, games=games, adjudication=Adjudication(maximum_plies=6)).moves
-    assert substance(play(first, contender("nodes=100", OTHER), games=games)) == expected
+    assert substance(play(first, player_settings("nodes=100", OTHER), games=games)) == expected
 
 
 def test_two_threads_play_the_games_one_plays() -> None:
     """The lock is released, and nothing is shared."""
     jobs = [(moves, limit) for moves in OPENINGS for limit in ("nodes=200", "nodes=301")]
-    expected = [substance(play(contender(limit), contender(limit, OTHER), moves=moves)) for moves, limit in jobs]
+    expected = [
+        substance(play(player_settings(limit), player_settings(limit, OTHER), moves=moves)) for moves, limit in jobs
+    ]
     found: dict[int, Any] = {}
 
     def work(part: int) -> None:
         games = CompiledGames("xiangqi")
         for number in range(part, len(jobs), 2):
             moves, limit = jobs[number]
-            found[number] = substance(play(contender(limit), contender(limit, OTHER), moves=moves, games=games))
+            found[number] = substance(
+                play(player_settings(limit), player_settings(limit, OTHER), moves=moves, games=games)
+            )
 
     threads = [threading.Thread(target=work, args=(part,)) for part in range(2)]
     for thread in threads:
@@ -177,8 +181,8 @@ def test_two_threads_play_the_games_one_plays() -> None:
 
 
 def test_swapped_colours_swap_the_sides() -> None:
-    game = play(contender("nodes=500"), contender("depth=1"))
-    swapped = play(contender("depth=1"), contender("nodes=500"))
+    game = play(player_settings("nodes=500"), player_settings("depth=1"))
+    swapped = play(player_settings("depth=1"), player_settings("nodes=500"))
     # Only the side with the large limit reaches it.
     assert max(game.nodes[0::2]) == 500 > max(game.nodes[1::2])
     assert max(swapped.nodes[1::2]) == 500 > max(swapped.nodes[0::2])
@@ -186,7 +190,12 @@ def test_swapped_colours_swap_the_sides() -> None:
 
 def test_a_black_to_move_opening_gives_black_the_first_move() -> None:
     opening = ["h2e2"]
-    game = play(contender("depth=1"), contender("nodes=777"), moves=opening, adjudication=Adjudication(maximum_plies=5))
+    game = play(
+        player_settings("depth=1"),
+        player_settings("nodes=777"),
+        moves=opening,
+        adjudication=Adjudication(maximum_plies=5),
+    )
     assert game.nodes[0] == 777
     assert game.nodes[1] != 777
 
@@ -206,13 +215,15 @@ def test_a_black_to_move_opening_gives_black_the_first_move() -> None:
     ],
 )
 def test_a_game_that_is_over_has_no_moves(fen: str, moves: list[str], ending: Ending) -> None:
-    game = play(contender("depth=1"), contender("depth=1"), position=fen, moves=moves)
+    game = play(player_settings("depth=1"), player_settings("depth=1"), position=fen, moves=moves)
     assert (game.moves, Ending(game.result, game.reason)) == ([], ending)
 
 
 def test_a_mate_is_played_and_counted() -> None:
     fen = next(fen for fen, plies in mating_positions(10, 3) if plies == 3)
-    game = play(contender("depth=5"), contender("depth=5"), position=fen, adjudication=Adjudication(resign_moves=0))
+    game = play(
+        player_settings("depth=5"), player_settings("depth=5"), position=fen, adjudication=Adjudication(resign_moves=0)
+    )
     assert (game.result, len(game.moves)) == ("1-0", 3)
     assert game.reason in ("checkmate", "stalemate")
     assert game.scores == [29_997, -29_998, 29_999]
@@ -220,7 +231,7 @@ def test_a_mate_is_played_and_counted() -> None:
 
 def test_rules_decide_in_the_loop_too() -> None:
     """A rook that can only repeat: the outcome follows the rules in force."""
-    side = contender("depth=1", resolve({"rules_in_search": False}, game="xiangqi"))
+    side = player_settings("depth=1", resolve({"rules_in_search": False}, game="xiangqi"))
     endings = set()
     for rules in (Rules(move_limit=30), Rules(move_limit=0, fold=4), Rules(repetition="draw")):
         game = play(
@@ -238,11 +249,13 @@ def test_rules_decide_in_the_loop_too() -> None:
 
 def test_maximum_length_and_the_states_own_limit() -> None:
     for maximum in (1, 2, 17):
-        game = play(contender("nodes=50"), contender("nodes=50"), adjudication=Adjudication(maximum_plies=maximum))
+        game = play(
+            player_settings("nodes=50"), player_settings("nodes=50"), adjudication=Adjudication(maximum_plies=maximum)
+        )
         assert (game.result, game.reason, len(game.moves)) == ("1/2-1/2", "maximum_length", maximum)
     endless = Rules(repetition="draw", fold=10_000, move_limit=0, insufficient=False)
     game = play(
-        contender("depth=1"), contender("depth=1"), position="3k5/9/9/9/9/9/9/9/9/3AK4 w", rules=endless,
+        player_settings("depth=1"), player_settings("depth=1"), position="3k5/9/9/9/9/9/9/9/9/3AK4 w", rules=endless,
         adjudication=Adjudication(resign_moves=0, maximum_plies=0),
     )  # fmt: skip
     assert (game.result, game.reason) == ("1/2-1/2", "maximum_length")
@@ -258,18 +271,18 @@ NODE = "node_clock=1000000"
 def test_a_side_that_cannot_keep_its_time_forfeits() -> None:
     """No clock ends the first iteration, so a first iteration too deep for the clock loses on time."""
     slow = resolve({"min_depth": 8}, game="xiangqi")
-    patient = contender("nodes=200")
-    game = play(contender(f"clock=0.05,{NODE}", slow), patient)
+    patient = player_settings("nodes=200")
+    game = play(player_settings(f"clock=0.05,{NODE}", slow), patient)
     assert (game.result, game.reason) == ("0-1", "time_forfeit")
     assert len(game.moves) % 2 == 1, "the move is recorded, then the flag falls"
     assert sum(game.times_ms[0::2]) > 50 >= sum(game.times_ms[0:-1:2])
-    swapped = play(patient, contender(f"clock=0.05,{NODE}", slow))
+    swapped = play(patient, player_settings(f"clock=0.05,{NODE}", slow))
     assert (swapped.result, swapped.reason) == ("1-0", "time_forfeit")
 
 
 def test_clocks_are_kept_to_the_node() -> None:
     """A player who minds the clock never forfeits, and spends what the rule allots."""
-    side = contender(f"clock=0.3+0.002,{NODE}")
+    side = player_settings(f"clock=0.3+0.002,{NODE}")
     game = play(side, side, moves=OPENINGS[0])
     assert game.reason != "time_forfeit"
     remaining = [300.0, 300.0]
@@ -287,7 +300,7 @@ def test_clocks_are_kept_to_the_node() -> None:
 
 def test_moves_per_control_refill_the_clock() -> None:
     """Six moves in 60 ms, then 60 ms more: the time spent on n moves never exceeds what was given by then."""
-    side = contender(f"clock=6/0.06+0,{NODE}", resolve({"clock_reserve_ms": 1}, game="xiangqi"))
+    side = player_settings(f"clock=6/0.06+0,{NODE}", resolve({"clock_reserve_ms": 1}, game="xiangqi"))
     game = play(side, side, adjudication=Adjudication(resign_moves=0, maximum_plies=60))
     assert game.reason == "maximum_length"
     for first in (0, 1):
@@ -300,7 +313,7 @@ def test_moves_per_control_refill_the_clock() -> None:
 def test_clocked_games_equal_those_of_the_python_loop() -> None:
     """The clock's state handed over to the nanosecond."""
     limits = Limits.parse(f"clock=4/0.05+0.001,{NODE}")
-    side = Contender(PLAIN, limits)
+    side = PlayerSettings(PLAIN, limits)
     game = play(side, side, adjudication=Adjudication(maximum_plies=50))
     board = GAME.position()
     GAME.apply_rules(board.state, Rules())
@@ -318,7 +331,7 @@ def test_clocked_games_equal_those_of_the_python_loop() -> None:
 
 @pytest.mark.parametrize("limit", ["clock=0.4+0.01", "clock=0.4+0.01,cpu", "move_time=0.01"])
 def test_games_on_real_clocks_end(limit: str) -> None:
-    game = play(contender(limit), contender("nodes=100"), adjudication=Adjudication(maximum_plies=12))
+    game = play(player_settings(limit), player_settings("nodes=100"), adjudication=Adjudication(maximum_plies=12))
     assert game.moves
     assert game.result in ("1-0", "0-1", "1/2-1/2")
 
@@ -337,7 +350,7 @@ ADJUDICATIONS = (
 @pytest.mark.parametrize("number", range(len(ADJUDICATIONS)))
 def test_the_adjudicator_ends_games_where_the_compiled_loop_does(number: int) -> None:
     for opening in OPENINGS:
-        first, second = contender("nodes=150"), contender("nodes=60", OTHER)
+        first, second = player_settings("nodes=150"), player_settings("nodes=60", OTHER)
         game = play(first, second, moves=opening, adjudication=ADJUDICATIONS[number])
         adjudicator = Adjudicator(ADJUDICATIONS[number])
         board = GAME.position(moves=opening)
@@ -414,16 +427,16 @@ def test_both_sides_must_agree_on_a_resignation() -> None:
 def test_a_flag_set_beforehand_plays_nothing() -> None:
     flag = StopFlag()
     flag.set()
-    game = play(contender("nodes=100"), contender("nodes=100"), stop=flag)
+    game = play(player_settings("nodes=100"), player_settings("nodes=100"), stop=flag)
     assert (game.result, game.reason, game.moves) == ("*", "stopped", [])
     flag.clear()
-    assert play(contender("nodes=100"), contender("nodes=100"), stop=flag).reason != "stopped"
+    assert play(player_settings("nodes=100"), player_settings("nodes=100"), stop=flag).reason != "stopped"
 
 
 def test_a_flag_set_from_another_thread_stops_the_game() -> None:
     flag, found = StopFlag(), []
     games = CompiledGames("xiangqi")
-    endless = contender("nodes=100000000")
+    endless = player_settings("nodes=100000000")
     thread = threading.Thread(target=lambda: found.append(play(endless, endless, games=games, stop=flag)))
     thread.start()
     thread.join(0.3)
@@ -434,12 +447,12 @@ def test_a_flag_set_from_another_thread_stops_the_game() -> None:
     assert (found[0].result, found[0].reason) == ("*", "stopped")
     # Played again from the beginning by the same object it is the game it would have been.
     flag.clear()
-    first, second = contender("nodes=200"), contender("nodes=200", OTHER)
+    first, second = player_settings("nodes=200"), player_settings("nodes=200", OTHER)
     assert substance(play(first, second, games=games, stop=flag)) == substance(play(first, second))
 
 
 def test_an_illegal_position_or_opening_is_named() -> None:
     with pytest.raises(PositionError, match="face each other"):
-        play(contender("depth=1"), contender("depth=1"), position="4k4/9/9/9/9/9/9/9/9/4K4 w")
+        play(player_settings("depth=1"), player_settings("depth=1"), position="4k4/9/9/9/9/9/9/9/9/4K4 w")
     with pytest.raises(MoveError, match="after 1 moves"):
-        play(contender("depth=1"), contender("depth=1"), moves=["h2h9", "a0a1"])
+        play(player_settings("depth=1"), player_settings("depth=1"), moves=["h2h9", "a0a1"])

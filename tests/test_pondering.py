@@ -14,22 +14,22 @@ from typing import Any
 
 import pytest
 
-from arena.executor import GameRunner
-from arena.game import play_game
+from arena.notation.pgn import game_text, read_games
+from arena.play.executor import GameRunner
+from arena.play.game import play_game
+from arena.play.store import Store
+from arena.play.tournament import run
 from arena.players import make_player
 from arena.players.builtin import BuiltinPlayer
 from arena.players.contract import Player, PlayerClock, Pondered, Reply
-from arena.portable_game_notation import game_text, read_games
 from arena.records import GameJob, GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
 from arena.spec import load_tournament, spec_from_mapping
-from arena.store import Store
-from arena.tournament import run
 from engine.engine import Engine, PonderGrant, StopFlag
 from engine.errors import UserError
 from engine.games import game_named
-from engine.limits import Limits
-from engine.parameters import resolve
 from engine.rules import Adjudication, Rules
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
 
 ROOT = Path(__file__).parent.parent
 MOCK = str(Path(__file__).parent / "mock_engines.py")
@@ -494,7 +494,7 @@ def test_an_engine_that_cannot_ponder_is_refused(external: Any) -> None:
 
 
 def test_our_own_engine_ponders_over_uci_against_itself() -> None:
-    command = (sys.executable, str(ROOT / "elolab.py"), "engine", "--protocol", "uci")
+    command = (sys.executable, str(ROOT / "elolab"), "engine", "--protocol", "uci")
     limits = Limits.parse("clock=5+0.1")
     outside = PlayerSpec("outside", "uci", limits, command=command, ponder=True, start_timeout_ms=300_000)
     opening = Opening(GAME.start, MIDDLE_GAME)

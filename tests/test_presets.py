@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from arena.spec import load_tournament
-from engine.configuration import available_configs, find_config, read_toml
 from engine.engine import Engine
 from engine.games import GAMES, game_named
-from engine.limits import Limits
-from engine.parameters import BY_NAME, Parameter, Value, parameters_of, resolve
-from engine.presets import load_preset, preset_name
+from engine.settings.configuration import available_configs, find_config, read_toml
+from engine.settings.limits import Limits
+from engine.settings.parameters import BY_NAME, Parameter, Value, parameters_of, resolve
+from engine.settings.presets import load_preset, preset_name
 from tuning.conditions import is_active
 
 HISTORICAL = (

@@ -6,7 +6,7 @@ import io
 import json
 from pathlib import Path
 
-from arena.progress import Progress, duration_text
+from arena.play.live import Progress, duration_text
 
 
 class Terminal(io.StringIO):

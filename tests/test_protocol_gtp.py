@@ -10,9 +10,9 @@ import pytest
 from conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
 from engine.engine import Clock, Engine
-from engine.limits import Limits
 from engine.protocols.gtp import DEFAULT_LIMITS, GtpSession, Timer
 from engine.protocols.session import Task
+from engine.settings.limits import Limits
 
 
 def make(output: TextIO) -> GtpSession:

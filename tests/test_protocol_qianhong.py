@@ -9,10 +9,10 @@ import pytest
 from conversation import TRANSCRIPTS, Listener, play_transcript
 
 from engine.engine import Clock
-from engine.limits import Limits
 from engine.protocols.qianhong import LEVEL_SECONDS, QianhongSession, description
 from engine.protocols.session import Task
 from engine.rules import RULES_DTYPE, Rules
+from engine.settings.limits import Limits
 
 
 def make(output: TextIO) -> QianhongSession:

@@ -9,9 +9,9 @@ import pytest
 from conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
 from engine.engine import Clock
-from engine.limits import Limits
 from engine.protocols.session import Task
 from engine.protocols.ucci import UcciSession
+from engine.settings.limits import Limits
 
 
 def make(output: TextIO) -> UcciSession:

@@ -10,10 +10,10 @@ from conversation import TRANSCRIPTS, Listener, play_transcript
 
 from arena.players.uci import parse_information, parse_option
 from engine.engine import Clock
-from engine.limits import Limits
-from engine.parameters import parameters_of
 from engine.protocols.session import Task
 from engine.protocols.uci import UciSession, format_score
+from engine.settings.limits import Limits
+from engine.settings.parameters import parameters_of
 from engine.values import MATE
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.ratings import (
+from arena.figures.ratings import (
     ADVANTAGE_PRIOR_DEVIATION,
     DRAW_PRIOR_DEVIATION,
     RATING_PRIOR_DEVIATION,
@@ -17,7 +17,7 @@ from arena.ratings import (
     fit_ratings,
     outcome_probabilities,
 )
-from arena.statistics import NATURAL_TO_ELO
+from arena.figures.statistics import NATURAL_TO_ELO
 
 
 def _pairing(first: int, second: int, pairs: np.ndarray, single: np.ndarray | None = None) -> PairingCounts:

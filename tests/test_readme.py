@@ -13,7 +13,7 @@ import pytest
 
 from arena.spec import spec_from_mapping
 from elolab import COMMANDS, find_command
-from engine.command_line import CommandParser
+from engine.commands.arguments import CommandParser
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "README.zh-CN.md")

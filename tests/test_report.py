@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
-from arena.report import repeat_command, write_report
-from arena.report_games import NO_DEPTH, NO_NODES, NO_SCORE, packed_games, packed_times
+from arena.reports.games import NO_DEPTH, NO_NODES, NO_SCORE, packed_games, packed_times
+from arena.reports.write import repeat_command, write_report
 from arena.schedule import Outcome, games_that_count
 from arena.sequential import SequentialSettings
 from arena.spec import TournamentSpec
-from engine.limits import Limits
-from engine.parameters import resolve
 from engine.rules import Adjudication, Rules
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
 from engine.values import BAN, BAN_BOUND, MATE, MATE_BOUND
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from arena.openings import load_suite
+from arena.notation.openings import load_suite
 from engine.games import game_named
 from engine.games.contract import PositionError
 from engine.games.othello import retracing

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from arena.openings import Suite
+from arena.notation.openings import Suite
 from arena.records import Opening, digest_of
 from arena.schedule import Outcome, job_of, opening_order, openings_needed, planned_games, round_robin
 from arena.spec import TournamentSpec, spec_from_mapping

@@ -20,11 +20,11 @@ from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import MoveError, Position
 from engine.games.xiangqi import evaluation
-from engine.limits import Limits
-from engine.parameters import BY_NAME, parameters_of, resolve, to_record
 from engine.rules import Rules
 from engine.search import table
 from engine.search.records import COUNTERS
+from engine.settings.limits import Limits
+from engine.settings.parameters import BY_NAME, parameters_of, resolve, to_record
 from engine.values import BAN, INFINITY, MATE, MATE_BOUND, mate_distance
 
 GAME = game_named("xiangqi")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from arena.spec import TournamentSpec, load_preset, load_tournament, spec_from_mapping
-from engine.configuration import available_configs, find_config, read_toml, shipped_folder
 from engine.errors import UserError
 from engine.games import GAMES
-from engine.parameters import BY_NAME, parameters_of
+from engine.settings.configuration import available_configs, find_config, read_toml, shipped_folder
+from engine.settings.parameters import BY_NAME, parameters_of
 
 MINIMAL: dict[str, Any] = {
     "pairs": 3,

@@ -9,8 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from arena.records import GameRecord, MoveRecord, Opening, Pairing
-from arena.standings import (
+from arena.figures.standings import (
     PairCounter,
     count_pairs,
     crosstable,
@@ -20,6 +19,7 @@ from arena.standings import (
     standings_text,
     tables_of,
 )
+from arena.records import GameRecord, MoveRecord, Opening, Pairing
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"
 NAMES = ("alpha", "beta", "gamma")
@@ -160,6 +160,8 @@ def test_signs_are_typographic_and_zero_has_none() -> None:
 
 
 def test_importing_is_light() -> None:
-    code = "import sys, arena.standings; print([m for m in ('pandas', 'matplotlib', 'numba') if m in sys.modules])"
+    code = (
+        "import sys, arena.figures.standings; print([m for m in ('pandas', 'matplotlib', 'numba') if m in sys.modules])"
+    )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.statistics import (
+from arena.figures.statistics import (
     NORMALIZED_UNIT,
     Pentanomial,
     Trinomial,

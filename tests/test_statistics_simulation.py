@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 import statistics_simulation as simulation
 
-from arena.statistics import Pentanomial, elo_of_score, estimate_after_test
+from arena.figures.statistics import Pentanomial, elo_of_score, estimate_after_test
 
 TESTS = 300
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import elolab
-from arena.portable_game_notation import write_games
+from arena.notation.pgn import write_games
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
+from elolab import command_line
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 OTHELLO = "-" * 27 + "OX------XO" + "-" * 27 + " X"
@@ -20,7 +20,7 @@ GOLDEN = ["--pentanomial", "365", "16618", "36229", "16974", "390"]
 
 
 def figures(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
-    assert elolab.main(["stats", *map(str, words), "--json"]) == 0
+    assert command_line.main(["stats", *map(str, words), "--json"]) == 0
     data: dict[str, Any] = json.loads(capsys.readouterr().out)
     return data
 
@@ -64,7 +64,7 @@ def test_wins_draws_losses_in_this_order(capsys: pytest.CaptureFixture[str]) -> 
 def test_intervals_from_few_pairs_are_said_to_be_too_narrow(
     counts: str, is_said: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert elolab.main(["stats", "--pentanomial", *counts.split()]) == 0
+    assert command_line.main(["stats", "--pentanomial", *counts.split()]) == 0
     text = capsys.readouterr().out
     assert ("too narrow" in text) == is_said
     assert max(map(len, text.splitlines())) < 80
@@ -76,7 +76,7 @@ def test_infinite_figures_are_null_and_a_sign_in_words(words: list[str], capsys:
     assert data["elo_error"] is None
     assert math.isfinite(data["llr"])
     assert 0 <= data["los"] <= 1
-    assert elolab.main(["stats", *words, "--elo0", "0", "--elo1", "5"]) == 0
+    assert command_line.main(["stats", *words, "--elo0", "0", "--elo1", "5"]) == 0
     text = capsys.readouterr().out
     assert "inf" in text
     assert "nan" not in text
@@ -112,7 +112,7 @@ def test_pairs_are_found_in_our_own_games(tmp_path: Path, capsys: pytest.Capture
     counts = ("paired_games", "single_games", "unfinished_games")
     assert (data["player"], data["opponent"], *(data[name] for name in counts)) == ("ann", "bob", 4, 1, 1)
     assert figures(capsys, "--pgn", path, "--player", "bob")["pentanomial"] == [1, 0, 0, 1, 0]
-    assert elolab.main(["stats", "--pgn", str(path)]) == 0
+    assert command_line.main(["stats", "--pgn", str(path)]) == 0
     assert "4 in 2 complete pairs, 1 outside them" in capsys.readouterr().out
 
 
@@ -168,7 +168,7 @@ def test_foreign_games_are_pairs_only_if_their_rounds_say_so(
     ],
 )
 def test_wrong_input_is_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main(["stats", *words]) == 2
+    assert command_line.main(["stats", *words]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
@@ -177,8 +177,8 @@ def test_wrong_input_is_one_line(words: list[str], said: str, capsys: pytest.Cap
 def test_three_players_need_a_choice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = [record(0, "ann", "bob", 0, "1-0"), record(1, "ann", "cat", 0, "0-1"), record(2, "cat", "bob", 0, "1-0")]
     path = written(tmp_path / "games.pgn", records)
-    assert elolab.main(["stats", "--pgn", str(path), "--player", "ann"]) == 2
+    assert command_line.main(["stats", "--pgn", str(path), "--player", "ann"]) == 2
     assert "3 players ('ann', 'bob', 'cat'); choose two with --player and --opponent" in capsys.readouterr().err
     assert figures(capsys, "--pgn", path, "--player", "cat", "--opponent", "bob")["wdl"] == [1, 0, 0]
-    assert elolab.main(["stats", "--pgn", str(path), "--player", "dan"]) == 2
+    assert command_line.main(["stats", "--pgn", str(path), "--player", "dan"]) == 2
     assert "--player 'dan' plays no game in it; expected one of 'ann', 'bob', 'cat'" in capsys.readouterr().err

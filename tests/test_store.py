@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from arena.files import FileError, replace_file
+from arena.play.store import MIGRATIONS, STORE_NAME, FolderLock, Store, StoreError, StoreFailure, migrate
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of, games_digest
-from arena.store import MIGRATIONS, STORE_NAME, FolderLock, Store, StoreError, StoreFailure, migrate
 
 VERSION_1 = """
 PRAGMA application_id = 1701605228;
@@ -73,7 +73,7 @@ def test_records_come_back_as_they_were_in_schedule_order(tmp_path: Path) -> Non
 def test_a_reader_without_leave_to_write_sees_the_log_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(tmp_path) as store:
         store.add(record_of(0))
-        monkeypatch.setattr("arena.store.os.access", lambda path, mode: False)
+        monkeypatch.setattr("arena.play.store.os.access", lambda path, mode: False)
         assert (tmp_path / "games.sqlite-wal").stat().st_size > 0  # the writer has not put it into the file yet
         with Store(tmp_path, read_only=True) as reader:
             assert len(reader) == 1
@@ -98,10 +98,10 @@ def test_the_same_game_again_is_ignored_and_a_different_one_refused(tmp_path: Pa
 def test_facts_and_places(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         store.add(record_of(0))
-        assert store.fact("name") is None
+        assert store.metadata("name") is None
         place = Pairing(7, 3, 2, 4, 6, 1)
-        store.record_facts({"name": {"a": [1, "ü"]}}, [(record_of(0).key, place), ("none", Pairing(0, 1, 2, 3, 4))])
-        assert store.fact("name") == {"a": [1, "ü"]}
+        store.record_metadata({"name": {"a": [1, "ü"]}}, [(record_of(0).key, place), ("none", Pairing(0, 1, 2, 3, 4))])
+        assert store.metadata("name") == {"a": [1, "ü"]}
         assert store.records() == [replace(record_of(0), pairing=place)]
 
 
@@ -120,7 +120,7 @@ def test_a_file_of_schema_1_opens(tmp_path: Path) -> None:
     connection.executescript(VERSION_1)
     connection.close()
     with Store(tmp_path) as store:
-        assert store.fact("openings_digest") == "abc"
+        assert store.metadata("openings_digest") == "abc"
         (record,) = store.records()
         assert record.pairing == Pairing(4, 2, 0, 1, 17, 1)
         assert record.opening == Opening("K w", ("a0a1", "b0b1"), "line 17")
@@ -191,7 +191,7 @@ def test_one_writer_only(tmp_path: Path) -> None:
 
 def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
     program = (
-        "import sys, time; from pathlib import Path; from arena.store import FolderLock\n"
+        "import sys, time; from pathlib import Path; from arena.play.store import FolderLock\n"
         "lock = FolderLock(Path(sys.argv[1])); print('locked', flush=True); time.sleep(60)"
     )
     child = subprocess.Popen(
@@ -228,10 +228,10 @@ def test_facts_and_places_change_together_or_not_at_all(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         store.add(record_of(0))
         with pytest.raises(StoreError, match="cannot be used"):
-            store.record_facts(
+            store.record_metadata(
                 {"name": 1}, [(record_of(0).key, Pairing(7, 3, 2, 4, 6)), (b"", Pairing({}, 1, 2, 3, 4))]
             )
-        assert store.fact("name") is None
+        assert store.metadata("name") is None
         assert store.records() == [record_of(0)]
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import elolab
-from engine.configuration import ConfigurationError, find_config
+from elolab import command_line
 from engine.engine import Engine
-from engine.limits import Limits
+from engine.settings.configuration import ConfigurationError, find_config
+from engine.settings.limits import Limits
 from engine.suite import SuitePosition, attempt, load_positions, mean_nodes_to_depth
 
 SHIPPED = find_config("suites", "xiangqi-tactics")
@@ -81,15 +81,18 @@ def test_the_solution_is_where_fixed_depths_begin_to_agree() -> None:
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main(["suite", "xiangqi-tactics", "--limit", "nodes=3000", "--set", "null_move=off", "--json"]) == 0
+    assert (
+        command_line.main(["suite", "xiangqi-tactics", "--limit", "nodes=3000", "--set", "null_move=off", "--json"])
+        == 0
+    )
     data = json.loads(capsys.readouterr().out)
     assert data["preset"] is None
     assert data["solved"] + data["missed"] == data["positions"] == len(data["attempts"]) == 40
     assert data["solved"] == sum(entry["solved"] for entry in data["attempts"]) > 0
     assert all(entry["nodes"] <= 3000 for entry in data["attempts"])
     assert data["nodes_to_depth"][0]["searches"] == 40
-    assert elolab.main(["suite", str(SHIPPED), "--preset", "no-null-move", "--nodes", "3000"]) == 0
+    assert command_line.main(["suite", str(SHIPPED), "--preset", "no-null-move", "--nodes", "3000"]) == 0
     text = capsys.readouterr().out
     assert f"{data['solved']} of 40 solved at nodes=3000, {data['missed']} missed" in text
-    assert elolab.main(["suite", "xiangqi-tactic", "--nodes", "10"]) == 2
+    assert command_line.main(["suite", "xiangqi-tactic", "--nodes", "10"]) == 2
     assert "did you mean 'xiangqi-tactics'" in capsys.readouterr().err

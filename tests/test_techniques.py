@@ -13,12 +13,12 @@ from test_xiangqi_moves import random_ending
 from engine.engine import Clock, Engine, PonderGrant, SearchMemory, SearchResult
 from engine.games import game_named
 from engine.games.contract import ENDLESS, MoveError
-from engine.limits import Limits
-from engine.parameters import BY_NAME, resolve
 from engine.rules import Rules
 from engine.search import clock, node, table
 from engine.search.null_move import NORMAL
 from engine.search.records import CLOCK_NODE, NO_LIMIT
+from engine.settings.limits import Limits
+from engine.settings.parameters import BY_NAME, resolve
 from engine.values import MATE, MATE_BOUND
 from tuning.conditions import is_active
 

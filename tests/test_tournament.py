@@ -19,18 +19,18 @@ from typing import Any
 
 import pytest
 
-import elolab
-from arena.executor import GameRunner, stopping_on_signals
+from arena.play.executor import GameRunner, stopping_on_signals
+from arena.play.store import STORE_NAME, Store
+from arena.play.tournament import TournamentError, TournamentResult, describe, prepare, run
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.schedule import job_of, round_robin
 from arena.spec import TournamentSpec, load_tournament
-from arena.store import STORE_NAME, Store
-from arena.tournament import Ended, TournamentError, describe, prepare, run
+from elolab import command_line
 from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.games import game_named
-from engine.limits import Limits
 from engine.rules import Adjudication, Rules
+from engine.settings.limits import Limits
 
 ROOT = Path(__file__).parent.parent
 OPENINGS = """\
@@ -55,7 +55,7 @@ def write_spec(folder: Path, *, players: int = 3, pairs: int = 2, limit: str = "
     return path
 
 
-def play(path: Path, out: Path, concurrency: int = 1, **options: Any) -> Ended:
+def play(path: Path, out: Path, concurrency: int = 1, **options: Any) -> TournamentResult:
     return run(load_tournament(path), out, concurrency=concurrency, stream=io.StringIO(), **options)
 
 
@@ -65,19 +65,19 @@ def records_in(out: Path) -> list[GameRecord]:
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Ended]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, TournamentResult]:
     """A tournament of three players, two pairs each: its file, folder and end."""
     folder = tmp_path_factory.mktemp("played")
     path = write_spec(folder)
     return path, folder / "out", play(path, folder / "out")
 
 
-def digest_of(ended: Ended) -> str:
-    assert ended.exported is not None
-    return ended.exported.digest
+def digest_of(ended: TournamentResult) -> str:
+    assert ended.exports is not None
+    return ended.exports.digest
 
 
-def test_every_game_is_played_once_and_exported(played: tuple[Path, Path, Ended]) -> None:
+def test_every_game_is_played_once_and_exported(played: tuple[Path, Path, TournamentResult]) -> None:
     _, out, ended = played
     assert (ended.planned, ended.stored, ended.exit_code) == (12, 12, 0)
     records = records_in(out)
@@ -90,16 +90,16 @@ def test_every_game_is_played_once_and_exported(played: tuple[Path, Path, Ended]
     assert [row["digest"] for row in rows] == [record.digest for record in records]
     assert (out / "games.pgn").read_text().count("[Result ") == 12
     assert json.loads((out / "live.json").read_text())["state"] == "finished"
-    assert ended.exported is not None
-    assert ended.exported.report.is_file()
+    assert ended.exports is not None
+    assert ended.exports.report.is_file()
 
 
-def test_concurrency_does_not_matter(played: tuple[Path, Path, Ended], tmp_path: Path) -> None:
+def test_concurrency_does_not_matter(played: tuple[Path, Path, TournamentResult], tmp_path: Path) -> None:
     path, _, ended = played
     assert digest_of(play(path, tmp_path / "two", concurrency=2)) == digest_of(ended)
 
 
-def test_again_plays_nothing(played: tuple[Path, Path, Ended]) -> None:
+def test_again_plays_nothing(played: tuple[Path, Path, TournamentResult]) -> None:
     path, out, ended = played
     before = {record.key: record.started_at for record in records_in(out)}
     assert digest_of(play(path, out)) == digest_of(ended)
@@ -131,7 +131,7 @@ def test_extension_plays_only_what_is_missing(tmp_path: Path) -> None:
     ],
 )
 def test_a_folder_of_another_tournament_is_refused(
-    played: tuple[Path, Path, Ended], tmp_path: Path, changes: dict[str, Any], words: list[str]
+    played: tuple[Path, Path, TournamentResult], tmp_path: Path, changes: dict[str, Any], words: list[str]
 ) -> None:
     _, out, ended = played
     with pytest.raises(TournamentError) as raised:
@@ -142,7 +142,7 @@ def test_a_folder_of_another_tournament_is_refused(
         assert store.digest() == digest_of(ended)
 
 
-def test_changed_openings_are_refused(played: tuple[Path, Path, Ended], tmp_path: Path) -> None:
+def test_changed_openings_are_refused(played: tuple[Path, Path, TournamentResult], tmp_path: Path) -> None:
     path = write_spec(tmp_path)
     (tmp_path / "six.epd").write_text("".join(OPENINGS.splitlines(keepends=True)[::-1]))
     with pytest.raises(TournamentError, match=r"openings .* have changed"):
@@ -152,7 +152,7 @@ def test_changed_openings_are_refused(played: tuple[Path, Path, Ended], tmp_path
 def test_another_engine_is_refused_unless_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_spec(tmp_path, players=2, pairs=1)
     play(path, tmp_path / "out")
-    monkeypatch.setattr("engine.identity.engine_identity", lambda: "another-one")
+    monkeypatch.setattr("engine.compiled.identity.engine_identity", lambda: "another-one")
     path = write_spec(tmp_path, players=2, pairs=2)
     with pytest.raises(TournamentError, match=r"this is engine another-one.*--accept-engine-change"):
         play(path, tmp_path / "out")
@@ -213,7 +213,7 @@ def test_a_stopped_runner_yields_nothing_more(tmp_path: Path) -> None:
 
 
 def test_the_compiled_loop_and_the_python_loop_play_the_same_games(tmp_path: Path) -> None:
-    from arena.game import play_game
+    from arena.play.game import play_game
     from arena.players import make_player
     from engine.engine import StopFlag
 
@@ -291,20 +291,20 @@ def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:
 
 
 def command(*words: object) -> list[str]:
-    return [sys.executable, str(ROOT / "elolab.py"), *map(str, words)]
+    return [sys.executable, str(ROOT / "elolab"), *map(str, words)]
 
 
 def test_the_command_prints_standings_digest_and_report(
-    played: tuple[Path, Path, Ended], capsys: pytest.CaptureFixture[str]
+    played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, out, ended = played
-    assert elolab.main(["tournament", str(path), "--out", str(out), "--concurrency", "1"]) == 0
+    assert command_line.main(["tournament", str(path), "--out", str(out), "--concurrency", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-2] == f"games digest: {digest_of(ended)}"
-    assert ended.exported is not None
-    assert lines[-1] == str(ended.exported.report)
+    assert ended.exports is not None
+    assert lines[-1] == str(ended.exports.report)
     assert any("player 1" in line for line in lines)
-    assert elolab.main(["report", str(out), "--json"]) == 0
+    assert command_line.main(["report", str(out), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["games_digest"] == digest_of(ended)
     assert {row["player"] for row in data["standings"]} == {"player 0", "player 1", "player 2"}
@@ -313,32 +313,37 @@ def test_the_command_prints_standings_digest_and_report(
 def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_spec(tmp_path, limit="clock=10+0.1")
     out = tmp_path / "{name}"
-    assert elolab.main(["tournament", str(path), "--out", str(out), "--dry-run", "--json", "--concurrency", "2"]) == 0
+    assert (
+        command_line.main(["tournament", str(path), "--out", str(out), "--dry-run", "--json", "--concurrency", "2"])
+        == 0
+    )
     data = json.loads(capsys.readouterr().out)
     assert (data["games"], data["stored"]) == (12, 0)
     assert (data["openings_needed"], data["openings_available"]) == (2, 6)
     assert data["folder"] == str(tmp_path / "cup")
     assert data["seconds"] == pytest.approx(12 * 120 * (10 / 60 + 0.1) / 2)
     assert not (tmp_path / "cup").exists()
-    assert elolab.main(["tournament", str(path), "--dry-run"]) == 0
+    assert command_line.main(["tournament", str(path), "--dry-run"]) == 0
     assert "openings: 2 needed, 6 available" in capsys.readouterr().out
 
 
-def test_replay(played: tuple[Path, Path, Ended], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay(
+    played: tuple[Path, Path, TournamentResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     _, out, _ = played
     key = records_in(out)[5].key
     for game in ("5", key[:10]):
-        assert elolab.main(["replay", str(out), game, "--json"]) == 0
+        assert command_line.main(["replay", str(out), game, "--json"]) == 0
         data = json.loads(capsys.readouterr().out)
         assert (data["game"], data["key"], data["identical"], data["reproducible"]) == (5, key, True, True)
-    assert elolab.main(["replay", str(out), "12"]) == 2
+    assert command_line.main(["replay", str(out), "12"]) == 2
     assert "no games match '12'" in capsys.readouterr().err
     copy = tmp_path / "copy"
     copy.mkdir()
     with Store(out, read_only=True) as store, sqlite3.connect(copy / STORE_NAME) as target:
         store.connection.backup(target)
         target.execute("UPDATE games SET moves = replace(moves, '[[\"', '[[\"x'), digest = 'changed' WHERE number = 5")
-    assert elolab.main(["replay", str(copy), "5"]) == 1
+    assert command_line.main(["replay", str(copy), "5"]) == 1
     assert "different from ply 1 on: move x" in capsys.readouterr().out
 
 
@@ -350,7 +355,7 @@ def test_wrong_input_is_one_line_and_exit_code_2(tmp_path: Path, capsys: pytest.
         ["report", str(tmp_path / "nothing")],
         ["openings", "check", str(path)],
     ):
-        assert elolab.main(words) == 2
+        assert command_line.main(words) == 2
         error = capsys.readouterr().err
         assert error.startswith("elolab: ")
         assert error.count("\n") == 1
@@ -359,11 +364,11 @@ def test_wrong_input_is_one_line_and_exit_code_2(tmp_path: Path, capsys: pytest.
 def test_the_generator_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "made.epd.gz"
     words = ["--plies", "4", "--count", "8", "--limit", "nodes=50", "--seed", "3", "--out", str(out)]
-    assert elolab.main(["openings", "generate", *words]) == 0
+    assert command_line.main(["openings", "generate", *words]) == 0
     capsys.readouterr()
-    assert elolab.main(["openings", "check", str(out), "--json"]) == 0
+    assert command_line.main(["openings", "check", str(out), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["all"] == 8
-    assert elolab.main(["openings", "generate", "--limit", "move_time=1"]) == 2
+    assert command_line.main(["openings", "generate", "--limit", "move_time=1"]) == 2
 
 
 # Sudden ends

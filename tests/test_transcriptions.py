@@ -21,15 +21,15 @@ from transcriptions import (
     read_discs,
 )
 
-from arena.openings import load_suite
+from arena.notation.openings import load_suite
 from engine.engine import Clock, Engine, SearchResult
 from engine.games import game_named
 from engine.games.othello.evaluation import evaluate_boards
 from engine.games.xiangqi.evaluation import at_start
-from engine.limits import Limits
-from engine.parameters import Value, to_record
-from engine.presets import load_preset
 from engine.search.reports import ReportBoard
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value, to_record
+from engine.settings.presets import load_preset
 
 Overrides = tuple[tuple[str, Value], ...]
 LARGE_TABLE: Overrides = (("hash_mb", 64),)
@@ -220,7 +220,7 @@ def test_with_the_part_of_an_iteration_kept_the_move_would_be_another() -> None:
 
 # Othello's clock
 
-MOST_NODES = 6000
+MAX_NODES = 6000
 """Of the transcription: no deadline is later."""
 MILLISECOND = 1_000_000
 RESERVE_MS = 20
@@ -237,7 +237,7 @@ def timed_positions() -> tuple[str, ...]:
 @cache
 def timed_iterations(text: str) -> tuple[Iteration, ...]:
     """What the transcription completes within the most nodes."""
-    return tuple(OthelloIterativeDeepening(static, MOST_NODES).iterations(read_discs(text)))
+    return tuple(OthelloIterativeDeepening(static, MAX_NODES).iterations(read_discs(text)))
 
 
 def remaining_times(text: str, a_node: int) -> list[int]:
@@ -287,7 +287,7 @@ def timed_cases(forecasts: bool) -> tuple[tuple[str, int, int, TimedMove], ...]:
                     timed_iterations(text), read_discs(text).empties, remaining * MILLISECOND,
                     RESERVE_MS * MILLISECOND, a_node, forecasts,
                 )  # fmt: skip
-                if timed.nodes <= MOST_NODES and not (forecasts and is_close(timed)):
+                if timed.nodes <= MAX_NODES and not (forecasts and is_close(timed)):
                     cases.append((text, remaining, speed, timed))
     return tuple(cases)
 
@@ -295,7 +295,7 @@ def timed_cases(forecasts: bool) -> tuple[tuple[str, int, int, TimedMove], ...]:
 def differing_moves(preset: str, overrides: Overrides = ()) -> list[tuple[object, ...]]:
     """The cases in which a preset with the clock of the text does something else than the transcription."""
     engine = engine_of(preset, "othello", overrides)
-    assert engine.parameters["clock_reserve_ms"] == RESERVE_MS
+    assert engine.settings.parameters["clock_reserve_ms"] == RESERVE_MS
     differing: list[tuple[object, ...]] = []
     for text, remaining, speed, timed in timed_cases(preset == "othello-ids-forecast"):
         limits = Limits(clock_ms=remaining, clock_kind="node", nodes_per_second=speed)

@@ -20,24 +20,24 @@ from typing import Any
 import optuna
 import pytest
 
-import elolab
-from arena.openings import is_reserved_for_validation
+from arena.figures.statistics import Pentanomial
+from arena.notation.openings import is_reserved_for_validation
+from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord
 from arena.spec import spec_from_mapping
-from arena.statistics import Pentanomial
-from arena.store import STORE_NAME, Store
-from engine.configuration import read_toml
+from elolab import command_line
+from engine.compiled.identity import engine_identity
 from engine.engine import StopFlag
 from engine.errors import UserError
-from engine.identity import engine_identity
-from engine.presets import load_preset
-from tuning.report import optimism_sentence, rounds_frame, tuning_data
-from tuning.rounds import PLAYOFF_ROUND, pairs_before_playoff, rounds_of
+from engine.settings.configuration import read_toml
+from engine.settings.presets import load_preset
+from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data
 from tuning.run_folder import RunError
-from tuning.spec import load_tuning
-from tuning.storage import STUDY_NAME, without_password
-from tuning.study import Tuned, prepare_tuning, tune
-from tuning.validate import FIRST_NUMBER, judge, preset_text, stages_of
+from tuning.study.rounds import PLAYOFF_ROUND, pairs_before_playoff, rounds_of
+from tuning.study.run import StudyResult, prepare_tuning, tune
+from tuning.study.spec import load_tuning
+from tuning.study.storage import STUDY_NAME, without_password
+from tuning.study.validate import FIRST_NUMBER, judge, preset_text, stages_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -93,11 +93,13 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
     return path
 
 
-def run(path: Path, out: Path, concurrency: int = 1, *, with_report: bool = False, **options: Any) -> Tuned:
+def run(path: Path, out: Path, concurrency: int = 1, *, with_report: bool = False, **options: Any) -> StudyResult:
     """Tune; the figures of a report cost more than the games, so only those who look at it get one."""
     with pytest.MonkeyPatch.context() as patch:
         if not with_report:
-            patch.setattr("tuning.report.write_tuning_report", lambda tuned: tuned.directory / "report.html")
+            patch.setattr(
+                "tuning.reports.study.write_tuning_report", lambda study_result: study_result.directory / "report.html"
+            )
         return tune(load_tuning(path), out, concurrency=concurrency, stream=io.StringIO(), presets=out, **options)
 
 
@@ -106,12 +108,12 @@ def records_in(out: Path) -> list[GameRecord]:
         return store.records()
 
 
-def outline(tuned: Tuned) -> Any:
-    return tuned.rounds, tuned.digest, tuned.decision, tuned.verdicts
+def outline(study_result: StudyResult) -> Any:
+    return study_result.rounds, study_result.digest, study_result.decision, study_result.verdicts
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Tuned]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, StudyResult]:
     """A small study: its file, folder and end."""
     folder = tmp_path_factory.mktemp("tuned")
     path = write_study(folder)
@@ -123,12 +125,12 @@ def sets_of(record: GameRecord) -> list[tuple[Any, ...]]:
 
 
 def test_rounds_are_duels_on_fresh_openings_and_validation_is_on_reserved_ones(
-    played: tuple[Path, Path, Tuned],
+    played: tuple[Path, Path, StudyResult],
 ) -> None:
-    path, out, tuned = played
+    path, out, study_result = played
     spec = load_tuning(path)
     records = records_in(out)
-    duels = [record for record in records if record.pairing.round < len(tuned.rounds)]
+    duels = [record for record in records if record.pairing.round < len(study_result.rounds)]
     validation = [record for record in records if record.pairing.number >= FIRST_NUMBER]
     assert not any(is_reserved_for_validation(record.opening) for record in duels)
     assert all(is_reserved_for_validation(record.opening) for record in validation)
@@ -141,19 +143,19 @@ def test_rounds_are_duels_on_fresh_openings_and_validation_is_on_reserved_ones(
     assert all(record.first != record.second for record in records)
 
 
-def test_the_budget_holds_and_the_playoff_has_a_tenth(played: tuple[Path, Path, Tuned]) -> None:
-    _, out, tuned = played
-    rounds = rounds_of(tuned.spec, 46)
+def test_the_budget_holds_and_the_playoff_has_a_tenth(played: tuple[Path, Path, StudyResult]) -> None:
+    _, out, study_result = played
+    rounds = rounds_of(study_result.spec, 46)
     assert sum(one.pairs for one in rounds) == pairs_before_playoff(46) == 21
     playoff = [record for record in records_in(out) if record.pairing.round == PLAYOFF_ROUND]
     assert len(playoff) in (0, 4)
-    assert len(tuned.rounds) == len(rounds)
+    assert len(study_result.rounds) == len(rounds)
 
 
-def test_counts_are_those_of_the_games_from_the_first_sets_view(played: tuple[Path, Path, Tuned]) -> None:
-    _, out, tuned = played
-    spec = tuned.spec
-    for end in tuned.rounds:
+def test_counts_are_those_of_the_games_from_the_first_sets_view(played: tuple[Path, Path, StudyResult]) -> None:
+    _, out, study_result = played
+    spec = study_result.spec
+    for end in study_result.rounds:
         points: dict[int, float] = {}
         for record in records_in(out):
             if record.pairing.round == end.number:
@@ -166,11 +168,11 @@ def test_counts_are_those_of_the_games_from_the_first_sets_view(played: tuple[Pa
         assert list(end.counts.counts) == expected
 
 
-def test_optuna_reads_the_study(played: tuple[Path, Path, Tuned]) -> None:
-    _, out, tuned = played
+def test_optuna_reads_the_study(played: tuple[Path, Path, StudyResult]) -> None:
+    _, out, study_result = played
     study = optuna.load_study(study_name="small", storage=f"sqlite:///{out / STUDY_NAME}")
-    assert [trial.state for trial in study.trials] == [optuna.trial.TrialState.COMPLETE] * len(tuned.rounds)
-    for frozen, end in zip(study.trials, tuned.rounds, strict=True):
+    assert [trial.state for trial in study.trials] == [optuna.trial.TrialState.COMPLETE] * len(study_result.rounds)
+    for frozen, end in zip(study.trials, study_result.rounds, strict=True):
         assert tuple(frozen.params.values()) == end.values
         assert frozen.value == end.elo
         assert frozen.user_attrs["pentanomial"] == list(end.counts.counts)
@@ -178,9 +180,9 @@ def test_optuna_reads_the_study(played: tuple[Path, Path, Tuned]) -> None:
         assert sums == list(end.counts.counts)
 
 
-def test_concurrency_does_not_matter(played: tuple[Path, Path, Tuned], tmp_path: Path) -> None:
-    path, _, tuned = played
-    assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(tuned)
+def test_concurrency_does_not_matter(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
+    path, _, study_result = played
+    assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(study_result)
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "random"])
@@ -196,53 +198,53 @@ def test_other_samplers_play_matches_against_the_base(sampler: str, tmp_path: Pa
 
 def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None)
-    tuned = run(path, tmp_path / "out")
-    assert tuned.decision is not None
-    assert 1 <= len(tuned.rounds) <= tuned.planned_rounds
+    study_result = run(path, tmp_path / "out")
+    assert study_result.decision is not None
+    assert 1 <= len(study_result.rounds) <= study_result.planned_rounds
     with Store(tmp_path / "out", read_only=True) as store:
-        assert len(store.fact("tuning estimates")) == 2
-    assert outline(run(path, tmp_path / "out")) == outline(tuned)
+        assert len(store.metadata("tuning estimates")) == 2
+    assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
 @pytest.mark.parametrize("looks", [3, 12])
 def test_a_budget_in_time_goes_on_after_a_stop_in_its_first_round(tmp_path: Path, looks: int) -> None:
     path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None)
     assert run(path, tmp_path / "out", stop=CountingStop(looks)).interrupted
-    tuned = run(path, tmp_path / "out")
-    assert tuned.decision is not None
+    study_result = run(path, tmp_path / "out")
+    assert study_result.decision is not None
     with Store(tmp_path / "out", read_only=True) as store:
-        assert len(store.fact("tuning estimates")) == 2
-    assert outline(run(path, tmp_path / "out")) == outline(tuned)
+        assert len(store.metadata("tuning estimates")) == 2
+    assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
 def test_a_shared_study_ends_early_too(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
-    tuned = run(write_study(tmp_path, storage=url, stop_below=400.0), tmp_path / "out")
-    assert tuned.stopped_early
-    assert len(tuned.rounds) == 2 < tuned.planned_rounds
+    study_result = run(write_study(tmp_path, storage=url, stop_below=400.0), tmp_path / "out")
+    assert study_result.stopped_early
+    assert len(study_result.rounds) == 2 < study_result.planned_rounds
 
 
 def test_a_study_ends_early_when_little_is_left_to_gain(tmp_path: Path) -> None:
-    tuned = run(write_study(tmp_path, stop_below=400.0), tmp_path / "out")
-    assert tuned.stopped_early
-    assert len(tuned.rounds) == 2 < tuned.planned_rounds
-    assert tuned.decision is not None
-    assert outline(run(tmp_path / "small.toml", tmp_path / "out")) == outline(tuned)
+    study_result = run(write_study(tmp_path, stop_below=400.0), tmp_path / "out")
+    assert study_result.stopped_early
+    assert len(study_result.rounds) == 2 < study_result.planned_rounds
+    assert study_result.decision is not None
+    assert outline(run(tmp_path / "small.toml", tmp_path / "out")) == outline(study_result)
 
 
-def test_again_plays_nothing(played: tuple[Path, Path, Tuned]) -> None:
-    path, out, tuned = played
+def test_again_plays_nothing(played: tuple[Path, Path, StudyResult]) -> None:
+    path, out, study_result = played
     before = {record.key: record.started_at for record in records_in(out)}
-    assert outline(run(path, out)) == outline(tuned)
+    assert outline(run(path, out)) == outline(study_result)
     assert {record.key: record.started_at for record in records_in(out)} == before
 
 
-def test_a_lost_study_is_made_again_from_the_games(played: tuple[Path, Path, Tuned], tmp_path: Path) -> None:
-    path, _, tuned = played
+def test_a_lost_study_is_made_again_from_the_games(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
+    path, _, study_result = played
     run(path, tmp_path / "out")
     (tmp_path / "out" / STUDY_NAME).unlink()
     before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
-    assert outline(run(path, tmp_path / "out")) == outline(tuned)
+    assert outline(run(path, tmp_path / "out")) == outline(study_result)
     assert {record.key: record.started_at for record in records_in(tmp_path / "out")} == before
 
 
@@ -284,21 +286,21 @@ class CountingStop(StopFlag):
 
 
 def test_a_study_stopped_anywhere_goes_on_as_if_it_had_not_been(
-    played: tuple[Path, Path, Tuned], tmp_path: Path
+    played: tuple[Path, Path, StudyResult], tmp_path: Path
 ) -> None:
-    path, _, tuned = played
+    path, _, study_result = played
     stops = 0
     for looks in (3, 12, 25, 40, 41, 55):
         stopped = run(path, tmp_path / "out", stop=CountingStop(looks))
         stops += stopped.interrupted
         assert stopped.exit_code in (0, 3, 130)
     assert stops >= 3
-    assert outline(run(path, tmp_path / "out")) == outline(tuned)
+    assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
-def test_a_study_killed_at_any_moment_loses_nothing(played: tuple[Path, Path, Tuned], tmp_path: Path) -> None:
-    path, _, tuned = played
-    command = [sys.executable, str(ROOT / "elolab.py"), "tune", str(path), "--out", str(tmp_path / "out")]
+def test_a_study_killed_at_any_moment_loses_nothing(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
+    path, _, study_result = played
+    command = [sys.executable, str(ROOT / "elolab"), "tune", str(path), "--out", str(tmp_path / "out")]
     moments = random.Random(11)
     seen: dict[str, str] = {}
     sizes = []
@@ -317,7 +319,7 @@ def test_a_study_killed_at_any_moment_loses_nothing(played: tuple[Path, Path, Tu
         assert seen.items() <= now.items()
         seen = now
         sizes.append(len(seen))
-    assert outline(run(path, tmp_path / "out")) == outline(tuned)
+    assert outline(run(path, tmp_path / "out")) == outline(study_result)
     after = {record.key: record.started_at for record in records_in(tmp_path / "out")}
     assert seen.items() <= after.items()
     assert min(sizes) < len(after)
@@ -342,7 +344,7 @@ def _count(out: Path, before: int) -> int:
     ],
 )
 def test_a_folder_of_another_study_is_refused(
-    played: tuple[Path, Path, Tuned], tmp_path: Path, changes: dict[str, Any], words: list[str]
+    played: tuple[Path, Path, StudyResult], tmp_path: Path, changes: dict[str, Any], words: list[str]
 ) -> None:
     _, out, _ = played
     with pytest.raises(UserError) as raised:
@@ -351,37 +353,37 @@ def test_a_folder_of_another_study_is_refused(
 
 
 def test_a_run_of_another_version_of_the_method_is_refused(
-    played: tuple[Path, Path, Tuned], tmp_path: Path
+    played: tuple[Path, Path, StudyResult], tmp_path: Path
 ) -> None:
     path, out, _ = played
     shutil.copytree(out, tmp_path / "out")
     with Store(tmp_path / "out") as store:
-        store.record_facts({"tuning method": {"curvature_share": 0.05}})
+        store.record_metadata({"tuning method": {"curvature_share": 0.05}})
     with pytest.raises(UserError, match=r"another version of elolab.*--out"):
         run(path, tmp_path / "out")
 
 
 def test_a_folder_of_a_tournament_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path / "out") as store:
-        store.record_facts({"specification": {}})
+        store.record_metadata({"specification": {}})
     with pytest.raises(RunError, match="holds another run"):
         run(write_study(tmp_path), tmp_path / "out")
 
 
 def test_another_engine_is_refused_unless_accepted(
-    played: tuple[Path, Path, Tuned], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: tuple[Path, Path, StudyResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, _, tuned = played
+    path, _, study_result = played
     run(path, tmp_path / "out")
     with Store(tmp_path / "out") as store:
-        store.record_facts({"engine_identity": "0123456789ab"})
+        store.record_metadata({"engine_identity": "0123456789ab"})
         store.connection.execute("UPDATE games SET engine_identity = '0123456789ab' WHERE number < 3")
         store.connection.commit()
     with pytest.raises(RunError, match=r"0123456789ab.*--accept-engine-change"):
         run(path, tmp_path / "out")
     mixed = run(path, tmp_path / "out", accept_engine_change=True)
-    assert outline(mixed) == outline(tuned)
-    assert (tuned.engine, mixed.engine) == (engine_identity(), f"{engine_identity()} + 0123456789ab")
+    assert outline(mixed) == outline(study_result)
+    assert (study_result.engine, mixed.engine) == (engine_identity(), f"{engine_identity()} + 0123456789ab")
 
 
 # Shared storages
@@ -398,7 +400,7 @@ def test_two_folders_work_on_one_study(tmp_path: Path) -> None:
     ended = run(path, tmp_path / "one")
     assert len(ended.rounds) == ended.planned_rounds
     assert ended.decision is not None
-    assert ended.evidence is not None
+    assert ended.observations is not None
     own = {record.pairing.round for record in records_in(tmp_path / "one")}
     theirs = {record.pairing.round for record in records_in(tmp_path / "two")}
     assert own & theirs == set()
@@ -465,9 +467,9 @@ def external_study(folder: Path, dimensions: str, options: str = "") -> Path:
 
 def test_options_of_an_external_engine_are_dimensions(tmp_path: Path) -> None:
     path = external_study(tmp_path, "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\nscale = 'log'\n")
-    tuned = run(path, tmp_path / "out")
+    study_result = run(path, tmp_path / "out")
     records = records_in(tmp_path / "out")
-    assert len(tuned.rounds) == tuned.planned_rounds
+    assert len(study_result.rounds) == study_result.planned_rounds
     assert {name for record in records for name in (record.first, record.second)} - {"python3 as it is"}
     played = {values for record in records if "sets" in record.detail for values in sets_of(record)}
     assert len(played) > 3
@@ -530,7 +532,7 @@ def test_the_slow_match_must_not_speak_against_the_set(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def improved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Tuned]:
+def improved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyResult]:
     """A study from a base that is easily bettered: without quiescence search."""
     folder = tmp_path_factory.mktemp("improved")
     (folder / "few.epd").write_text(openings(60))
@@ -541,18 +543,18 @@ def improved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Tuned]:
     )
     (folder / "presets").mkdir()
     spec = load_tuning(folder / "weak.toml")
-    tuned = tune(spec, folder / "out", concurrency=2, stream=io.StringIO(), presets=folder / "presets")
-    return folder, tuned
+    study_result = tune(spec, folder / "out", concurrency=2, stream=io.StringIO(), presets=folder / "presets")
+    return folder, study_result
 
 
-def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, Tuned]) -> None:
-    folder, tuned = improved
-    assert tuned.confirmed
-    assert tuned.exit_code == 0
-    assert tuned.preset == folder / "presets" / "weak.toml"
-    assert load_preset(str(tuned.preset), "xiangqi") == {"hash_mb": 1}
-    assert "quiescence off" in read_toml(tuned.preset)["description"]
-    data = tuning_data(tuned)
+def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, StudyResult]) -> None:
+    folder, study_result = improved
+    assert study_result.confirmed
+    assert study_result.exit_code == 0
+    assert study_result.preset == folder / "presets" / "weak.toml"
+    assert load_preset(str(study_result.preset), "xiangqi") == {"hash_mb": 1}
+    assert "quiescence off" in read_toml(study_result.preset)["description"]
+    data = tuning_data(study_result)
     assert [entry["passed"] for entry in data["validation"]] == [True, True]
     assert data["validation"][0]["test"]["verdict"] == "upper accepted"
     found = data["recommendation"]
@@ -560,44 +562,44 @@ def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, Tuned]) -> None
     assert (found["kind"], found["playoff_pairs"]) == ("model maximum", 2)
     # Two pairs move the model's belief, which both have to do with, a little.
     assert 0 < abs(found["expected_elo"] - found["believed_elo"]) < found["deviation"]
-    assert "Before the playoff of 2 pairs the model expected +" in optimism_sentence(tuned)
+    assert "Before the playoff of 2 pairs the model expected +" in optimism_sentence(study_result)
 
 
 def test_a_recommendation_is_validated_again_from_its_folder(
-    improved: tuple[Path, Tuned], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    improved: tuple[Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, tuned = improved
+    folder, study_result = improved
     monkeypatch.chdir(folder)
     out = str(folder / "out")
-    assert elolab.main(["validate", out, "--limit", "nodes=200", "--pairs", "4", "--json"]) == 0
+    assert command_line.main(["validate", out, "--limit", "nodes=200", "--pairs", "4", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["pairs"], data["limit"], data["kind"], data["test"]) == (4, "nodes=200", "fixed", None)
-    assert data["parameters"] == tuned.recommended
+    assert data["parameters"] == study_result.recommended
     again = [record for record in records_in(folder / "out") if record.pairing.round == FIRST_NUMBER + 2]
     assert len(again) == 8
     assert all(is_reserved_for_validation(record.opening) for record in again)
-    assert elolab.main(["validate", out, "--limit", "nodes=200", "--pairs", "4"]) == 0
-    assert len(records_in(folder / "out")) == tuned.games + 8
+    assert command_line.main(["validate", out, "--limit", "nodes=200", "--pairs", "4"]) == 0
+    assert len(records_in(folder / "out")) == study_result.games + 8
 
 
 def test_what_the_study_itself_rejected_is_not_written(
-    improved: tuple[Path, Tuned], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    improved: tuple[Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, tuned = improved
-    slow = stages_of(tuned.spec.validation)[1]
-    rejected = judge(tuned.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
+    folder, study_result = improved
+    slow = stages_of(study_result.spec.validation)[1]
+    rejected = judge(study_result.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
     assert not rejected.passed
     monkeypatch.setattr(
-        "tuning.study.play_validation", lambda *given: rejected if slow in given else tuned.verdicts[0]
+        "tuning.study.run.play_validation", lambda *given: rejected if slow in given else study_result.verdicts[0]
     )
     monkeypatch.chdir(folder)
     (folder / "configs" / "engines").mkdir(parents=True)
-    assert elolab.main(["validate", str(folder / "out")]) == 3
+    assert command_line.main(["validate", str(folder / "out")]) == 3
     assert "not validated at nodes=400 in the study itself" in capsys.readouterr().err
     assert not list((folder / "configs" / "engines").iterdir())
     monkeypatch.undo()
     monkeypatch.chdir(folder)
-    assert elolab.main(["validate", str(folder / "out")]) == 0
+    assert command_line.main(["validate", str(folder / "out")]) == 0
     assert [path.name for path in (folder / "configs" / "engines").iterdir()] == ["weak.toml"]
 
 
@@ -616,20 +618,20 @@ def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
 
 
 def test_only_a_finished_study_can_be_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert elolab.main(["validate", str(tmp_path / "missing")]) == 2
+    assert command_line.main(["validate", str(tmp_path / "missing")]) == 2
     assert "there is no such folder" in capsys.readouterr().err
     path = write_study(tmp_path)
     run(path, tmp_path / "out", stop=CountingStop(6))
-    assert elolab.main(["validate", str(tmp_path / "out")]) == 2
+    assert command_line.main(["validate", str(tmp_path / "out")]) == 2
     assert "its study has no recommendation yet" in capsys.readouterr().err
 
 
-def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, Tuned]) -> None:
-    folder, tuned = improved
+def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, StudyResult]) -> None:
+    folder, study_result = improved
     other = folder / "other"
     other.mkdir()
     (other / "weak.toml").write_text("[xiangqi]\n")
-    again = tune(tuned.spec, folder / "out", stream=io.StringIO(), presets=other)
+    again = tune(study_result.spec, folder / "out", stream=io.StringIO(), presets=other)
     assert again.preset == folder / "out" / "weak.toml"
     assert (other / "weak.toml").read_text() == "[xiangqi]\n"
 
@@ -637,44 +639,44 @@ def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, Tune
 # What is written and printed
 
 
-def test_tables_and_reports_are_written(played: tuple[Path, Path, Tuned]) -> None:
-    _, out, tuned = played
+def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) -> None:
+    _, out, study_result = played
     rows = list(csv.DictReader((out / "rounds.csv").open()))
-    assert [int(row["round"]) for row in rows] == list(range(1, len(tuned.rounds) + 1))
-    frame = rounds_frame(tuned)
+    assert [int(row["round"]) for row in rows] == list(range(1, len(study_result.rounds) + 1))
+    frame = rounds_frame(study_result)
     assert list(frame.columns)[:4] == ["round", "null_depth", "lmr_base", "evaluation"]
     assert (frame[["LL", "LD", "even", "WD", "WW"]].sum(axis=1) == frame.pairs).all()
-    assert tuned.report == out / "report.html"
+    assert study_result.report == out / "report.html"
     page = (out / "report.html").read_text()
     assert page.count("<svg") == 4
     assert "http://" not in page.replace("http://www.w3.org", "")
     report = (out / "report.md").read_text()
     assert "optimistic" in report
     captions = re.findall(r"^!\[.*\n\n(.*)", report, re.MULTILINE)
-    end = f"; engine {engine_identity()}; made by elolab tune {tuned.spec.conditions.source} --out {out}."
+    end = f"; engine {engine_identity()}; made by elolab tune {study_result.spec.conditions.source} --out {out}."
     assert [caption.endswith(end) for caption in captions] == [True] * 4, captions
     assert (out / "plots" / "convergence.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_command_prints_the_outcome(
-    played: tuple[Path, Path, Tuned], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    played: tuple[Path, Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, out, tuned = played
+    path, out, study_result = played
     monkeypatch.chdir(out)
-    assert elolab.main(["tune", str(path), "--out", str(out)]) == tuned.exit_code == 3
+    assert command_line.main(["tune", str(path), "--out", str(out)]) == study_result.exit_code == 3
     printed = capsys.readouterr()
     assert max(map(len, printed.out.splitlines()[:-1])) <= 80
-    assert printed.out.splitlines()[-2:] == [f"games digest: {tuned.digest}", str(out / "report.html")]
+    assert printed.out.splitlines()[-2:] == [f"games digest: {study_result.digest}", str(out / "report.html")]
     assert printed.err.count("elolab: No") == 1
-    assert elolab.main(["tune", str(path), "--out", str(out), "--json"]) == 3
+    assert command_line.main(["tune", str(path), "--out", str(out), "--json"]) == 3
     data = json.loads(capsys.readouterr().out)
-    assert data["games_digest"] == tuned.digest
+    assert data["games_digest"] == study_result.digest
     assert data["confirmed"] is False
 
 
 def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_study(tmp_path)
-    assert elolab.main(["tune", str(path), "--out", str(tmp_path / "out"), "--dry-run", "--json"]) == 0
+    assert command_line.main(["tune", str(path), "--out", str(tmp_path / "out"), "--dry-run", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["games"], data["stored"], data["rounds"]) == (46, 0, 6)
     assert not (tmp_path / "out").exists()
@@ -683,7 +685,7 @@ def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     path = write_study(tmp_path, games=20000)
-    command = [sys.executable, str(ROOT / "elolab.py"), "tune", str(path), "--out", str(tmp_path / "out")]
+    command = [sys.executable, str(ROOT / "elolab"), "tune", str(path), "--out", str(tmp_path / "out")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     deadline = time.monotonic() + 60
     while not (tmp_path / "out" / STUDY_NAME).is_file() and time.monotonic() < deadline:

@@ -16,9 +16,9 @@ import pytest
 
 from engine.engine import StopFlag
 from engine.errors import UserError
-from tuning.rounds import PLAYOFF_ROUND
-from tuning.spec import load_tuning
-from tuning.study import Tuned, tune
+from tuning.study.rounds import PLAYOFF_ROUND
+from tuning.study.run import StudyResult, tune
+from tuning.study.spec import load_tuning
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -70,7 +70,7 @@ def server() -> Iterator[str]:
 def test_two_folders_work_on_one_study_in_postgresql(server: str, tmp_path: Path) -> None:
     path = write_study(tmp_path, storage=server, parameters=["lmr_base"], games=46)
 
-    def run(folder: str, stop: StopFlag | None = None) -> Tuned:
+    def run(folder: str, stop: StopFlag | None = None) -> StudyResult:
         return tune(load_tuning(path), tmp_path / folder, stream=io.StringIO(), presets=tmp_path, stop=stop)
 
     one = run("one", stop=CountingStop(20))

@@ -8,14 +8,14 @@ from typing import Any
 import optuna
 import pytest
 
-from engine.configuration import Table
 from engine.errors import UserError
-from engine.limits import Limits
-from engine.parameters import BY_NAME, resolve
+from engine.settings.configuration import Table
+from engine.settings.limits import Limits
+from engine.settings.parameters import BY_NAME, resolve
 from tuning.conditions import describe, short_name, why_without_effect
-from tuning.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
-from tuning.space import Dimension, Space, read_options, read_space
-from tuning.spec import load_tuning, tuning_from_mapping
+from tuning.study.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
+from tuning.study.space import Dimension, Space, read_options, read_space
+from tuning.study.spec import load_tuning, tuning_from_mapping
 
 NODES = Limits(nodes=1000)
 ROOT = Path(__file__).parent.parent
@@ -275,7 +275,7 @@ def test_a_trial_recorded_in_part_is_completed_as_it_would_have_been(sampler: st
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuning.sampler.find_spec", lambda name: None)
+    monkeypatch.setattr("tuning.study.sampler.find_spec", lambda name: None)
     check_sampler("tpe", "study.toml")
     with pytest.raises(SamplerError, match=r"study\.toml: sampler = 'cmaes' needs the Python package 'cmaes'.*pip"):
         check_sampler("cmaes", "study.toml")

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from elolab import find_command
-from engine.command_line import CommandParser
-from engine.configuration import read_toml
-from tuning.comparisons import load_ablation
-from tuning.spec import load_tuning
+from engine.commands.arguments import CommandParser
+from engine.settings.configuration import read_toml
+from tuning.ablation.spec import load_ablation
+from tuning.study.spec import load_tuning
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("docs/tutorial.md", "docs/how-to.md")

@@ -33,7 +33,7 @@ from arena.players.uci import (
 from arena.records import Opening, PlayerSpec
 from engine.engine import StopFlag
 from engine.games import game_named
-from engine.limits import Limits
+from engine.settings.limits import Limits
 from engine.values import MATE
 
 MOCK = str(Path(__file__).parent / "mock_engines.py")

@@ -15,17 +15,17 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
-from allotment_simulation import beside_equal_split, false_difference_rate, simulated_pairs
+from allocation_simulation import beside_equal_split, false_difference_rate, simulated_pairs
 
-from arena.statistics import Pentanomial, elo_of_score, score_of_elo
-from tuning.allotment import Allotment, Inquiry
-from tuning.factorial import GENERATORS, contrast_evidence, design_of
-from tuning.verdicts import (
+from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
+from tuning.ablation.allocation import Allocation, ResearchQuestion
+from tuning.ablation.factorial import GENERATORS, contrast_evidence, design_of
+from tuning.ablation.verdicts import (
     BETTER,
     EQUIVALENT,
     UNDECIDED,
     WORSE,
-    Evidence,
+    EffectEstimate,
     Question,
     Rule,
     can_decide,
@@ -80,13 +80,13 @@ def test_looks_are_spread_evenly_and_end_with_the_last_pair() -> None:
 @pytest.mark.parametrize("degrees", [4, 9, 30, 500])
 @pytest.mark.parametrize("distance", [-3.0, -0.5, 0.0, 1.0, 2.5, 6.0])
 def test_deviates_are_as_unlikely_as_students(degrees: int, distance: float) -> None:
-    evidence = Evidence(distance, 1.0, degrees, 0.0, -1.0, 1.0)
+    evidence = EffectEstimate(distance, 1.0, degrees, 0.0, -1.0, 1.0)
     exact = NormalDist().inv_cdf(float(stats.t.cdf(distance, degrees)))
     assert evidence.deviations_from(0.0) == pytest.approx(exact, abs=0.03)
 
 
 def test_the_interval_is_the_inverse_of_the_deviate() -> None:
-    evidence = Evidence(0.55, 0.02, 12, 0.5, 0.49, 0.51)
+    evidence = EffectEstimate(0.55, 0.02, 12, 0.5, 0.49, 0.51)
     low, high = evidence.interval(2.4)
     assert evidence.deviations_from(low) == pytest.approx(2.4)
     assert evidence.deviations_from(high) == pytest.approx(-2.4)
@@ -203,7 +203,7 @@ def test_power_calculations_agree_with_each_other() -> None:
 
 def test_an_open_question_says_what_it_would_need() -> None:
     rule = Rule()
-    halfway = Question(Evidence(score_of_elo(15), 0.015, 399, 0.5, score_of_elo(-5), score_of_elo(5)), (400,), 1)
+    halfway = Question(EffectEstimate(score_of_elo(15), 0.015, 399, 0.5, score_of_elo(-5), score_of_elo(5)), (400,), 1)
     needed = pairs_still_needed(halfway, 4, rule)
     assert needed is not None
     total = needed + 400
@@ -215,20 +215,20 @@ def test_an_open_question_says_what_it_would_need() -> None:
 
 
 def allot(
-    outcomes: np.ndarray, rule: Rule, most_pairs: int | None = None, *, beyond_margin: bool = False
-) -> Allotment:
-    def inquiry(match: int) -> Inquiry:
-        def seen(pairs: int) -> Evidence:
+    outcomes: np.ndarray, rule: Rule, max_pairs: int | None = None, *, beyond_margin: bool = False
+) -> Allocation:
+    def inquiry(match: int) -> ResearchQuestion:
+        def seen(pairs: int) -> EffectEstimate:
             return evidence_of(Pentanomial(tuple(np.bincount(outcomes[match, :pairs], minlength=5))), rule.margin_elo)
 
-        return Inquiry((match,), seen, beyond_margin)
+        return ResearchQuestion((match,), seen, beyond_margin)
 
-    allotment = Allotment(
-        [outcomes.shape[1]] * len(outcomes), [inquiry(match) for match in range(len(outcomes))], rule, most_pairs
+    allocation = Allocation(
+        [outcomes.shape[1]] * len(outcomes), [inquiry(match) for match in range(len(outcomes))], rule, max_pairs
     )
-    while (wanted := allotment.next_pairs()) is not None:
-        allotment.look(wanted)
-    return allotment
+    while (wanted := allocation.next_pairs()) is not None:
+        allocation.look(wanted)
+    return allocation
 
 
 def test_games_go_where_the_verdict_is_open() -> None:
@@ -256,23 +256,25 @@ def test_the_most_of_all_together_is_kept() -> None:
 def test_questions_that_share_matches_keep_them_going() -> None:
     seen: list[int] = []
 
-    def settled(pairs: int) -> Evidence:
+    def settled(pairs: int) -> EffectEstimate:
         return evidence_in_elo(100.0, 1.0 if pairs else math.inf, 1000, 5.0)
 
-    def open_to_the_end(pairs: int) -> Evidence:
+    def open_to_the_end(pairs: int) -> EffectEstimate:
         seen.append(pairs)
         return evidence_in_elo(15.0, 50 / math.sqrt(pairs) if pairs else math.inf, 1000, 5.0)
 
-    allotment = Allotment([100, 100, 100], [Inquiry((0,), settled), Inquiry((1, 2), open_to_the_end)], Rule(rounds=4))
-    while (wanted := allotment.next_pairs()) is not None:
-        allotment.look(wanted)
-    assert allotment.pairs[0] == 25
-    assert allotment.pairs[1] == allotment.pairs[2] > 25
-    assert sorted(set(seen)) == [0, *range(25, allotment.pairs[1] + 1, 25)]
+    allocation = Allocation(
+        [100, 100, 100], [ResearchQuestion((0,), settled), ResearchQuestion((1, 2), open_to_the_end)], Rule(rounds=4)
+    )
+    while (wanted := allocation.next_pairs()) is not None:
+        allocation.look(wanted)
+    assert allocation.pairs[0] == 25
+    assert allocation.pairs[1] == allocation.pairs[2] > 25
+    assert sorted(set(seen)) == [0, *range(25, allocation.pairs[1] + 1, 25)]
 
 
 def test_without_effects_false_differences_are_rare() -> None:
-    """A small version of benchmarks/allotment_simulation.py; a large margin makes many equivalences."""
+    """A small version of benchmarks/allocation_simulation.py; a large margin makes many equivalences."""
     runs = 400
     most = 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
     assert false_difference_rate(runs, Rule(rounds=4), comparisons=8, pairs=60) <= most

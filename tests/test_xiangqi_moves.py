@@ -14,8 +14,8 @@ import pytest
 from engine.games import game_named
 from engine.games.contract import MoveError, Position, PositionError
 from engine.games.xiangqi import evaluation, position
-from engine.parameters import resolve, to_record
 from engine.rules import Rules
+from engine.settings.parameters import resolve, to_record
 from engine.values import INFINITY
 
 GAME = game_named("xiangqi")

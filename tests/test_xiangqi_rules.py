@@ -20,8 +20,8 @@ from test_xiangqi_moves import EVALUATIONS, random_ending, snapshot, to_pyffish
 
 from engine.games import game_named
 from engine.games.contract import PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, Position
-from engine.parameters import resolve, to_record
 from engine.rules import Ending, Rules
+from engine.settings.parameters import resolve, to_record
 
 GAME = game_named("xiangqi")
 

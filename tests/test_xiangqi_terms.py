@@ -18,9 +18,9 @@ from engine.games import game_named
 from engine.games.contract import Position
 from engine.games.xiangqi import evaluation, terms
 from engine.games.xiangqi.position import PHASES
-from engine.parameters import resolve, to_record
+from engine.settings.parameters import resolve, to_record
+from engine.settings.weights import find_weights
 from engine.values import BAN_BOUND, INFINITY
-from engine.weights import find_weights
 from tests.plain_xiangqi import Board, Square, is_red, pieces_between, reaches, read_board
 
 GAME = game_named("xiangqi")
@@ -214,7 +214,7 @@ def test_the_evaluation_is_the_terms_and_the_squares_times_the_weights_of_the_ph
             sum(both[name] * ((sixteenths[name] + PHASES // 2) // PHASES) for name in names)
             for names in (XIANGQI[terms.FIRST_OF_PIECES : TERMS], XIANGQI[: terms.FIRST_OF_PIECES])
         )
-        value += pieces + min(max(places, -evaluation.MOST_OF_PLACES), evaluation.MOST_OF_PLACES)
+        value += pieces + min(max(places, -evaluation.MAX_OF_PLACES), evaluation.MAX_OF_PLACES)
         found = int(evaluation.evaluate(position.state, -INFINITY, INFINITY))
         assert found == (value if position.side_to_move == 0 else -value), text
     assert len(phases) > 8

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.compiled.kernel import implement, jit, new_record
 from engine.games.contract import (
     PATH_OPEN,
     BenchPosition,
@@ -21,13 +22,12 @@ from engine.games.contract import (
     check_contract,
     encode_verdict,
 )
-from engine.kernel import implement, jit, new_record
 from engine.rules import Rules
 from engine.search.driver import think
 from engine.values import MATE, MAX_GAME_PLIES
 
 PILES = 3
-MOST_STONES = 15
+MAX_STONES = 15
 
 STATE_DTYPE = np.dtype(
     [
@@ -46,7 +46,7 @@ _OPEN = encode_verdict("*", "unfinished")
 
 
 _KEYS = np.array(
-    [[pow(31, 16 * pile + stones + 1, (1 << 61) - 1) for stones in range(MOST_STONES + 1)] for pile in range(PILES)],
+    [[pow(31, 16 * pile + stones + 1, (1 << 61) - 1) for stones in range(MAX_STONES + 1)] for pile in range(PILES)],
     np.uint64,
 )
 _SIDE_KEY = np.uint64(0x5DEECE66D1234567)
@@ -301,8 +301,8 @@ class TakeAway(Game):
             stones = [int(pile) for pile in piles.split("-")]
         except ValueError:
             raise PositionError(f"cannot read {text!r}, expected for instance 3-4-5 w") from None
-        if len(stones) != PILES or side not in ("w", "b") or not all(0 <= pile <= MOST_STONES for pile in stones):
-            raise PositionError(f"{text!r}: expected three piles of 0 to {MOST_STONES} stones and w or b")
+        if len(stones) != PILES or side not in ("w", "b") or not all(0 <= pile <= MAX_STONES for pile in stones):
+            raise PositionError(f"{text!r}: expected three piles of 0 to {MAX_STONES} stones and w or b")
         state = new_record(STATE_DTYPE)
         state.piles[:] = stones
         state.side = int(side == "b")

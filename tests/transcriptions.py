@@ -141,9 +141,9 @@ StaticValue = Callable[[Discs], int]
 class OthelloIterativeDeepening:
     """[OT] ``ids()``: fail-soft alpha-beta from 4 plies on, without table or ordering."""
 
-    def __init__(self, static: StaticValue, most_nodes: int = INFINITY) -> None:
+    def __init__(self, static: StaticValue, max_nodes: int = INFINITY) -> None:
         self.static = static
-        self.most_nodes = most_nodes
+        self.max_nodes = max_nodes
         self.nodes = 0
 
     def iterations(self, root: Discs, deepest: int = 60) -> Iterator[Iteration]:
@@ -166,7 +166,7 @@ class OthelloIterativeDeepening:
         best = -INFINITY
         line: tuple[int, ...] = ()
         for move in moves:
-            if self.nodes == self.most_nodes:
+            if self.nodes == self.max_nodes:
                 raise CutOff
             self.nodes += 1
             child_depth = depth if move == PASS else depth - 1

@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.records import PlayerSpec, digest_of
-from arena.spec import LONGEST_NAME, MAXIMUM_SEED, read_adjudication, read_rules
-from engine.configuration import ConfigurationError, Table
+from arena.records import GameConditions, PlayerSpec, digest_of
+from arena.spec import MAX_NAME_LENGTH, MAX_SEED, read_adjudication, read_rules
 from engine.errors import UserError
-from engine.limits import GRAMMAR, Limits
-from engine.parameters import BY_NAME, Value, by_own_names, format_value, resolve
-from engine.presets import load_preset, preset_name
 from engine.rules import Adjudication, Rules
+from engine.settings.configuration import ConfigurationError, Table
+from engine.settings.limits import GRAMMAR, Limits
+from engine.settings.parameters import BY_NAME, Value, by_own_names, format_value, resolve
+from engine.settings.presets import load_preset, preset_name
 
 CONDITION_KEYS = (
     "name", "description", "game", "base", "set", "seed", "limit", "openings", "rules", "adjudication",
@@ -51,6 +51,11 @@ class Conditions:
         """Every parameter of the base."""
         return dict(self.base)
 
+    @property
+    def of_games(self) -> GameConditions:
+        """What the arena has to know of them."""
+        return GameConditions(self.game, self.rules, self.adjudication, self.seed)
+
     def differences(self, values: Mapping[str, Value]) -> dict[str, Value]:
         """The parameters in which ``values`` differ from the base."""
         base = self.base_values
@@ -85,7 +90,7 @@ def describe(overrides: Mapping[str, Value]) -> str:
 
 def short_name(text: str) -> str:
     """A text as a player's name: what is too long ends in a digest of the whole."""
-    return shortened(text, LONGEST_NAME)
+    return shortened(text, MAX_NAME_LENGTH)
 
 
 def shortened(text: str, longest: int) -> str:
@@ -117,7 +122,7 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
         base=tuple(values.items()),
         limits=read_limits(table),
         openings=str(beside) if not Path(openings).is_file() and beside.is_file() else openings,
-        seed=table.whole("seed", 0, MAXIMUM_SEED, 1),
+        seed=table.whole("seed", 0, MAX_SEED, 1),
         rules=read_rules(table),
         adjudication=read_adjudication(table, game),
         source=table.where,
@@ -137,8 +142,8 @@ def read_limits(table: Table, default: Limits | None = None, key: str = "limit")
 
 def _folder_name(table: Table, default: str) -> str:
     name: str = table.text("name", default, "a name for the results' folder")
-    if not re.fullmatch(r"[\w.+ -]+", name) or name.startswith(".") or len(name) > LONGEST_NAME:
-        raise table.error("name", f"at most {LONGEST_NAME} letters, digits, '-', '_', '+', '.' or spaces")
+    if not re.fullmatch(r"[\w.+ -]+", name) or name.startswith(".") or len(name) > MAX_NAME_LENGTH:
+        raise table.error("name", f"at most {MAX_NAME_LENGTH} letters, digits, '-', '_', '+', '.' or spaces")
     return name
 
 

@@ -1,23 +1,21 @@
-"""Matches between two sets of parameters: lists of games that go through the arena's executor into the run's store.
+"""Matches between two sets of parameters: lists of games that a run plays, and their counts.
 
-Studies and ablations play everything through this. What is stored is never played again; every figure is counted from
-the store.
+Studies, ablations, claims and fits play everything through this. What is stored is never played again; every figure is
+counted from the store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
 
-from arena.openings import Suite
-from arena.records import GameJob, GameRecord, Pairing, PlayerSpec
-from arena.statistics import Pentanomial
-from arena.tournament import is_reproducible
+from arena.figures.statistics import Pentanomial
+from arena.notation.openings import Suite, load_suite
+from arena.records import GameConditions, GameJob, Pairing, PlayerSpec
+from arena.run import Run, RunError
 from tuning.conditions import Conditions
-
-if TYPE_CHECKING:
-    from arena.store import Store
 
 REFERENCE, VARIANT = 0, 1
 """Indices of the two players of every match in the store."""
@@ -32,11 +30,14 @@ class Match:
     openings: tuple[int, ...]
     """Places in the suite, one a pair."""
     numbers: tuple[int, ...]
-    """Place in the run's schedule of each pair's first game; the second one follows it."""
+    """Place in the series of each pair's first game; the second one follows it."""
+    pair_numbers: tuple[int, ...]
+    """Number of each pair; a part of what decides its games, so that matches that share openings share them."""
+    series: str = ""
     round: int = 0
-    """What the match belongs to: the trial's number, or 0."""
-    first_pair: int = 0
-    """Number of its first pair; matches that share openings share these numbers."""
+    """What the match belongs to: a round of a study, or 0."""
+    detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What is kept with each game."""
 
     @property
     def pairs(self) -> int:
@@ -49,57 +50,29 @@ class Match:
             self,
             openings=self.openings[start:end],
             numbers=self.numbers[start:end],
-            first_pair=self.first_pair + start,
+            pair_numbers=self.pair_numbers[start:end],
         )
-
-
-class Runner(Protocol):
-    """What plays games: ``arena.executor.GameRunner``."""
-
-    def run(self, jobs: Iterable[GameJob | None]) -> Iterator[GameRecord]:
-        """Play the jobs and yield the records as the games end."""
 
 
 class MatchTable:
     """The matches of a run at its store: plays what is missing, counts what is there."""
 
-    def __init__(self, conditions: Conditions, suite: Suite, store: Store) -> None:
-        self._conditions = conditions
-        self._suite = suite
-        self._store = store
-        self._scores = {outcome.key: outcome.score for outcome in store.outcomes()}
-        self._reproducible: dict[str, bool] = {}
-        """Of the games handed out: whether they come out the same every time."""
+    def __init__(self, conditions: GameConditions, suite: Suite, run: Run) -> None:
+        self._conditions, self._suite, self._run = conditions, suite, run
         self._jobs: dict[Match, tuple[tuple[GameJob, GameJob], ...]] = {}
-        self._keys: dict[Match, tuple[tuple[str, str], ...]] = {}
 
-    def play(self, matches: Sequence[Match], runner: Runner, finished: Callable[[], None] = lambda: None) -> bool:
-        """Play the games that the store lacks, pair by pair of all matches in turn; False if some are left unplayed.
+    def play(self, matches: Sequence[Match]) -> bool:
+        """Play the games that the store lacks, pair by pair of all matches in turn; False if some are left unplayed."""
+        return self._run.play(self._in_turn(matches))
 
-        ``finished`` is called after each stored game.
-        """
-        for record in runner.run(self._missing(matches)):
-            self._store.add(record, reproducible=self._reproducible[record.key])
-            self._scores[record.key] = record.score
-            finished()
-        return next(self._missing(matches), None) is None
-
-    def _missing(self, matches: Sequence[Match]) -> Iterator[GameJob]:
-        asked: set[str] = set()
-        for pair in range(max((match.pairs for match in matches), default=0)):
-            for match in matches:
-                if pair >= match.pairs:
-                    continue
-                for job, key in zip(self.jobs(match)[pair], self.keys(match)[pair], strict=True):
-                    if key not in self._scores and key not in asked:
-                        asked.add(key)
-                        self._reproducible[key] = is_reproducible(match.variant, match.reference)
-                        yield job
+    def _in_turn(self, matches: Sequence[Match]) -> Iterator[GameJob]:
+        for pairs in zip_longest(*map(self.jobs, matches), fillvalue=()):
+            for pair in pairs:
+                yield from pair
 
     def missing_games(self, matches: Sequence[Match]) -> int:
         """How many different games are still to be played."""
-        keys = {key for match in matches for pair in self.keys(match) for key in pair}
-        return len(keys - self._scores.keys())
+        return self._run.missing_games(self._in_turn(matches))
 
     def counts(self, match: Match) -> Pentanomial:
         """The outcomes of the match's complete pairs from the variant's view."""
@@ -107,39 +80,57 @@ class MatchTable:
 
     def results(self, match: Match) -> list[tuple[float, float] | None]:
         """The variant's score in both games of each pair; ``None`` where the pair is not complete."""
+        scores = self._run.scores
         pairs: list[tuple[float, float] | None] = []
-        for as_first, as_second in self.keys(match):
-            one, other = self._scores.get(as_first), self._scores.get(as_second)
+        for as_first, as_second in self.jobs(match):
+            one, other = scores.get(as_first.key), scores.get(as_second.key)
             pairs.append(None if one is None or other is None else (one, 1 - other))
         return pairs
 
-    def keys(self, match: Match) -> tuple[tuple[str, str], ...]:
-        """The keys of every pair's two games; the variant has the first move's colour in the first of them."""
-        if match not in self._keys:
-            self._keys[match] = tuple((one.key, other.key) for one, other in self.jobs(match))
-        return self._keys[match]
-
     def jobs(self, match: Match) -> tuple[tuple[GameJob, GameJob], ...]:
-        """Every pair's two games."""
+        """Every pair's two games; the variant has the first move's colour in the first of them."""
         if match not in self._jobs:
             self._jobs[match] = tuple(self._pair(match, pair) for pair in range(match.pairs))
         return self._jobs[match]
 
+    def forget(self, match: Match) -> None:
+        """Give up the memory that a match takes, which is not needed any more."""
+        self._jobs.pop(match, None)
+
     def _pair(self, match: Match, pair: int) -> tuple[GameJob, GameJob]:
         number, opening = match.numbers[pair], match.openings[pair]
-        seats = ((VARIANT, REFERENCE), (REFERENCE, VARIANT))
         players = (match.reference, match.variant)
         one, other = (
-            GameJob(
-                game=self._conditions.game,
-                rules=self._conditions.rules,
-                adjudication=self._conditions.adjudication,
-                pairing=Pairing(number + turn, match.first_pair + pair, first, second, opening, match.round),
-                first=players[first],
-                second=players[second],
-                opening=self._suite.openings[opening],
-                seed=self._conditions.seed,
+            replace(
+                self._conditions.job(
+                    Pairing(
+                        number + turn, match.pair_numbers[pair], first, second, opening, match.round, match.series
+                    ),
+                    players[first],
+                    players[second],
+                    self._suite.openings[opening],
+                ),
+                detail=match.detail,
             )
-            for turn, (first, second) in enumerate(seats)
+            for turn, (first, second) in enumerate(((VARIANT, REFERENCE), (REFERENCE, VARIANT)))
         )
         return one, other
+
+
+def read_openings(
+    conditions: Conditions, part: str, pairs: int | None, key: str = "pairs"
+) -> tuple[Suite, tuple[int, ...]]:
+    """The suite and the places in it of the openings of ``pairs`` pairs, all different; ``None`` for all there are.
+
+    ``part`` is the half to take them from; ``key`` is named in the error if it has too few.
+    """
+    suite = load_suite(conditions.openings, conditions.game)
+    half = suite.part(part)
+    if (pairs is not None and pairs > len(half)) or not len(half):
+        name = "" if part == "all" else f"{part} half of the "
+        raise RunError(
+            f"{conditions.source}: {key} = {pairs} needs as many different openings, but the {name}suite "
+            f"{conditions.openings!r} has {len(half)}; play fewer pairs or give a larger suite "
+            "(elolab openings generate)"
+        )
+    return suite, half.order(conditions.seed)[:pairs]

@@ -6,12 +6,12 @@ import difflib
 from typing import TYPE_CHECKING
 
 from engine.errors import UserError
-from engine.limits import Limits
+from engine.settings.limits import Limits
 
 if TYPE_CHECKING:
     from arena.players.contract import Player
     from arena.records import PlayerSpec
-    from engine.instruments import InstrumentSettings
+    from engine.search_statistics import SearchStatisticsSettings
 
 PROTOCOLS = ("builtin", "uci", "gtp", "nboard")
 """What ``PlayerSpec.protocol`` may be."""
@@ -94,7 +94,7 @@ def _mistake_in_the_protocol(spec: PlayerSpec) -> str:
     return ""
 
 
-def make_player(spec: PlayerSpec, game: str, instruments: InstrumentSettings | None = None) -> Player:
+def make_player(spec: PlayerSpec, game: str, search_statistics: SearchStatisticsSettings | None = None) -> Player:
     """A player for one thread, not yet started. Raises ``PlayerError`` as ``check_player`` does.
 
     ``instruments`` is what a built-in player counts beside playing; others count nothing.
@@ -103,7 +103,7 @@ def make_player(spec: PlayerSpec, game: str, instruments: InstrumentSettings | N
     if spec.protocol == "builtin":
         from arena.players.builtin import BuiltinPlayer
 
-        return BuiltinPlayer(spec, game, instruments)
+        return BuiltinPlayer(spec, game, search_statistics)
     if spec.protocol == "gtp":
         from arena.players.gtp import GtpPlayer
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
     from engine.engine import Clock, Engine, PonderGrant, SearchResult, StopFlag
     from engine.games.contract import Position
-    from engine.instruments import InstrumentSettings
+    from engine.search_statistics import SearchStatisticsSettings
 
 WAKE_SECONDS = 0.05
 """How often whoever waits for a search that ponders looks at the stop flag of the run."""
@@ -27,11 +27,11 @@ class BuiltinPlayer:
     and so a game comes out the same at any load.
     """
 
-    def __init__(self, spec: PlayerSpec, game: str, instruments: InstrumentSettings | None = None) -> None:
+    def __init__(self, spec: PlayerSpec, game: str, search_statistics: SearchStatisticsSettings | None = None) -> None:
         self.spec = spec
         self.name = spec.name
         self._game = game
-        self._settings = instruments
+        self._settings = search_statistics
         self._counted: dict[str, Any] = {}
         self._engine: Engine | None = None
         self._expected: tuple[Position, PlayerClock | None] | None = None
@@ -95,7 +95,7 @@ class BuiltinPlayer:
             self._count(self._search.abandon())
             self._search = None
 
-    def instruments(self) -> dict[str, Any] | None:
+    def search_statistics(self) -> dict[str, Any] | None:
         """The sum over the searches of the game, those on the opponent's time included."""
         return self._counted if self._settings is not None else None
 
@@ -109,10 +109,10 @@ class BuiltinPlayer:
         self._engine = None
 
     def _count(self, result: SearchResult | None) -> None:
-        from engine.instruments import add_instruments
+        from engine.search_statistics import add_search_statistics
 
-        if result is not None and result.instruments is not None:
-            add_instruments(self._counted, result.instruments)
+        if result is not None and result.search_statistics is not None:
+            add_search_statistics(self._counted, result.search_statistics)
 
     def _running(self) -> Engine:
         self.start()

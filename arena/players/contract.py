@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # both import compiled code, which a tournament of external e
     from engine.games.contract import Position
 
 
-MOST_DEPTH = 10**6
+MAX_DEPTH = 10**6
 """Plies; what an engine says beyond is taken for this."""
 
 
@@ -134,8 +134,8 @@ class Player(Protocol):
     def stop_pondering(self) -> None:
         """Abandon the search, for the game is over; does nothing if there is none. No faults."""
 
-    def instruments(self) -> dict[str, Any] | None:
-        """What was counted since ``new_game`` (see ``engine.instruments``); ``None`` if nothing is."""
+    def search_statistics(self) -> dict[str, Any] | None:
+        """What was counted since ``new_game`` (see ``engine.search_statistics``); ``None`` if nothing is."""
 
     def dialogue(self) -> list[str]:
         """The end of what was said between harness and player since it started, oldest first; empty if nothing."""

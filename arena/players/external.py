@@ -134,7 +134,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
                 if last_try:
                     raise fault from None
 
-    def instruments(self) -> None:
+    def search_statistics(self) -> None:
         """Nothing: an external engine keeps its counts to itself."""
 
     def dialogue(self) -> list[str]:

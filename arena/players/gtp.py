@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
 from arena.players.external import ExternalPlayer
-from engine.limits import OWN_LEVEL, Limits
+from engine.settings.limits import OWN_LEVEL, Limits
 
 if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
@@ -30,7 +30,7 @@ PASS = "pass"
 PASSES = ("send", "omit")
 """What ``PlayerSpec.gtp_passes`` may be."""
 BOARD_SIZE = 8
-LONGEST_ANSWER = 1000
+MAX_ANSWER = 1000
 """Lines of an answer that are kept."""
 QUOTED = 80
 """Characters of an engine's words in messages."""
@@ -114,7 +114,7 @@ class GtpSession:
         """Take one line of the engine; the command to which it ends the answer, empty if it ends none."""
         if self._lines is not None:
             if line.strip():
-                if len(self._lines) < LONGEST_ANSWER:
+                if len(self._lines) < MAX_ANSWER:
                     self._lines.append(line)
                 return ""
             text, self._lines = "\n".join(self._lines).strip(), None

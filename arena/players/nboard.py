@@ -11,10 +11,10 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena.players.contract import MOST_DEPTH, PlayerClock, Reply, number_of
+from arena.players.contract import MAX_DEPTH, PlayerClock, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
 from arena.players.process import DeadlinePassed, ProcessEnded
-from engine.limits import Limits
+from engine.settings.limits import Limits
 
 if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 VERSION = 2
 PASS = "pass"
-MOST_DISCS = 64
+MAX_DISCS = 64
 QUOTED = 80
 """Characters of an engine's words in messages."""
 
@@ -98,7 +98,7 @@ class NBoardSession:
             return "==="
         depth, nodes = _SEARCH.match(line), _NODES.match(line)
         if depth is not None:
-            self._depth = number_of(depth.group(1), MOST_DEPTH)
+            self._depth = number_of(depth.group(1), MAX_DEPTH)
         elif nodes is not None:
             self._nodes = number_of(nodes.group(1))
         return ""
@@ -110,7 +110,7 @@ class NBoardSession:
         if found is None or move is None:
             return None
         discs = found.group(2)
-        score = None if discs is None else round(100 * max(-MOST_DISCS, min(MOST_DISCS, float(discs))))
+        score = None if discs is None else round(100 * max(-MAX_DISCS, min(MAX_DISCS, float(discs))))
         return Reply(move, score, self._depth, self._nodes, elapsed_ns, said=repr(self.move_line[:QUOTED]))
 
 

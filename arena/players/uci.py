@@ -15,10 +15,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.players.contract import MOST_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
+from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
 from arena.players.process import DeadlinePassed, ProcessEnded
-from engine.limits import Limits
+from engine.settings.limits import Limits
 from engine.values import BAN_BOUND, MATE, MAX_PLY
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Information:
 
 _SCORE = re.compile(r"\bscore\s+(cp|mate)\s+([+-]?\d+)")
 _NUMBERS = re.compile(r"\b(depth|nodes|multipv)\s+(\d+)")
-_MOST = {"depth": MOST_DEPTH, "multipv": 1000}
+_MOST = {"depth": MAX_DEPTH, "multipv": 1000}
 _BOUND = re.compile(r"\b(?:lowerbound|upperbound)\b")
 
 

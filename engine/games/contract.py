@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from engine.compiled.kernel import announce_compilation, game_stub, new_record
 from engine.errors import UserError
-from engine.kernel import announce_compilation, game_stub, new_record
-from engine.parameters import Value
 from engine.rules import REASONS, RESULTS, Adjudication, Ending, Rules
+from engine.settings.parameters import Value
 from engine.values import MAX_MOVES, MAX_PLY
 
 MOVE_LISTS_DTYPE = np.dtype(
@@ -335,7 +335,7 @@ class EvaluationFitting(ABC):
     largest: int = 0
     """Most points of the game's own score."""
     solved_steps: int = 0
-    """From this step (of ``engine.weights.STEPS``) on, results are exact: positions are solved."""
+    """From this step (of ``engine.settings.weights.STEPS``) on, results are exact: positions are solved."""
     # Of a logistic one.
     odds_scale: float = 1.0
     """Points of the evaluation by which the odds of winning grow e-fold: what keeps the scale of the weights."""
@@ -398,7 +398,7 @@ class Game:
     position_option: str = "fen"
     """The option of the command line that describes a position: ``fen`` or ``board``."""
     move_notations: tuple[str, ...] = ()
-    """Notations in which people write its moves, besides the protocol's own; see ``arena.portable_game_notation``."""
+    """Notations in which people write its moves, besides the protocol's own; see ``arena.notation.pgn``."""
     state_dtype: np.dtype[Any]
     kernels: SimpleNamespace
     """Its compiled functions by the names of the compiled contract."""

@@ -20,16 +20,16 @@ from dataclasses import dataclass
 from engine.engine import Clock, SearchResult
 from engine.errors import UserError
 from engine.games.contract import MoveError, Position
-from engine.limits import Limits
 from engine.protocols.options import nearest_option
 from engine.protocols.session import CommandError, Session, Task, one_line
 from engine.protocols.turns import PASS, must_pass, play_in_turn
+from engine.settings.limits import Limits
 
 BOARD_SIZE = 8
 DEFAULT_LIMITS = Limits(move_time_ms=1000)
 """For a move, where neither a clock nor ``elolab-limit`` bounds it."""
-LONGEST_TIME_S = 10**6
-LONGEST_NUMBER = 18
+MAX_TIME_S = 10**6
+MAX_NUMBER = 18
 """Digits of a command's number; a longer one is taken for an unknown command."""
 
 Action = Callable[[Sequence[str]], str | None]
@@ -84,7 +84,7 @@ class GtpSession(Session):
         if not words:
             return
         self._number = ""
-        if words[0].isascii() and words[0].isdigit() and len(words[0]) <= LONGEST_NUMBER:
+        if words[0].isascii() and words[0].isdigit() and len(words[0]) <= MAX_NUMBER:
             self._number = words.pop(0)
         action = self._actions.get(words[0]) if words else None
         if action is None:
@@ -314,7 +314,7 @@ def _read_seconds(word: str) -> int:
     """Milliseconds; fractions of a second are understood beyond the protocol. Raises ``CommandError``."""
     if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{0,9})?", word, re.ASCII):
         raise CommandError(f"syntax error: {word!r} is no time in seconds")
-    return round(1000 * min(float(word), LONGEST_TIME_S))
+    return round(1000 * min(float(word), MAX_TIME_S))
 
 
 def _read_stones(word: str) -> int:

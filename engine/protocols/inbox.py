@@ -12,9 +12,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-LONGEST_LINE = 1 << 16
+MAX_LINE = 1 << 16
 """Bytes of a line; a longer one is dropped whole. The longest game needs a tenth of it."""
-MOST_LINES = 1024
+MAX_LINES = 1024
 """Lines that wait to be dealt with before no more are read."""
 
 _READ_SIZE = 1 << 16
@@ -29,7 +29,7 @@ class Line:
 
 @dataclass(frozen=True)
 class LineTooLong:
-    """A line of more than ``LONGEST_LINE`` bytes was dropped."""
+    """A line of more than ``MAX_LINE`` bytes was dropped."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Inbox:
     def put_line(self, event: Event) -> bool:
         """Called by the reader; waits while there are too many lines. False if nobody will read any more."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or len(self._lines) < MOST_LINES)
+            self._changed.wait_for(lambda: self._closed or len(self._lines) < MAX_LINES)
             self._lines.append(event)
             self._changed.notify_all()
             return not self._closed
@@ -128,7 +128,7 @@ class LineSplitter:
             events += self._end_line(self._begun + line)
             self._begun = b""
         self._begun += begun
-        if len(self._begun) > LONGEST_LINE:
+        if len(self._begun) > MAX_LINE:
             self._dropping = True
             self._begun = b""
         return events
@@ -138,7 +138,7 @@ class LineSplitter:
         return self._end_line(self._begun) if self._begun or self._dropping else []
 
     def _end_line(self, line: bytes) -> list[Event]:
-        if self._dropping or len(line) > LONGEST_LINE:
+        if self._dropping or len(line) > MAX_LINE:
             self._dropping = False
             return [LineTooLong()]
         return [Line(line.replace(b"\0", b" ").decode("utf-8", "replace").strip())]

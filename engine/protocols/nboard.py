@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 from engine.engine import SearchResult
 from engine.errors import UserError
 from engine.games.contract import Position
-from engine.limits import Limits
 from engine.protocols.game_format import read_game, read_move, write_move
 from engine.protocols.session import CommandError, Progress, Session, Task, one_line, read_count
 from engine.protocols.turns import PASS, must_pass, play_in_turn
 from engine.search.records import MAX_LINES
+from engine.settings.limits import Limits
 
 DEFAULT_DEPTH = 8
 """Before ``set depth``, which every program has to say."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.errors import UserError
-from engine.parameters import Parameter, Value, format_value, nearest_name, parameters_of, row_named
+from engine.settings.parameters import Parameter, Value, format_value, nearest_name, parameters_of, row_named
 
 
 class OptionError(UserError):

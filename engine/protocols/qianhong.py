@@ -15,17 +15,17 @@ from collections.abc import Callable, Sequence
 from engine.engine import Clock, SearchResult
 from engine.errors import UserError
 from engine.games.contract import Position
-from engine.limits import Limits
 from engine.protocols.session import CommandError, Session, Task, read_count
+from engine.settings.limits import Limits
 
 LEVEL_SECONDS = (0.1, 0.3, 1, 2, 5, 10, 20, 30, 60, 120)
 """About how long each level thinks over a move."""
 LEVEL_MOVES = 10
 """Moves for which a level's clock has to last."""
 FIRST_LEVEL = 2
-MOST_LOADED = 1998
+MAX_LOADED = 1998
 """Moves of one ``LOAD``: a game of 999 moves of each side."""
-MOST_BANNED = 128
+MAX_BANNED = 128
 
 # What the running search is for.
 _NOTHING, _ANSWER, _HINT, _PONDER, _PONDER_HIT = "nothing", "answer", "hint", "ponder", "ponder hit"
@@ -129,7 +129,7 @@ class QianhongSession(Session):
             self.ponder_hit()
 
     def _load(self, words: Sequence[str]) -> None:
-        self._begin_collecting(words, "LOAD", MOST_LOADED, self._take_loaded)
+        self._begin_collecting(words, "LOAD", MAX_LOADED, self._take_loaded)
 
     def _take_loaded(self) -> None:
         self._begin_change()
@@ -140,7 +140,7 @@ class QianhongSession(Session):
         self.say("OK")
 
     def _ban(self, words: Sequence[str]) -> None:
-        self._begin_collecting(words, "BAN", MOST_BANNED, self._take_banned)
+        self._begin_collecting(words, "BAN", MAX_BANNED, self._take_banned)
 
     def _take_banned(self) -> None:
         self._begin_change()

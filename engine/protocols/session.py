@@ -18,17 +18,17 @@ from engine.engine import Clock, Engine, SearchResult, StopFlag
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import Position
-from engine.limits import Limits
-from engine.natural import natural_number
-from engine.parameters import Value, resolve
 from engine.protocols.inbox import EndOfInput, Event, Inbox, Line, LineTooLong, SearchEnded
 from engine.protocols.options import Option, OptionError, find_parameter, parameter_options
 from engine.rules import Rules
 from engine.search.reports import ReportBoard
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value, resolve
+from engine.settings.whole_numbers import natural_number
 
 REPORT_INTERVAL_S = 0.01
 """How often a running search is asked for new iterations."""
-LONGEST_MESSAGE = 300
+MAX_MESSAGE = 300
 """Characters of a message that quotes what the other side said."""
 
 
@@ -388,7 +388,7 @@ def package_version() -> str:
 def one_line(message: str) -> str:
     """A message that fits into one line of a protocol, whatever it quotes."""
     printable = "".join(letter if letter.isprintable() else "?" for letter in message)
-    return printable if len(printable) <= LONGEST_MESSAGE else printable[: LONGEST_MESSAGE - 3] + "..."
+    return printable if len(printable) <= MAX_MESSAGE else printable[: MAX_MESSAGE - 3] + "..."
 
 
 def split_position(words: Sequence[str]) -> tuple[str | None, list[str]]:

@@ -22,8 +22,6 @@ from typing import ClassVar
 from engine.engine import Clock, SearchResult
 from engine.errors import UserError
 from engine.games.contract import MoveError
-from engine.limits import Limits
-from engine.parameters import BY_NAME
 from engine.protocols.options import Option, nearest_option
 from engine.protocols.session import (
     CommandError,
@@ -34,10 +32,12 @@ from engine.protocols.session import (
     read_count,
     split_position,
 )
+from engine.settings.limits import Limits
+from engine.settings.parameters import BY_NAME
 from engine.values import mate_distance
 
 RESIGN_PLIES = 10
-LONGEST_TIME_MS = 10**9
+MAX_TIME_MS = 10**9
 
 SWITCHES = (
     Option("usemillisec", "check", "false"),
@@ -261,10 +261,10 @@ class UcciSession(Session):
     def _read_time(self, name: str, word: str) -> int:
         """Milliseconds, none of a clock that has run over; the word counts seconds unless ``usemillisec`` is set."""
         if self._switches["usemillisec"]:
-            return read_count(name, word, high=LONGEST_TIME_MS)
+            return read_count(name, word, high=MAX_TIME_MS)
         if not re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{0,9})?", word, re.ASCII):
             raise CommandError(f"{name} is {word!r}, expected seconds")
-        return max(0, min(round(float(word) * 1000), LONGEST_TIME_MS))
+        return max(0, min(round(float(word) * 1000), MAX_TIME_MS))
 
     def _limits(self, found: dict[str, int]) -> tuple[Limits, Clock | None]:
         depth = found.get("depth")

@@ -11,8 +11,6 @@ from typing import ClassVar, TextIO
 
 from engine.engine import Clock, SearchResult
 from engine.errors import UserError
-from engine.limits import Limits
-from engine.parameters import Value
 from engine.protocols.options import Option, OptionError, nearest_option
 from engine.protocols.session import (
     CommandError,
@@ -25,9 +23,11 @@ from engine.protocols.session import (
 )
 from engine.rules import Rules
 from engine.search.records import MAX_LINES
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value
 from engine.values import mate_distance
 
-LONGEST_TIME_MS = 10**9
+MAX_TIME_MS = 10**9
 
 THREADS = Option("Threads", "spin", "1", 1, 1)
 PONDER = Option("Ponder", "check", "false")
@@ -219,7 +219,7 @@ class UciSession(Session):
                 while rest and rest[0] not in _KEYWORDS:
                     moves.append(rest.pop(0))
             elif name in _NUMBERS or name in _TIMES:
-                high = 10**15 if name in _NUMBERS else LONGEST_TIME_MS
+                high = 10**15 if name in _NUMBERS else MAX_TIME_MS
                 found[name] = read_count(name, rest.pop(0) if rest else "", high=high)
             elif name == "mate":
                 # Of so many moves, of which the last needs no reply.

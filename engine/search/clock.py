@@ -16,9 +16,8 @@ import math
 
 import numpy as np
 
+from engine.compiled.kernel import jit, monotonic_ns, read_flag, thread_cpu_ns
 from engine.games.contract import ENDLESS
-from engine.kernel import jit, monotonic_ns, read_flag, thread_cpu_ns
-from engine.parameters import choice_code
 from engine.search.records import (
     CLOCK_CPU,
     CLOCK_NODE,
@@ -30,6 +29,7 @@ from engine.search.records import (
     STOPPED_BY_NODES,
     STOPPED_BY_SOFT_LIMIT,
 )
+from engine.settings.parameters import choice_code
 
 _ELEPHANTEYE = choice_code("time_strategy", "elephanteye")
 _ELEPHANTEYE_331 = choice_code("time_strategy", "elephanteye-3.31")
@@ -100,7 +100,7 @@ def allot(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to
         hard = min(hard, usable)
     search.soft_ns = soft
     search.hard_ns = hard
-    search.most_ns = hard
+    search.max_ns = hard
 
 
 @jit
@@ -200,7 +200,7 @@ def allot_iteration(search, parameters, depth, left):
     # Until the ponder hit nothing has been used.
     nothing_used = awaits_ponder_hit(search) and parameters.ponder_elapsed == _FROM_HIT
     used_ns = np.int64(0) if nothing_used else counted_ns(search)
-    search.hard_ns = min(search.most_ns, (search.remaining_ns - used_ns) // moves)
+    search.hard_ns = min(search.max_ns, (search.remaining_ns - used_ns) // moves)
     # The next look was planned for the deadline before.
     search.countdown = 0
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit
 from engine.games.contract import generate, in_check, make, plies_left, repetition_key, unmake
-from engine.kernel import jit
-from engine.parameters import choice_code
 from engine.search.clock import (
     adapt_soft_limit,
     allot_iteration,
@@ -20,13 +19,6 @@ from engine.search.clock import (
     spend_node,
     start_clock,
     stop_if_soft_limit_passed,
-)
-from engine.search.instruments import (
-    note_iteration_end,
-    note_iteration_start,
-    note_root_result,
-    note_search_end,
-    note_search_start,
 )
 from engine.search.node import (
     ALPHABETA,
@@ -57,7 +49,15 @@ from engine.search.records import (
     RUNNING,
 )
 from engine.search.reports import report_line
+from engine.search.statistics import (
+    note_iteration_end,
+    note_iteration_start,
+    note_root_result,
+    note_search_end,
+    note_search_start,
+)
 from engine.search.table import EXACT, LOWER_BOUND, SEARCH_NUMBERS, UPPER_BOUND, entry_move, probe, store
+from engine.settings.parameters import choice_code
 from engine.values import BAN_BOUND, INFINITY, MATE_BOUND, MAX_DEPTH
 
 _OFF = choice_code("aspiration", "off")
@@ -70,7 +70,7 @@ _GUESS_TWO_BACK = choice_code("mtdf_guess", "two_back")
 _GUESS_ZERO = choice_code("mtdf_guess", "zero")
 _ORDER_AS_NODES = choice_code("root_order", "as_nodes")
 
-MOST_TURNS = 4
+MAX_TURNS = 4
 """Changes from failing low to failing high, or back, after which an aspiration window is taken to alternate."""
 
 
@@ -248,7 +248,7 @@ def _search_window(state, search, lists, parameters, depth, previous):
         if failure == -last_failure:
             turns += 1
         last_failure = failure
-        if turns >= MOST_TURNS:
+        if turns >= MAX_TURNS:
             # Instability between two searches of one position: each failure contradicts the last, for ever.
             search.alternations += 1
             alpha = np.int64(-INFINITY)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from engine.compiled.kernel import address_of, call_at, jit
 from engine.games.contract import (
     PATH_DRAW,
     PATH_LOSS,
@@ -23,17 +24,7 @@ from engine.games.contract import (
     unmake,
     unmake_null,
 )
-from engine.kernel import address_of, call_at, jit
-from engine.parameters import choice_code
 from engine.search.clock import spend_node
-from engine.search.instruments import (
-    NULL_REFUTED,
-    NULL_TRY,
-    NULL_VERIFIED,
-    note_null,
-    note_null_cutoff,
-    note_null_score,
-)
 from engine.search.null_move import (
     AFTER_NULL,
     EXCLUSION,
@@ -47,6 +38,14 @@ from engine.search.null_move import (
 from engine.search.ordering import pick_move, reward_cutoff, reward_history, score_moves
 from engine.search.quiescence import quiescence, static_value, terminal_value
 from engine.search.records import REDUCTION_DEPTHS
+from engine.search.statistics import (
+    NULL_REFUTED,
+    NULL_TRY,
+    NULL_VERIFIED,
+    note_null,
+    note_null_cutoff,
+    note_null_score,
+)
 from engine.search.table import (
     EXACT,
     LOWER_BOUND,
@@ -61,6 +60,7 @@ from engine.search.table import (
     probe,
     store,
 )
+from engine.settings.parameters import choice_code
 from engine.values import BAN, INFINITY, MATE_BOUND, MAX_MOVES, MAX_PLY
 
 ALPHABETA = choice_code("algorithm", "alphabeta")
@@ -402,9 +402,9 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     prune_quiets = not principal and not checked and alpha > -MATE_BOUND
     futile = prune_quiets and depth <= parameters.futility_depth
     futile = futile and static + parameters.futility_margin * depth <= alpha
-    most_moves = np.int64(MAX_MOVES)
+    max_moves = np.int64(MAX_MOVES)
     if prune_quiets and depth <= parameters.late_move_pruning_depth:
-        most_moves = parameters.late_move_pruning_base + depth * depth
+        max_moves = parameters.late_move_pruning_base + depth * depth
 
     # Step 11. The move loop.
     best = np.int64(-INFINITY)
@@ -423,7 +423,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
 
         # Step 12. Quiet moves that cannot help, too late in the order or too far below alpha, are skipped; whether a
         # move gives check is known once it is made.
-        skipped = (futile or index >= most_moves) and quiet and best > -MATE_BOUND
+        skipped = (futile or index >= max_moves) and quiet and best > -MATE_BOUND
         if skipped and parameters.pruning_spares_checks == 0:
             continue
         child = child_depth_of(state, parameters, move, np.int64(depth))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from engine.compiled.kernel import jit
 from engine.games.contract import material, null_move_allowed
-from engine.kernel import jit
-from engine.parameters import choice_code
 from engine.search.table import EXACT, UPPER_BOUND, entry_bound, entry_depth, entry_score, entry_threat
+from engine.settings.parameters import choice_code
 from engine.values import MATE, MATE_BOUND
 
 _VERIFY_ALWAYS = choice_code("null_verify", "always")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit, store_word
 from engine.games.contract import in_check, make, make_null, unmake, unmake_null
-from engine.kernel import jit, store_word
 from engine.search.clock import start_clock
 from engine.search.driver import new_game
-from engine.search.instruments import (
+from engine.search.node import enter_node
+from engine.search.statistics import (
     NULL_SAMPLED,
     NULL_UNRESOLVED,
     NULL_WRONG,
@@ -21,7 +22,6 @@ from engine.search.instruments import (
     sample_nodes,
     sample_word,
 )
-from engine.search.node import enter_node
 from engine.search.table import GAME_NUMBERS, WORDS_A_BUCKET
 
 
@@ -49,7 +49,7 @@ def check_null_samples(state, search, checker, lists, parameters):
     ``checker`` is a search record, ``parameters`` are the player's without null moves. A null cutoff claims that the
     position is worth beta or more at its depth; it is wrong if the search without null moves says that it is less.
     """
-    if search.instruments_address == 0:
+    if search.search_statistics_address == 0:
         return
     for number in range(sample_count(search)):
         depth = sample_word(search, number, 0)

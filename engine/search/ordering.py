@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit
 from engine.games.contract import capture_order, history_piece, is_quiet, loses_material
-from engine.kernel import jit
-from engine.parameters import choice_code
 from engine.search.records import HISTORY_BLOCK, HISTORY_SIZE
+from engine.settings.parameters import choice_code
 
 _ONE = np.uint64(1)
 _HASH_MOVE = 1 << 30

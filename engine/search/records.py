@@ -52,7 +52,7 @@ SEARCH_DTYPE = np.dtype(
         ("node_address", np.int64),  # of the compiled ``search_node`` for this game
         ("report_address", np.int64),  # of the board of ``engine.search.reports``; 0 for none
         ("report_count", np.int64),
-        ("instruments_address", np.int64),  # of the record of ``engine.search.instruments``; 0 for none
+        ("search_statistics_address", np.int64),  # of the record of ``engine.search.statistics``; 0 for none
         ("table_address", np.int64),
         ("table_mask", np.int64),  # buckets - 1; -1 for no table
         ("replacement", np.int64),  # which entries give way, a code of the parameter of that name
@@ -64,7 +64,7 @@ SEARCH_DTYPE = np.dtype(
         ("soft_at_root", np.int64),  # whether the soft limit is tested at each new result of the root
         ("proper_ns", np.int64),  # the proper time of the move, before the factors
         ("hard_ns", np.int64),
-        ("most_ns", np.int64),  # the latest hard limit that a rule may set before an iteration
+        ("max_ns", np.int64),  # the latest hard limit that a rule may set before an iteration
         ("remaining_ns", np.int64),  # on the player's clock when the move began; negative without a clock
         ("nanoseconds_per_node", np.int64),
         ("ponders", np.int64),  # whether the player thinks on the opponent's time too

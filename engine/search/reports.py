@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kernel import jit, publish_word, store_word
+from engine.compiled.kernel import jit, publish_word, store_word
 from engine.search.clock import elapsed_ns
 from engine.search.records import MAX_LINES
 from engine.values import MAX_DEPTH, MAX_PLY

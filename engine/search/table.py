@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernel import jit, load_word, prefetch, store_word
-from engine.parameters import choice_code
+from engine.compiled.kernel import jit, load_word, prefetch, store_word
+from engine.settings.parameters import choice_code
 from engine.values import BAN_BOUND, MATE_BOUND
 
 NO_BOUND, UPPER_BOUND, LOWER_BOUND, EXACT = range(4)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from engine.compiled.kernel import implement
 from engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
 from engine.games.othello import endgame, evaluation, moves, notation, perft, position, retracing, rules
-from engine.kernel import implement
-from engine.parameters import resolve, to_record
 from engine.rules import Adjudication
+from engine.settings.parameters import resolve, to_record
 
 KERNELS: dict[str, Any] = {
     "generate": moves.generate,
@@ -57,7 +57,7 @@ class Othello(Game):
     side_names = ("Black", "White")
     start = notation.START
     default_suite = "othello"
-    longest_game = position.LONGEST_GAME
+    longest_game = position.MAX_GAME
     score_name = "discs"
     score_unit = rules.A_DISC
     adjudication = Adjudication(resign_moves=0)  # a lead in discs may turn until the last move

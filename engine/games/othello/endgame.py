@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit, lowest_bit, popcount
 from engine.games.othello.boards import (
     CORNERS,
     FULL,
@@ -24,7 +25,6 @@ from engine.games.othello.boards import (
 from engine.games.othello.moves import generate
 from engine.games.othello.position import STOCK, board_key, make, other_discs, own_discs, unmake
 from engine.games.othello.rules import A_DISC, final_difference, is_over
-from engine.kernel import jit, lowest_bit, popcount
 from engine.search.clock import spend_nodes
 from engine.search.table import (
     EXACT,

@@ -1,16 +1,17 @@
 """Evaluation of Othello positions: a few features and, if the file of weights has them, patterns, by the phase.
 
 Each feature but the last two is a difference, the side to move's count less the other's. The weights are hundredths of
-a disc and come from a file (``engine.weights``), one set for each number of discs placed since the start. What a
-pattern is, ``engine.games.othello.patterns`` says. A finished game is worth exactly its result. Counting and weighing
-are apart, so that weights can be fitted to games (``elolab fit-evaluation``) with the very counts they will be used
-with.
+a disc and come from a file (``engine.settings.weights``), one set for each number of discs placed since the start.
+What a pattern is, ``engine.games.othello.patterns`` says. A finished game is worth exactly its result. Counting and
+weighing are apart, so that weights can be fitted to games (``elolab fit-evaluation``) with the very counts they will
+be used with.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit, load_word, popcount
 from engine.games.othello.boards import (
     CORNERS,
     NONE,
@@ -29,8 +30,7 @@ from engine.games.othello.patterns import (
 from engine.games.othello.position import FEATURES, other_discs, own_discs
 from engine.games.othello.rules import A_DISC, final_difference
 from engine.games.othello.weight_layout import FIRST_WEIGHT, MARK
-from engine.kernel import jit, load_word, popcount
-from engine.weights import STEPS
+from engine.settings.weights import STEPS
 
 _DISCS_AT_START = 4
 _INSTANCES = len(INSTANCES)

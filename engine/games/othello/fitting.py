@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.compiled.kernel import jit, new_record
 from engine.features import OTHELLO
 from engine.games.contract import EvaluationFitting
 from engine.games.othello import notation
@@ -19,7 +20,6 @@ from engine.games.othello.evaluation import count_features, read_patterns, step_
 from engine.games.othello.patterns import INSTANCE_STARTS, INSTANCES, LANES, weight_count, weight_numbers
 from engine.games.othello.position import PASS_SQUARE, STATE_DTYPE, STOCK, make, other_discs, own_discs
 from engine.games.othello.rules import A_DISC
-from engine.kernel import jit, new_record
 from engine.rules import Adjudication
 
 _CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) for square in range(PASS_SQUARE + 1))}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit, lowest_bit
 from engine.games.othello.boards import NONE, ONE, legal_squares
 from engine.games.othello.position import PASS, STOCK, other_discs, own_discs
-from engine.kernel import jit, lowest_bit
 
 
 @jit

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit, load_word, lowest_bit, popcount, store_word
 from engine.games.othello.boards import NONE, ONE, SQUARES, flips, flips_of_bit, legal_squares
 from engine.games.othello.position import other_discs, own_discs
-from engine.kernel import jit, load_word, lowest_bit, popcount, store_word
 
 _BATCH = 512
 """Moves counted at a time: enough to fill vectors, few enough for the first cache."""

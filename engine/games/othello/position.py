@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit, multiply_words
 from engine.features import OTHELLO
 from engine.games.othello.boards import NONE, ONE, flips
 from engine.games.othello.patterns import LANES
-from engine.kernel import jit, multiply_words
+from engine.settings.weights import STEPS
 from engine.values import MAX_PLY
-from engine.weights import STEPS
 
 BLACK, WHITE = 0, 1
 STOCK = 1
 PASS_SQUARE = 64
 PASS = STOCK + (PASS_SQUARE << 7)
 
-LONGEST_GAME = 128
+MAX_GAME = 128
 """Plies a game can have at most, passes included: 60 discs and no two passes in a row."""
 FEATURES = len(OTHELLO)
 
@@ -36,9 +36,9 @@ STATE_DTYPE = np.dtype(
         ("pattern_address", np.int64),  # of the patterns' weights, int16 by phase and occupation; 0 for none
         ("pattern_phases", np.int64),
         ("occupations", np.uint16, (LANES,)),  # of each pattern's instances, where the evaluation counts them
-        ("undo_key", np.uint64, (LONGEST_GAME + MAX_PLY + 2,)),
-        ("undo_flips", np.uint64, (LONGEST_GAME + MAX_PLY + 2,)),
-        ("undo_move", np.int32, (LONGEST_GAME + MAX_PLY + 2,)),
+        ("undo_key", np.uint64, (MAX_GAME + MAX_PLY + 2,)),
+        ("undo_flips", np.uint64, (MAX_GAME + MAX_PLY + 2,)),
+        ("undo_move", np.int32, (MAX_GAME + MAX_PLY + 2,)),
     ],
     align=True,
 )

@@ -10,7 +10,7 @@ import functools
 
 from engine.games.othello.notation import START, parse_position, square_name
 
-MOST_POSITIONS = 200_000
+MAX_POSITIONS = 200_000
 """Positions looked at before the search gives up: a few seconds."""
 
 _FULL = (1 << 64) - 1
@@ -48,7 +48,7 @@ def _reach(position: Position, target: Position, seen: set[Position], path: list
     """Whether the target can be reached; the moves are then in ``path``."""
     if position == target:
         return True
-    if position in seen or len(seen) >= MOST_POSITIONS:
+    if position in seen or len(seen) >= MAX_POSITIONS:
         return False
     seen.add(position)
     own, other, side = position

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit, popcount
 from engine.games.contract import PATH_OPEN, encode_verdict
 from engine.games.othello.boards import NONE, legal_squares
 from engine.games.othello.position import other_discs, own_discs
-from engine.kernel import jit, popcount
 
 A_DISC = 100
 """Units of a score in a disc."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from engine.compiled.kernel import implement
 from engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
 from engine.games.xiangqi import evaluation, moves, notation, position, rules
-from engine.kernel import implement
 from engine.rules import REPETITION_RULES, Rules
 from engine.values import MAX_GAME_PLIES, MAX_PLY
 

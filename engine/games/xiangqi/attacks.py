@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit
 from engine.games.xiangqi.moves import blocked_legs, file_index, rank_index
 from engine.games.xiangqi.position import (
     ADVISOR,
@@ -44,7 +45,6 @@ from engine.games.xiangqi.position import (
     SQUARES,
     UPWARD_SHIFT,
 )
-from engine.kernel import jit
 
 
 @jit

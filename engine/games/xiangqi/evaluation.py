@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit, load_word
 from engine.games.xiangqi.attacks import cheapest_attacker, drop, lift
 from engine.games.xiangqi.position import (
     ADVISOR,
@@ -31,8 +32,7 @@ from engine.games.xiangqi.position import (
 )
 from engine.games.xiangqi.terms import FIRST_OF_PIECES, count_pieces, count_places, phase
 from engine.games.xiangqi.weight_layout import FIRST_TERM, FIRST_VALUE, MARK
-from engine.kernel import jit, load_word
-from engine.parameters import choice_code
+from engine.settings.parameters import choice_code
 from engine.values import BAN_BOUND
 
 MATERIAL = {GENERAL: 0, ADVISOR: 200, ELEPHANT: 200, HORSE: 400, ROOK: 900, CANNON: 450, PAWN: 100}
@@ -131,16 +131,16 @@ _TABLES[choice_code("evaluation", "material_chess")] = _table(MATERIAL_CHESS, No
 _TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
 _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)
 
-MOST_OF_PLACES = 240
+MAX_OF_PLACES = 240
 """Centipawns that the terms of the squares together may add or take at most: a score this far outside a window needs
 none of them."""
 
-_HIGHEST = BAN_BOUND - 1 - MOST_OF_PLACES - 1000
+_HIGHEST = BAN_BOUND - 1 - MAX_OF_PLACES - 1000
 """Whatever the weights, an evaluation with its bonus for the side to move is no decided game."""
 
 _PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in range(16, SLOTS)], np.int16)
 
-MOST_EXCHANGED = 31
+MAX_EXCHANGED = 31
 _GENERAL_IN_EXCHANGE = 10_000
 """A general may only take where nothing takes back."""
 
@@ -232,12 +232,12 @@ def evaluate(state, alpha, beta):
     score = mixed(state.score, now) + _weigh(state, FIRST_OF_PIECES, TERM_COUNT, now)
     score = min(max(score, -_HIGHEST), _HIGHEST)
     own = score if state.side == 0 else -score
-    if own + MOST_OF_PLACES <= alpha:
-        return own + MOST_OF_PLACES
-    if own - MOST_OF_PLACES >= beta:
-        return own - MOST_OF_PLACES
+    if own + MAX_OF_PLACES <= alpha:
+        return own + MAX_OF_PLACES
+    if own - MAX_OF_PLACES >= beta:
+        return own - MAX_OF_PLACES
     count_places(state)
-    places = min(max(_weigh(state, 0, FIRST_OF_PIECES, now), -MOST_OF_PLACES), MOST_OF_PLACES)
+    places = min(max(_weigh(state, 0, FIRST_OF_PIECES, now), -MAX_OF_PLACES), MAX_OF_PLACES)
     return own + places if state.side == 0 else own - places
 
 
@@ -304,7 +304,7 @@ def exchange(state, move):
     side = (slot >> 4) - 1
     state.exchange[0] = state.piece_values[state.board[target]]
     lifted = 0
-    while slot != 0 and lifted < MOST_EXCHANGED:
+    while slot != 0 and lifted < MAX_EXCHANGED:
         value = _GENERAL_IN_EXCHANGE if SLOT_TYPE[slot] == GENERAL else np.int64(state.piece_values[slot])
         state.exchange_slot[lifted] = slot
         state.exchange_square[lifted] = state.square[slot]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit, jit_for_constants, lowest_bit, popcount
 from engine.games.xiangqi.position import (
     ADVISOR_MASKS,
     ALIGNED,
@@ -48,7 +49,6 @@ from engine.games.xiangqi.position import (
     make,
     unmake,
 )
-from engine.kernel import jit, jit_for_constants, lowest_bit, popcount
 
 ALL, CAPTURES, COUNT = 0, 1, 2
 """Modes of generation: every legal move, captures only, or only the number of legal moves."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from engine.compiled.kernel import new_record
 from engine.games.contract import MoveError, PositionError
 from engine.games.xiangqi.moves import is_safe
 from engine.games.xiangqi.position import (
@@ -31,8 +32,7 @@ from engine.games.xiangqi.position import (
     in_palace,
     put,
 )
-from engine.kernel import new_record
-from engine.natural import natural_number
+from engine.settings.whole_numbers import natural_number
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 

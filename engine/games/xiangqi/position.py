@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit
 from engine.features import XIANGQI_TERMS
-from engine.kernel import jit
 from engine.values import MAX_GAME_PLIES
 
 SQUARES = 90

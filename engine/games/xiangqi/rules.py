@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit
 from engine.games.contract import ENDLESS, PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, encode_verdict
 from engine.games.xiangqi.attacks import major_attacks, reaches
 from engine.games.xiangqi.moves import count_moves, in_check, is_safe
@@ -40,7 +41,6 @@ from engine.games.xiangqi.position import (
     make,
     unmake,
 )
-from engine.kernel import jit
 from engine.values import MATE
 
 FREE_CHECKS = 10

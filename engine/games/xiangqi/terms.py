@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiled.kernel import jit, lowest_bit, popcount
 from engine.games.xiangqi.moves import blocked_legs, file_index, rank_bits, rank_index
 from engine.games.xiangqi.position import (
     ADVISOR,
@@ -45,7 +46,6 @@ from engine.games.xiangqi.position import (
     UPWARD_SHIFT,
     in_palace,
 )
-from engine.kernel import jit, lowest_bit, popcount
 
 (
     ROOK_MOBILITY, CANNON_MOBILITY, HORSE_MOBILITY, ROOK_ON_PALACE, CANNON_ON_PALACE, HORSE_ON_PALACE, PAWN_ON_PALACE,

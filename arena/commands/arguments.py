@@ -1,0 +1,145 @@
+"""Arguments that several commands of the arena share."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import TYPE_CHECKING
+
+from arena.figures.statistics import SPRT_MODELS
+from arena.sequential import MAX_HYPOTHESIS, SequentialSettings
+from engine.commands.arguments import (
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.commands.arguments import (
+    add_concurrency_argument,
+    add_json_argument,
+    add_output_argument,
+)
+
+if TYPE_CHECKING:
+    from arena.spec import TournamentSpec
+
+
+def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "results/<name of the spec>") -> None:
+    """The arguments of every command that plays a tournament: read them with ``play_and_print``."""
+    add_output_argument(parser, folder)
+    add_concurrency_argument(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
+    parser.add_argument(
+        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
+    )
+    parser.add_argument(
+        "--search-statistics",
+        "--instruments",
+        action="store_true",
+        help="count what the searches of built-in players do (null moves, iterations, endings, time), for "
+        "instruments.csv and a section of the report; the games are the same with and without",
+    )
+    add_anchor_argument(parser)
+    add_json_argument(parser)
+
+
+def add_anchor_argument(parser: argparse.ArgumentParser) -> None:
+    """``--anchor NAME=ELO``: a list of names and ratings."""
+    parser.add_argument(
+        "--anchor",
+        dest="anchors",
+        type=_anchor,
+        action="append",
+        default=[],
+        metavar="NAME=ELO",
+        help="the rating of a player, to which the others' are relative (default: the mean of all is 0); may be "
+        "given for several players",
+    )
+
+
+def _anchor(text: str) -> tuple[str, float]:
+    from arena.spec import MAX_RATING
+
+    name, _, elo = text.rpartition("=")
+    try:
+        rating = float(elo)
+    except ValueError:
+        rating = math.nan
+    if not name or not abs(rating) <= MAX_RATING:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a player's name, '=' and a number from {-MAX_RATING} to {MAX_RATING}"
+        )
+    return name, rating
+
+
+def output_folder(out: str | None, spec: TournamentSpec) -> Path:
+    """The folder of ``--out``, or the default."""
+    if out is None:
+        return Path("results") / spec.name
+    if "{identity}" in out:
+        from engine.compiled.identity import engine_identity
+
+        out = out.replace("{identity}", engine_identity())
+    return Path(out.replace("{name}", spec.name))
+
+
+def add_hypothesis_arguments(parser: argparse.ArgumentParser, *, always: bool) -> None:
+    """``--elo0``, ``--elo1``, ``--alpha``, ``--beta`` and ``--model``: read them with ``hypotheses_of``.
+
+    Unless there is ``always`` a test, the hypotheses have no defaults.
+    """
+    group = parser.add_argument_group("sequential test")
+    default = SequentialSettings()
+    for name, elo, meaning in (("elo0", default.elo0, "H0: not stronger"), ("elo1", default.elo1, "H1: stronger")):
+        said = f" (default {elo:g})" if always else ""
+        group.add_argument(
+            f"--{name}", type=_elo, default=elo if always else None, metavar="ELO", help=f"hypothesis {meaning}{said}"
+        )
+    for name, error, meaning in (
+        ("alpha", default.alpha, "H1 accepted though H0 holds"), ("beta", default.beta, "H0 accepted though H1 holds")
+    ):  # fmt: skip
+        group.add_argument(
+            f"--{name}", type=_error_probability, default=error, metavar="P",
+            help=f"probability of the error: {meaning} (default {error:g})",
+        )  # fmt: skip
+    group.add_argument(
+        "--model", choices=SPRT_MODELS, default=default.model, help=f"unit of both (default {default.model} Elo)"
+    )
+
+
+def hypotheses_of(arguments: argparse.Namespace) -> SequentialSettings | None:
+    """The test that the arguments describe, if any; raises ``UsageError`` unless H1 is given and above H0."""
+    elo0, elo1 = arguments.elo0, arguments.elo1
+    if elo0 is None and elo1 is None:
+        return None
+    if elo0 is None or elo1 is None:
+        missing = "--elo0" if elo0 is None else "--elo1"
+        raise UsageError(f"{missing} is missing; a sequential test needs --elo0 and --elo1")
+    if elo0 >= elo1:
+        raise UsageError(f"--elo0 {elo0:g} --elo1 {elo1:g}: the second hypothesis must be above the first")
+    return SequentialSettings(elo0, elo1, arguments.alpha, arguments.beta, arguments.model)
+
+
+def _number(text: str, low: float, high: float, inside: bool) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (low < value < high if inside else low <= value <= high):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number {'between' if inside else 'from'} {low:g} "
+                                         f"{'and' if inside else 'to'} {high:g}")  # fmt: skip
+    return value
+
+
+def _elo(text: str) -> float:
+    return _number(text, -MAX_HYPOTHESIS, MAX_HYPOTHESIS, inside=False)
+
+
+def _error_probability(text: str) -> float:
+    return _number(text, 0, 0.5, inside=True)

@@ -1,0 +1,112 @@
+"""The command ``replay``: one stored game played again and compared."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.commands.arguments import (
+    add_json_argument,
+    print_json,
+)
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from arena.records import GameJob, GameRecord
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab replay``."""
+    parser.add_argument("directory", type=Path, metavar="DIR", help="the tournament's folder")
+    parser.add_argument("game", metavar="GAME", help="the game's number (as in games.csv) or the beginning of its key")
+    add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play one stored game again and compare."""
+    from arena.play.executor import GameRunner, stopping_on_signals
+    from arena.play.tournament import is_reproducible
+    from engine.engine import StopFlag
+
+    stored, job = _stored_game(arguments.directory, arguments.game)
+    stop = StopFlag()
+    with stopping_on_signals(stop), GameRunner(1, stop) as runner:
+        played = next(runner.run([job]), None)
+    if played is None:
+        reason = "; ".join(runner.unavailable.values()) or "interrupted"
+        print(f"elolab: the game was not played: {reason}", file=sys.stderr)
+        return 130 if stop.is_set() else 1
+    reproducible = is_reproducible(job.first, job.second)
+    if arguments.json:
+        print_json(_comparison(stored, played, reproducible))
+    else:
+        print(_comparison_text(stored, played, reproducible))
+    return 0 if played.digest == stored.digest else 1
+
+
+def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
+    """A stored game and the job that it was. Raises ``UserError`` if there is no such game, or more than one."""
+    from arena.play.store import Store
+    from arena.play.tournament import stored_player, stored_tournament
+    from arena.records import GameJob
+
+    with Store(directory, read_only=True) as store:
+        spec = stored_tournament(store)
+        found = store.find(game)
+        count = len(store)
+    if len(found) != 1:
+        raise UserError(
+            f"{directory}: {len(found) or 'no'} games match {game!r}; expected a number below {count} "
+            "or the beginning of a key (see games.csv)"
+        )
+    (record,) = found
+    first, second = (stored_player(spec.player(name), spec.game, directory) for name in (record.first, record.second))
+    job = GameJob(spec.game, spec.rules, spec.adjudication, record.pairing, first, second, record.opening, spec.seed)
+    return record, job
+
+
+def _comparison(stored: GameRecord, played: GameRecord, reproducible: bool) -> dict[str, Any]:
+    return {
+        "game": stored.pairing.number,
+        "key": stored.key,
+        "reproducible": reproducible,
+        "identical": stored.digest == played.digest,
+        "stored": _summary(stored),
+        "played": _summary(played),
+    }
+
+
+def _summary(record: GameRecord) -> dict[str, Any]:
+    return {
+        "digest": record.digest,
+        "result": record.result,
+        "reason": record.reason,
+        "plies": len(record.moves),
+        "engine_identity": record.engine_identity,
+    }
+
+
+def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool) -> str:
+    lines = [f"game {stored.pairing.number}: {stored.first} against {stored.second}, opening {stored.opening.name}"]
+    for name, record in (("stored", stored), ("played", played)):
+        plies = len(record.moves)
+        lines.append(f"{name}: {record.result} ({record.reason}) after {plies} plies, digest {record.digest}")
+    if stored.digest == played.digest:
+        lines.append("identical")
+        return "\n".join(lines)
+    lines.append(f"different{_first_difference(stored, played)}")
+    if stored.engine_identity != played.engine_identity:
+        lines.append(f"it was played by engine {stored.engine_identity}, this is engine {played.engine_identity}")
+    if not reproducible:
+        lines.append("its limits or players are not reproducible (time, or an external engine): that is to be expected")
+    return "\n".join(lines)
+
+
+def _first_difference(stored: GameRecord, played: GameRecord) -> str:
+    for ply, (before, now) in enumerate(zip(stored.moves, played.moves, strict=False), start=1):
+        for what in ("move", "score", "depth", "nodes"):
+            if getattr(before, what) != getattr(now, what):
+                return f" from ply {ply} on: {what} {getattr(before, what)} stored, {getattr(now, what)} played"
+    return "" if len(stored.moves) == len(played.moves) else " in length"

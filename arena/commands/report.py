@@ -1,0 +1,68 @@
+"""The command ``report``: tables, plots and pages written again from the games."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.commands.arguments import (
+    add_json_argument,
+    add_output_argument,
+    print_json,
+)
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    pass
+from arena.commands.arguments import add_anchor_argument
+from arena.commands.results import exported_data, print_end, print_exported
+
+JOINT_FOLDER = "results/joint"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab report``."""
+    parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a tournament, match or test")
+    parser.epilog = (
+        "Several folders are rated together: one fit over the games of all. A player is the same in two folders if "
+        "name and configuration are; a name with different configurations becomes several players. The same game in "
+        "two folders counts once."
+    )
+    add_output_argument(parser, f"that of one tournament; {JOINT_FOLDER} for several")
+    add_anchor_argument(parser)
+    add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write a tournament's PGN, tables and report again from its games, or those of several together."""
+    from arena.play.store import Store
+    from arena.play.tournament import ended_at, export, stored_tournament
+    from arena.spec import with_anchors
+
+    if len(arguments.directories) > 1:
+        return _run_joint_report(arguments)
+    (directory,) = map(Path, arguments.directories)
+    if arguments.out is not None:
+        raise UserError(f"--out {arguments.out}: the report of one tournament is written into its folder; leave it out")
+    with Store(directory, read_only=True) as store:
+        spec = with_anchors(stored_tournament(store), arguments.anchors)
+        ended = replace(ended_at(spec, store), exports=export(spec, store))
+    print_end(spec, directory, ended, arguments.json)
+    return 0
+
+
+def _run_joint_report(arguments: argparse.Namespace) -> int:
+    from arena.reports.joint import export, join
+
+    joint = join(arguments.directories, arguments.anchors)
+    exports = export(joint, Path(arguments.out or JOINT_FOLDER))
+    if arguments.json:
+        print_json({"folders": arguments.directories, "notes": joint.notes, **exported_data(joint.spec, exports)})
+        return 0
+    for note in joint.notes:
+        print(f"elolab: {note}", file=sys.stderr)
+    print_exported(joint.spec, exports)
+    return 0

@@ -1,0 +1,49 @@
+"""The command ``sprt``: a match that ends as soon as its result is clear."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
+from arena.commands.two_players import PLAYER_HELP, add_conditions, add_players, run_two_players
+from arena.sequential import SequentialSettings
+from arena.spec import SPRT_KEYS
+from engine.commands.arguments import (
+    whole_number,
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab sprt``."""
+    batch = SequentialSettings().batch_pairs
+    add_players(parser)
+    add_hypothesis_arguments(parser, always=True)
+    parser.add_argument(
+        "--pairs", type=whole_number(1), metavar="N", help="most pairs to play (default: as many as there are openings)"
+    )
+    parser.add_argument(
+        "--batch-pairs", type=whole_number(1), default=batch, metavar="N",
+        help=f"pairs between two looks at the result (default {batch})",
+    )  # fmt: skip
+    add_conditions(parser, "sprt-A-B")
+    parser.epilog = (
+        f"{PLAYER_HELP}\n\n"
+        "The test looks after every so many pairs, once all games up to there have ended, so that the verdict is the "
+        "same however many games are played at a time. Games beyond the end are kept and marked, but do not count. "
+        "Given again, the command resumes.\n\n"
+        "Exit code: 0 if H1 was accepted (A is stronger), 3 if H0 was accepted or the test is undecided after the last "
+        "pair (the text says which), 1 if games were left unplayed, 130 if interrupted."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play or resume a sequential test."""
+    hypotheses_of(arguments)
+    test = {name: getattr(arguments, name) for name in SPRT_KEYS}
+    words = [word for name, value in test.items() for word in (f"--{name.replace('_', '-')}", value)]
+    content: dict[str, Any] = {"sprt": test}
+    if arguments.pairs is not None:
+        content["pairs"] = arguments.pairs
+        words += ["--pairs", arguments.pairs]
+    return run_two_players("sprt", arguments, content, words)

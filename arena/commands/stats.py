@@ -1,0 +1,73 @@
+"""The command ``stats``: Elo, LOS and a sequential test from counts or a PGN file."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from arena.figures.statistics import Pentanomial, Trinomial
+from engine.commands.arguments import (
+    UsageError,
+    add_game_argument,
+    add_json_argument,
+    game_of,
+    print_json,
+    whole_number,
+)
+
+if TYPE_CHECKING:
+    pass
+from arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
+from arena.figures.match import figure_lines, figures_of
+from arena.notation.pgn_results import Results, results_of_file
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab stats``."""
+    parser.epilog = (
+        "Every figure is the view of the player whose results are counted. A pair is two\n"
+        "games from one opening with colours swapped. Two games of a PGN file are a pair\n"
+        "if they alone have the same Round, with the same opening and swapped colours, as\n"
+        "in games.pgn of a tournament. Where most games are in pairs the figures are those\n"
+        "of the pairs; otherwise all games are counted unpaired."
+    )
+    source = parser.add_argument_group("results, one of")
+    count = whole_number(0)
+    source.add_argument(
+        "--pentanomial", type=count, nargs=5, metavar=("LL", "LD", "EVEN", "WD", "WW"),
+        help="pairs: both lost; loss and draw; one win each or two draws; win and draw; both won",
+    )  # fmt: skip
+    source.add_argument(
+        "--wdl", type=count, nargs=3, metavar=("WINS", "DRAWS", "LOSSES"), help="unpaired games, in this order"
+    )
+    source.add_argument("--pgn", metavar="FILE", help="games of two players")
+    parser.add_argument("--player", metavar="NAME", help="PGN: whose view (default: who moves first in the first game)")
+    parser.add_argument("--opponent", metavar="NAME", help="PGN: against whom, where there are more than two players")
+    add_hypothesis_arguments(parser, always=False)
+    add_game_argument(parser)
+    add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the figures."""
+    given = [name for name in ("pentanomial", "wdl", "pgn") if getattr(arguments, name) is not None]
+    if len(given) != 1:
+        raise UsageError(f"{len(given)} kinds of results given; expected one of --pentanomial, --wdl and --pgn")
+    settings = hypotheses_of(arguments)
+    if arguments.pgn is None and (arguments.player or arguments.opponent):
+        raise UsageError("--player and --opponent choose among the players of --pgn; leave them out")
+    results = _results_of(arguments)
+    figures = figures_of(results.counts, settings)
+    if arguments.json:
+        print_json({**results.described, **figures})
+    else:
+        print("\n".join([*results.lines, *figure_lines(figures)]))
+    return 0
+
+
+def _results_of(arguments: argparse.Namespace) -> Results:
+    if arguments.pentanomial is not None:
+        return Results(Pentanomial(tuple(arguments.pentanomial)), {}, ())
+    if arguments.wdl is not None:
+        return Results(Trinomial(*arguments.wdl), {}, ())
+    return results_of_file(arguments.pgn, game_of(arguments).name, arguments.player, arguments.opponent)

@@ -1,0 +1,80 @@
+"""Brownian motion with drift, stopped at two bounds: what the log-likelihood ratio of a sequential test looks like.
+
+Time is measured so that the variance grows by 1 a unit. Everything is built from reflected paths: a motion between two
+bounds is the sum, with alternating signs, of free motions that begin at the images of its start (Darling and Siegert,
+"The first passage problem for a continuous Markov process", 1953). Products of huge and tiny numbers are formed as
+logarithms, so that no drift and no duration overflows.
+"""
+
+from __future__ import annotations
+
+import math
+
+DEVIATIONS_THAT_MATTER = 9.0
+"""Images farther away than this many standard deviations contribute less than 1e-17."""
+MAX_DIRECT = 25.0
+"""Standard deviations up to which the complementary error function is taken directly."""
+
+
+def worse_outcome_probability(lower: float, upper: float, drift: float, duration: float, end: float) -> float:
+    """Probability that a motion from 0 ends worse than one that was at ``end`` when it stopped after ``duration``.
+
+    Outcomes are ordered from reaching ``lower`` early over reaching it late, being between the bounds at ``duration``
+    (the lower the worse), and reaching ``upper`` late, to reaching it early. ``end`` may be either bound. Falls as
+    ``drift`` (a unit of time) rises. Raises ``ValueError`` unless ``lower < 0 < upper`` and ``lower <= end <= upper``.
+    """
+    if not (lower < 0 < upper and lower <= end <= upper and duration >= 0):
+        raise ValueError(f"bounds {lower}, {upper}, duration {duration} and end {end} do not fit together")
+    if duration == 0:
+        return 1.0 if end > 0 else 0.5 if end == 0 else 0.0
+    stopped = _reached_lower(lower, upper, drift, duration)
+    return min(1.0, max(0.0, stopped + _between(lower, upper, drift, duration, end)))
+
+
+def _images(lower: float, upper: float, duration: float) -> range:
+    """Numbers of the images that can matter. The drift weights all paths between two points alike, near and far."""
+    furthest = math.ceil(DEVIATIONS_THAT_MATTER * math.sqrt(duration) / (2 * (upper - lower))) + 1
+    return range(-furthest, furthest + 1)
+
+
+def _reached_lower(lower: float, upper: float, drift: float, duration: float) -> float:
+    """Probability that ``lower`` was reached by ``duration``, and not ``upper`` before it."""
+    root = math.sqrt(duration)
+    total = 0.0
+    for number in _images(lower, upper, duration):
+        signed = 2 * number * (upper - lower) - lower
+        distance = abs(signed)
+        # The first passage of a level at ``distance``, weighted for the drift, has two parts.
+        passed = math.exp(drift * (lower - distance) + log_normal_cdf((drift * duration - distance) / root))
+        passed += math.exp(drift * (lower + distance) + log_normal_cdf((-drift * duration - distance) / root))
+        total += math.copysign(passed, signed)
+    return total
+
+
+def _between(lower: float, upper: float, drift: float, duration: float, end: float) -> float:
+    """Probability that neither bound was reached by ``duration`` and that the motion is then below ``end``."""
+    root = math.sqrt(duration)
+    total = 0.0
+    for number in _images(lower, upper, duration):
+        shift = 2 * number * (upper - lower)
+        for start, sign in ((shift, 1), (shift + 2 * lower, -1)):
+            low, high = ((bound - start - drift * duration) / root for bound in (lower, end))
+            total += sign * _weighted_interval(drift * start, low, high)
+    return total
+
+
+def _weighted_interval(exponent: float, low: float, high: float) -> float:
+    """``exp(exponent)`` times the probability that a standard normal variable lies between ``low`` and ``high``."""
+    if low > 0:
+        low, high = -high, -low
+    return math.exp(exponent + log_normal_cdf(high)) - math.exp(exponent + log_normal_cdf(low))
+
+
+def log_normal_cdf(deviations: float) -> float:
+    """Natural logarithm of the standard normal distribution function, also far below where it underflows."""
+    if deviations > -MAX_DIRECT:
+        return math.log(math.erfc(-deviations / math.sqrt(2)) / 2)
+    # Asymptotic series of Mills' ratio; its next term is below 1e-11 here.
+    square = deviations**-2
+    series = 1 - square * (1 - 3 * square * (1 - 5 * square * (1 - 7 * square)))
+    return -deviations * deviations / 2 - math.log(-deviations * math.sqrt(2 * math.pi)) + math.log(series)

@@ -1,0 +1,387 @@
+"""Joint ratings of many players: one fit of all games, with its covariance.
+
+Ratings are Elo, intervals are 95 %. Pure functions of counts; nothing is ever NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.figures.statistics import INTERVAL_DEVIATIONS, NATURAL_TO_ELO, Array, Pentanomial, Trinomial
+
+RATING_PRIOR_DEVIATION = 6.0
+"""Standard deviation of the weak prior of a rating, in natural units of the model (about 1 000 Elo)."""
+ADVANTAGE_PRIOR_DEVIATION = 2.0
+"""The same for the first-move advantage."""
+DRAW_PRIOR_DEVIATION = 3.0
+"""The same for the logarithm of the draw parameter."""
+SCALE_PRECISION = 1e-10
+PLAIN_SCALES, MAX_SCALES = 20, 200
+"""Steps towards the scale of fixed ratings that take what was found as it is, and all of them."""
+"""Relative change of the Elo of a natural unit below which ratings fixed in Elo stay where they are."""
+NEWTON_PRECISION = 1e-12
+"""Newton's method ends when a step promises to raise the log posterior by less than half of this."""
+DISPERSION_PRIOR_PAIRS = 20.0
+"""Pairs' worth of belief that the games of a pair are independent, and that pairings are alike in this."""
+
+
+@dataclass(frozen=True)
+class PairingCounts:
+    """Everything two players did against each other, seen from the player with index ``first``.
+
+    An outcome is coded as twice the score of ``first``: 0 a loss, 1 a draw, 2 a win.
+    """
+
+    first: int
+    second: int
+    pairs: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
+    """Complete pairs: row = outcome of the game in which ``first`` moved first, column = of the other game."""
+    single: tuple[tuple[int, int, int], tuple[int, int, int]] = ((0, 0, 0), (0, 0, 0))
+    """Games outside complete pairs: row 0 where ``first`` moved first, row 1 where ``second`` did."""
+
+    def pentanomial(self) -> Pentanomial:
+        """The complete pairs from the view of ``first``."""
+        counts = [0] * 5
+        for row, entries in enumerate(self.pairs):
+            for column, count in enumerate(entries):
+                counts[row + column] += count
+        return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
+
+    def outcomes(self) -> Array:
+        """All games, shape (2, 3): row 0 where ``first`` moved first, row 1 where ``second`` did; by outcome."""
+        pairs = np.array(self.pairs, float)
+        return np.stack([pairs.sum(axis=1), pairs.sum(axis=0)]) + np.array(self.single, float)
+
+    def trinomial(self) -> Trinomial:
+        """All games, paired or not, from the view of ``first``."""
+        losses, draws, wins = (int(count) for count in self.outcomes().sum(axis=0))
+        return Trinomial(wins, draws, losses)
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """A joint fit of the ratings of many players.
+
+    Ratings are Elo: differences near 0 mean what logistic Elo means. Within a connected group they are relative to the
+    anchors, or without one to the group's mean; between groups that never met, directly or through others, nothing is
+    known.
+    """
+
+    elo: Array
+    """Rating of each player, shape (players,)."""
+    covariance: Array
+    """Of the anchored ratings, in Elo squared, shape (players, players); infinite between groups."""
+    first_move_advantage: float
+    """Elo that having the first move is worth."""
+    first_move_error: float
+    """Half the width of its 95 % interval."""
+    draw_parameter: float
+    """Davidson's nu: the odds of a draw against the geometric mean of the odds of either win."""
+    dispersion: float
+    """Variance of all pairs' scores over that of independent games; below 1 where the openings decide games."""
+    groups: tuple[tuple[int, ...], ...]
+    """Connected groups of players, largest first; one group if all ratings can be compared."""
+    anchors: dict[int, float] = field(default_factory=dict)
+    """Players whose ratings were given, and what they are."""
+
+    def error(self, player: int) -> float:
+        """Half the width of the 95 % interval of a player's rating relative to its anchors; 0 for an anchor."""
+        return INTERVAL_DEVIATIONS * math.sqrt(max(self.covariance[player, player], 0.0))
+
+    def difference(self, one: int, other: int) -> tuple[float, float]:
+        """Elo of ``one`` above ``other``, and half the width of its 95 % interval."""
+        if math.isinf(self.covariance[one, other]):
+            return 0.0, math.inf
+        variance = self.covariance[one, one] + self.covariance[other, other] - 2 * self.covariance[one, other]
+        return float(self.elo[one] - self.elo[other]), INTERVAL_DEVIATIONS * math.sqrt(max(variance, 0.0))
+
+    def los_matrix(self) -> Array:
+        """Probability that the row's player is stronger than the column's, shape (players, players); 1/2 = unknown."""
+        count = len(self.elo)
+        matrix = np.full((count, count), 0.5)
+        for one in range(count):
+            for other in range(count):
+                elo, error = self.difference(one, other)
+                if error > 0:
+                    matrix[one, other] = NormalDist().cdf(INTERVAL_DEVIATIONS * elo / error)
+                elif elo:  # both are anchors
+                    matrix[one, other] = float(elo > 0)
+        return matrix
+
+
+def fit_ratings(
+    player_count: int,
+    pairings: Sequence[PairingCounts],
+    anchor: int | None = None,
+    anchors: Mapping[int, float] | None = None,
+) -> Ratings:
+    """Fit all players' ratings at once by maximum a posteriori (Davidson 1970, with a first-move advantage).
+
+    The player who moves first wins, draws and loses in proportion to exp(d/2), nu and exp(-d/2), where d is the
+    difference of strengths plus the advantage. A weak normal prior keeps players who won or lost everything finite.
+    The covariance allows for the games of a pair not being independent, each two players by the dispersion of their own
+    pairs (drawn towards that of all pairs while they are few): A^-1 B A^-1, where A is the model's information and B
+    the same with the dispersions as weights (White, "Maximum likelihood estimation of misspecified models", 1982).
+    ``anchors`` are players whose ratings are
+    given, with their Elo, and ``anchor`` is short for one of 0 Elo; a connected group without any has the mean 0. One
+    anchor only shifts its group; several of one group are fixed while the others are fitted. Mutates nothing.
+    """
+    given = {anchor: 0.0} if anchor is not None else dict(anchors or {})
+    for player in given:
+        if not 0 <= player < player_count:
+            raise ValueError(f"anchor is {player}, expected a player from 0 to {player_count - 1}")
+    groups = connected_groups(player_count, [(pairing.first, pairing.second) for pairing in pairings])
+    fit = _Fit(player_count, *_games_by_first_mover(pairings))
+    solution, information = fit.solve({})
+    scale = _elo_per_natural_unit(solution)
+    fixed, origin = _fixed_in_their_groups(groups, given)
+    if fixed:
+        scale = _scale_of_fixed(fit, fixed, scale)
+        solution, information = fit.solve({player: elo / scale for player, elo in fixed.items()})
+    dispersion, dispersions = _pair_dispersions(player_count, pairings, solution)
+    inverse = _inverse_of_free(information, fixed)
+    covariance = inverse @ fit.weighted_information(solution, _row_weights(pairings, dispersions)) @ inverse * scale**2
+    projection = _anchoring(player_count, groups, given, fixed)
+    anchored = projection @ covariance[:player_count, :player_count] @ projection.T
+    label = np.empty(player_count, int)
+    for number, group in enumerate(groups):
+        label[list(group)] = number
+    anchored[label[:, None] != label[None, :]] = math.inf
+    elo = projection @ solution[:player_count] * scale + origin
+    elo[list(given)] = list(given.values())
+    return Ratings(
+        elo=elo,
+        covariance=anchored,
+        first_move_advantage=float(solution[-2] * scale),
+        first_move_error=INTERVAL_DEVIATIONS * math.sqrt(covariance[-2, -2]),
+        draw_parameter=_draw_parameter(solution),
+        dispersion=dispersion,
+        groups=groups,
+        anchors=given,
+    )
+
+
+def _fixed_in_their_groups(
+    groups: Sequence[Sequence[int]], anchors: Mapping[int, float]
+) -> tuple[dict[int, float], Array]:
+    """The anchors that share a group, in Elo above their mean, and the Elo to add to every player, shape (players,)."""
+    fixed: dict[int, float] = {}
+    origin = np.zeros(sum(len(group) for group in groups))
+    for group in groups:
+        own = {player: anchors[player] for player in group if player in anchors}
+        if own:
+            mean = sum(own.values()) / len(own)
+            origin[list(group)] = mean
+            if len(own) > 1:
+                fixed |= {player: elo - mean for player, elo in own.items()}
+    return fixed, origin
+
+
+def _inverse_of_free(information: Array, fixed: Iterable[int]) -> Array:
+    """The covariance of everything that was fitted; zero for what was fixed."""
+    free = np.setdiff1d(np.arange(len(information)), list(fixed))
+    covariance = np.zeros_like(information)
+    covariance[np.ix_(free, free)] = np.linalg.inv(information[np.ix_(free, free)])
+    return covariance
+
+
+def _games_by_first_mover(pairings: Sequence[PairingCounts]) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """Indices of first and second movers, shape (rows,), and counts of loss, draw, win of the first, (rows, 3)."""
+    rows = [(pairing.first, pairing.second) for pairing in pairings for _ in range(2)]
+    rows[1::2] = [(second, first) for first, second in rows[1::2]]
+    indices = np.array(rows, np.int64).reshape(-1, 2)
+    outcomes = np.concatenate([pairing.outcomes() for pairing in pairings]) if pairings else np.zeros((0, 3))
+    outcomes[1::2] = outcomes[1::2, ::-1].copy()
+    return indices[:, 0], indices[:, 1], outcomes
+
+
+def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
+    """Probabilities of loss, draw and win at differences in natural units, shape (rows, 3)."""
+    exponents = np.stack(
+        [-differences / 2, np.full_like(differences, math.log(draw_parameter)), differences / 2], axis=-1
+    )
+    weights = np.exp(exponents - exponents.max(axis=-1, keepdims=True))
+    probabilities: Array = weights / weights.sum(axis=-1, keepdims=True)
+    return probabilities
+
+
+class _Fit:
+    """The strictly concave log posterior of (strengths, advantage, ln nu), given games by first mover."""
+
+    def __init__(
+        self, player_count: int, firsts: NDArray[np.int64], seconds: NDArray[np.int64], outcomes: Array
+    ) -> None:
+        self._outcomes = outcomes
+        self._design = np.zeros((len(firsts), player_count + 2))
+        rows = np.arange(len(firsts))
+        self._design[rows, firsts] += 1
+        self._design[rows, seconds] -= 1
+        self._design[:, -2] = 1
+        deviations = np.full(player_count, RATING_PRIOR_DEVIATION)
+        self._precision = np.r_[deviations, ADVANTAGE_PRIOR_DEVIATION, DRAW_PRIOR_DEVIATION] ** -2.0
+
+    def solve(self, fixed: Mapping[int, float]) -> tuple[Array, Array]:
+        """The maximum with some strengths fixed, and the information there (minus the second derivative of all).
+
+        Newton's method; steps are halved until they help.
+        """
+        point = np.zeros(self._design.shape[1])
+        point[list(fixed)] = list(fixed.values())
+        free = np.setdiff1d(np.arange(len(point)), list(fixed))
+        value = self._posterior(point)
+        while True:
+            gradient, information = _derivatives(self._design, self._outcomes, self._precision, point)
+            step = np.zeros_like(point)
+            step[free] = np.linalg.solve(information[np.ix_(free, free)], gradient[free])
+            if gradient @ step < NEWTON_PRECISION:
+                return point, information
+            fraction = 1.0
+            while (following := self._posterior(point + fraction * step)) < value and fraction > 1e-10:
+                fraction /= 2
+            if fraction <= 1e-10:
+                return point, information
+            point, value = point + fraction * step, following
+
+    def weighted_information(self, point: Array, weights: Array) -> Array:
+        """The information at a point with the games of each row counted ``weights`` times, shape (rows,)."""
+        return _derivatives(self._design, self._outcomes * weights[:, None], self._precision, point)[1]
+
+    def _posterior(self, point: Array) -> float:
+        chances = outcome_probabilities(self._design @ point, _draw_parameter(point))
+        logarithms = np.log(np.maximum(chances, np.finfo(float).tiny))
+        return float((self._outcomes * logarithms).sum() - self._precision @ point**2 / 2)
+
+
+def _derivatives(design: Array, outcomes: Array, precision: Array, point: Array) -> tuple[Array, Array]:
+    """Gradient and information of the log posterior at ``point``; ``design`` has 0 in the column of ln nu."""
+    chances = outcome_probabilities(design @ point, _draw_parameter(point))
+    totals = outcomes.sum(axis=1)
+    expected = chances[:, 1] / 2 + chances[:, 2]
+    drawn = chances[:, 1]
+    gradient = design.T @ (outcomes[:, 1] / 2 + outcomes[:, 2] - totals * expected) - precision * point
+    gradient[-1] += outcomes[:, 1].sum() - totals @ drawn
+    variance = drawn / 4 + chances[:, 2] - expected**2
+    information = design.T @ (design * (totals * variance)[:, None]) + np.diag(precision)
+    mixed = design.T @ (totals * drawn * (0.5 - expected))
+    information[-1] += mixed
+    information[:, -1] += mixed
+    information[-1, -1] += totals @ (drawn * (1 - drawn))
+    return gradient, information
+
+
+def _draw_parameter(point: Array) -> float:
+    """nu, within what can be a number: Newton's first steps may lead far away, and are then taken back."""
+    return math.exp(max(-700.0, min(700.0, float(point[-1]))))
+
+
+def _elo_per_natural_unit(solution: Array) -> float:
+    """Logistic Elo of a natural unit of strength, for equal players who each move first once.
+
+    The more draws, the less a unit changes the score; this makes small differences mean the same as logistic Elo.
+    """
+    _, draw, win = outcome_probabilities(np.array([solution[-2]]), _draw_parameter(solution))[0]
+    slope = draw / 4 + win - (draw / 2 + win) ** 2
+    return float(4 * slope * NATURAL_TO_ELO)
+
+
+def _scale_of_fixed(fit: _Fit, fixed: Mapping[int, float], free_scale: float) -> float:
+    """Elo of a natural unit where strengths are given in Elo: the scale at which they are fixed must come out again.
+
+    Far from what the games say none does: then it is ``free_scale``, that of the fit without them.
+    """
+    scale = free_scale
+    for step in range(MAX_SCALES):
+        try:
+            solution, _ = fit.solve({player: elo / scale for player, elo in fixed.items()})
+            found = _elo_per_natural_unit(solution)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            break
+        if abs(found - scale) < SCALE_PRECISION * scale:
+            return found
+        if not found > 0:
+            break
+        scale = found if step < PLAIN_SCALES else math.sqrt(scale * found)  # some would go to and fro for ever
+    return free_scale
+
+
+def _pair_dispersions(
+    player_count: int, pairings: Sequence[PairingCounts], solution: Array
+) -> tuple[float, list[float]]:
+    """Observed over modelled variance of the score of a pair: of all pairs together, and of each pairing's.
+
+    All together is drawn towards 1 while there are few pairs, each pairing towards all together.
+    """
+    observed, expected, pairs = np.zeros((3, len(pairings)))
+    advantage, draw_parameter = solution[-2], _draw_parameter(solution)
+    scores = np.add.outer([0, 0.5, 1], [0, 0.5, 1])
+    for place, pairing in enumerate(pairings):
+        counts = np.array(pairing.pairs, float)
+        difference = solution[pairing.first] - solution[pairing.second]
+        chances = outcome_probabilities(np.array([difference + advantage, difference - advantage]), draw_parameter)
+        means = chances[:, 1] / 2 + chances[:, 2]
+        pairs[place] = counts.sum()
+        observed[place] = (counts * (scores - means.sum()) ** 2).sum()
+        expected[place] = pairs[place] * (chances[:, 1] / 4 + chances[:, 2] - means**2).sum()
+    if not expected.sum():
+        return 1.0, [1.0] * len(pairings)
+    # The fit has used up one degree of freedom for every rating but one, and one for the advantage.
+    freedom = max(pairs.sum() - player_count, 1.0) / pairs.sum()
+
+    def drawn(observed: float, expected: float, pairs: float, towards: float) -> float:
+        if not expected:
+            return towards
+        belief = DISPERSION_PRIOR_PAIRS * expected / pairs
+        return float((observed + belief * towards) / (expected * freedom + belief))
+
+    together = drawn(observed.sum(), expected.sum(), pairs.sum(), 1.0)
+    return together, [drawn(*row, together) for row in zip(observed, expected, pairs, strict=True)]
+
+
+def _row_weights(pairings: Sequence[PairingCounts], dispersions: Sequence[float]) -> Array:
+    """What the games of each row of ``_games_by_first_mover`` add to the variance: single games as they are."""
+    weights = []
+    for pairing, dispersion in zip(pairings, dispersions, strict=True):
+        pairs = sum(map(sum, pairing.pairs))
+        for single in pairing.single:
+            games = pairs + sum(single)
+            weights.append((dispersion * pairs + sum(single)) / games if games else 1.0)
+    return np.array(weights)
+
+
+def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    """Groups of players connected by games, largest first, then by lowest index."""
+    parent = list(range(player_count))
+
+    def root(player: int) -> int:
+        while parent[player] != player:
+            parent[player] = parent[parent[player]]
+            player = parent[player]
+        return player
+
+    for one, other in edges:
+        parent[root(one)] = root(other)
+    members: dict[int, list[int]] = {}
+    for player in range(player_count):
+        members.setdefault(root(player), []).append(player)
+    return tuple(sorted((tuple(group) for group in members.values()), key=lambda group: (-len(group), group)))
+
+
+def _anchoring(
+    player_count: int, groups: Sequence[Sequence[int]], anchors: Iterable[int], fixed: Iterable[int]
+) -> Array:
+    """Matrix that subtracts from each strength its group's anchor or, without one, mean; nothing from fixed groups."""
+    projection = np.eye(player_count)
+    for group in groups:
+        rows = np.array(group)
+        own = [player for player in anchors if player in group]
+        if not own:
+            projection[np.ix_(rows, rows)] -= 1 / len(group)
+        elif not set(own) & set(fixed):
+            projection[rows, own[0]] -= 1
+    return projection

@@ -1,0 +1,238 @@
+"""What the instruments of built-in players counted in a tournament, as tables: one player's games taken together.
+
+Figures of a player whose instruments were off, or that is not built in, are missing. Rates without a single case are
+``None``. Units are in the columns' names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from arena.records import GameRecord
+from engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, add_search_statistics
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SearchStatistics:
+    """The sums of every player that was counted, in the order of the specification."""
+
+    totals: Mapping[str, Mapping[str, Any]]
+    """By player; each as ``engine.search_statistics`` describes it."""
+    games: Mapping[str, int]
+    """Games of each that were counted."""
+
+    def __bool__(self) -> bool:
+        return bool(self.totals)
+
+    def frame(self) -> DataFrame:
+        """One row a player: rates, costs and waste (``search_statistics.csv``)."""
+        return _frame([player_row(name, total, self.games[name]) for name, total in self.totals.items()])
+
+    def null_frame(self, by: str) -> DataFrame:
+        """Null moves by ``material``, ``pieces`` or ``depth``: one row a player and class."""
+        return _frame([row for name, total in self.totals.items() for row in null_rows(name, total, by)])
+
+    def iterations_frame(self) -> DataFrame:
+        """One row a player and depth."""
+        return _frame([row for name, total in self.totals.items() for row in iteration_rows(name, total)])
+
+    def ends_frame(self) -> DataFrame:
+        """One row a player and reason for which searches ended."""
+        return _frame([row for name, total in self.totals.items() for row in end_rows(name, total)])
+
+    def frames(self) -> dict[str, DataFrame]:
+        """Every table by the name of its CSV file, without ending."""
+        return {
+            "instruments": self.frame(),
+            "instruments_null_by_material": self.null_frame("material"),
+            "instruments_null_by_pieces": self.null_frame("pieces"),
+            "instruments_null_by_depth": self.null_frame("depth"),
+            "instruments_iterations": self.iterations_frame(),
+            "instruments_ends": self.ends_frame(),
+        }
+
+
+def search_statistics_of(players: Sequence[str], records: Iterable[GameRecord]) -> SearchStatistics:
+    """Sum what was counted, by player."""
+    totals: dict[str, dict[str, Any]] = {}
+    games: dict[str, int] = dict.fromkeys(players, 0)
+    for record in records:
+        for name, counted in zip((record.first, record.second), record.search_statistics or (), strict=False):
+            if counted:
+                add_search_statistics(totals.setdefault(name, {}), counted)
+                games[name] += 1
+    return SearchStatistics({name: totals[name] for name in players if name in totals}, games)
+
+
+def share(part: float, whole: float, factor: float = 1.0) -> float | None:
+    """``factor`` * ``part`` / ``whole``; ``None`` of nothing."""
+    return factor * part / whole if whole else None
+
+
+def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
+    """One player's row of ``search_statistics.csv``."""
+    counted, searches, nodes = total["counters"], total["searches"], total["nodes"]
+    ends = {reason: dict(zip(END_COLUMNS, row, strict=True)) for reason, row in total["ends"].items()}
+    null = _column_sums(total["null_by_depth"])
+    stops = {reason: ends[reason]["searches"] if reason in ends else 0 for reason in ("soft_limit", "hard_limit")}
+
+    def of_ends(column: str) -> int:
+        return sum(row[column] for row in ends.values())
+
+    iterations = sum(row[ITERATION_COLUMNS.index("searches")] for row in total["iterations"].values())
+    decided = null["sampled"] - null["unresolved"]
+    return {
+        "player": name,
+        "games": games,
+        "searches": searches,
+        "nodes": nodes,
+        "nodes_per_search": share(nodes, searches),
+        "time_per_search_ms": share(total["time_ns"] / 1e6, searches),
+        "iterations_per_search": share(iterations, searches),
+        "branching_factor": branching_factor(total),
+        "last_iteration_nodes_percent": share(total["last_iteration_nodes"], nodes, 100),
+        "pvs_researches_per_1000_nodes": share(counted["researches"], nodes, 1000),
+        "lmr_researches_per_1000_nodes": share(counted["reduced_researches"], nodes, 1000),
+        "aspiration_windows": counted["windows"],
+        "aspiration_windows_held_percent": share(
+            counted["windows"] - counted["windows_missed"], counted["windows"], 100
+        ),
+        "aspiration_fails_low": counted["fails_low"],
+        "aspiration_fails_high": counted["fails_high"],
+        "aspiration_alternations": counted["alternations"],
+        "mtdf_passes_per_iteration": share(counted["mtdf_passes"], iterations),
+        "null_tries_per_1000_nodes": share(counted["null_tries"], nodes, 1000),
+        "null_cutoffs_percent_of_tries": share(counted["null_cutoffs"], counted["null_tries"], 100),
+        "null_verifications": counted["null_verified"],
+        "null_verifications_failed": counted["null_refuted"],
+        "null_verifications_failed_percent": share(counted["null_refuted"], counted["null_verified"], 100),
+        "null_cutoffs_sampled": null["sampled"],
+        "null_cutoffs_sampled_undecided": null["unresolved"],
+        "null_cutoffs_wrong": null["wrong"],
+        "null_cutoffs_wrong_percent_of_decided": share(null["wrong"], decided, 100),
+        "mate_threats": counted["mate_threats"],
+        "mate_scores_at_offset_2": total["mate_at_two"],
+        "mate_scores_at_offset_null_depth": total["mate_at_null_depth"],
+        "table_hits_percent_of_probes": share(counted["table_hits"], counted["table_probes"], 100),
+        "table_cutoffs_percent_of_probes": share(counted["table_cutoffs"], counted["table_probes"], 100),
+        "cutoffs_by_first_move_percent": share(counted["first_move_cutoffs"], counted["cutoffs"], 100),
+        "after_last_iteration_nodes_percent": share(total["after_iteration_nodes"], nodes, 100),
+        "after_last_iteration_time_percent": share(total["after_iteration_ns"], total["time_ns"], 100),
+        "after_last_iteration_ms_per_search": share(total["after_iteration_ns"] / 1e6, searches),
+        "after_last_result_nodes_percent": share(total["after_result_nodes"], nodes, 100),
+        "after_last_result_time_percent": share(total["after_result_ns"], total["time_ns"], 100),
+        "after_last_result_ms_per_search": share(total["after_result_ns"] / 1e6, searches),
+        "time_used_percent_of_proper": share(of_ends("proper_used_ns"), of_ends("proper_ns"), 100),
+        "time_used_percent_of_hard": share(of_ends("hard_used_ns"), of_ends("hard_ns"), 100),
+        "soft_stops": stops["soft_limit"],
+        "hard_stops": stops["hard_limit"],
+        "soft_stops_percent_of_both": share(stops["soft_limit"], sum(stops.values()), 100),
+    }
+
+
+def branching_factor(total: Mapping[str, Any]) -> float | None:
+    """Nodes of iterations by nodes of the iteration before, over all iterations that have one, as a ratio of sums."""
+    rows = [dict(zip(ITERATION_COLUMNS, row, strict=True)) for row in total["iterations"].values()]
+    later = [row for row in rows if row["nodes_before"]]
+    return share(sum(row["nodes"] for row in later), sum(row["nodes_before"] for row in later))
+
+
+def _column_sums(table: Mapping[str, Sequence[int]]) -> dict[str, int]:
+    return {column: sum(row[place] for row in table.values()) for place, column in enumerate(NULL_COLUMNS)}
+
+
+def null_rows(name: str, total: Mapping[str, Any], by: str) -> list[Row]:
+    """Null moves of one player, by ``material``, ``pieces`` or ``depth``."""
+    label = {"material": "own_material_from_centipawns", "pieces": "pieces_on_board", "depth": "depth_plies"}[by]
+    rows = []
+    for key, values in sorted(total[f"null_by_{by}"].items(), key=lambda item: int(item[0])):
+        row = dict(zip(NULL_COLUMNS, values, strict=True))
+        rows.append(
+            {
+                "player": name,
+                label: int(key),
+                **row,
+                "cutoffs_percent_of_tries": share(row["cutoffs"], row["tries"], 100),
+                "refuted_percent_of_verified": share(row["refuted"], row["verified"], 100),
+                "wrong_percent_of_decided": share(row["wrong"], row["sampled"] - row["unresolved"], 100),
+            }
+        )
+    return rows
+
+
+def iteration_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
+    """Iterations of one player, by depth; means over the searches that completed it."""
+    rows = []
+    for key, values in sorted(total["iterations"].items(), key=lambda item: int(item[0])):
+        row = dict(zip(ITERATION_COLUMNS, values, strict=True))
+        searches = row["searches"]
+        rows.append(
+            {
+                "player": name,
+                "depth_plies": int(key),
+                "searches": searches,
+                "mean_nodes": row["nodes"] / searches,
+                "mean_time_ms": row["time_ns"] / searches / 1e6,
+                "mean_nodes_to_depth": row["nodes_to"] / searches,
+                "mean_time_to_depth_ms": row["time_to_ns"] / searches / 1e6,
+                "branching_factor": share(row["nodes"], row["nodes_before"]),
+            }
+        )
+    return rows
+
+
+def end_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
+    """Why the searches of one player ended, most frequent first."""
+    rows = []
+    for reason, values in total["ends"].items():
+        row = dict(zip(END_COLUMNS, values, strict=True))
+        rows.append(
+            {
+                "player": name,
+                "reason": reason,
+                "searches": row["searches"],
+                "searches_percent": share(row["searches"], total["searches"], 100),
+                "mean_nodes": row["nodes"] / row["searches"],
+                "mean_time_ms": row["time_ns"] / row["searches"] / 1e6,
+                "time_used_percent_of_proper": share(row["proper_used_ns"], row["proper_ns"], 100),
+                "time_used_percent_of_hard": share(row["hard_used_ns"], row["hard_ns"], 100),
+            }
+        )
+    return sorted(rows, key=lambda row: (-row["searches"], row["reason"]))
+
+
+def _frame(rows: Sequence[Row]) -> DataFrame:
+    from pandas import DataFrame
+
+    return DataFrame(rows)
+
+
+def shown_columns() -> tuple[tuple[str, str, Callable[[Row], float | None], int], ...]:
+    """The report's main table: head, unit, figure and digits of each column."""
+
+    def figure(column: str) -> Callable[[Row], float | None]:
+        return lambda row: row[column]
+
+    return (
+        ("Nodes", "a search", figure("nodes_per_search"), 0),
+        ("Branching", "factor", figure("branching_factor"), 2),
+        ("Last iteration", "% of nodes", figure("last_iteration_nodes_percent"), 1),
+        ("Windows held", "%", figure("aspiration_windows_held_percent"), 1),
+        ("First-move cutoffs", "%", figure("cutoffs_by_first_move_percent"), 1),
+        ("Table hits", "% of probes", figure("table_hits_percent_of_probes"), 1),
+        ("Table cutoffs", "% of probes", figure("table_cutoffs_percent_of_probes"), 1),
+        ("Null cutoffs", "% of tries", figure("null_cutoffs_percent_of_tries"), 1),
+        ("Failed verifications", "%", figure("null_verifications_failed_percent"), 2),
+        ("Wrong null cutoffs", "% of samples", figure("null_cutoffs_wrong_percent_of_decided"), 2),
+        ("After last iteration", "% of nodes", figure("after_last_iteration_nodes_percent"), 1),
+        ("After last result", "% of nodes", figure("after_last_result_nodes_percent"), 1),
+        ("Time used", "% of proper", figure("time_used_percent_of_proper"), 1),
+        ("Soft stops", "% of soft and hard", figure("soft_stops_percent_of_both"), 1),
+    )

@@ -1,0 +1,546 @@
+"""Standings, crosstable and counts of endings as tables, from the records of games.
+
+``PairCounter`` counts game by game and is cheap enough for a live view; ``tables_of`` fits ratings and builds the
+pandas tables, once, from all records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
+from arena.figures.statistics import Pentanomial, Trinomial
+from arena.records import GameRecord, Opening
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
+"""Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
+TEXT_WIDTH = 80
+MAX_MATRIX = 11
+"""Players whose likelihoods of superiority fit side by side in plain text."""
+MAX_PAIRING_LIST = 45
+"""Pairings of two players that the plain text lists (ten players); the CSV file has them all."""
+
+PairKey = tuple[int, int, int]
+
+
+class PairCounter:
+    """Counts of complete pairs and single games between all players, kept up to date game by game.
+
+    A pair is complete once both its games, with colours swapped, have a result. Adding a game takes constant time.
+    """
+
+    def __init__(self, players: Sequence[str]) -> None:
+        self.players = tuple(players)
+        self.unfinished = 0
+        """Games without a result; they count nowhere else."""
+        self._index = {name: number for number, name in enumerate(self.players)}
+        self._pairs: dict[tuple[int, int], np.ndarray] = {}
+        self._single: dict[tuple[int, int], np.ndarray] = {}
+        self._waiting: dict[PairKey, list[int | None]] = {}
+
+    def add(self, record: GameRecord) -> None:
+        """Count one game. Raises ``KeyError`` if a player is not of this tournament."""
+        if record.score is None:
+            self.unfinished += 1
+            return
+        first, second = self._index[record.first], self._index[record.second]
+        swapped = int(first > second)
+        low, high = (second, first) if swapped else (first, second)
+        code = round(2 * (1 - record.score if swapped else record.score))
+        single = self._single.setdefault((low, high), np.zeros((2, 3), np.int64))
+        pairs = self._pairs.setdefault((low, high), np.zeros((3, 3), np.int64))
+        key = (low, high, record.pairing.pair)
+        games = self._waiting.setdefault(key, [None, None])
+        single[swapped, code] += 1
+        if games[swapped] is not None:
+            return
+        games[swapped] = code
+        if (one := games[0]) is not None and (other := games[1]) is not None:
+            single[0, one] -= 1
+            single[1, other] -= 1
+            pairs[one, other] += 1
+
+    def pairings(self) -> list[PairingCounts]:
+        """The counts of every two players who met, lower index first."""
+        return [
+            _pairing_counts(low, high, self._pairs[low, high], self._single[low, high]) for low, high in self._pairs
+        ]
+
+    def between(self, one: int, other: int) -> PairingCounts:
+        """The counts of two players from the view of ``one``; all zero if they never met."""
+        low, high = min(one, other), max(one, other)
+        pairs = self._pairs.get((low, high), np.zeros((3, 3), np.int64))
+        single = self._single.get((low, high), np.zeros((2, 3), np.int64))
+        if one > other:
+            pairs, single = pairs[::-1, ::-1].T, single[::-1, ::-1]
+        return _pairing_counts(one, other, pairs, single)
+
+    def pentanomial(self, player: int) -> Pentanomial:
+        """Complete pairs of one player against everybody, from that player's view."""
+        total = Pentanomial((0, 0, 0, 0, 0))
+        for other in range(len(self.players)):
+            total += self.between(player, other).pentanomial()
+        return total
+
+    def trinomial(self, player: int) -> Trinomial:
+        """All games of one player against everybody, from that player's view."""
+        counts = [self.between(player, other).trinomial() for other in range(len(self.players))]
+        return Trinomial(*(sum(getattr(count, name) for count in counts) for name in ("wins", "draws", "losses")))
+
+    def first_mover(self) -> Trinomial:
+        """All games from the view of whoever had the first move's colour."""
+        counts = np.zeros(3, np.int64)
+        for pairing in self.pairings():
+            own, others = pairing.outcomes().astype(np.int64)
+            counts += own + others[::-1]
+        return Trinomial(wins=int(counts[2]), draws=int(counts[1]), losses=int(counts[0]))
+
+    @property
+    def complete_pairs(self) -> int:
+        """Complete pairs of all players together."""
+        return int(sum(table.sum() for table in self._pairs.values()))
+
+    @property
+    def single_games(self) -> int:
+        """Finished games whose partner with colours swapped is missing."""
+        return int(sum(table.sum() for table in self._single.values()))
+
+    @property
+    def games(self) -> int:
+        """Games with a result."""
+        return 2 * self.complete_pairs + self.single_games
+
+
+def _pairing_counts(first: int, second: int, pairs: np.ndarray, single: np.ndarray) -> PairingCounts:
+    rows = tuple(tuple(int(count) for count in row) for row in pairs)
+    loose = tuple(tuple(int(count) for count in row) for row in single)
+    return PairingCounts(first, second, rows, loose)  # type: ignore[arg-type]
+
+
+def count_pairs(players: Sequence[str], records: Iterable[GameRecord]) -> PairCounter:
+    """The counts of all records."""
+    counter = PairCounter(players)
+    for record in records:
+        counter.add(record)
+    return counter
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One player's row of the standings, from that player's view."""
+
+    rank: int
+    player: str
+    rating: float
+    """Elo relative to the anchors or, without one, to the mean of the player's group (joint fit of all games)."""
+    rating_error: float
+    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, whose rating was given."""
+    points: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    score: float
+    """Points a game, 0 to 1; 1/2 without games."""
+    pairs: int
+    """Complete pairs, and below how many of each outcome (see ``PENTANOMIAL_COLUMNS``)."""
+    LL: int
+    LD: int
+    even: int
+    WD: int
+    WW: int
+    single_games: int
+    """Games outside complete pairs."""
+    mean_depth: float | None
+    """Plies a move; ``None`` where the player never said."""
+    mean_nodes: float | None
+    """Nodes a move."""
+    mean_time_ms: float | None
+    """Milliseconds a move."""
+    group: int
+    """Number of the group of players connected by games; ratings compare only within one."""
+
+
+@dataclass(frozen=True)
+class HeadToHead:
+    """Everything two players did against each other, from the view of ``player``."""
+
+    player: str
+    opponent: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    score: float
+    """Points a game, 0 to 1, paired or not."""
+    elo: float
+    """From complete pairs if there are any, else from single games; the interval and ``los`` likewise."""
+    elo_error: float
+    elo_low: float
+    elo_high: float
+    los: float
+    """Probability that ``player`` is the stronger, 0 to 1."""
+    pairs: int
+    LL: int
+    LD: int
+    even: int
+    WD: int
+    WW: int
+    pairs_ratio: float | None
+    single_games: int
+    from_pairs: bool
+
+
+@dataclass(frozen=True)
+class EndingCount:
+    """How often games ended for one reason, and with which result."""
+
+    reason: str
+    games: int
+    first_won: int
+    drawn: int
+    second_won: int
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Everything the reports show about results."""
+
+    counter: PairCounter
+    ratings: Ratings
+    standings: tuple[Standing, ...]
+    """Best rating first, group by group."""
+    duels: tuple[HeadToHead, ...]
+    """Every ordered two players who met, in the order of the standings."""
+    endings: tuple[EndingCount, ...]
+    """Most frequent reason first."""
+
+    @property
+    def anchors(self) -> dict[str, float]:
+        """Players whose ratings were given, with their Elo."""
+        return {self.counter.players[player]: elo for player, elo in self.ratings.anchors.items()}
+
+    def superiority(self) -> list[list[float]]:
+        """Likelihood that the row's player is stronger than the column's by the joint fit, in the standings' order."""
+        order = [self.counter.players.index(row.player) for row in self.standings]
+        matrix = self.ratings.los_matrix()
+        return [[float(matrix[one, other]) for other in order] for one in order]
+
+    def difference(self, place: int, other: int) -> tuple[float, float]:
+        """Rating of one above another (places in the standings) and half the width of its 95 % interval."""
+        one, two = (self.counter.players.index(self.standings[rank].player) for rank in (place, other))
+        return self.ratings.difference(one, two)
+
+    def fit(self) -> dict[str, Any]:
+        """The joint fit as plain data; rows and columns of its matrices are in the order of ``players``."""
+        ratings = self.ratings
+        return {
+            "players": list(self.counter.players),
+            "elo": ratings.elo.tolist(),
+            "covariance": ratings.covariance.tolist(),
+            "los": ratings.los_matrix().tolist(),
+            "anchors": self.anchors,
+            "groups": [[self.counter.players[player] for player in group] for group in ratings.groups],
+            "first_move_advantage": ratings.first_move_advantage,
+            "first_move_error": ratings.first_move_error,
+            "draw_parameter": ratings.draw_parameter,
+            "dispersion": ratings.dispersion,
+        }
+
+    def superiority_frame(self) -> DataFrame:
+        """``superiority`` as a pandas table with the names on both sides."""
+        import pandas
+
+        names = [row.player for row in self.standings]
+        return pandas.DataFrame(self.superiority(), index=pandas.Index(names, name="player"), columns=names)
+
+    def standings_frame(self) -> DataFrame:
+        """The standings as a pandas table; columns are the fields of ``Standing``."""
+        return _frame(self.standings, Standing)
+
+    def crosstable_frame(self) -> DataFrame:
+        """The duels as a pandas table; columns are the fields of ``HeadToHead``."""
+        return _frame(self.duels, HeadToHead)
+
+    def endings_frame(self) -> DataFrame:
+        """The endings as a pandas table; columns are the fields of ``EndingCount``."""
+        return _frame(self.endings, EndingCount)
+
+
+def _frame(rows: Sequence[Any], kind: type) -> DataFrame:
+    import pandas
+
+    return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
+
+
+def tables_of(
+    players: Sequence[str], records: Sequence[GameRecord], anchors: Mapping[str, float] | None = None
+) -> Tables:
+    """Fit the ratings and build every table; ``players`` are the names in the order of the specification.
+
+    ``anchors`` are players whose ratings are given, with their Elo.
+    """
+    counter = count_pairs(players, records)
+    given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
+    ratings = fit_ratings(len(players), counter.pairings(), anchors=given)
+    rows = _standings(counter, ratings, records)
+    ranking = [counter.players.index(row.player) for row in rows]
+    return Tables(counter, ratings, rows, _duels(counter, ranking), _endings(records))
+
+
+def standings(players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
+    """The standings as a pandas table, best rating first."""
+    return tables_of(players, records).standings_frame()
+
+
+def crosstable(players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
+    """Every ordered two players who met as a pandas table, from the view of ``player``."""
+    return tables_of(players, records).crosstable_frame()
+
+
+def _standings(counter: PairCounter, ratings: Ratings, records: Iterable[GameRecord]) -> tuple[Standing, ...]:
+    effort = _effort(counter.players, records)
+    group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
+    order = sorted(
+        range(len(counter.players)),
+        key=lambda player: (group_of[player], -ratings.elo[player], counter.players[player]),
+    )
+    rows = []
+    for rank, player in enumerate(order, start=1):
+        name = counter.players[player]
+        games, pairs = counter.trinomial(player), counter.pentanomial(player)
+        rows.append(
+            Standing(
+                rank, name, float(ratings.elo[player]), ratings.error(player),
+                games.points, games.games, games.wins, games.draws, games.losses, games.score,
+                pairs.pairs, *pairs.counts, games.games - 2 * pairs.pairs, *effort[name], group_of[player],
+            )
+        )  # fmt: skip
+    return tuple(rows)
+
+
+def side_to_move(opening: Opening) -> int:
+    """Who makes the first recorded move: 0 for the first mover's colour, 1 for the other.
+
+    The second word of a position text is the side to move: ``w`` or ``r`` (FEN), ``X`` (Othello's first mover).
+    """
+    words = opening.position.split()
+    second_colour = len(words) > 1 and words[1].lower() not in ("w", "r", "x")
+    return (int(second_colour) + len(opening.moves)) % 2
+
+
+def _effort(
+    players: Sequence[str], records: Iterable[GameRecord]
+) -> dict[str, tuple[float | None, float | None, float | None]]:
+    """Mean depth (plies), nodes and time (ms) of each player's moves; ``None`` where a player never said."""
+    totals = {name: np.zeros((3, 2)) for name in players}
+    for record in records:
+        start = side_to_move(record.opening)
+        for side, name in enumerate((record.first, record.second)):
+            moves = record.moves[(side - start) % 2 :: 2]
+            depths = [entry.depth for entry in moves if entry.depth is not None]
+            nodes = [entry.nodes for entry in moves if entry.nodes is not None]
+            times = [entry.time_ms for entry in moves]
+            totals[name] += [(float(sum(one)), len(one)) for one in (depths, nodes, times)]
+
+    def mean(total: np.ndarray) -> float | None:
+        return float(total[0] / total[1]) if total[1] else None
+
+    return {name: (mean(total[0]), mean(total[1]), mean(total[2])) for name, total in totals.items()}
+
+
+def _duels(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToHead, ...]:
+    rows = []
+    for player in ranking:
+        for opponent in ranking:
+            counts = counter.between(player, opponent)
+            games, pairs = counts.trinomial(), counts.pentanomial()
+            if not games.games:
+                continue
+            estimate = pairs.estimate() if pairs.pairs else games.estimate()
+            rows.append(
+                HeadToHead(
+                    counter.players[player], counter.players[opponent],
+                    games.games, games.wins, games.draws, games.losses, games.score,
+                    estimate.elo, estimate.elo_error, estimate.elo_low, estimate.elo_high, estimate.los,
+                    pairs.pairs, *pairs.counts, estimate.pairs_ratio, games.games - 2 * pairs.pairs, bool(pairs.pairs),
+                )
+            )  # fmt: skip
+    return tuple(rows)
+
+
+def _endings(records: Iterable[GameRecord]) -> tuple[EndingCount, ...]:
+    counts = Counter((record.reason, record.result) for record in records)
+    reasons = Counter[str]()
+    for (reason, _), count in counts.items():
+        reasons[reason] += count
+    return tuple(
+        EndingCount(reason, games, counts[reason, "1-0"], counts[reason, "1/2-1/2"], counts[reason, "0-1"])
+        for reason, games in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    )
+
+
+# Plain text
+
+
+def standings_text(
+    players: Sequence[str], records: Sequence[GameRecord], *, side_names: tuple[str, str] = ("first mover", "second")
+) -> str:
+    """Standings, pairings and endings for a terminal of 80 columns; each part says what its numbers are."""
+    return tables_text(tables_of(players, records), side_names)
+
+
+def tables_text(tables: Tables, side_names: tuple[str, str] = ("first mover", "second")) -> str:
+    """The same from tables already made."""
+    parts = [
+        _standings_lines(tables), _pairings_lines(tables), _superiority_lines(tables), _games_lines(tables, side_names)
+    ]  # fmt: skip
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """A number with its sign, ``+12.3``; infinity as ``+inf``; zero without a sign."""
+    text = f"{value:+.{digits}f}"
+    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
+
+
+def percent_text(share: float) -> str:
+    """A probability in percent with one digit; never ``0.0`` or ``100.0`` for what is not certain."""
+    if share < 0.0005:
+        return "<0.1"
+    if share >= 0.9995:
+        return ">99.9"
+    return f"{100 * share:.1f}"
+
+
+def clipped(name: str, width: int) -> str:
+    """A text of at most ``width`` characters: of one that is longer, the beginning and an ellipsis."""
+    return name if len(name) <= width else name[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _standings_lines(tables: Tables) -> list[str]:
+    counter = tables.counter
+    lines = [
+        f"Standings: {counter.games} games, of which {counter.single_games} outside complete pairs",
+        *_wrapped(
+            f"Rating: {rating_reference(tables.anchors)} (joint fit of all games), ± half of its 95 % interval. Score "
+            "and W-D-L: the player's games. Pairs: swapped colours, by the player's result in both games (= is one "
+            "win each, or two draws)."
+        ),
+    ]
+    if len(tables.ratings.groups) > 1:
+        lines.append(f"{len(tables.ratings.groups)} groups never met: ratings compare only within a group.")
+    lines.append("")
+    widths = [max([2, *(len(str(getattr(row, name))) for row in tables.standings)]) for name in PENTANOMIAL_COLUMNS]
+    heads = ("LL", "LD", "=", "WD", "WW")
+    pair_head = " ".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True))
+    games_width = max([3, *(len(str(row.games)) for row in tables.standings)])
+    name_width = max(10, TEXT_WIDTH - 4 - 8 - 7 - 8 - 3 * (games_width + 1) - 2 - len(pair_head) - 1)
+    name_width = min(name_width, max(6, *(len(name) for name in counter.players)))
+    wdl_head = "".join(f" {head:>{games_width}}" for head in "WDL")
+    lines.append(f"  # {'player':<{name_width}}  rating      ± score %{wdl_head}  {pair_head}")
+    for row in tables.standings:
+        pairs = " ".join(
+            f"{getattr(row, name):>{width}}" for name, width in zip(PENTANOMIAL_COLUMNS, widths, strict=True)
+        )
+        games = "".join(f" {count:>{games_width}}" for count in (row.wins, row.draws, row.losses))
+        lines.append(
+            f"{row.rank:>3} {clipped(row.player, name_width):<{name_width}} {rating_text(row, tables):>7} "
+            f"{error_text(row, tables):>6} {100 * row.score:>7.1f}{games}  {pairs}"
+        )
+    return lines
+
+
+def rating_reference(anchors: Mapping[str, float]) -> str:
+    """What ratings are relative to."""
+    if not anchors:
+        return "Elo above the mean of the field"
+    given = [f"{name} = {elo:g}" for name, elo in anchors.items()]
+    return f"Elo, given {', '.join(given)}"
+
+
+def rating_text(row: Standing, tables: Tables) -> str:
+    """A rating; with its sign unless anchors gave the scale a zero of its own."""
+    return signed(row.rating) if not tables.anchors else f"{row.rating:.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def error_text(row: Standing, tables: Tables) -> str:
+    """Half the width of a rating's interval; ``given`` for an anchor."""
+    return "given" if row.player in tables.anchors else f"{row.rating_error:.1f}"
+
+
+def _superiority_lines(tables: Tables) -> list[str]:
+    """The matrix for a terminal; empty for two players, of whom the table before says the same."""
+    names = [row.player for row in tables.standings]
+    if len(names) < 3:
+        return []
+    shown = names[:MAX_MATRIX]
+    width = min(max(map(len, shown)), TEXT_WIDTH - 4 - 6 * len(shown))
+    lines = [
+        *_wrapped(
+            "Likelihood that the left player is stronger than the one whose number heads the column, in %, from the "
+            "joint fit of all games (50.0 between players never compared)."
+        ),
+        "",
+        " " * (4 + width) + "".join(f"{number:>6}" for number in range(1, len(shown) + 1)),
+    ]
+    for place, (name, shares) in enumerate(zip(shown, tables.superiority(), strict=False)):
+        cells = ("-" if other == place else percent_text(share) for other, share in enumerate(shares[: len(shown)]))
+        lines.append(f"{place + 1:>3} {clipped(name, width):<{width}}" + "".join(f"{cell:>6}" for cell in cells))
+    if len(names) > len(shown):
+        lines.append(f"... and {len(names) - len(shown)} more players in superiority.csv")
+    return lines
+
+
+def _pairings_lines(tables: Tables) -> list[str]:
+    rank = {row.player: row.rank for row in tables.standings}
+    rows = [row for row in tables.duels if rank[row.player] < rank[row.opponent]]
+    shown = rows[:MAX_PAIRING_LIST]
+    lines = [
+        "Every two players, from the left one's view: Elo from complete pairs, ± half of",
+        "its 95 % interval, LOS the probability that the left one is the stronger.",
+        "",
+    ]
+    width = min(20, max([8, *(len(name) for name in tables.counter.players)]))
+    lines.append(f"{'player':<{width}} {'opponent':<{width}} {'Elo':>7} {'±':>6} {'LOS %':>6} {'W-D-L':>14}")
+    for row in shown:
+        mark = "" if row.from_pairs else " *"
+        counts = f"{row.wins}-{row.draws}-{row.losses}"
+        lines.append(
+            f"{clipped(row.player, width):<{width}} {clipped(row.opponent, width):<{width}} {signed(row.elo):>7} "
+            f"{row.elo_error:>6.1f} {percent_text(row.los):>6} {counts:>14}{mark}"
+        )
+    if any(not row.from_pairs for row in shown):
+        lines.append("* no complete pair yet: from single games")
+    if len(rows) > len(shown):
+        lines.append(f"... and {len(rows) - len(shown)} more in crosstable.csv")
+    return lines
+
+
+def _games_lines(tables: Tables, side_names: tuple[str, str]) -> list[str]:
+    counts = tables.counter.first_mover()
+    name = side_names[0]
+    lines = []
+    if counts.games:
+        advantage, error = tables.ratings.first_move_advantage, tables.ratings.first_move_error
+        lines += _wrapped(
+            f"{name} scored {100 * counts.score:.1f} % "
+            f"({counts.wins} won, {counts.draws} drawn, {counts.losses} lost); "
+            f"from these openings the first move is worth {signed(advantage)} ± {error:.1f} Elo."
+        )
+    endings = ", ".join(f"{row.reason.replace('_', ' ')} {row.games}" for row in tables.endings)
+    return lines + _wrapped(f"Endings: {endings or 'none'}.")
+
+
+def _wrapped(text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, TEXT_WIDTH - 1)

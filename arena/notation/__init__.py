@@ -1,0 +1,1 @@
+"""Games, openings and positions as text."""

@@ -1,0 +1,609 @@
+"""Games in PGN as Xiangqi programs read and write it.
+
+A game is a list of tags and its moves in one notation, which ``Format`` names: ``ICCS`` (coordinates), ``WXF`` or
+``Chinese`` (the default where the tag is missing; simplified or traditional). A comment may follow a move; engines
+put their figures there: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the mover's side, depth, seconds, nodes
+(``ponder hit`` may follow).
+
+Files are UTF-8 or, as most Chinese collections, GBK; ``decode_text`` tells which. Whatever follows a result up to the
+next game (advertisements, as a rule) is passed over, unless there are moves in it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from arena.records import GameRecord, MoveRecord
+from engine.errors import UserError
+from engine.values import format_score
+
+if TYPE_CHECKING:
+    from engine.games.contract import Game, Position
+
+LINE_WIDTH = 80
+ENCODINGS = ("utf-8", "gbk")
+FORMATS = {"iccs": "ICCS", "wxf": "WXF", "chinese": "Chinese", "traditional": "Chinese"}
+"""The tag ``Format`` of each notation."""
+
+RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
+_RESULT_WORDS = {result: result for result in RESULTS} | {"1/2": "1/2-1/2", "½-½": "1/2-1/2"}
+_RESULT_TAGS = _RESULT_WORDS | {"": "*", "?": "*", "红胜": "1-0", "黑胜": "0-1", "和棋": "1/2-1/2"}
+
+_LAST_TAGS = ("Format", "PlyCount", "Termination")
+_OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
+"""Tags that are written from the game itself."""
+_OPENING_TAGS = {"game", "event"}
+"""One of these again begins another game, even if the one before has no moves."""
+
+PONDER_HIT = " ponder hit"
+"""Follows the figures of a move that was thought about on the opponent's time."""
+
+MAX_UNBROKEN_COMMENT = 40
+"""Characters; longer comments may be wrapped between words."""
+
+
+class PortableGameError(UserError):
+    """A PGN file that cannot be read; names the file, the game, the line and the move."""
+
+
+class PortableMove(NamedTuple):
+    """A move with the comment after it."""
+
+    move: str
+    """The game's protocol notation (``h2e2``)."""
+    comment: str = ""
+
+    @property
+    def figures(self) -> MoveRecord | None:
+        """What an engine's comment says; ``None`` if it does not begin with such figures.
+
+        Scores of mates in n moves and of repetitions become the value nearest to what was printed.
+        """
+        return parse_figures(self.move, self.comment)
+
+
+@dataclass(frozen=True)
+class PortableGame:
+    """A game as a PGN file has it."""
+
+    tags: tuple[tuple[str, str], ...]
+    """Names and values in the file's order."""
+    start: str
+    """Text of the position the moves begin from."""
+    moves: tuple[PortableMove, ...]
+    result: str = "*"
+    comment: str = ""
+    """Comment before the first move."""
+    closing_comment: str = ""
+    """Comment before the result, apart from the last move's."""
+    notation: str = "iccs"
+    """In which notation its moves were read; one of ``FORMATS``."""
+
+    def tag(self, name: str) -> str:
+        """The value of a tag, in whatever case it is written; empty if it is missing."""
+        return next((value for key, value in self.tags if key.lower() == name.lower()), "")
+
+    def name(self, game: Game) -> str:
+        """The opening's name, else who plays; may be empty."""
+        return self.tag("Opening") or " - ".join(filter(None, map(self.tag, game.side_names)))
+
+
+# Writing
+
+
+def write_games(
+    stream: IO[str],
+    records: Iterable[GameRecord],
+    event: str,
+    game: str,
+    notation: str = "iccs",
+    counted: int | None = None,
+) -> None:
+    """Write a run's games one after another, with an empty line between them.
+
+    Of games whose number in the schedule is ``counted`` or more a tag says that they do not count.
+    """
+    from engine.games import game_named
+
+    contract = game_named(game)
+    for record in records:
+        counts = counted is None or record.pairing.number < counted
+        stream.write(game_text(record, event, contract, notation, counts=counts))
+        stream.write("\n")
+
+
+def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs", *, counts: bool = True) -> str:
+    """One game of a run: tags, an empty line, moves. A tag says of a game that it does not count."""
+    portable = portable_game(record, event, game)
+    if not counts:
+        portable = replace(portable, tags=(*portable.tags, ("Counted", "no")))
+    return portable_text(portable, game, notation)
+
+
+def portable_game(record: GameRecord, event: str, game: Game) -> PortableGame:
+    """A stored game with the tags and comments that describe it."""
+    opening = [PortableMove(move) for move in record.opening.moves]
+    hits = record.ponder_hits
+    played = [
+        PortableMove(entry.move, format_figures(entry) + (PONDER_HIT if number in hits else ""))
+        for number, entry in enumerate(record.moves)
+    ]
+    fault = record.detail.get("fault")
+    return PortableGame(
+        tags=tuple(_tags(record, event, game)),
+        start=record.opening.position,
+        moves=(*opening, *played),
+        result=record.result,
+        closing_comment=fault["text"] if fault else "",
+    )
+
+
+def _tags(record: GameRecord, event: str, game: Game) -> list[tuple[str, str]]:
+    first, second = game.side_names
+    tags = [
+        ("Event", event),
+        ("Site", "elolab"),
+        ("Date", record.started_at[:10].replace("-", ".") or "????.??.??"),
+        ("Round", f"{record.pairing.round + 1}.{record.pairing.pair + 1}"),
+        (first, record.first),
+        (second, record.second),
+    ]
+    if record.opening.name:
+        tags.append(("Opening", record.opening.name))
+    return [*tags, ("PlyCount", str(len(record.opening.moves) + len(record.moves))), ("Termination", record.reason)]
+
+
+def portable_text(portable: PortableGame, game: Game, notation: str = "iccs") -> str:
+    """A game as PGN in the given notation; raises ``UserError`` if a move has no name because it is not legal."""
+    tags = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in _written_tags(portable, game, notation))
+    return f"{tags}\n{_wrapped(_movetext(portable, game, notation))}\n"
+
+
+def _written_tags(portable: PortableGame, game: Game, notation: str) -> list[tuple[str, str]]:
+    own = {name.lower() for name in _OWN_TAGS}
+    tags = {name: value for name, value in portable.tags if name.lower() not in own}
+    tags |= {"Game": game.title, "Result": portable.result}
+    if game.move_notations:
+        tags["Format"] = FORMATS[notation]
+    if portable.start != game.start:
+        tags |= {"SetUp": "1", "FEN": portable.start}
+    sides = game.side_names
+    first = ("Game", "Event", "Site", "Date", "Round", *sides, "Result", "SetUp", "FEN", "Opening", "ECCO")
+    between = [name for name in tags if name not in (*first, *_LAST_TAGS)]
+    return [(name, tags[name]) for name in (*first, *between, *_LAST_TAGS) if name in tags]
+
+
+def _escaped(value: str) -> str:
+    return " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _first_mover(position: str) -> int:
+    """0 if the first move of the game is the first side's, 1 if it is the other's: the second word says."""
+    words = position.split()
+    return int(len(words) > 1 and words[1].lower() not in ("w", "r", "x"))
+
+
+def _movetext(portable: PortableGame, game: Game, notation: str) -> list[str]:
+    """Moves, numbers, comments and result as separate words."""
+    mover = _first_mover(portable.start)
+    words = _comment_words(portable.comment)
+    names = move_names(game, portable.start, [entry.move for entry in portable.moves], notation)
+    for ply, (name, entry) in enumerate(zip(names, portable.moves, strict=True), start=mover):
+        if ply % 2 == 0:
+            words.append(f"{ply // 2 + 1}.")
+        elif ply == mover:
+            words.append(f"{ply // 2 + 1}...")
+        words.append(name)
+        words += _comment_words(entry.comment)
+    words += _comment_words(portable.closing_comment)
+    return [*words, portable.result]
+
+
+def move_names(game: Game, start: str, moves: Sequence[str], notation: str) -> list[str]:
+    """Moves from a position as PGN has them: in Chinese with full-width digits, so that every character is as wide.
+
+    Raises ``UserError`` if a move is not legal, except in coordinates, which are not checked.
+    """
+    if not game.move_notations:
+        return list(moves)
+    from engine.games.xiangqi.move_names import format_coordinates, format_move_name
+
+    if notation == "iccs":
+        return [format_coordinates(move) for move in moves]
+    position = game.position(start)
+    names = []
+    for move in moves:
+        names.append(format_move_name(position, move, notation))
+        position.push(move)
+    if notation == "wxf":
+        return names
+    # Older programs read a Chinese move as four characters of two bytes each.
+    return [name.translate(_FULL_WIDTH_DIGITS) for name in names]
+
+
+_FULL_WIDTH_DIGITS = str.maketrans("123456789", "１２３４５６７８９")
+
+
+def _comment_words(comment: str) -> list[str]:
+    if not comment:
+        return []
+    comment = " ".join(comment.replace("{", "(").replace("}", ")").split())
+    if not comment:
+        return []
+    return ("{" + comment + "}").split() if len(comment) > MAX_UNBROKEN_COMMENT else ["{" + comment + "}"]
+
+
+def format_figures(entry: MoveRecord) -> str:
+    """``+0.31/12 0.43s 1000n``: the mover's score in pawns, depth, seconds, nodes, as far as they are known."""
+    _, score, depth, nodes, time_ms = entry
+    text = "" if score is None else format_score(score)
+    if depth is not None:
+        text += f"/{depth}"
+    text += f" {time_ms / 1000:.3f}s" if text else f"{time_ms / 1000:.3f}s"
+    return text if nodes is None else f"{text} {nodes}n"
+
+
+_FIGURES = re.compile(
+    r"(?:(?P<score>[+-](?:\d+\.\d+|M\d+|R))?(?:/(?P<depth>\d+))?\s+)?"
+    r"(?P<seconds>\d+(?:\.\d+)?)s(?:\s+(?P<nodes>\d+)n)?(?![^\s,;])"
+)
+
+
+def parse_figures(move: str, comment: str) -> MoveRecord | None:
+    """The figures at the beginning of a comment; see ``PortableMove.figures``."""
+    match = _FIGURES.match(comment)
+    if match is None:
+        return None
+    depth, nodes = (None if match[name] is None else int(match[name]) for name in ("depth", "nodes"))
+    return MoveRecord(move, _score_of(match["score"]), depth, nodes, float(match["seconds"]) * 1000)
+
+
+def _score_of(text: str | None) -> int | None:
+    from engine.values import BAN, MATE
+
+    if text is None:
+        return None
+    sign, size = (1 if text[0] == "+" else -1), text[1:]
+    if size == "R":
+        return sign * BAN
+    if size[0] == "M":
+        # The winner mates with his nth move, which is ply 2n - 1; the loser is mated after n moves of his own.
+        return sign * (MATE - 2 * int(size[1:]) + (sign > 0))
+    return sign * round(float(size) * 100)
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal: Chinese characters and full-width digits take two."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+
+
+def _wrapped(words: list[str]) -> str:
+    lines: list[str] = []
+    line: list[str] = []
+    used = -1
+    for word in words:
+        width = _width(word)
+        used += 1 + width
+        if line and used > LINE_WIDTH:
+            lines.append(" ".join(line))
+            line, used = [], width
+        line.append(word)
+    return "\n".join([*lines, " ".join(line)])
+
+
+# Reading
+
+
+def load_games(path: Path, game: str, ranks: str = "0") -> list[PortableGame]:
+    """The games of a file; see ``read_games``."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise PortableGameError(f"{path}: cannot be read: {error.strerror}") from None
+    return list(read_games(decode_text(data, str(path)), str(path), game, ranks))
+
+
+def decode_text(data: bytes, where: str) -> str:
+    """The text of a file in UTF-8 or else GBK (with its extension GB18030). Raises ``PortableGameError``."""
+    for encoding in ("utf-8-sig", "gb18030"):
+        try:
+            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            failure = f"{where}: line {line}: neither UTF-8 nor GBK text (byte {error.start}); convert the file first"
+    raise PortableGameError(failure)
+
+
+def encode_text(text: str, encoding: str, where: str) -> bytes:
+    """The bytes of a text in one of ``ENCODINGS``; raises ``PortableGameError`` naming a character it lacks."""
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise PortableGameError(
+            f"{where}: line {line}: {encoding} has no {text[error.start]!r}; use --encoding utf-8"
+        ) from None
+
+
+def read_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[PortableGame]:
+    """The games of a PGN text, one after another; ``where`` names it in errors.
+
+    Moves may be in any notation and are checked; ``ranks`` is the base of those in coordinates (``0``, ``1`` or
+    ``auto``). Variations in parentheses and ``$`` marks are skipped. Raises ``PortableGameError``.
+    """
+    from engine.games import game_named
+
+    contract = game_named(game)
+    for draft in _Reader(text, where).drafts():
+        yield _finished(draft, contract, ranks)
+
+
+@dataclass(frozen=True)
+class PortableResult:
+    """Who played whom and how it ended: a game without its moves, which nobody has checked."""
+
+    first: str
+    """Name of the player with the first move's colour."""
+    second: str
+    result: str
+    """One of ``RESULTS``, from the view of ``first``."""
+    round: str
+    """The tag ``Round``; empty where it says nothing (``?`` or ``-``)."""
+    start: str
+    """The tag ``FEN``; empty at the start of the game."""
+    opening: str
+    """The tag ``Opening``."""
+    counts: bool = True
+    """Whether there is no tag ``Counted`` that says no: the game lies beyond the end of a sequential test."""
+
+
+def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
+    """The results of a PGN text, also of another game than ours if its tags are the usual ones.
+
+    The first mover is named by the game's own tag (``Red``; ``Black`` in Othello) or by ``White``; ``game`` is which
+    game it is where the tag ``Game`` does not say so. Raises ``PortableGameError`` if a game does not say who played.
+    """
+    from engine.games import GAMES, game_named
+
+    titles = {game_named(name).title.lower(): name for name in GAMES}
+    for draft in _Reader(text, where).drafts():
+        tags = {name.lower(): value for name, value in draft.tags}
+        sides = game_named(titles.get(tags.get("game", "").lower(), game)).side_names
+        first, second = sides if sides[0].lower() in tags and sides[1].lower() in tags else ("White", "Black")
+        for side in (first, second):
+            if not tags.get(side.lower()):
+                raise PortableGameError(
+                    f'{draft.where}: no tag [{side} "name"]; expected {sides[0]} and {sides[1]}, or White and Black'
+                )
+        yield PortableResult(
+            first=tags[first.lower()],
+            second=tags[second.lower()],
+            result=_result(draft, tags.get("result", "")),
+            round="" if tags.get("round", "?") in ("?", "-") else tags["round"],
+            start=tags.get("fen", ""),
+            opening=tags.get("opening", ""),
+            counts=tags.get("counted", "").lower() != "no",
+        )
+
+
+@dataclass
+class _Draft:
+    """What was read of a game, moves still as text."""
+
+    where: str
+    """File and number of the game, for errors."""
+    tags: list[tuple[str, str]] = field(default_factory=list)
+    tag_lines: dict[str, int] = field(default_factory=dict)
+    """Line of each tag by its name in lower case."""
+    words: list[tuple[str, int]] = field(default_factory=list)
+    """Moves with their lines."""
+    comments: dict[int, list[str]] = field(default_factory=dict)
+    """By the number of moves before them."""
+    result: str | None = None
+
+    def error(self, line: int, said: str) -> PortableGameError:
+        return PortableGameError(f"{self.where}, line {line}: {said}")
+
+
+_TOKEN = re.compile(
+    r"""
+      (?P<space>\s+)
+    | (?P<escape>(?m:^)%[^\n]*)
+    | \[\s*(?P<name>[^\W\d]\w*)\s+"(?P<value>(?:\\.|[^"\\\n])*|[^\n]*?)"\s*\]
+    | \{(?P<comment>[^}]*)\}
+    | ;(?P<line_comment>[^\n]*)
+    | (?P<parenthesis>[()（）])
+    | (?P<mark>\$\d+)
+    | (?P<word>[^\s{}();（）]+)
+    """,
+    re.VERBOSE,
+)
+
+_NEXT_GAME = re.compile(r'\[\s*[^\W\d]\w*\s+"[^\n]*?"\s*\]|^[^\S\n]*[1１]\s*[.．、](?!\d)', re.MULTILINE)
+_NUMBER = re.compile(r"\d+\s*(?:[.．、。…]+|$)|[.．…·]+$")
+_MARKS_OF_VALUE = re.compile(r"[!?！？]+")
+
+
+class _Reader:
+    """Splits a text into games."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self._text = text
+        self._where = where
+        self._place = 0
+        self._line = 1
+        self._number = 0
+
+    def drafts(self) -> Iterator[_Draft]:
+        """Every game of the text."""
+        draft = self._new_draft()
+        depth, opened_on = 0, 0
+        while self._place < len(self._text):
+            line, token = self._line, self._next_token(draft)
+            kind, value = token.lastgroup, token[0]
+            if kind == "parenthesis":
+                depth += 1 if value in "(（" else -1
+                opened_on = line if depth == 1 and value in "(（" else opened_on
+                if depth < 0:
+                    raise draft.error(line, "a ')' without its '('")
+            elif kind == "value" and depth == 0:
+                if draft.words or (token["name"].lower() in _OPENING_TAGS & draft.tag_lines.keys()):
+                    yield draft
+                    draft = self._new_draft()
+                _add_tag(draft, token["name"], token["value"], line)
+            elif kind in ("comment", "line_comment") and depth == 0:
+                draft.comments.setdefault(len(draft.words), []).append(token[kind])
+            elif kind == "word" and depth == 0:
+                _add_word(draft, value, line)
+                if draft.result is not None:
+                    yield draft
+                    self._skip_to_next_game(draft)
+                    draft = self._new_draft()
+        if depth:
+            raise draft.error(opened_on, "the variation that begins here is not closed; expected ')'")
+        if draft.tags or draft.words:
+            yield draft
+        elif self._number == 1:
+            raise PortableGameError(f'{self._where}: no games in it; expected tags such as [Red "name"] and moves')
+
+    def _new_draft(self) -> _Draft:
+        self._number += 1
+        return _Draft(f"{self._where}: game {self._number}")
+
+    def _next_token(self, draft: _Draft) -> re.Match[str]:
+        token = _TOKEN.match(self._text, self._place)
+        if token is None:
+            opened = self._text[self._place] == "{"
+            said = "the comment that begins here is not closed; expected '}'" if opened else "a '}' without its '{'"
+            raise draft.error(self._line, said)
+        self._advance(token.end())
+        return token
+
+    def _advance(self, place: int) -> None:
+        self._line += self._text.count("\n", self._place, place)
+        self._place = place
+
+    def _skip_to_next_game(self, draft: _Draft) -> None:
+        from engine.games.xiangqi.move_names import looks_like_a_move
+
+        found = _NEXT_GAME.search(self._text, self._place)
+        place = found.start() if found else len(self._text)
+        words = self._text[self._place : place].split()
+        stray = next((word for word in words if looks_like_a_move(word)), None)
+        if stray is not None:
+            raise draft.error(self._line, f"the move {stray!r} follows the result {draft.result}; remove one of them")
+        self._advance(place)
+
+
+def _add_tag(draft: _Draft, name: str, value: str, line: int) -> None:
+    draft.tags.append((name, re.sub(r'\\(["\\])', r"\1", value).strip()))
+    draft.tag_lines[name.lower()] = line
+
+
+def _add_word(draft: _Draft, word: str, line: int) -> None:
+    """Take up a move, a result or a move's number, which may stick to its move."""
+    from engine.games.xiangqi.move_names import looks_like_a_move
+
+    if word in _RESULT_WORDS:
+        draft.result = _RESULT_WORDS[word]
+        return
+    # "13.4" is a pawn's move, "13.P1=2" a number and a move.
+    if not looks_like_a_move(word):
+        word = word[number.end() :] if (number := _NUMBER.match(word)) else word
+    if word in _RESULT_WORDS:
+        draft.result = _RESULT_WORDS[word]
+    elif word.startswith("["):
+        raise draft.error(line, f'cannot read {word!r}: expected a tag such as [Red "name"]')
+    elif word and not _MARKS_OF_VALUE.fullmatch(word):
+        draft.words.append((word, line))
+
+
+def _finished(draft: _Draft, game: Game, ranks: str) -> PortableGame:
+    """The game of a draft, its moves checked and in protocol notation."""
+    tags = {name.lower(): value for name, value in draft.tags}
+    if tags.get("game", "").strip().lower() not in ("", game.name, game.title.lower(), "中国象棋", "中國象棋", "象棋"):
+        raise draft.error(draft.tag_lines["game"], f'[Game "{tags["game"]}"]: expected "{game.title}"')
+    position = _start_position(draft, tags.get("fen", ""), game)
+    start = position.text if tags.get("fen") else game.start
+    moves = _read_moves(draft, position, ranks)
+    comments = {number: " ".join(" ".join(parts).split()) for number, parts in draft.comments.items()}
+    return PortableGame(
+        tags=tuple(draft.tags),
+        start=start,
+        moves=tuple(PortableMove(move, comments.get(number, "")) for number, move in enumerate(moves, 1)),
+        result=_result(draft, tags.get("result", "")),
+        comment=comments.get(0, ""),
+        notation=_notation(draft, tags.get("format", "")) if game.move_notations else "iccs",
+    )
+
+
+def _start_position(draft: _Draft, text: str, game: Game) -> Position:
+    try:
+        return game.position(text or None)
+    except UserError as error:
+        raise draft.error(draft.tag_lines["fen"], str(error)) from None
+
+
+def _result(draft: _Draft, tag: str) -> str:
+    if tag not in _RESULT_TAGS:
+        expected = ", ".join(RESULTS)
+        raise draft.error(draft.tag_lines["result"], f'[Result "{tag}"]: expected one of {expected}')
+    from_tag, from_moves = _RESULT_TAGS[tag], draft.result or "*"
+    if "*" not in (from_tag, from_moves) and from_tag != from_moves:
+        raise draft.error(draft.tag_lines["result"], f'[Result "{tag}"] but {from_moves} after the moves; correct one')
+    return from_tag if from_moves == "*" else from_moves
+
+
+def _notation(draft: _Draft, tag: str) -> str:
+    from engine.games.xiangqi.move_names import notation_of
+
+    used = {notation_of(word) for word, _ in draft.words}
+    for notation in ("traditional", "chinese", "wxf", "iccs"):
+        if notation in used:
+            return notation
+    return next((notation for notation, name in FORMATS.items() if name.lower() == tag.lower()), "iccs")
+
+
+def _read_moves(draft: _Draft, position: Position, ranks: str) -> list[str]:
+    from engine.games.xiangqi.move_names import is_coordinates, parse_move_name
+
+    words = [word for word, _ in draft.words]
+    if not position.game.move_notations:
+        return _read_plain_moves(draft, position)
+    if ranks != "0" and words and all(is_coordinates(word) for word in words):
+        try:
+            words = position.game.read_moves(position, [word.rstrip("!?+#") for word in words], ranks)
+        except UserError as error:
+            raise draft.error(draft.words[0][1], str(error)) from None
+    moves = []
+    first = position.side_to_move
+    for number, (word, (_, line)) in enumerate(zip(words, draft.words, strict=True), start=first):
+        try:
+            move = parse_move_name(position, word)
+            position.push(move)
+        except UserError as error:
+            side = position.game.side_names[number % 2]
+            raise draft.error(line, f"{side}'s move {number // 2 + 1}: {error}") from None
+        moves.append(move)
+    return moves
+
+
+def _read_plain_moves(draft: _Draft, position: Position) -> list[str]:
+    """Moves of a game that has one notation."""
+    moves = []
+    for number, (word, line) in enumerate(draft.words, start=position.side_to_move):
+        try:
+            (move,) = position.game.read_moves(position, [word], "0")
+            position.push(move)
+        except UserError as error:
+            side = position.game.side_names[number % 2]
+            raise draft.error(line, f"{side}'s move {number // 2 + 1}: {error}") from None
+        moves.append(move)
+    return moves

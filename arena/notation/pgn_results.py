@@ -1,0 +1,110 @@
+"""The results of two players' games in a PGN file, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.figures.statistics import Pentanomial, Trinomial
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from arena.notation.pgn import PortableResult
+
+
+POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
+"""Of the first mover."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Counts and where they are from."""
+
+    counts: Pentanomial | Trinomial
+    described: dict[str, Any]
+    """Where they are from, as plain data."""
+    lines: tuple[str, ...]
+    """The same in words."""
+
+
+def results_of_file(path: str, game: str, player: str | None, opponent: str | None) -> Results:
+    """The counts of a file's games from one player's view. Raises ``UserError`` if it is not clear whose."""
+    from arena.notation.pgn import decode_text, read_results
+
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    games = list(read_results(decode_text(data, path), path, game))
+    player, opponent = _two_players(path, games, player, opponent)
+    own = [entry for entry in games if {entry.first, entry.second} == {player, opponent}]
+    return _counted(own, player, opponent)
+
+
+def _two_players(
+    path: str, games: Sequence[PortableResult], player: str | None, opponent: str | None
+) -> tuple[str, str]:
+    names = list(dict.fromkeys(name for entry in games for name in (entry.first, entry.second)))
+    listed = ", ".join(repr(name) for name in names[:8]) + (", ..." if len(names) > 8 else "")
+    for option, name in (("--player", player), ("--opponent", opponent)):
+        if name is not None and name not in names:
+            raise UserError(f"{path}: {option} {name!r} plays no game in it; expected one of {listed}")
+    if len(names) > 2 and not (player and opponent):
+        raise UserError(
+            f"{path}: {len(names)} players ({listed}); choose two with --player and --opponent, or rate all of them "
+            "from their tournament's folder with elolab report"
+        )
+    if player is None:
+        player = next(name for name in names if name != opponent)
+    if opponent is None:
+        opponent = next((name for name in names if name != player), player)
+    if player == opponent:
+        raise UserError(f"{path}: {player!r} plays only against itself; expected games of two players")
+    return player, opponent
+
+
+def _counted(games: Sequence[PortableResult], player: str, opponent: str) -> Results:
+    """Pairs if at least half of the finished games are in pairs, otherwise all games unpaired."""
+    counting = [entry for entry in games if entry.counts]
+    finished = [entry for entry in counting if entry.result in POINTS]
+    by_round: dict[str, list[PortableResult]] = {}
+    for entry in finished:
+        by_round.setdefault(entry.round, []).append(entry)
+    pairs = [played for name, played in by_round.items() if name and _is_pair(played)]
+    in_pairs = 2 * len(pairs)
+    single = len(finished) - in_pairs
+    described = {
+        "player": player,
+        "opponent": opponent,
+        "paired_games": in_pairs,
+        "single_games": single,
+        "unfinished_games": len(counting) - len(finished),
+        "uncounted_games": len(games) - len(counting),
+    }
+    paired = in_pairs >= max(1, single)
+    outside = f"{single} outside them ({'left out of all figures' if paired else 'all games are counted unpaired'})"
+    parts = [f"{in_pairs} in {len(pairs)} complete pairs", *([outside] if single else [])]
+    if len(counting) > len(finished):
+        parts.append(f"{len(counting) - len(finished)} without a result")
+    if len(games) > len(counting):
+        parts.append(f"{len(games) - len(counting)} beyond the end of a sequential test (not counted)")
+    lines = (f"{player} against {opponent}, from the view of {player}", f"games           {', '.join(parts)}")
+    if paired:
+        counts = Pentanomial.from_pairs([(_points(one, player), _points(other, player)) for one, other in pairs])
+        return Results(counts, described, lines)
+    scores = [_points(entry, player) for entry in finished]
+    return Results(Trinomial(scores.count(1.0), scores.count(0.5), scores.count(0.0)), described, lines)
+
+
+def _is_pair(games: Sequence[PortableResult]) -> bool:
+    """Whether the games of one round are two from the same opening with colours swapped."""
+    if len(games) != 2:
+        return False
+    one, other = games
+    return one.first == other.second and (one.start, one.opening) == (other.start, other.opening)
+
+
+def _points(entry: PortableResult, player: str) -> float:
+    return POINTS[entry.result] if entry.first == player else 1 - POINTS[entry.result]

@@ -1,0 +1,1 @@
+"""Playing games side by side and keeping them."""

@@ -1,0 +1,260 @@
+"""Plays games side by side and hands out their records as they end.
+
+Games between two built-in players run whole inside compiled code, which lets go of the interpreter, so that threads use
+every processor. Any other game, and any in which a player ponders, goes through ``arena.play.game.play_game``.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, utc_now
+
+if TYPE_CHECKING:
+    from arena.players.contract import Player
+    from engine.engine import StopFlag
+    from engine.search_statistics import SearchStatisticsSettings
+
+TICK_SECONDS = 0.5
+"""How often ``tick`` is called while no game ends."""
+
+PlayJob = Callable[[GameJob, "StopFlag"], "GameRecord | None"]
+"""Plays one game; ``None`` if it was stopped or could not begin."""
+
+
+class GameRunner:
+    """Plays jobs in ``concurrency`` threads, which keep their tables and processes from game to game.
+
+    Use it as a context manager, or ``close`` it: that ends the players' processes.
+    """
+
+    def __init__(
+        self,
+        concurrency: int,
+        stop: StopFlag,
+        *,
+        tick: Callable[[], None] | None = None,
+    ) -> None:
+        """``tick`` is called now and then."""
+        assert concurrency >= 1
+        self.concurrency = concurrency
+        self.unavailable: dict[str, str] = {}
+        """Players that could not be started, and why; their games are passed over from then on."""
+        self._stop = stop
+        self._tick = tick
+        self._enough: Callable[[], bool] = bool
+        self._pool = ThreadPoolExecutor(concurrency, "game")
+        self._slots = threading.Semaphore(concurrency)
+        self._door = threading.Lock()
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._running: dict[int, tuple[GameJob, float]] = {}
+        """By thread: a schedule may ask for one game twice at a time."""
+        self._players: list[Player] = []
+
+    def __enter__(self) -> GameRunner:
+        return self
+
+    def __exit__(self, kind: object, *exception: object) -> None:
+        if kind is not None:
+            self._stop.set()
+        self.close()
+
+    def close(self) -> None:
+        """Wait for the games that are running, then end every process of every player."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for player in self._players:
+            player.close()
+        self._players.clear()
+
+    def running(self) -> list[tuple[GameJob, float]]:
+        """The games being played and for how many seconds, in schedule order."""
+        now = time.monotonic()
+        with self._lock:
+            games = [(job, now - started) for job, started in self._running.values()]
+        return sorted(games, key=lambda game: game[0].pairing.number)
+
+    def run(
+        self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
+    ) -> Iterator[GameRecord]:
+        """Play the jobs and yield the records as the games end.
+
+        At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. A job
+        of ``None`` says that the next one is to be asked for when another game has ended; it must not be given while no
+        game is on its way. When the stop flag is set, running games are given up and nothing more is yielded; they can be played again. Once
+        there is ``enough``, running games end and are yielded, and no other begins. Games of players in
+        ``unavailable`` are not yielded either.
+        """
+        self._enough = enough
+        source = iter(jobs)
+        pending: list[Future[GameRecord | None]] = []
+        try:
+            while True:
+                pending += self._submit(source, 2 * self.concurrency - len(pending))
+                if not pending:
+                    return
+                ended = wait(pending, TICK_SECONDS, FIRST_COMPLETED).done
+                finished = [future for future in pending if future in ended]
+                pending = [future for future in pending if future not in ended]
+                for future in finished:
+                    record = future.result()
+                    if record is not None:
+                        yield record
+                if self._tick is not None:
+                    self._tick()
+        except GeneratorExit:  # the reader has enough: what runs may end
+            _give_up(pending)
+            raise
+        except BaseException:
+            self._stop.set()
+            _give_up(pending)
+            raise
+
+    def _submit(self, source: Iterator[GameJob | None], room: int) -> list[Future[GameRecord | None]]:
+        futures: list[Future[GameRecord | None]] = []
+        while len(futures) < room and not self._stop.is_set() and not self._enough():
+            job = next(source, None)
+            if job is None:
+                break
+            futures.append(self._pool.submit(self._play, job))
+        return futures
+
+    def _play(self, job: GameJob) -> GameRecord | None:
+        if self._stop.is_set() or {job.first.name, job.second.name} & self.unavailable.keys():
+            return None
+        with self._occupied_slots(job):
+            if self._stop.is_set() or self._enough():
+                return None
+            key, thread = job.key, threading.get_ident()
+            with self._lock:
+                self._running[thread] = (job, time.monotonic())
+            try:
+                if all(player.protocol == "builtin" and not player.ponder for player in (job.first, job.second)):
+                    return self._play_compiled(job, key)
+                return self._play_with_players(job)
+            finally:
+                with self._lock:
+                    del self._running[thread]
+
+    @contextmanager
+    def _occupied_slots(self, job: GameJob) -> Iterator[None]:
+        """Take as many of the ``concurrency`` slots as the game keeps processors busy: two if both sides may think."""
+        needed = min(2 if job.thinks_on_both_sides else 1, self.concurrency)
+        with self._door:  # one at a time: a game that waits for two must not wait for ever behind those that take one
+            for _ in range(needed):
+                self._slots.acquire()
+        try:
+            yield
+        finally:
+            self._slots.release(needed)
+
+    def _play_compiled(self, job: GameJob, key: str) -> GameRecord | None:
+        from engine.compiled.identity import engine_identity
+        from engine.play import PlayerSettings
+
+        started_at, started = utc_now(), time.perf_counter()
+        game = self._compiled_games(job.game).play(
+            job.opening.position,
+            job.opening.moves,
+            PlayerSettings(dict(job.first.parameters), job.first.limits),
+            PlayerSettings(dict(job.second.parameters), job.second.limits),
+            job.rules,
+            job.adjudication,
+            self._stop,
+            job.search_statistics,
+        )
+        if game.reason == "stopped":
+            return None
+        return GameRecord(
+            key=key,
+            pairing=job.pairing,
+            first=job.first.name,
+            second=job.second.name,
+            opening=job.opening,
+            moves=tuple(map(MoveRecord, game.moves, game.scores, game.depths, game.nodes, game.times_ms)),
+            result=game.result,
+            reason=game.reason,
+            engine_identity=engine_identity(),
+            started_at=started_at,
+            duration_ms=round(1000 * (time.perf_counter() - started), 3),
+            final_position=game.final_position,
+            detail={} if game.late is None else {"late_move": asdict(game.late)},
+            search_statistics=game.search_statistics,
+        )
+
+    def _compiled_games(self, game: str) -> Any:
+        """This thread's tables for a game."""
+        from engine.play import CompiledGames
+
+        tables = self._local.__dict__.setdefault("tables", {})
+        if game not in tables:
+            tables[game] = CompiledGames(game)
+        return tables[game]
+
+    def _play_with_players(self, job: GameJob) -> GameRecord | None:
+        from arena.play.game import play_game
+
+        record = play_game(job, self._players_of(job), self._stop)
+        if record.reason == "startup_failure":
+            fault = record.detail["fault"]
+            with self._lock:
+                self.unavailable.setdefault(fault["player"], fault["text"])
+        return None if record.reason in ("startup_failure", "stopped") else record
+
+    def _players_of(self, job: GameJob) -> tuple[Player, Player]:
+        """This thread's players for a job: those of its last game go on, the others are closed."""
+        from arena.players import make_player
+
+        kept: dict[tuple[PlayerSpec, SearchStatisticsSettings | None], Player]
+        kept = self._local.__dict__.setdefault("players", {})
+        wanted = [(spec, job.search_statistics) for spec in (job.first, job.second)]
+        for key in [key for key in kept if key not in wanted]:
+            player = kept.pop(key)
+            player.close()
+            with self._lock:
+                self._players.remove(player)
+        for key in wanted:
+            if key not in kept:
+                kept[key] = make_player(key[0], job.game, job.search_statistics)
+                with self._lock:
+                    self._players.append(kept[key])
+        return kept[wanted[0]], kept[wanted[1]]
+
+
+def _give_up(futures: Iterable[Future[GameRecord | None]]) -> None:
+    """Cancel what has not begun and wait for the rest."""
+    wait([future for future in futures if not future.cancel()])
+
+
+@contextmanager
+def stopping_on_signals(stop: StopFlag) -> Iterator[None]:
+    """Within it, Ctrl-C and a request to end set the stop flag; a second Ctrl-C interrupts at once.
+
+    What the process was told to ignore, as a job in the background is, stays ignored. Does nothing outside the main
+    thread, where Python handles no signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupt = signal.getsignal(signal.SIGINT)
+    watched = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    terminate = signal.getsignal(signal.SIGTERM)
+
+    def handle(number: int, frame: object) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, interrupt)
+
+    for number in watched:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, interrupt)
+        signal.signal(signal.SIGTERM, terminate)

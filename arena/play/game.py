@@ -1,0 +1,306 @@
+"""One game between any two players, driven from Python: clocks, arbiter, adjudication, faults.
+
+The compiled loop of ``engine.play`` plays games between built-in players without any cost a move; this loop plays all
+others, and the same games to the same digest.
+
+A player that ponders is told, after each of its moves, to think about the reply it expects. How it does so is its own
+affair: in a thread or process of its own on the wall clock, afterwards on clocks that count work.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from arena.players.contract import (
+    GameStopped,
+    Player,
+    PlayerClock,
+    PlayerFault,
+    PlayerResigned,
+    Pondered,
+    Reply,
+)
+from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec
+from engine.rules import Ending
+
+if TYPE_CHECKING:
+    from engine.engine import StopFlag
+    from engine.play import Adjudicator
+
+WINS = ("1-0", "0-1")
+"""Result strings by the winner's side: 0 is the side that has the first move of the game."""
+
+
+@dataclass
+class GameClock:
+    """One player's clock during a game."""
+
+    spec: PlayerSpec
+    remaining_ns: int = field(init=False)
+    moves_to_go: int = field(init=False)
+    """Moves to the next control; 0 is sudden death."""
+    overruns: int = 0
+    """Moves that came after the time but within the margin."""
+    worst_overrun_ns: int = 0
+    elapsed_ns: int = 0
+    """What the last move took."""
+
+    def __post_init__(self) -> None:
+        self.remaining_ns = (self.spec.limits.clock_ms or 0) * 1_000_000
+        self.moves_to_go = self.spec.limits.moves_per_control
+
+    @property
+    def runs(self) -> bool:
+        """Whether the player has a clock at all."""
+        return self.spec.limits.clock_ms is not None
+
+    @property
+    def remaining_ms(self) -> int:
+        """Whole milliseconds left."""
+        return self.remaining_ns // 1_000_000
+
+    @property
+    def margin_ns(self) -> int:
+        """How late a move may be; a built-in player measures its own time and has none."""
+        return 0 if self.spec.protocol == "builtin" else self.spec.margin_ms * 1_000_000
+
+    def before_move(self, opponent: GameClock) -> PlayerClock | None:
+        """What the player is told; ``None`` without a clock."""
+        if not self.runs:
+            return None
+        return PlayerClock(
+            remaining_ns=self.remaining_ns,
+            increment_ms=self.spec.limits.increment_ms,
+            opponent_remaining_ms=opponent.remaining_ms if opponent.runs else None,
+            opponent_increment_ms=opponent.spec.limits.increment_ms if opponent.runs else 0,
+            moves_to_go=self.moves_to_go,
+        )
+
+    def after_move(self, elapsed_ns: int) -> None:
+        """Charge a move. Raises ``PlayerFault`` (``time_forfeit``) if it came later than time and margin allow."""
+        self.elapsed_ns = elapsed_ns
+        move_time_ms = self.spec.limits.move_time_ms
+        if move_time_ms is not None and self.spec.protocol != "builtin":
+            # A built-in engine stops itself; its search may end a poll after the time, which is no fault of the player.
+            self._allow(elapsed_ns, move_time_ms * 1_000_000)
+        if not self.runs:
+            return
+        self._allow(elapsed_ns, self.remaining_ns)
+        self.remaining_ns = max(0, self.remaining_ns - elapsed_ns) + self.spec.limits.increment_ms * 1_000_000
+        if self.moves_to_go > 0:
+            self.moves_to_go -= 1
+            if self.moves_to_go == 0:
+                self.moves_to_go = self.spec.limits.moves_per_control
+                self.remaining_ns += (self.spec.limits.clock_ms or 0) * 1_000_000
+
+    def _allow(self, elapsed_ns: int, allowed_ns: int) -> None:
+        overrun_ns = elapsed_ns - allowed_ns
+        if overrun_ns > self.margin_ns:
+            margin = f" and a margin of {self.margin_ns / 1e6:g} ms" if self.margin_ns else ""
+            raise PlayerFault(
+                "time_forfeit",
+                f"{self.spec.name}: moved after {elapsed_ns / 1e6:.1f} ms with {allowed_ns / 1e6:.1f} ms left{margin}",
+            )
+        if overrun_ns > 0:
+            self.overruns += 1
+            self.worst_overrun_ns = max(self.worst_overrun_ns, overrun_ns)
+
+
+@dataclass
+class Pondering:
+    """One player's pondering during a game."""
+
+    expected: str | None = None
+    """The opponent's move on which it ponders; ``None`` if it does not."""
+    tries: int = 0
+    hits: list[int] = field(default_factory=list)
+    """The moves of the game (from 0) that were thought about before the opponent's had been made."""
+
+
+def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> GameRecord:
+    """Play one game; ``players[0]`` has the colour that moves first in the game.
+
+    Players are started if they are not running and stay alive afterwards, except one that failed, which is closed and
+    starts afresh in its next game. A fault during the game loses it, with the fault and the end of the dialogue in the
+    record's ``detail``. Two records have the result ``*`` and are not games to keep: reason ``startup_failure`` (a
+    player could not be started; ``detail["fault"]`` names the ``player`` and says why in ``text``) and ``stopped`` (the
+    flag was set). Raises ``engine.errors.UserError`` if the opening is not legal.
+    """
+    from engine.compiled.identity import engine_identity
+
+    started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    began_ns = time.monotonic_ns()
+    game = _GameInProgress(job, players, stop)
+    ending = game.play()
+    return GameRecord(
+        key=job.key,
+        pairing=job.pairing,
+        first=job.first.name,
+        second=job.second.name,
+        opening=job.opening,
+        moves=tuple(game.moves),
+        result=ending.result,
+        reason=ending.reason,
+        engine_identity=engine_identity(),
+        started_at=started_at,
+        duration_ms=(time.monotonic_ns() - began_ns) / 1e6,
+        final_position=game.position.text,
+        detail=game.detail(),
+        search_statistics=None
+        if job.search_statistics is None
+        else (players[0].search_statistics(), players[1].search_statistics()),
+    )
+
+
+class _GameInProgress:
+    """The state of one game: position, clocks, the moves played."""
+
+    def __init__(self, job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> None:
+        from engine.games import game_named
+
+        self.job = job
+        self.players = players
+        self.stop = stop
+        game = game_named(job.game)
+        self.longest = game.longest_game
+        self.position = game.position(job.opening.position, job.opening.moves)
+        self.line = list(job.opening.moves)
+        self.moves: list[MoveRecord] = []
+        self.clocks = (GameClock(job.first), GameClock(job.second))
+        self.ponderings = (Pondering(), Pondering())
+        self.fault: dict[str, Any] = {}
+
+    def play(self) -> Ending:
+        """Play to the end. The arbiter's rules come before adjudication, and both before the next move."""
+        try:
+            return self._unable_to_start() or self._play_moves()
+        except GameStopped:
+            return Ending("*", "stopped")
+        finally:
+            for side in (0, 1):
+                self._abandon_pondering(side)
+
+    def _unable_to_start(self) -> Ending | None:
+        for side, player in enumerate(self.players):
+            try:
+                player.start()
+                player.new_game(self.job.opening, self.stop)
+            except PlayerFault as fault:
+                self._blame(side, fault)
+                return Ending("*", fault.reason)
+        return None
+
+    def _play_moves(self) -> Ending:
+        from engine.play import Adjudicator
+
+        adjudicator = Adjudicator(self.job.adjudication)
+        ending = self.position.judge(self.job.rules)
+        while ending is None:
+            if len(self.line) >= self.longest:
+                return Ending("1/2-1/2", "maximum_length")  # more than a position can remember
+            ending = self._play_move(adjudicator)
+        return ending
+
+    def _play_move(self, adjudicator: Adjudicator) -> Ending | None:
+        side = self.position.side_to_move
+        try:
+            expected = self._ask(side)
+        except PlayerResigned:
+            return Ending(WINS[1 - side], "resignation")
+        except PlayerFault as fault:
+            self._blame(side, fault)
+            return Ending(WINS[1 - side], fault.reason)
+        ending = self.position.judge(self.job.rules)
+        if ending is None:
+            ending = adjudicator.after_move(side, self.moves[-1].score, len(self.moves))
+        if ending is None and expected is not None and self.players[side].spec.ponder:
+            self._begin_pondering(side, expected)
+        return ending
+
+    def _begin_pondering(self, side: int, expected: str) -> None:
+        """Let a player think about what follows the move it expects, if that is a legal one that ends nothing."""
+        from engine.games.contract import MoveError
+
+        position = self.position.copy()
+        try:
+            position.push(expected)
+        except MoveError:
+            return
+        if len(self.line) + 1 >= self.longest or position.judge(self.job.rules) is not None:
+            return
+        clock = self.clocks[side].before_move(self.clocks[1 - side])
+        self.ponderings[side].expected = expected
+        self.ponderings[side].tries += 1
+        self.players[side].ponder(position, [*self.line, expected], clock)
+
+    def _abandon_pondering(self, side: int) -> None:
+        if self.ponderings[side].expected is not None:
+            self.ponderings[side].expected = None
+            self.players[side].stop_pondering()
+
+    def _answer(self, side: int) -> Reply:
+        """What a player answers to the position, whether it has thought about it before or not."""
+        player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
+        told = clock.before_move(opponent)
+        expected = self.ponderings[side].expected
+        if expected is None:
+            return player.move(self.position, self.line, told, self.stop)
+        self.ponderings[side].expected = None
+        is_hit = self.line[-1] == expected
+        if is_hit:
+            self.ponderings[side].hits.append(len(self.moves))
+        pondered = Pondered(is_hit, opponent.elapsed_ns)
+        return player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
+
+    def _ask(self, side: int) -> str | None:
+        """One move, made on the board and charged; the reply the player expects to it.
+
+        Raises ``PlayerFault``, ``PlayerResigned`` or ``GameStopped``.
+        """
+        from engine.games.contract import MoveError
+
+        player = self.players[side]
+        reply = self._answer(side)
+        if self.stop.is_set():
+            raise GameStopped  # the move may be that of a search cut short
+        try:
+            self.position.push(reply.move)
+        except MoveError as error:
+            said = f"answered {reply.said}" if reply.said else f"played {reply.move!r}"
+            raise PlayerFault("illegal_move", f"{player.name}: {said}: {error}") from None
+        self.line.append(reply.move)
+        # A move that comes too late is kept: the record then shows how long it took.
+        self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, reply.elapsed_ns / 1e6))
+        self.clocks[side].after_move(reply.elapsed_ns)
+        return reply.expected
+
+    def _blame(self, side: int, fault: PlayerFault) -> None:
+        """Note the fault with the dialogue that led to it, and end the player's process: it starts afresh."""
+        player = self.players[side]
+        player.close()
+        self.fault = {
+            "fault": {
+                "player": player.name,
+                "side": side,
+                "reason": fault.reason,
+                "text": fault.text,
+                "moves": len(self.moves),
+            }
+        }
+        dialogue = player.dialogue()
+        if dialogue:
+            self.fault["dialogue"] = dialogue
+
+    def detail(self) -> dict[str, Any]:
+        """The record's ``detail``: the fault if there was one; by side, moves that needed the margin, and pondering."""
+        detail = dict(self.fault)
+        if any(clock.overruns for clock in self.clocks):
+            detail["overruns"] = [
+                {"moves": clock.overruns, "worst_ms": round(clock.worst_overrun_ns / 1e6, 3)} for clock in self.clocks
+            ]
+        if any(pondering.tries for pondering in self.ponderings):
+            detail["pondering"] = [{"tries": pondering.tries, "hits": pondering.hits} for pondering in self.ponderings]
+        return detail

@@ -1,0 +1,374 @@
+"""The append-only store of a run's games: one SQLite file in the run's folder, with one writer.
+
+Write-ahead log with full synchronisation: a game that ``add`` has accepted survives a kill, a power cut and a full
+disk. Games are keyed by what decides them (``GameJob.key``); their place in the schedule is kept beside, since it
+changes when a tournament is extended. Local disks only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from arena.play.migrations import MIGRATIONS, migrate
+from arena.records import GameRecord, MoveRecord, Opening, Outcome, Pairing, digest_of, points_of
+from engine.errors import UserError
+
+STORE_NAME = "games.sqlite"
+LOCK_NAME = "lock"
+APPLICATION_ID = 0x656C6F6C
+"""Marks our files in SQLite's header ("elol")."""
+
+COLUMNS = (
+    "key", "series", "number", "round", "pair", "first_index", "second_index", "opening_index", "first", "second",
+    "opening_position", "opening_moves", "opening_name", "result", "reason", "plies", "digest", "engine_identity",
+    "started_at", "duration_ms", "final_position", "detail", "moves", "instruments",
+)  # fmt: skip
+
+
+class StoreError(UserError):
+    """A store that cannot be used as asked; names the folder and the remedy."""
+
+
+class StoreFailure(StoreError):
+    """A store that cannot be written any more (a full disk, a fault of the device); what it holds is safe."""
+
+    exit_code = 1
+
+
+class Store:
+    """The games of one folder. Use ``open_store``, or this as a context manager."""
+
+    def __init__(self, directory: Path, *, read_only: bool = False) -> None:
+        """Open the folder's store; a writer makes folder and file if they are missing and locks out other writers.
+
+        Raises ``StoreError``.
+        """
+        self.directory = directory
+        self._lock: FolderLock | None = None
+        if read_only:
+            if not (directory / STORE_NAME).is_file():
+                raise StoreError(f"{directory}: no tournament in it (there is no {STORE_NAME})")
+        else:
+            self._lock = FolderLock(_made(directory) / LOCK_NAME)
+        try:
+            with self._failures():
+                self.connection = self._connected(read_only)
+        except BaseException:
+            if self._lock is not None:
+                self._lock.release()
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and give up the lock."""
+        try:
+            self.connection.close()
+        except sqlite3.Error:
+            pass  # a full disk may keep the log from being folded in; the next opening does that
+        if self._lock is not None:
+            self._lock.release()
+
+    # Facts: what the games belong to
+
+    def metadata(self, name: str) -> Any:
+        """Plain data recorded under a name, or ``None``."""
+        row = self.connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def record_metadata(self, facts: Mapping[str, Any], places: Iterable[tuple[str, Pairing]] = ()) -> None:
+        """Record plain data under names, replacing what was there, all or nothing.
+
+        With it, the places of games (by their keys) in the schedule, which change when a tournament is extended.
+        """
+        rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in facts.items()]
+        moved = [
+            (*pairing.place, pairing.round, pairing.pair, pairing.first, pairing.second, pairing.opening, key)
+            for key, pairing in places
+        ]
+        with self._failures(), self._transaction():
+            self.connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows)
+            self.connection.executemany(
+                "UPDATE games SET series = ?, number = ?, round = ?, pair = ?, first_index = ?, second_index = ?, "
+                "opening_index = ? WHERE key = ?",
+                moved,
+            )
+
+    # Games
+
+    def add(self, record: GameRecord, *, reproducible: bool = True) -> bool:
+        """Store a finished game; returns whether it is new.
+
+        A game stored before is ignored. If it is ``reproducible`` (same players, same limits in nodes or depth, same
+        engine) the two must be identical: otherwise ``StoreError`` names both digests. Raises ``StoreFailure`` if the
+        disk is full.
+        """
+        row = _row_of(record)
+        with self._failures(), self._transaction():
+            columns, marks = ", ".join(COLUMNS), ", ".join("?" * len(row))
+            cursor = self.connection.execute(f"INSERT OR IGNORE INTO games ({columns}) VALUES ({marks})", row)
+            if cursor.rowcount == 1:
+                return True
+            stored, identity = self.connection.execute(
+                "SELECT digest, engine_identity FROM games WHERE key = ?", (record.key,)
+            ).fetchone()
+        if reproducible and identity == record.engine_identity and stored != record.digest:
+            raise StoreError(
+                f"{self.directory}: game {record.key} ({record.first} against {record.second}) was played again by the "
+                f"same engine and came out different (digest {stored} before, {record.digest} now); this must not "
+                "happen: please report it"
+            )
+        return False
+
+    def keys(self) -> set[str]:
+        """The keys of all games."""
+        return {key for (key,) in self.connection.execute("SELECT key FROM games")}
+
+    def __len__(self) -> int:
+        return int(self.connection.execute("SELECT count(*) FROM games").fetchone()[0])
+
+    def records(self) -> list[GameRecord]:
+        """All games in schedule order."""
+        return list(self.iterate())
+
+    def iterate(self) -> Iterator[GameRecord]:
+        """The games in schedule order, one at a time."""
+        query = f"SELECT {', '.join(COLUMNS)} FROM games ORDER BY series, number, key"
+        return map(_record_of, self.connection.execute(query))
+
+    def find(self, game: str) -> list[GameRecord]:
+        """The games of which ``game`` is the number in the schedule, or the beginning of the key."""
+        query = f"SELECT {', '.join(COLUMNS)} FROM games WHERE "
+        if game.isascii() and game.isdigit():
+            rows = self.connection.execute(query + "number = ? ORDER BY series", (int(game) if len(game) < 16 else -1,)).fetchall()
+            if rows:
+                return [_record_of(row) for row in rows]
+        rows = self.connection.execute(query + "substr(key, 1, ?) = ? ORDER BY series, number", (len(game), game)).fetchall()
+        return [_record_of(row) for row in rows]
+
+    def outcomes(self) -> list[Outcome]:
+        """Pairing and score of every game, in schedule order."""
+        query = (
+            "SELECT key, result, number, pair, first_index, second_index, opening_index, round, series "
+            "FROM games ORDER BY series, number"
+        )
+        return [
+            Outcome(key, Pairing(*place), points_of(result)) for key, result, *place in self.connection.execute(query)
+        ]
+
+    def details(self, name: str) -> Iterator[tuple[Pairing, Any]]:
+        """Pairing and detail of that name of every game that has one, in schedule order."""
+        query = (
+            "SELECT number, pair, first_index, second_index, opening_index, round, series, detail FROM games "
+            "ORDER BY series, number"
+        )
+        for *place, text in self.connection.execute(query):
+            detail = json.loads(text).get(name)
+            if detail is not None:
+                yield Pairing(*place), detail
+
+    def digest(self, games: int | None = None) -> str:
+        """The same as ``arena.records.games_digest`` of all games, or of the first so many of the schedule."""
+        last = -1 if games is None else games
+        rows = self.connection.execute(
+            "SELECT key, digest FROM games WHERE ? < 0 OR number < ? ORDER BY series, number", (last, last)
+        )
+        return digest_of([list(row) for row in rows])
+
+    def engine_identities(self) -> set[str]:
+        """The engines that played the games."""
+        return {name for (name,) in self.connection.execute("SELECT DISTINCT engine_identity FROM games")}
+
+    def mean_duration_ms(self) -> float | None:
+        """Mean time a game took, in milliseconds; ``None`` without games."""
+        mean: float | None = self.connection.execute("SELECT avg(duration_ms) FROM games").fetchone()[0]
+        return mean
+
+    # Below: the file itself
+
+    def _connected(self, read_only: bool) -> sqlite3.Connection:
+        path = (self.directory / STORE_NAME).resolve()
+        if read_only:
+            # Without leave to write beside the file SQLite opens it only as one that does not change, and then leaves
+            # out what still is in its log: to be done only where there is none.
+            log = path.with_name(f"{path.name}-wal")
+            is_logged = log.is_file() and log.stat().st_size > 0
+            mode = "ro" if is_logged or os.access(self.directory, os.W_OK) else "ro&immutable=1"
+            connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, isolation_level=None)
+        else:
+            connection = sqlite3.connect(path, isolation_level=None)
+        try:
+            version = self._checked_version(connection)
+            if not read_only:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                migrate(connection, APPLICATION_ID)
+            elif version < len(MIGRATIONS):
+                # Of an older elolab: a copy in memory is brought up to date, the file stays as it is.
+                with closing(connection):
+                    copy = sqlite3.connect(":memory:", isolation_level=None)
+                    connection.backup(copy)
+                migrate(copy, APPLICATION_ID)
+                return copy
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _checked_version(self, connection: sqlite3.Connection) -> int:
+        """The file's schema; raises ``StoreError`` if it is not one of ours."""
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        mark = connection.execute("PRAGMA application_id").fetchone()[0]
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if mark != APPLICATION_ID and (mark or version or tables):
+            raise StoreError(f"{self.directory / STORE_NAME}: not a file of elolab's; give another folder with --out")
+        if version > len(MIGRATIONS):
+            raise StoreError(
+                f"{self.directory / STORE_NAME}: written by a newer elolab (schema {version}, this one knows "
+                f"{len(MIGRATIONS)}); use that one, or another folder"
+            )
+        return version
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._explained(error) from None
+
+    def _explained(self, error: sqlite3.Error) -> StoreError:
+        path = self.directory / STORE_NAME
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            reason = "the disk is full" if code == sqlite3.SQLITE_FULL else "the disk or the allowed file size is full"
+            return StoreFailure(
+                f"{path}: {reason} ({error}); every game stored before is safe: make room and "
+                "give the same command again"
+            )
+        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            return StoreError(f"{path}: damaged, or not a file of elolab's ({error}); give another folder with --out")
+        return StoreFailure(f"{path}: cannot be used: {error}; every game stored before is safe")
+
+
+def _row_of(record: GameRecord) -> tuple[Any, ...]:
+    place = record.pairing
+    moves = [(*entry[:4], round(entry.time_ms, 3)) for entry in record.moves]
+    return (
+        record.key, place.series, place.number, place.round, place.pair, place.first, place.second, place.opening,
+        record.first, record.second,
+        record.opening.position, " ".join(record.opening.moves), record.opening.name,
+        record.result, record.reason, len(record.moves), record.digest, record.engine_identity,
+        record.started_at, record.duration_ms, record.final_position,
+        json.dumps(record.detail, ensure_ascii=False, sort_keys=True),
+        json.dumps(moves, separators=(",", ":")),
+        None if record.search_statistics is None else json.dumps(record.search_statistics, separators=(",", ":")),
+    )  # fmt: skip
+
+
+def _record_of(row: tuple[Any, ...]) -> GameRecord:
+    (
+        key, series, number, round_, pair, first_index, second_index, opening_index, first, second, position, opening_moves,
+        opening_name, result, reason, _, _, identity, started_at, duration_ms, final_position, detail, moves, counted,
+    ) = row  # fmt: skip
+    return GameRecord(
+        key=key,
+        pairing=Pairing(number, pair, first_index, second_index, opening_index, round_, series),
+        first=first,
+        second=second,
+        opening=Opening(position, tuple(opening_moves.split()), opening_name),
+        moves=tuple(map(MoveRecord._make, json.loads(moves))),
+        result=result,
+        reason=reason,
+        engine_identity=identity,
+        started_at=started_at,
+        duration_ms=duration_ms,
+        final_position=final_position,
+        detail=json.loads(detail),
+        search_statistics=None if counted is None else tuple(json.loads(counted)),
+    )
+
+
+def _made(directory: Path) -> Path:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "a file of that name is in the way" if isinstance(error, FileExistsError) else error.strerror
+        raise StoreError(f"{directory}: cannot make the folder: {reason}; give another one with --out") from None
+    return directory
+
+
+class FolderLock:
+    """Keeps a second writer out of a folder; released when the process ends, however it ends."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock. Raises ``StoreError`` naming the process that has it."""
+        self._path = path
+        try:
+            self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StoreError(f"{path.parent}: cannot write there: {error.strerror}; give another folder") from None
+        if not _locked(self._handle):
+            holder = _content(self._handle)
+            os.close(self._handle)
+            raise StoreError(
+                f"{path.parent}: in use by another elolab (process {holder or 'unknown'}); wait for it to end, stop "
+                "it, or give another folder with --out"
+            )
+        try:
+            os.ftruncate(self._handle, 0)
+            os.write(self._handle, f"{os.getpid()}\n".encode())
+        except OSError:
+            pass  # on a full disk the lock holds all the same; only its holder's name is missing
+
+    def release(self) -> None:
+        """Give up the lock; safe to call twice."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+
+def _content(handle: int) -> str:
+    try:
+        return os.read(handle, 20).decode("ascii", "replace").strip()
+    except OSError:  # Windows also keeps readers out
+        return ""
+
+
+def _locked(handle: int) -> bool:
+    """Lock an open file without waiting; the system gives the lock back when the process ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,335 @@
+"""Playing a whole tournament: batch after batch of its schedule goes to the run, which plays what is missing."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from arena.notation.openings import Suite, load_suite
+from arena.play.estimates import estimated_game_seconds
+from arena.play.live import Scoreboard, duration_text
+from arena.play.store import STORE_NAME, Store, StoreError
+from arena.records import Outcome, Pairing, PlayerSpec
+from arena.run import REMEDY, Purpose, Run, RunError, RunOptions
+from arena.schedule import format_of, games_that_count, job_of, opening_order, planned_games, sequential_run
+from arena.sequential import SequentialRun
+from arena.tournament_spec import TournamentSpec
+
+EXIT_NOT_CONFIRMED = 3
+"""A sequential test ended without accepting H1."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A tournament ready to be played."""
+
+    spec: TournamentSpec
+    suite: Suite
+    order: tuple[int, ...]
+    """The opening of each pair."""
+    available_openings: int
+
+    @property
+    def games(self) -> int:
+        """Games of the whole tournament, at most."""
+        return planned_games(self.spec)
+
+
+@dataclass(frozen=True)
+class TournamentResult:
+    """How far a tournament has come."""
+
+    planned: int
+    """Games that the tournament consists of; those up to its end, if a sequential test has ended it."""
+    stored: int
+    """How many of them are stored."""
+    interrupted: bool = False
+    unavailable: dict[str, str] = field(default_factory=dict)
+    """Players that could not be started, and why."""
+    sequential: SequentialRun | None = None
+    """The sequential test, if the tournament is one."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every game was played, 1 if some were not, 130 after an interruption.
+
+        After a sequential test 3 unless H1 was accepted.
+        """
+        if self.interrupted:
+            return 130
+        if self.stored < self.planned:
+            return 1
+        test = self.sequential
+        return 0 if test is None or test.verdict == "H1 accepted" else EXIT_NOT_CONFIRMED
+
+
+def prepare(spec: TournamentSpec) -> Plan:
+    """Read the openings. Raises ``UserError`` if the suite is at fault, too small, or not for all players."""
+    suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
+    part = suite.part(spec.opening_part)
+    if not spec.pairs:
+        spec = replace(spec, pairs=len(part))
+    if not spec.pairs:
+        raise RunError(
+            f"{spec.source}: the {spec.opening_part} half of the suite {spec.openings!r} has no openings; give another "
+            'suite, or opening_part = "all"'
+        )
+    plan = Plan(spec, suite, opening_order(spec, part), len(part))
+    _check_reachable(plan)
+    return plan
+
+
+def _check_reachable(plan: Plan) -> None:
+    """Raise ``RunError`` if players have to be told openings by moves, and there are no moves to one of them."""
+    from arena.players.gtp import unreachable
+    from engine.games import game_named
+
+    over_gtp = [player.name for player in plan.spec.players if player.protocol == "gtp"]
+    if not over_gtp:
+        return
+    for index in plan.order:
+        position = plan.suite.openings[index].position
+        if game_named(plan.spec.game).moves_to(position) is None:
+            raise RunError(f"{plan.spec.source}: player {over_gtp[0]!r}: {unreachable(position)}")
+
+
+def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) -> TournamentResult:
+    """Play the games that ``directory`` lacks.
+
+    Raises ``UserError`` if the folder belongs to another tournament or engine, or the disk is full; what was stored
+    before stays.
+    """
+    plan = prepare(spec)
+    with Run(directory, _purpose(plan), **options) as run:
+        _play(plan, run)
+        result = replace(result_of(plan.spec, run.store), unavailable=run.unavailable)
+        return replace(result, interrupted=run.stop.is_set() and result.stored < result.planned)
+
+
+def result_of(spec: TournamentSpec, store: Store) -> TournamentResult:
+    """How far a tournament is, going by its store."""
+    outcomes = store.outcomes()
+    planned = games_that_count(spec, outcomes)
+    stored = sum(outcome.pairing.number < planned for outcome in outcomes)
+    return TournamentResult(planned, stored, sequential=sequential_run(spec, outcomes))
+
+
+def _play(plan: Plan, run: Run) -> None:
+    """Play batch after batch of the schedule."""
+    spec = plan.spec
+    outcomes = run.store.outcomes()
+    sequential = sequential_run(spec, outcomes)
+    scoreboard = _shown(plan, run, sequential, outcomes)
+
+    def finished(outcome: Outcome) -> None:
+        scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
+        if sequential is not None:
+            sequential.add(outcome)
+
+    def enough() -> bool:
+        return sequential is not None and sequential.is_decided
+
+    results: list[Outcome] = []
+    while batch := list(format_of(spec).pairings(spec, plan.order, results)):
+        jobs = [job_of(spec, plan.suite, pairing) for pairing in batch]
+        if not run.play(jobs, finished, enough):
+            return
+        results += [Outcome(job.key, job.pairing, run.scores[job.key]) for job in jobs]
+
+
+def _shown(plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome]) -> Scoreboard:
+    """Let the run's progress show the tournament's standings, or the state of its test."""
+    scoreboard = Scoreboard([player.name for player in plan.spec.players])
+    for past in outcomes:
+        scoreboard.add(past.pairing.first, past.pairing.second, past.score)
+    words = scoreboard.leaders if sequential is None else sequential.words
+    run.progress.begin(plan.games, words, done=len(outcomes), is_bound=sequential is not None)
+    run.progress.table = scoreboard.lines
+    run.progress.data = lambda: {
+        "standings": scoreboard.data(),
+        "sequential_test": None if sequential is None else sequential.described(),
+    }
+    return scoreboard
+
+
+# What a folder may hold
+
+
+def _purpose(plan: Plan) -> Purpose:
+    """The folder is for the same tournament, or less of it."""
+
+    def check(store: Store, recorded: Any) -> None:
+        before = TournamentSpec.from_content(recorded)
+        _check_extension(store.directory, before, store.metadata("openings_digest"), plan)
+        _check_undecided(store, before, plan.spec)
+
+    return Purpose(
+        "specification", plan.spec.content(), plan.spec.source, check=check,
+        places=lambda store: _places(plan, store), more={"openings_digest": plan.suite.digest},
+    )  # fmt: skip
+
+
+def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
+    """The stored games' places in the schedule of the tournament as it is now, batch after batch."""
+    by_key = {outcome.key: outcome for outcome in store.outcomes()}
+    results: list[Outcome] = []
+    while batch := list(format_of(plan.spec).pairings(plan.spec, plan.order, results)):
+        for pairing in batch:
+            key = job_of(plan.spec, plan.suite, pairing).key
+            if key in by_key:
+                yield key, pairing
+                results.append(Outcome(key, pairing, by_key[key].score))
+        if len(results) < batch[-1].number + 1:  # what comes next is not known yet
+            return
+
+
+def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
+    new = plan.spec
+    before, now = _common_content(old), _common_content(new)
+    for key in before:
+        if before[key] != now[key]:
+            raise RunError(
+                f"{directory}: holds another tournament: {key} = {before[key]!r} there, {now[key]!r} in {new.source}; "
+                f"{REMEDY}"
+            )
+    if old_openings != plan.suite.digest:
+        raise RunError(
+            f"{directory}: holds another tournament: the openings {new.openings!r} have changed; {REMEDY}"
+        )
+    for player in old.players:
+        if all(player.name != other.name for other in new.players):
+            raise RunError(
+                f"{directory}: holds a tournament with the player {player.name!r}, which {new.source} lacks; {REMEDY}"
+            )
+        if player.content() != new.player(player.name).content():
+            raise RunError(
+                f"{directory}: holds another tournament: the player {player.name!r} was "
+                f"{_difference_text(player, new.player(player.name))}; rename the player or {REMEDY}"
+            )
+    if new.pairs < old.pairs:
+        raise RunError(
+            f"{directory}: holds a longer tournament: {old.pairs} pairs there, {new.pairs} in {new.source}; {REMEDY}"
+        )
+
+
+def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
+    """Raise ``RunError`` if more pairs would take back a verdict: what was the last look is none any more."""
+    outcomes = store.outcomes()
+    before, now = sequential_run(old, outcomes), sequential_run(new, outcomes)
+    if before is not None and now is not None and before.is_decided and not now.is_decided:
+        raise RunError(
+            f"{store.directory}: its test ended with {before.verdict} after {before.counts.pairs} pairs and cannot be "
+            f"extended to {new.pairs}; leave pairs at {old.pairs}, or give another folder with --out"
+        )
+
+
+def _common_content(spec: TournamentSpec) -> dict[str, Any]:
+    """What must not change when a tournament is extended, by its keys in the file."""
+    content = {
+        name: getattr(spec, name)
+        for name in ("game", "format", "seed", "opening_start", "opening_part", "opening_order")
+    }
+    test = asdict(spec.sprt) if spec.sprt is not None else {}
+    return content | asdict(spec.rules) | asdict(spec.adjudication) | test
+
+
+def _difference_text(old: PlayerSpec, new: PlayerSpec) -> str:
+    name, before, now = first_difference(old, new)
+    return f"played with {name} = {before!r}, now {now!r}"
+
+
+def first_difference(old: PlayerSpec, new: PlayerSpec) -> tuple[str, Any, Any]:
+    """The first thing in which two different configurations of a player differ: its name and both values."""
+    before, now = _flat_content(old), _flat_content(new)
+    names = [name for name in [*before, *now] if before.get(name) != now.get(name)]
+    return names[0], before.get(names[0]), now.get(names[0])
+
+
+def _flat_content(player: PlayerSpec) -> dict[str, Any]:
+    content = player.content()
+    return {**content, **content.pop("parameters", {}), **content.pop("options", {})}
+
+
+def stored_tournament(store: Store) -> TournamentSpec:
+    """The specification that a folder's games were played to. Raises ``StoreError``."""
+    content = store.metadata("specification")
+    if content is None:
+        raise StoreError(f"{store.directory}: no tournament in it")
+    return TournamentSpec.from_content(content)
+
+
+def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
+    """A stored player under today's table of parameters: a row the game did not know yet has its default."""
+    from engine.settings.parameters import resolve
+
+    if player.protocol != "builtin":
+        return player
+    values = resolve(dict(player.parameters), f"{directory}: player {player.name}", game)
+    return replace(player, parameters=tuple(values.items()))
+
+
+# Words for people
+
+
+def resume_command(spec: TournamentSpec, directory: Path) -> str:
+    """The command that goes on with a tournament."""
+    return shlex.join(["elolab", *spec.words, "--out", str(directory)])
+
+
+def estimated_seconds(plan: Plan, concurrency: int, mean_game_ms: float | None, missing: int) -> float:
+    """Time for ``missing`` games: by the mean of those stored, otherwise by rough figures for moves and speed."""
+    if mean_game_ms is not None:
+        return missing * mean_game_ms / 1000 / concurrency
+    return missing * estimated_game_seconds([player.limits for player in plan.spec.players]) / concurrency
+
+
+def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
+    """What a run would do: games, openings, time; figures as plain data."""
+    result, mean_game_ms = TournamentResult(plan.games, 0), None
+    if (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as store:
+            result, mean_game_ms = result_of(plan.spec, store), store.mean_duration_ms()
+    missing = max(0, result.planned - result.stored)
+    return {
+        "name": plan.spec.name,
+        "folder": str(directory),
+        "at_most": plan.spec.sprt is not None and missing > 0,
+        "games": result.planned,
+        "stored": result.stored,
+        "openings_needed": format_of(plan.spec).openings_needed(plan.spec),
+        "openings_available": plan.available_openings,
+        "seconds": estimated_seconds(plan, concurrency, mean_game_ms, missing),
+        "cannot_start": _programs_missing(plan.spec.players),
+    }
+
+
+def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
+    """External players whose program is not there, and why it cannot be started."""
+    from arena.players.contract import PlayerFault
+    from arena.players.process import find_program
+
+    missing = {}
+    for player in players:
+        if player.protocol != "builtin":
+            try:
+                find_program(player.command, player.directory)
+            except PlayerFault as fault:
+                missing[player.name] = fault.text
+    return missing
+
+
+def description_text(description: dict[str, Any]) -> str:
+    """``describe``'s figures in words."""
+    most = "at most " if description["at_most"] else ""
+    lines = [
+        f"{description['name']}: {most}{description['games']} games, {description['stored']} of them in "
+        f"{description['folder']}",
+        f"openings: {most}{description['openings_needed']} needed, {description['openings_available']} available",
+        f"time: {most or 'about '}{duration_text(description['seconds'])} (hours:minutes:seconds)",
+    ]
+    for name, reason in description["cannot_start"].items():
+        lines.append(f"warning: player {name!r}: {reason}")
+    return "\n".join(lines)

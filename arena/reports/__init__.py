@@ -1,0 +1,1 @@
+"""What is written about games: pages, tables, plots."""

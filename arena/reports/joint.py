@@ -1,0 +1,188 @@
+"""Ratings over several runs: the games of all of them, fitted at once.
+
+A player is the same in two runs if name and configuration are; a name that stands for different configurations becomes
+several players, told apart by the run. The same game found in two runs counts once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from arena.figures.standings import Tables, tables_of
+from arena.play.store import STORE_NAME, Store
+from arena.play.tournament import Exports, first_difference, stored_player, stored_tournament, write_exports
+from arena.records import GameRecord, PlayerSpec, games_digest
+from arena.schedule import games_that_count
+from arena.spec import MAX_NAME_LENGTH, TournamentSpec, with_anchors
+from engine.errors import UserError
+
+FORMAT = "joint"
+"""What stands for the format of a report over several runs."""
+
+
+class JointError(UserError):
+    """Runs that cannot be rated together; names the folders and the remedy."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One folder."""
+
+    folder: str
+    """As it was given."""
+    spec: TournamentSpec
+    records: tuple[GameRecord, ...]
+    """The games that count, in schedule order."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Several runs as one list of games."""
+
+    spec: TournamentSpec
+    """Name, game, players and anchors; rules and openings are those of the runs."""
+    records: tuple[GameRecord, ...]
+    runs: tuple[Run, ...]
+    notes: tuple[str, ...]
+    """What a reader must know of how they were joined."""
+
+
+def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> Joint:
+    """Read the runs and put their games together. Raises ``UserError`` if they are of different games."""
+    runs = tuple(_read(folder) for folder in _distinct(folders))
+    first = runs[0]
+    for run in runs[1:]:
+        if run.spec.game != first.spec.game:
+            raise JointError(
+                f"{run.folder}: game = {run.spec.game!r}, but {first.folder} has {first.spec.game!r}; ratings compare "
+                "only within a game: give the folders of one"
+            )
+    names, players, notes = _told_apart(runs)
+    records, repeated = _put_together(runs, names, [player.name for player in players])
+    if repeated:
+        notes.append(f"{repeated} games are in more than one of the folders; each counts once.")
+    spec = replace(
+        first.spec,
+        name=" + ".join(run.spec.name for run in runs)[:MAX_NAME_LENGTH],
+        format=FORMAT,
+        players=tuple(players),
+        search_statistics=None,
+        sprt=None,
+        anchors=_common_anchors(runs, names),
+        command=("report", *folders, *(word for name, elo in anchors for word in ("--anchor", f"{name}={elo:g}"))),
+    )
+    return Joint(with_anchors(spec, anchors), tuple(records), runs, tuple(notes))
+
+
+def _distinct(folders: Sequence[str]) -> Sequence[str]:
+    seen: dict[Path, str] = {}
+    for folder in folders:
+        place = Path(folder).resolve()
+        if place in seen:
+            raise JointError(f"{folder}: the same folder as {seen[place]}; give each once")
+        seen[place] = folder
+    return folders
+
+
+def _read(folder: str) -> Run:
+    with Store(Path(folder), read_only=True) as store:
+        spec = stored_tournament(store)
+        count = games_that_count(spec, store.outcomes())
+        records = tuple(record for record in store.iterate() if record.pairing.number < count)
+    players = tuple(stored_player(player, spec.game, Path(folder)) for player in spec.players)
+    return Run(folder, replace(spec, players=players), records)
+
+
+def _told_apart(runs: Sequence[Run]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[str]]:
+    """For each run the joint name of each of its players; the joint players; what to say of names that were split."""
+    seen: dict[str, dict[str, tuple[Run, PlayerSpec]]] = {}
+    for run in runs:
+        for player in run.spec.players:
+            seen.setdefault(player.name, {}).setdefault(_identity(player), (run, player))
+    labels: dict[tuple[str, str], str] = {}
+    players: list[PlayerSpec] = []
+    notes: list[str] = []
+    for name, versions in seen.items():
+        for identity, (run, player) in versions.items():
+            label = name if len(versions) == 1 else f"{name} ({run.folder})"
+            labels[name, identity] = label
+            players.append(replace(player, name=label))
+        if len(versions) > 1:
+            (run, player), (other_run, other), *_ = versions.values()
+            key, before, now = first_difference(player, other)
+            notes.append(
+                f"{name} is {len(versions)} players here, because its configuration differs: {key} = {before!r} in "
+                f"{run.folder}, {now!r} in {other_run.folder}."
+            )
+    names = [
+        {player.name: labels[player.name, _identity(player)] for player in run.spec.players} for run in runs
+    ]
+    return names, players, notes
+
+
+def _identity(player: PlayerSpec) -> str:
+    return json.dumps(player.content(), sort_keys=True)
+
+
+def _put_together(
+    runs: Sequence[Run], names: Sequence[Mapping[str, str]], players: Sequence[str]
+) -> tuple[list[GameRecord], int]:
+    """All games, renumbered, under the joint names; and how many were left out as copies of another run's."""
+    place = {name: index for index, name in enumerate(players)}
+    records: list[GameRecord] = []
+    seen: set[tuple[Any, ...]] = set()
+    repeated = first_pair = 0
+    for number, (run, own) in enumerate(zip(runs, names, strict=True)):
+        new: set[tuple[Any, ...]] = set()
+        for record in run.records:
+            first, second = own[record.first], own[record.second]
+            same = (first, second, record.opening.position, record.opening.moves, record.digest)
+            if same in seen:
+                repeated += 1
+                continue
+            new.add(same)
+            pairing = replace(
+                record.pairing, number=len(records), pair=first_pair + record.pairing.pair, first=place[first],
+                second=place[second], round=number,
+            )  # fmt: skip
+            records.append(replace(record, pairing=pairing, first=first, second=second))
+        seen |= new
+        first_pair += 1 + max((record.pairing.pair for record in run.records), default=-1)
+    return records, repeated
+
+
+def _common_anchors(runs: Sequence[Run], names: Sequence[Mapping[str, str]]) -> tuple[tuple[str, float], ...]:
+    """The anchors of all runs; raises ``JointError`` if two give a player different ratings."""
+    found: dict[str, tuple[float, str]] = {}
+    for run, own in zip(runs, names, strict=True):
+        for name, elo in run.spec.anchors:
+            before, folder = found.setdefault(own[name], (elo, run.folder))
+            if before != elo:
+                raise JointError(
+                    f"{run.folder}: anchor {name} = {elo:g}, but {folder} has {before:g}; change one of them with "
+                    "elolab report DIR --anchor"
+                )
+    return tuple((name, elo) for name, (elo, _) in found.items())
+
+
+def export(joint: Joint, directory: Path) -> Exports:
+    """Write games.pgn, games.csv, the tables and the report of several runs into a folder of their own."""
+    from arena.reports.write import write_report
+
+    if (directory / STORE_NAME).exists():
+        raise JointError(f"{directory}: holds a run of its own; give another folder with --out")
+    directory.mkdir(parents=True, exist_ok=True)
+    count = len(joint.records)
+    write_exports(directory, joint.spec, joint.records, count)
+    runs = [(run.folder, run.spec) for run in joint.runs]
+    report = write_report(directory, joint.spec, joint.records, planned_games=count, runs=runs, notes=joint.notes)
+    return Exports(games_digest(joint.records), report, tables(joint), None)
+
+
+def tables(joint: Joint) -> Tables:
+    """The tables over all games."""
+    return tables_of([player.name for player in joint.spec.players], joint.records, dict(joint.spec.anchors))

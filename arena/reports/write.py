@@ -1,0 +1,165 @@
+"""The report of a tournament: one self-contained HTML page, a Markdown summary, tables as CSV and plots as PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from arena.figures.search_statistics import SearchStatistics, search_statistics_of
+from arena.figures.standings import Tables, tables_of
+from arena.files import FileError, replace_file
+from arena.records import GameRecord
+from arena.reports.contents import Contents, Plot, repeat_command
+from arena.reports.markdown import markdown
+from arena.reports.page import html_page
+from arena.schedule import Outcome, sequential_run
+from arena.sequential import SequentialRun
+from arena.spec import TournamentSpec
+
+__all__ = ["repeat_command", "write_report"]
+
+
+def write_report(
+    directory: Path,
+    spec: TournamentSpec,
+    records: Sequence[GameRecord],
+    *,
+    planned_games: int,
+    runs: Sequence[tuple[str, TournamentSpec]] = (),
+    notes: Sequence[str] = (),
+) -> Path:
+    """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and plots/*.png into ``directory``.
+
+    Where players' searches were counted also instruments.csv and its companions. Records whose number is
+    ``planned_games`` or more lie beyond the end of a sequential test: the page shows them, marked, and nothing counts
+    them. ``runs`` are the folders and tournaments that a joint report is about, ``notes`` what to say of it first.
+
+    Returns the path of report.html. The files depend on nothing but the arguments. Raises ``FileError`` if one of them
+    cannot be written.
+    """
+    from engine.games import game_named
+
+    game = game_named(spec.game)
+    names = [player.name for player in spec.players]
+    ordered = sorted(records, key=lambda record: record.pairing.number)
+    counted = [record for record in ordered if record.pairing.number < planned_games]
+    tables = tables_of(names, counted, dict(spec.anchors))
+    sequential = sequential_run(spec, [Outcome(record.key, record.pairing, record.score) for record in ordered])
+    plots = (*_plots(tables, counted, game.side_names), *_sequential_plots(sequential))
+    search_statistics = search_statistics_of(names, counted)
+    instrument_plots = _instrument_plots(search_statistics) if search_statistics else ()
+    contents = Contents(
+        spec, ordered, planned_games, game.title, game.side_names, game.score_name, tables, plots,
+        search_statistics, instrument_plots, sequential, tuple(runs), tuple(notes)
+    )
+    folder = directory / "plots"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
+    _write_plots(folder, (*plots, *instrument_plots))
+    if search_statistics:
+        for name, frame in search_statistics.frames().items():
+            replace_file(directory / f"{name}.csv", frame.to_csv(index=False))
+    replace_file(directory / "standings.csv", lambda stream: tables.standings_frame().to_csv(stream, index=False))
+    replace_file(directory / "crosstable.csv", lambda stream: tables.crosstable_frame().to_csv(stream, index=False))
+    replace_file(directory / "superiority.csv", lambda stream: tables.superiority_frame().to_csv(stream))
+    replace_file(directory / "report.md", markdown(contents))
+    page = directory / "report.html"
+    replace_file(page, html_page(contents))
+    return page
+
+
+def _plots(tables: Tables, records: Sequence[GameRecord], side_names: tuple[str, str]) -> tuple[Plot, ...]:
+    from arena.reports import charts
+
+    first = side_names[0]
+    origin = "the players whose ratings are given" if tables.anchors else "the mean of the field"
+    return (
+        Plot(
+            "ratings",
+            "Ratings",
+            f"Points are ratings, lines their 95 % intervals relative to {origin}. Where two lines do not "
+            "overlap, the order is settled; where they do, the pairs between the two, in the crosstable, say more.",
+            charts.ratings_chart(tables),
+        ),
+        Plot(
+            "convergence",
+            "Ratings as games came in",
+            "Joint ratings at forty moments of the tournament, games in schedule order. Lines that have run flat have "
+            "settled; lines that still cross have not.",
+            charts.convergence_chart(tables, records),
+        ),
+        Plot(
+            "pairs",
+            "Outcomes of pairs",
+            "Shares of each player's complete pairs, from that player's view. The more grey, the more the openings or "
+            "draws decided; the balance of blue over orange is the player's strength.",
+            charts.pairs_chart(tables),
+        ),
+        Plot(
+            "endings",
+            "How games ended",
+            f"Games by reason, split by who won ({first} moves first). Time forfeits, illegal moves or crashes here "
+            "mean that a player was at fault, not outplayed; many games at the maximum length mean that the limit "
+            "decides.",
+            charts.endings_chart(tables, side_names),
+        ),
+        Plot(
+            "lengths",
+            "Lengths of games",
+            "Plies played after the opening. A spike at the right end comes from the maximum length or the move limit.",
+            charts.lengths_chart(records),
+        ),
+        Plot(
+            "crosstable",
+            "Scores",
+            "Score in % of the player on the left against the one below; blue is above one half, orange below.",
+            charts.crosstable_chart(tables),
+        ),
+    )
+
+
+def _sequential_plots(run: SequentialRun | None) -> tuple[Plot, ...]:
+    from arena.reports import charts
+
+    if run is None:
+        return ()
+    return (
+        Plot(
+            "sequential",
+            "The test as games came in",
+            "Log-likelihood ratio after each pair, in schedule order; the test ends at the first look at which it is "
+            "beyond one of the dashed bounds.",
+            charts.sequential_chart(run),
+        ),
+    )
+
+
+def _instrument_plots(search_statistics: SearchStatistics) -> tuple[Plot, ...]:
+    from arena.reports import charts
+
+    return (
+        Plot(
+            "nodes_to_depth",
+            "Nodes to depth",
+            "Mean nodes from the start of a search to the end of each iteration, over the searches that completed it. "
+            "Equal slopes are equal branching factors; the deepest points come from the few searches that got there.",
+            charts.iterations_chart(search_statistics),
+        ),
+        Plot(
+            "null_failures",
+            "Null moves that failed",
+            "Share of the verified null cutoffs that the verification refuted, and of the sampled ones that a search "
+            "without null moves refuted, by the material of the side that skipped its turn (generals not counted), all "
+            "players together.",
+            charts.null_failures_chart(search_statistics),
+        ),
+    )
+
+
+def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
+    from arena.reports.charts import png_bytes
+
+    for plot in plots:
+        replace_file(folder / f"{plot.name}.png", png_bytes(plot.figure))

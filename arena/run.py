@@ -1,0 +1,233 @@
+"""A run: a folder bound to what it is for, and the one way to play the games that it lacks.
+
+Tournaments, matches, studies, validations, ablations, claims and fits of evaluations are runs. Each decides which games
+it wants, by a pure function of its specification and of the results so far, and hands them to ``Run.play``; whatever
+it says afterwards is read from the store.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypedDict
+
+from arena.play.executor import GameRunner, stopping_on_signals
+from arena.play.live import LIVE_NAME, Progress
+from arena.play.store import Store
+from arena.records import GameJob, Outcome, Pairing
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from engine.engine import StopFlag
+
+REMEDY = "give another folder with --out, or remove that one"
+ENGINE_IDENTITY = "engine_identity"
+
+
+class RunError(UserError):
+    """A run that cannot be made as asked; names the folder or file and the remedy."""
+
+
+class RunOptions(TypedDict, total=False):
+    """How a run is played; nothing but times depends on it."""
+
+    concurrency: int
+    """Games at a time; 1 unless given."""
+    accept_engine_change: bool
+    """Whether to go on with games of another engine's in the folder."""
+    stream: TextIO | None
+    """Where progress is shown; standard error unless given."""
+    stop: StopFlag | None
+    """What stops the run, beside signals."""
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What a folder is for."""
+
+    kind: str
+    """The name under which the store keeps ``content``."""
+    content: Mapping[str, Any]
+    """The specification as plain data."""
+    source: str
+    """The file it was read from, for messages."""
+    growing: tuple[str, ...] = ()
+    """Numbers that may be larger when a run is resumed, and tables that may have new entries then."""
+    check: Callable[[Store, Any], None] | None = None
+    """Instead of ``growing``: raises ``RunError`` if the recorded content is not of this run, or of less of it."""
+    places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
+    """The stored games' places in the schedule, after ``content`` has changed."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What else is recorded."""
+
+
+class Run:
+    """A folder of games that is being added to. Use it as a context manager.
+
+    Entering it takes the folder: it raises ``UserError`` if that belongs to another run or engine, or is in use.
+    Leaving it ends the players' processes and publishes how the run ended.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        purpose: Purpose,
+        *,
+        concurrency: int = 1,
+        accept_engine_change: bool = False,
+        stream: TextIO | None = None,
+        stop: StopFlag | None = None,
+    ) -> None:
+        from engine.engine import StopFlag
+
+        self.directory, self.purpose = directory, purpose
+        self.concurrency = concurrency
+        self.stop = stop or StopFlag()
+        self.progress = Progress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
+        self._accept_engine_change = accept_engine_change
+        self._resources = ExitStack()
+
+    def __enter__(self) -> Run:
+        with ExitStack() as resources:
+            self.store = resources.enter_context(Store(self.directory))
+            self._claim()
+            for unfinished in self.directory.glob(f".{LIVE_NAME}.*"):  # left by a run that was killed
+                unfinished.unlink(missing_ok=True)
+            self.scores = {outcome.key: outcome.score for outcome in self.store.outcomes()}
+            """Points of the first player of every stored game, by the game's key."""
+            resources.enter_context(stopping_on_signals(self.stop))
+            runner = GameRunner(self.concurrency, self.stop, tick=self.tick)
+            self._runner = resources.enter_context(runner)
+            self._resources = resources.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
+        state = "failed" if kind is not None else "interrupted" if self.stop.is_set() else "finished"
+        try:
+            self._resources.__exit__(kind, *exception)
+        finally:
+            self.progress.close(state)
+
+    @property
+    def unavailable(self) -> dict[str, str]:
+        """Players that could not be started, and why."""
+        return self._runner.unavailable
+
+    def tick(self) -> None:
+        """Renew what is shown, if it is time."""
+        self.progress.tick(self._runner.running())
+
+    def play(
+        self,
+        jobs: Iterable[GameJob],
+        finished: Callable[[Outcome], None] = lambda outcome: None,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> bool:
+        """Play those of the games that the store lacks, and store each; False if some are left unplayed.
+
+        ``jobs`` is read just ahead of need. ``finished`` is told of each game that ends; once there is ``enough``, no
+        further game begins.
+        """
+        missing: dict[str, GameJob] = {}
+
+        def wanted() -> Iterator[GameJob]:
+            for job in jobs:
+                if job.key not in self.scores and job.key not in missing:
+                    missing[job.key] = job
+                    yield job
+
+        asked = wanted()
+        for record in self._runner.run(asked, enough):
+            job = missing.pop(record.key)
+            if job.detail:
+                record = replace(record, detail={**record.detail, **job.detail})
+            self.store.add(record, reproducible=job.is_reproducible)
+            self.scores[record.key] = record.score
+            self.progress.finished()
+            finished(Outcome(record.key, record.pairing, record.score))
+        return not missing and next(asked, None) is None
+
+    def missing_games(self, jobs: Iterable[GameJob]) -> int:
+        """How many different games of these are not stored."""
+        return len({job.key for job in jobs} - self.scores.keys())
+
+    def refuse_unavailable(self) -> None:
+        """Raise ``RunError`` if a player could not be started."""
+        for name, reason in self.unavailable.items():
+            raise RunError(f"{self.purpose.source}: player {name!r} cannot be started: {reason}")
+
+    # What the folder may hold
+
+    def _claim(self) -> None:
+        """Record what the folder is for, or check that it is for this."""
+        from engine.compiled.identity import engine_identity
+
+        store, purpose = self.store, self.purpose
+        recorded = store.metadata(purpose.kind)
+        if recorded is not None:
+            if purpose.check is not None:
+                purpose.check(store, recorded)
+            else:
+                self._check_same(recorded)
+            self._check_engine()
+        elif len(store) or store.metadata(ENGINE_IDENTITY) is not None:
+            raise RunError(
+                f"{self.directory}: holds another run, not this {purpose.kind}; give another folder with --out"
+            )
+        content = {purpose.kind: dict(purpose.content), **purpose.more, ENGINE_IDENTITY: engine_identity()}
+        changed = recorded is not None and plain(recorded) != plain(purpose.content)
+        store.record_metadata(content, purpose.places(store) if changed else ())
+
+    def _check_same(self, recorded: Any) -> None:
+        growing = self.purpose.growing
+        for path, old, new in differences(recorded, plain(self.purpose.content)):
+            more = path in growing and isinstance(old, int) and isinstance(new, int) and new > old
+            added = old is None and any(path.startswith(f"{table}.") for table in growing)
+            if not more and not added:
+                raise RunError(
+                    f"{self.directory}: holds another {self.purpose.kind}: {path} = {old!r} there, {new!r} in "
+                    f"{self.purpose.source}; {REMEDY}"
+                )
+
+    def _check_engine(self) -> None:
+        from engine.compiled.identity import engine_identity, plays_the_same
+
+        before = self.store.metadata(ENGINE_IDENTITY)
+        if len(self.store) and not plays_the_same(before) and not self._accept_engine_change:
+            raise RunError(
+                f"{self.directory}: its games were played by engine {before}, this is engine {engine_identity()}; to "
+                "mix them all the same add --accept-engine-change, otherwise give another folder with --out"
+            )
+
+
+def engines_of(store: Store) -> str:
+    """The engine's identity as a report says it, and after it those of others whose games the folder holds."""
+    from engine.compiled.identity import engine_identity
+
+    identity = engine_identity()
+    return " + ".join([identity, *sorted(store.engine_identities() - {identity})])
+
+
+def plain(data: Any) -> Any:
+    """Plain data as it comes back from a store: mappings with text for keys, and lists."""
+    if isinstance(data, Mapping):
+        return {str(key): plain(value) for key, value in data.items()}
+    return [plain(entry) for entry in data] if isinstance(data, list | tuple) else data
+
+
+def differences(before: Any, now: Any, path: str = "") -> list[tuple[str, Any, Any]]:
+    """Where two pieces of plain data differ: the path of keys and both values."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        found = []
+        for key in [*before, *(key for key in now if key not in before)]:
+            found += differences(before.get(key), now.get(key), f"{path}.{key}" if path else str(key))
+        return found
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        found = []
+        for place, (one, other) in enumerate(zip(before, now, strict=True), start=1):
+            found += differences(one, other, f"{path} {place}")
+        return found
+    return [] if before == now else [(path, before, now)]

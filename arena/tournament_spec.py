@@ -1,0 +1,97 @@
+"""A tournament as a frozen value: everything that decides which games it consists of and how they go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from arena.records import GameConditions, PlayerSpec
+from arena.sequential import SequentialSettings
+from arena.specifications import specification_word
+from engine.rules import Adjudication, Rules
+from engine.search_statistics import SearchStatisticsSettings
+from engine.settings.limits import Limits
+
+
+@dataclass(frozen=True)
+class TournamentSpec:
+    """Everything that decides which games a tournament consists of and how they go."""
+
+    name: str
+    game: str
+    format: str
+    players: tuple[PlayerSpec, ...]
+    pairs: int
+    """Colour-swapped pairs of games for each pairing of two players, over all rounds; the most of a sequential test.
+
+    0 (sequential tests only) stands for as many as there are openings.
+    """
+    seed: int
+    openings: str
+    """The opening suite: a shipped name or a file."""
+    opening_start: int
+    """Where in the shuffled suite pair 0 begins."""
+    rules: Rules
+    adjudication: Adjudication
+    source: str
+    """The file it was read from."""
+    rounds: int = 1
+    """Rounds of an n-fold round robin; ``pairs`` is a multiple of it."""
+    opening_part: str = "all"
+    """``tournament`` or ``validation`` (two fixed halves of the suite) or ``all``."""
+    opening_order: str = "random"
+    """``random`` (a permutation by the seed) or ``sequential`` (the order of the file)."""
+    opening_plies: int = 0
+    """Moves to take from each game of a suite in PGN; 0 for all."""
+    search_statistics: SearchStatisticsSettings | None = None
+    """Whether and how built-in players count what they do; the games do not depend on it."""
+    sprt: SequentialSettings | None = None
+    """The test that ends a match of format ``sprt``."""
+    anchors: tuple[tuple[str, float], ...] = ()
+    """Players whose ratings are given, with their Elo; the others are rated relative to them."""
+    command: tuple[str, ...] = ()
+    """The words after ``elolab`` that describe it, if no file does."""
+
+    @property
+    def conditions(self) -> GameConditions:
+        """What all its games have in common."""
+        return GameConditions(self.game, self.rules, self.adjudication, self.seed, self.search_statistics)
+
+    def player(self, name: str) -> PlayerSpec:
+        """The player of that name."""
+        return next(player for player in self.players if player.name == name)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The command line, after ``elolab``, that plays it."""
+        return self.command or ("tournament", specification_word("tournaments", self.source))
+
+    def content(self) -> dict[str, Any]:
+        """The whole specification as plain data (JSON); ``from_content`` reads it back."""
+        return asdict(self)
+
+    @classmethod
+    def from_content(cls, data: Mapping[str, Any]) -> TournamentSpec:
+        """The specification that ``content`` described."""
+        fields = dict(data)
+        fields["players"] = tuple(_player_from_content(player) for player in data["players"])
+        fields["rules"] = Rules(**data["rules"])
+        fields["adjudication"] = Adjudication(**data["adjudication"])
+        counting = fields.pop("instruments", None) or fields.get("search_statistics")  # the first in older folders
+        fields["search_statistics"] = None if counting is None else SearchStatisticsSettings(**counting)
+        if data.get("sprt") is not None:
+            fields["sprt"] = SequentialSettings(**data["sprt"])
+        fields["anchors"] = tuple((name, elo) for name, elo in data.get("anchors", ()))
+        fields["command"] = tuple(data.get("command", ()))
+        return cls(**fields)
+
+
+def _player_from_content(data: Mapping[str, Any]) -> PlayerSpec:
+    fields = dict(data)
+    fields["limits"] = Limits(**data["limits"])
+    fields["command"] = tuple(data["command"])
+    fields["commands"] = tuple(data.get("commands", ()))
+    for key in ("parameters", "options"):
+        fields[key] = tuple((name, value) for name, value in data[key])
+    return PlayerSpec(**fields)

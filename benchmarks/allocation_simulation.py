@@ -1,0 +1,164 @@
+"""How the sequential allotment of games to comparisons does, by simulation with fixed random seeds.
+
+    python benchmarks/allocation_simulation.py [--runs N]
+
+Two questions. Where no comparison has any effect, how often is any difference declared? At most at the declared rate
+plus two Monte-Carlo standard errors. And where effects are like those of an ablation, how often are the verdicts those
+of a fixed equal split of the same games, and what share of its games does it need? Games are simulated by Davidson's
+model with 40 % of draws between equals; each opening favours a colour by the same amount in every comparison.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from arena.figures.statistics import Pentanomial
+from tuning.ablation.allocation import Allocation, ResearchQuestion
+from tuning.ablation.verdicts import BETTER, DIFFERENT, EQUIVALENT, UNDECIDED, WORSE, EffectEstimate, Rule, evidence_of
+
+DRAW_RATE = 0.4
+"""Share of draws between equals."""
+OPENING_DEVIATION_ELO = 60.0
+"""Standard deviation of what an opening favours a colour by."""
+ABLATION_EFFECTS = (-320, -190, -130, -90, -70, -55, -45, -35, -20, -10, 0, 0, 0, 15, 30)
+"""Elo: what leaving a feature out costs, from the search's pillars to what makes no difference."""
+ABLATION_PAIRS = 1000
+NULL_COMPARISONS = 15
+NULL_PAIRS = 100
+
+
+def simulated_pairs(effects: Sequence[float], pairs: int, generator: np.random.Generator) -> np.ndarray:
+    """Outcomes of pairs (0 to 4: LL, LD, even, WD, WW), shape (comparisons, pairs), with common openings."""
+    openings = generator.normal(0, OPENING_DEVIATION_ELO, pairs)
+    total = np.zeros((len(effects), pairs), int)
+    for sign in (1, -1):
+        strength = 10 ** ((np.asarray(effects, float)[:, None] + sign * openings[None, :]) / 400)
+        weight = 2 * DRAW_RATE / (1 - DRAW_RATE) * np.sqrt(strength)
+        lost, drawn = 1 / (1 + strength + weight), weight / (1 + strength + weight)
+        drawn_at = generator.random(total.shape)
+        total += np.where(drawn_at < lost, 0, np.where(drawn_at < lost + drawn, 1, 2))
+    return total
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one run ended."""
+
+    verdicts: tuple[str, ...]
+    pairs: int
+
+
+def played(outcomes: np.ndarray, rule: Rule) -> Outcome:
+    """A whole run over these outcomes, through the code that ablations use."""
+
+    def inquiry(match: int) -> ResearchQuestion:
+        def evidence(pairs: int) -> EffectEstimate:
+            counts = np.bincount(outcomes[match, :pairs], minlength=5)
+            return evidence_of(Pentanomial(tuple(map(int, counts))), rule.margin_elo)  # type: ignore[arg-type]
+
+        return ResearchQuestion((match,), evidence)
+
+    comparisons, pairs = outcomes.shape
+    allocation = Allocation([pairs] * comparisons, [inquiry(match) for match in range(comparisons)], rule)
+    while (wanted := allocation.next_pairs()) is not None:
+        allocation.look(wanted)
+    return Outcome(tuple(question.verdict for question in allocation.questions), sum(allocation.pairs))
+
+
+def false_difference_rate(runs: int, rule: Rule, comparisons: int = NULL_COMPARISONS, pairs: int = NULL_PAIRS,
+                          random_seed: int = 1) -> float:  # fmt: skip
+    """Share of runs without any effect in which any difference is declared."""
+    generator = np.random.default_rng(random_seed)
+    wrong = 0
+    for _ in range(runs):
+        outcome = played(simulated_pairs([0.0] * comparisons, pairs, generator), rule)
+        wrong += any(verdict in DIFFERENT for verdict in outcome.verdicts)
+    return wrong / runs
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The sequential allotment beside a fixed equal split of the same games."""
+
+    same: float
+    """Share of verdicts that are the same."""
+    games: float
+    """Games of the allotment as a share of the split's."""
+    false: tuple[float, float]
+    """Share of runs with any false verdict: of the allotment, and of the split."""
+    decided: tuple[float, float]
+    """Share of comparisons decided."""
+    contradictions: float
+    """Share of comparisons that both decide, but differently."""
+
+
+def beside_equal_split(runs: int, rule: Rule, effects: Sequence[float] = ABLATION_EFFECTS, pairs: int = ABLATION_PAIRS,
+                       random_seed: int = 2) -> Comparison:  # fmt: skip
+    """Both ways of playing over the same simulated outcomes."""
+    generator = np.random.default_rng(random_seed)
+    same = played_pairs = contradictions = 0
+    false, decided = [0, 0], [0, 0]
+    for _ in range(runs):
+        outcomes = simulated_pairs(effects, pairs, generator)
+        ends = (played(outcomes, rule), played(outcomes, Rule(rule.margin_elo, rule.error_rate, 1)))
+        played_pairs += ends[0].pairs
+        for one, other in zip(ends[0].verdicts, ends[1].verdicts, strict=True):
+            same += one == other
+            contradictions += UNDECIDED not in (one, other) and one != other
+        for place, end in enumerate(ends):
+            false[place] += any(map(is_false, end.verdicts, effects, [rule.margin_elo] * len(effects)))
+            decided[place] += sum(verdict != UNDECIDED for verdict in end.verdicts)
+    total = runs * len(effects)
+    return Comparison(
+        same / total, played_pairs / (total * pairs), (false[0] / runs, false[1] / runs),
+        (decided[0] / total, decided[1] / total), contradictions / total,
+    )  # fmt: skip
+
+
+def is_false(verdict: str, elo: float, margin_elo: float) -> bool:
+    """Whether a verdict contradicts the truth."""
+    return (
+        (verdict == BETTER and elo <= 0)
+        or (verdict == WORSE and elo >= 0)
+        or (verdict == EQUIVALENT and abs(elo) >= margin_elo)
+    )
+
+
+def main() -> int:
+    """Print both simulations; exit code 1 if one of them fails its goal."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=4000, help="simulated runs without effects (default %(default)s)")
+    runs = parser.parse_args().runs
+    goals = []
+    for rule in (Rule(rounds=5), Rule(rounds=10), Rule(margin_elo=40.0, rounds=5)):
+        rate = false_difference_rate(runs, rule)
+        most = rule.error_rate + 2 * math.sqrt(rule.error_rate * (1 - rule.error_rate) / runs)
+        goals.append(rate <= most)
+        print(
+            f"no effects, {NULL_COMPARISONS} comparisons of {NULL_PAIRS} pairs, {rule.rounds} rounds, margin "
+            f"{rule.margin_elo:g}: any false difference in {100 * rate:.2f} % of {runs} runs (at most {100 * most:.2f})"
+        )
+    for rounds in (5, 10):
+        found = beside_equal_split(runs // 20, Rule(rounds=rounds))
+        goals += [found.games <= 0.6, found.same >= 0.95, found.contradictions == 0]
+        print(
+            f"an ablation's effects, {len(ABLATION_EFFECTS)} comparisons of {ABLATION_PAIRS} pairs, {rounds} rounds: "
+            f"{100 * found.games:.1f} % of the games of a fixed equal split, {100 * found.same:.1f} % of the verdicts "
+            f"the same, {100 * found.contradictions:.1f} % contradictory; decided {100 * found.decided[0]:.1f} % "
+            f"against {100 * found.decided[1]:.1f} %; runs with a false verdict {100 * found.false[0]:.1f} % against "
+            f"{100 * found.false[1]:.1f} %"
+        )
+    return 0 if all(goals) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

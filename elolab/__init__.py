@@ -1,0 +1,1 @@
+"""elolab: tournaments, tuning and ablation of game engines."""

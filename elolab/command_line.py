@@ -1,0 +1,200 @@
+"""The command line: a table of commands, each of whose modules is imported only when the command is asked for.
+
+Exit codes: 0 done; 1 something failed or was left unplayed; 2 wrong input; 3 a tuned setting was not confirmed, or a
+sequential test did not accept H1; 130 interrupted; 141 the reader of the output went away.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141
+"""128 + SIGPIPE: what a shell reports for any program whose reader went away."""
+
+TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
+"""When this environment variable is set, errors keep their traceback."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One row of the table; the command is the module of its name in ``<package>.commands``.
+
+    A hyphen of the name is an underscore there. The module has ``configure(parser)`` and ``run(arguments) -> int``.
+    """
+
+    name: str
+    package: str
+    group: str
+    summary: str
+    """One line of at most 60 characters for ``elolab --help``."""
+
+
+COMMANDS = (
+    Command("tournament", "arena", "Playing", "play or resume a tournament and rate its players"),
+    Command("match", "arena", "Playing", "play two settings or engines against each other"),
+    Command("sprt", "arena", "Playing", "play a match that ends as soon as the result is clear"),
+    Command("report", "arena", "Playing", "write a tournament's tables, plots and report again"),
+    Command("stats", "arena", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
+    Command("replay", "arena", "Playing", "play one stored game again and compare"),
+    Command("openings", "arena", "Playing", "generate and check suites of balanced openings"),
+    Command("convert", "arena", "Playing", "convert games between notations, formats and encodings"),
+    Command("tune", "tuning", "Improving", "search for better settings, then confirm them"),
+    Command("validate", "tuning", "Improving", "let a study's recommendation play its base again"),
+    Command("ablate", "tuning", "Improving", "measure what each feature of the search is worth"),
+    Command("claims", "tuning", "Improving", "put the literature's claims about the search to the test"),
+    Command("fit-evaluation", "tuning", "Improving", "fit an evaluation's weights to games of self-play"),
+    Command("engine", "engine", "Engine", "run the engine as a program: UCCI, UCI, Qianhong, GTP, NBoard"),
+    Command("analyse", "engine", "Engine", "search a position"),
+    Command("suite", "engine", "Engine", "solve positions with known best moves"),
+    Command("judge", "engine", "Engine", "say whether a game is over, and why"),
+    Command("solve", "engine", "Engine", "play an Othello position out to the end, exactly"),
+    Command("perft", "engine", "Engine", "count the legal move sequences of a position"),
+    Command("bench", "engine", "Engine", "measure the speed and print the benchmark's node count"),
+    Command("compile", "engine", "Engine", "compile the engine now, not at its first use"),
+    Command("parameters", "engine", "Engine", "list every setting of the engine with its range"),
+)
+
+EXAMPLES = """\
+Examples:
+  elolab tournament configs/tournaments/demo.toml    again resumes it
+  elolab sprt default no-null-move --elo0 0 --elo1 10
+  elolab analyse --depth 8 --moves h2e2
+  elolab parameters
+"""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command line (default: the process's) and return its exit code."""
+    _prepare_streams()
+    try:
+        code = _run(list(sys.argv[1:] if words is None else words))
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _flush_or_discard(sys.stdout)
+        return EXIT_BROKEN_PIPE
+    except OSError as error:
+        if os.environ.get(TRACEBACK_VARIABLE):
+            raise
+        _complain(_describe(error))
+        return EXIT_FAILED
+
+
+def _run(words: list[str]) -> int:
+    from engine.errors import UserError
+
+    try:
+        if not words or words[0] in ("-h", "--help", "help"):
+            print(help_text(), end="")
+            return 0
+        if words[0] == "--version":
+            print(f"elolab {_version()}")
+            return 0
+        return _run_command(find_command(words[0]), words[1:])
+    except UserError as error:
+        if os.environ.get(TRACEBACK_VARIABLE):
+            raise
+        _complain(str(error))
+        return error.exit_code
+
+
+def _run_command(command: Command, words: list[str]) -> int:
+    from importlib import import_module
+
+    from engine.commands.arguments import CommandParser
+
+    module = import_module(f"{command.package}.commands.{command.name.replace('-', '_')}")
+    summary = command.summary[0].upper() + command.summary[1:] + "."
+    parser = CommandParser(prog=f"elolab {command.name}", description=summary)
+    module.configure(parser)
+    try:
+        arguments = parser.parse_args(words)
+    except SystemExit as finished:  # --help
+        return int(finished.code or 0)
+    return int(module.run(arguments))
+
+
+def find_command(name: str) -> Command:
+    """The row of that name; raises ``UserError`` with the nearest name if there is none."""
+    for command in COMMANDS:
+        if command.name == name:
+            return command
+
+    from difflib import get_close_matches
+
+    from engine.errors import UserError
+
+    near = get_close_matches(name, [command.name for command in COMMANDS], 1, 0.4)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    kind = "option" if name.startswith("-") else "command"
+    raise UserError(f"unknown {kind} {name!r}{hint}; elolab --help lists the commands")
+
+
+def help_text() -> str:
+    """What ``elolab --help`` prints, within 80 columns."""
+    lines = [
+        "usage: elolab COMMAND [arguments]",
+        "",
+        "Tournaments between engines and between settings of the built-in engine for",
+        "Xiangqi and Othello, with everything needed to say which is stronger, and how",
+        "certain that is.",
+    ]
+    width = max(len(command.name) for command in COMMANDS)
+    group = ""
+    for command in COMMANDS:
+        if command.group != group:
+            group = command.group
+            lines += ["", f"{group}:"]
+        lines.append(f"  {command.name:<{width}}  {command.summary}")
+    lines += ["", "elolab COMMAND --help explains a command; elolab --version prints the version.", "", EXAMPLES]
+    return "\n".join(lines)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("elolab")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _complain(message: str) -> None:
+    """Say what is wrong in one line on standard error, after everything that was printed before."""
+    _flush_or_discard(sys.stdout)
+    print(f"elolab: {message}", file=sys.stderr)
+    _flush_or_discard(sys.stderr)
+
+
+def _describe(error: OSError) -> str:
+    name = f"{error.filename}: " if error.filename is not None else ""
+    return f"{name}{error.strerror or error}"
+
+
+def _flush_or_discard(stream: TextIO) -> None:
+    """Flush; a stream whose reader or disk is gone is pointed at nothing, so that the interpreter's end is quiet."""
+    try:
+        stream.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _prepare_streams() -> None:
+    """Replace closed streams, and let a terminal without Unicode show escapes in place of what it lacks."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (lives as long as the process)
+        reconfigure = getattr(getattr(sys, name), "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")

@@ -1,0 +1,91 @@
+"""The command ``analyse``: the search of one position."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import TYPE_CHECKING
+
+from engine.commands.arguments import (
+    add_game_argument,
+    add_json_argument,
+    add_parameter_arguments,
+    add_position_arguments,
+    add_rules_arguments,
+    add_search_limit_arguments,
+    overrides_of,
+    position_of,
+    print_json,
+    rules_of,
+    search_limits_of,
+)
+from engine.settings.whole_numbers import natural_number
+
+if TYPE_CHECKING:
+
+    from engine.games.contract import Game
+from engine.commands.background import in_background
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab analyse``."""
+    add_game_argument(parser)
+    add_position_arguments(parser)
+    add_search_limit_arguments(parser)
+    parser.add_argument("--multipv", type=_lines, default=1, metavar="N", help="report the N best moves (default 1)")
+    parser.add_argument("--search-moves", nargs="+", default=[], metavar="MOVE", help="consider only these moves")
+    add_parameter_arguments(parser)
+    add_rules_arguments(parser)
+    add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Search a position and print the lines found; Ctrl-C ends the search and prints what it has."""
+    from dataclasses import asdict
+
+    from engine.engine import Engine, StopFlag
+    from engine.values import format_score, mate_distance
+
+    limits = search_limits_of(arguments, "nodes=1000000")
+    engine = Engine(arguments.game, overrides_of(arguments))
+    position = position_of(arguments)
+    position.game.apply_rules(position.state, rules_of(arguments))
+    moves = position.game.read_moves(position, arguments.search_moves, arguments.ranks)
+    stop = StopFlag()
+    future = in_background(
+        partial(engine.search, position, limits, stop=stop, search_moves=moves, lines=arguments.multipv)
+    )
+    try:
+        result = future.result()
+    except KeyboardInterrupt:
+        stop.set()
+        result = future.result()
+    if arguments.json:
+        data = asdict(result) | {"position": position.text, "mate": mate_distance(result.score)}
+        data["nodes_per_second"] = result.nodes / (result.time_ms / 1000) if result.time_ms else None
+        print_json(data)
+        return 0
+    print(position.game.describe(position))
+    side = position.game.side_names[position.side_to_move]
+    print(f"{position.text}")
+    print(f"{side} to move; scores are {side}'s, in {position.game.score_name}{_other_scores(position.game)}")
+    for number, line in enumerate(result.lines, 1):
+        print(f"{number}. {format_score(line.score):>7}  depth {line.depth:<3} {' '.join(line.principal_variation)}")
+    speed = f", {result.nodes / result.time_ms:.0f} thousand a second" if result.time_ms else ""
+    print(f"{result.nodes} nodes in {result.time_ms / 1000:.3f} s{speed}; deepest ply {result.deepest_ply}")
+    print(f"bestmove {result.move or '(none)'}")
+    return 0
+
+
+def _other_scores(game: Game) -> str:
+    """What scores that are no numbers mean, where there are any."""
+    return "" if game.score_unit else " (M: mate in moves, R: decided by repetition)"
+
+
+def _lines(text: str) -> int:
+    from engine.search.records import MAX_LINES
+
+    lines = natural_number(text)
+    if lines is None or not 1 <= lines <= MAX_LINES:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of lines from 1 to {MAX_LINES}")
+    return lines

@@ -1,0 +1,94 @@
+"""The command ``engine``: the engine as a program that others use."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from engine.commands.arguments import (
+    UsageError,
+    add_game_argument,
+    add_parameter_arguments,
+    add_rules_arguments,
+    game_of,
+    overrides_of,
+    rules_of,
+)
+
+if TYPE_CHECKING:
+
+    from engine.protocols.session import Session
+    from engine.settings.parameters import Value
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab engine``."""
+    from engine.protocols import PROTOCOLS
+
+    parser.description = (
+        "Run the engine as a program that other programs talk to, over standard input and output. It ends with the "
+        "command quit or with its input."
+    )
+    add_game_argument(parser)
+    parser.add_argument(
+        "--protocol",
+        choices=PROTOCOLS,
+        help="for Xiangqi ucci (default), uci, or qianhong: the plug-in protocol of Qianhong; for Othello gtp "
+        "(default) or nboard",
+    )
+    parser.add_argument(
+        "--ranks",
+        choices=("0", "1"),
+        default="1",
+        help="number of the lowest rank in UCI: 1 (default; announces UCI_Variant), or 0, the cyclone dialect",
+    )
+    add_parameter_arguments(parser)
+    add_rules_arguments(parser)
+    # How Qianhong starts its plug-ins.
+    parser.add_argument("-info", "--info", action="store_true", help="describe the plug-in to Qianhong, and end")
+    parser.add_argument("-plugin", "--plugin", action="store_true", help=argparse.SUPPRESS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Lead one conversation, until ``quit`` or the end of the input."""
+    session = _session(arguments, overrides_of(arguments))
+    if arguments.info:
+        from engine.protocols.qianhong import description
+
+        print(*description(session.title), sep="\n")
+        return 0
+    session.run(sys.stdin.fileno() if sys.stdin is not None else None)
+    return 0
+
+
+def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Session:
+    """The session of ``--protocol``; raises ``UsageError`` for a game that it cannot play."""
+    from engine.protocols import USUAL_PROTOCOLS
+    from engine.protocols.gtp import GtpSession
+    from engine.protocols.nboard import NBoardSession
+    from engine.protocols.qianhong import QianhongSession
+    from engine.protocols.ucci import UcciSession
+    from engine.protocols.uci import UciSession
+    from engine.settings.presets import preset_name
+
+    kinds: dict[str, type[Session]] = {
+        "ucci": UcciSession, "uci": UciSession, "qianhong": QianhongSession, "gtp": GtpSession, "nboard": NBoardSession,
+    }  # fmt: skip
+    game = game_of(arguments).name
+    protocol = arguments.protocol or USUAL_PROTOCOLS.get(game)
+    if protocol is None:
+        raise UsageError(f"no protocol is usual for {game}; name one with --protocol")
+    kind = kinds[protocol]
+    if game not in kind.games:
+        others = " or ".join(name for name in kinds if game in kinds[name].games)
+        raise UsageError(
+            f"--protocol {protocol} cannot play {game}, only {', '.join(kind.games)} (--game {kind.games[0]}); "
+            f"{game} is played over {others}"
+        )
+    title = preset_name(arguments.preset) if arguments.preset else ""
+    if kind is UciSession:
+        return UciSession(
+            game, overrides, sys.stdout, rules=rules_of(arguments), title=title, first_rank=int(arguments.ranks)
+        )
+    return kind(game, overrides, sys.stdout, rules=rules_of(arguments), title=title)

@@ -1,0 +1,72 @@
+"""The command ``judge``: whether a game is over, and why."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from typing import TYPE_CHECKING
+
+from engine.commands.arguments import (
+    add_game_argument,
+    add_json_argument,
+    add_position_arguments,
+    add_rules_arguments,
+    position_of,
+    print_json,
+    rules_of,
+)
+
+if TYPE_CHECKING:
+
+    pass
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab judge``."""
+    from engine.rules import REASON_TEXT
+
+    parser.description = (
+        "Say whether a game is over, and why. The first ending decides; later moves must be legal and are listed as "
+        "extra moves.\n\nReasons:\n" + "\n".join(
+            textwrap.fill(f"{reason}: {text}", 76, initial_indent="  ", subsequent_indent="      ")
+            for reason, text in REASON_TEXT.items()
+        )
+    )
+    add_game_argument(parser)
+    add_position_arguments(parser)
+    add_rules_arguments(parser)
+    add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play the moves through and print the arbiter's verdict."""
+    from engine.rules import REASON_TEXT, RESULTS
+
+    rules = rules_of(arguments)
+    target = position_of(arguments)
+    position = target.game.position(target.start)
+    ending = position.judge(rules)
+    for move in target.moves:
+        if ending is not None:
+            break
+        position.push(move)
+        ending = position.judge(rules)
+    extra = target.moves[position.ply :]
+    result = ending.result if ending else RESULTS[-1]
+    reason = ending.reason if ending else "unfinished"
+    if arguments.json:
+        print_json(
+            {
+                "result": result, "reason": reason, "plies": position.ply, "position": position.text,
+                "extra_moves": extra, "in_check": position.in_check,
+            }
+        )  # fmt: skip
+        return 0
+    first, second = position.game.side_names
+    winner = {"1-0": f"{first} wins", "0-1": f"{second} wins", "1/2-1/2": "draw", "*": "the game goes on"}[result]
+    print(f"result {result} ({winner})")
+    print(f"reason {reason}: {REASON_TEXT[reason]}")
+    print(f"position {position.text} after {position.ply} moves")
+    if extra:
+        print(f"extra moves {' '.join(extra)}")
+    return 0

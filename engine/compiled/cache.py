@@ -1,0 +1,92 @@
+"""Numba's cache on disk, made safe. Import this before anything is compiled.
+
+* Record types get a mangled name derived from their content. Numba numbers them by process, so that two games cached by
+  different processes could run each other's code.
+* The cache directory carries a digest of all engine sources, because numba does not notice an edited callee.
+* Processes write to the cache one at a time. Numba reads a function's index, takes the next free number for the code
+  and writes both: two processes that compile a function for two games at once could give both the same number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numba
+import numba.core.config
+import numpy as np
+from numba.core.caching import IndexDataCacheFile
+from numba.core.types.npytypes import Record
+
+from engine.compiled.sources import cache_key
+
+KEPT_CACHES = 4
+"""Caches of other states of the sources that are kept, so that switching between two checkouts stays warm."""
+
+
+def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
+    """A record type's symbol name from its fields, size and alignment (its ``name`` spells out all three)."""
+    return "Record", ("R" + hashlib.sha256(record.name.encode()).hexdigest()[:24],)
+
+
+def _prepare_mangling() -> None:
+    setattr(Record, "mangling_args", property(_record_mangling))  # noqa: B010 - a property replaces a property
+    probe = numba.from_dtype(np.dtype([("probe", np.int64)]))
+    again = numba.from_dtype(np.dtype([("probe", np.int64)]))
+    other = numba.from_dtype(np.dtype([("other", np.int64)]))
+    if probe.mangling_args != again.mangling_args or probe.mangling_args == other.mangling_args:
+        raise RuntimeError("numba's record mangling could not be replaced; cached code would be unsafe")
+
+
+def _default_cache_base() -> Path:
+    if configured := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(configured)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "elolab"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "elolab"
+    # A variable that is empty counts as not set.
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elolab"
+
+
+def _prepare_cache() -> Path:
+    """Point numba at a directory of this state of the sources, and prune the oldest others."""
+    name = f"kernels-{cache_key()}"
+    try:
+        base = _default_cache_base()
+        directory = base / name
+        directory.mkdir(parents=True, exist_ok=True)
+        os.utime(directory)
+        # A directory may vanish under us when two processes prune at once; that is as good as pruned.
+        with contextlib.suppress(OSError):
+            others = sorted(base.glob("kernels-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+            for stale in others[KEPT_CACHES:]:
+                shutil.rmtree(stale, ignore_errors=True)
+    except (OSError, RuntimeError):
+        # No home, or none that can be written to: compile anew in a directory of this user's own.
+        directory = Path(f"/tmp/elolab-{os.getuid() if hasattr(os, 'getuid') else 'user'}") / name
+        directory.mkdir(parents=True, exist_ok=True)
+    setattr(numba.config, "CACHE_DIR", str(directory))  # noqa: B010 - numba makes its settings at run time
+    return directory
+
+
+def _prepare_writing() -> None:
+    save = IndexDataCacheFile.save
+
+    def save_alone(self: Any, key: Any, data: Any) -> None:
+        with open(CACHE_DIRECTORY / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            save(self, key, data)
+
+    setattr(IndexDataCacheFile, "save", save_alone)  # noqa: B010 - a method of another package is replaced
+
+
+_prepare_mangling()
+CACHE_DIRECTORY = _prepare_cache()
+_prepare_writing()

@@ -1,0 +1,99 @@
+"""Which engine played a game: a digest of the sources that decide moves.
+
+It covers what can change play, the kernel sources without comments and docstrings and numba's version, and so it also
+changes when sources are merely moved or split: ``SAME_PLAY`` names the states before that play the same games.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import hashlib
+import io
+import re
+import tokenize
+from importlib import metadata
+from pathlib import Path
+
+from engine.compiled.sources import ENGINE_DIRECTORY, engine_files
+
+# Sources that cannot change a move: the shell around the kernels and the texts shown to people.
+_NOT_KERNEL = {
+    "bench.py", "errors.py", "fitting.py", "language.py", "solving.py", "suite.py", "cache.py", "compilation.py",
+    "identity.py", "sources.py",
+}  # fmt: skip
+_NOT_KERNEL_FOLDERS = {"commands", "protocols", "settings"}
+
+SAME_PLAY: dict[str, frozenset[str]] = {}
+"""By an identity those of earlier states of the sources that play the same games, move for move and node for node.
+
+To be entered only where the benchmark's signature and the digests of the same tournament agree.
+"""
+
+_SKIPPED_TOKENS = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
+
+
+def kernel_files() -> list[Path]:
+    """The sources that decide moves."""
+    return [
+        path
+        for path in engine_files()
+        if path.name not in _NOT_KERNEL
+        and not _NOT_KERNEL_FOLDERS & set(path.relative_to(ENGINE_DIRECTORY).parts)
+    ]
+
+
+def source_without_comments(text: str) -> str:
+    """A source's tokens, one a line, without comments, docstrings and blank lines (names and indentation stay)."""
+    docstring_starts = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            for statement in node.body:
+                if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                    docstring_starts.add((statement.lineno, statement.col_offset))
+    tokens = []
+    after_docstring = False
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in _SKIPPED_TOKENS:
+            continue
+        in_docstring = token.type == tokenize.STRING and token.start in docstring_starts
+        if in_docstring or (after_docstring and token.type == tokenize.NEWLINE):
+            # Its end of line goes with it, so that adding a docstring changes nothing.
+            after_docstring = in_docstring
+            continue
+        tokens.append(tokenize.tok_name[token.type] if not token.string.strip() else token.string)
+    return "\n".join(tokens)
+
+
+@functools.cache
+def engine_identity() -> str:
+    """Twelve hexadecimal digits that change whenever the engine might play differently.
+
+    They are kept beside the compiled code, in the cache of just these sources: reading all of them takes half a second.
+    """
+    from engine.compiled.cache import CACHE_DIRECTORY
+
+    kept = CACHE_DIRECTORY / "identity"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if re.fullmatch("[0-9a-f]{12}", text := kept.read_text("ascii")):
+            return text
+    identity = _computed_identity()
+    # Whoever reads a part of it computes it again.
+    with contextlib.suppress(OSError):
+        kept.write_text(identity, "ascii")
+    return identity
+
+
+def _computed_identity() -> str:
+    digest = hashlib.sha256(metadata.version("numba").encode())
+    for path in kernel_files():
+        digest.update(str(path.relative_to(ENGINE_DIRECTORY).as_posix()).encode())
+        digest.update(source_without_comments(path.read_text("utf-8")).encode())
+    return digest.hexdigest()[:12]
+
+
+def plays_the_same(identity: str) -> bool:
+    """Whether the engine of that identity plays the same games as this one."""
+    own = engine_identity()
+    return identity == own or identity in SAME_PLAY.get(own, ())

@@ -1,0 +1,29 @@
+"""The engine's sources, and the digest of them that says which machine code may be reused.
+
+It covers every file of the package byte for byte, numba's version and the flags that change what is compiled, because
+numba itself notices neither an edited callee in another file nor a flag.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from importlib import metadata
+from pathlib import Path
+
+ENGINE_DIRECTORY = Path(__file__).parent.parent
+
+
+def engine_files() -> list[Path]:
+    """Every Python source of the engine, in a fixed order."""
+    return sorted(ENGINE_DIRECTORY.rglob("*.py"))
+
+
+def cache_key() -> str:
+    """Sixteen hexadecimal digits that change whenever cached machine code might be stale."""
+    flags = f"{metadata.version('numba')} {metadata.version('llvmlite')} {os.environ.get('NUMBA_BOUNDSCHECK', '')}"
+    digest = hashlib.sha256(flags.encode())
+    for path in engine_files():
+        digest.update(str(path.relative_to(ENGINE_DIRECTORY).as_posix()).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,76 @@
+"""What the instruments of a search count: settings, columns, and sums over searches and games as plain data.
+
+The data of one search, one player's game or many games have the same shape, a dictionary for JSON:
+
+- ``searches``, ``nodes``, ``time_ns``: totals, on the search's clock;
+- ``counters``: those of ``engine.search.records.COUNTERS``;
+- ``mate_at_two``, ``mate_at_null_depth``: null searches whose score was -MATE + ply + 2, and -MATE + ply + null_depth,
+  whichever of the two the parameter ``mate_threat_offset`` looks for;
+- ``last_iteration_nodes`` and ``_ns``: what the last completed iterations cost;
+- ``after_iteration_nodes`` and ``_ns``: from the last completed iteration to the abort, of searches that were aborted;
+- ``after_result_nodes`` and ``_ns``: from the last new result of the root (a move became best, the first move of an
+  iteration included) to the end of the search;
+- ``ends``: by what ended the searches, rows of ``END_COLUMNS``;
+- ``iterations``: by depth in plies, rows of ``ITERATION_COLUMNS``;
+- ``null_by_material`` (own material, lower bound in centipawns, steps of ``MATERIAL_STEP``), ``null_by_pieces`` (pieces
+  of both sides on the board) and ``null_by_depth`` (remaining depth in plies): rows of ``NULL_COLUMNS``.
+
+Only rows with a count are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ITERATION_COLUMNS = ("searches", "nodes", "time_ns", "nodes_to", "time_to_ns", "nodes_before")
+"""Of the searches that completed a depth: how many, nodes and time of the iteration, nodes and time from the search's
+start to the iteration's end, and nodes of the iteration before it."""
+
+END_COLUMNS = (
+    "searches", "nodes", "time_ns", "proper_searches", "proper_used_ns", "proper_ns", "hard_searches", "hard_used_ns",
+    "hard_ns",
+)  # fmt: skip
+"""How many searches ended so, their nodes and time; how many of them had a proper time, what they used, and the proper
+time; the same for the hard limit."""
+
+NULL_COLUMNS = ("tries", "cutoffs", "verified", "refuted", "sampled", "wrong", "unresolved")
+"""Null moves tried; null cutoffs that were believed; null fail-highs that were verified; those that this refuted; null
+cutoffs sampled and searched again without null moves; those that this refuted; those it could not decide in its nodes.
+"""
+
+MATERIAL_STEP = 300
+"""Centipawns of own material in one row: ElephantEye's limits lie between rows."""
+
+
+@dataclass(frozen=True)
+class SearchStatisticsSettings:
+    """What the instruments do beyond counting."""
+
+    null_cutoff_interval: int = 500
+    """Every so many null cutoffs of a player one is searched again without null moves; 0 is never. Long searches give
+    at most 16 samples, spread over them."""
+    null_cutoff_nodes: int = 100_000
+    """Nodes after which such a search is given up."""
+
+
+def add_search_statistics(total: dict[str, Any], part: Mapping[str, Any]) -> None:
+    """Add data of one search or game to a sum of others, in place."""
+    for name, value in part.items():
+        if isinstance(value, Mapping):
+            add_search_statistics(total.setdefault(name, {}), value)
+        elif name not in total:
+            total[name] = list(value) if isinstance(value, list) else value
+        elif isinstance(value, list):
+            total[name] = [before + more for before, more in zip(total[name], value, strict=True)]
+        else:
+            total[name] += value
+
+
+def summed_search_statistics(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The sum of the data of several searches or games; empty for none."""
+    total: dict[str, Any] = {}
+    for part in parts:
+        add_search_statistics(total, part)
+    return total

@@ -1,0 +1,613 @@
+"""The one table of every tunable of the engine.
+
+Everything that knows about parameters is derived from ``PARAMETERS``: the record the kernels read, the checking of
+configurations, the command line, tuning dimensions, ablation rows and the printed reference (``elolab parameters``).
+Adding a parameter is one row here and its use in the search. A row is found under its name and its aliases in any
+spelling; everything that is stored bears its name alone.
+
+Sources: [EE] ElephantEye, chapter 8 (2005); [AW] aspiration windows (Moreland); [FN] null move in practice (fenon,
+2006); [XQ] XQWizard Light 0.3 (2008); [OT] Othello, iterative deepening (2021); [3.31] the released ElephantEye 3.31;
+[ours] what no text says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.errors import UserError
+from engine.settings.weights import pinned, weights_address
+
+Value = bool | int | str
+
+
+class ParameterError(UserError):
+    """An unknown parameter or a value outside its legal range; names the key, the value and the remedy."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of the table."""
+
+    name: str
+    kind: str
+    """``switch`` (off, on), ``integer``, ``choice``, or ``weights`` (a file, see ``engine.settings.weights``)."""
+    default: Value
+    legal: tuple[Any, ...]
+    """Integers: (lowest, highest). Choices: every choice, in the order of their codes. Weights: the games
+    whose weights the file may hold."""
+    tuning: tuple[Any, ...]
+    """Integers: the range a tuner searches. Switches and choices: the values it tries. Empty: not worth tuning."""
+    scale: str
+    """``linear`` or ``log``: how a tuner should space the range."""
+    unit: str
+    games: tuple[str, ...]
+    """The games it applies to; empty means every game."""
+    depends_on: tuple[str, tuple[Value, ...]] | None
+    """Another parameter and the values of it under which this one has an effect."""
+    sound: bool
+    """Whether, everything else being sound, the value of a position at a given depth does not depend on it."""
+    doc: str
+    source: str
+    default_by_game: tuple[tuple[str, Value], ...] = ()
+    """Defaults in games where ``default`` would be wrong, whether or not the parameter can be set there."""
+    aliases: tuple[str, ...] = ()
+    """What the texts and other engines call it, in their spelling, if unit and meaning are the same.
+
+    One exception, as its row says: ``NULL_DEPTH`` is fenon's, which counts the skipped ply; ElephantEye's is one less.
+    """
+
+    def default_for(self, game: str | None) -> Value:
+        """The default in a game; ``None`` stands for any game without one of its own."""
+        return dict(self.default_by_game).get(game or "", self.default)
+
+    @property
+    def protocol_name(self) -> str:
+        """The option's name over UCI and UCCI."""
+        return "".join(word.capitalize() for word in self.name.split("_"))
+
+    def check(self, value: object, where: str = "") -> Value:
+        """Return ``value`` as this parameter's type; raise ``ParameterError`` if it is not legal."""
+        prefix = f"{where}: " if where else ""
+        if self.kind == "switch":
+            words = {"on": True, "off": False, "true": True, "false": False, "1": True, "0": False}
+            if isinstance(value, str) and value.lower() in words:
+                return words[value.lower()]
+            if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1)):
+                return bool(value)
+            raise ParameterError(f"{prefix}{self.name} = {value!r}, expected on or off")
+        if self.kind == "choice":
+            if isinstance(value, str) and value in self.legal:
+                return value
+            near = difflib.get_close_matches(str(value), self.legal, 1, 0.5)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise ParameterError(f"{prefix}{self.name} = {value!r}, expected one of {', '.join(self.legal)}{hint}")
+        if self.kind == "weights":
+            expected = f"{prefix}{self.name} = {value!r}, expected a file of weights"
+            if not isinstance(value, str) or not value:
+                raise ParameterError(expected)
+            try:
+                return pinned(value, self.legal)
+            except UserError as error:
+                raise ParameterError(f"{expected}: {error}") from None
+        low, high = self.legal
+        if isinstance(value, str):
+            with contextlib.suppress(ValueError):
+                value = int(value)
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+            raise ParameterError(f"{prefix}{self.name} = {value!r}, expected a whole number from {low} to {high}")
+        return int(value)
+
+    def encode(self, value: Value) -> int:
+        """The integer the kernels read."""
+        if self.kind == "choice":
+            return self.legal.index(value)
+        if self.kind == "weights":
+            return weights_address(str(value))
+        return int(value)
+
+
+def _switch(name: str, default: bool, doc: str, source: str, *, sound: bool = False, **rest: Any) -> Parameter:
+    return _row(name, "switch", default, (False, True), (False, True), doc, source, sound=sound, **rest)
+
+
+def _choice(
+    name: str, default: str, choices: tuple[str, ...], doc: str, source: str, *, sound: bool = False, **rest: Any
+) -> Parameter:
+    return _row(name, "choice", default, choices, rest.pop("tuning", choices), doc, source, sound=sound, **rest)
+
+
+def _weights(name: str, defaults: Mapping[str, str], doc: str, source: str, **rest: Any) -> Parameter:
+    """A row whose default is a file of weights for each game."""
+    names, games = tuple(defaults.values()), tuple(defaults)
+    row = _row(name, "weights", names[0], games, (), doc, source, games=games, sound=False, **rest)
+    return replace(row, default_by_game=tuple(defaults.items()))
+
+
+def _integer(
+    name: str,
+    default: int,
+    legal: tuple[int, int],
+    tuning: tuple[int, int] | tuple[()],
+    unit: str,
+    doc: str,
+    source: str,
+    *,
+    sound: bool = False,
+    **rest: Any,
+) -> Parameter:
+    return _row(name, "integer", default, legal, tuning, doc, source, unit=unit, sound=sound, **rest)
+
+
+def _row(
+    name: str,
+    kind: str,
+    default: Value,
+    legal: tuple[Any, ...],
+    tuning: tuple[Any, ...],
+    doc: str,
+    source: str,
+    *,
+    unit: str = "",
+    scale: str = "linear",
+    games: tuple[str, ...] = (),
+    depends_on: tuple[str, tuple[Value, ...]] | None = None,
+    sound: bool,
+    aliases: tuple[str, ...] = (),
+    **by_game: Value,
+) -> Parameter:
+    """A row; further arguments are defaults of single games, ``othello=False``."""
+    defaults = tuple(by_game.items())
+    return Parameter(
+        name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, doc, source, defaults, aliases
+    )
+
+
+def _needs(name: str, *values: Value) -> tuple[str, tuple[Value, ...]]:
+    return name, values or (True,)
+
+
+_XIANGQI = ("xiangqi",)
+_OTHELLO = ("othello",)
+
+PARAMETERS: tuple[Parameter, ...] = (
+    # Search drivers
+    _choice("algorithm", "pvs", ("alphabeta", "pvs", "mtdf"),
+            "plain alpha-beta, principal variation search (null windows after the first move), or MTD(f): null windows "
+            "only, closing in on the value", "[XQ][OT] alphabeta; [AW] note pvs; [OT] mtdf", sound=True,
+            aliases=("search_algorithm",)),
+    _choice("mtdf_guess", "last", ("last", "two_back", "zero"),
+            "first guess of MTD(f): the last iteration's value, that of two iterations ago (same parity), or 0; the "
+            "first iteration starts from 0", "[OT] last", sound=True, depends_on=_needs("algorithm", "mtdf"),
+            aliases=("firstguess",)),
+    _switch("fail_soft", True,
+            "return the value found instead of the bound it passed (mates are returned as found either way)",
+            "[FN]; [XQ] is fail-hard", sound=True),
+    _switch("iterative_deepening", True, "deepen step by step; off searches straight to the depth limit", "[XQ][OT]",
+            sound=True, aliases=("IDS",)),
+    _integer("min_depth", 1, (1, 64), (), "plies",
+             "first iteration; no clock ends it, a node limit or a stop does", "[OT] 4; [XQ] 1", sound=True,
+             depends_on=_needs("iterative_deepening")),
+    _integer("depth_step", 1, (1, 4), (1, 2), "plies", "increment of the depth from one iteration to the next",
+             "[ours]", sound=True, depends_on=_needs("iterative_deepening")),
+    _choice("aspiration", "one_sided", ("off", "full", "one_sided", "gradual", "naive_half", "naive"),
+            "window around the last iteration's value; after a failure reopen both bounds (full), the failing bound "
+            "(one_sided), widen the failing bound by a growing factor (gradual), or open the failing bound and set the "
+            "other to the value just seen (naive: both ways; naive_half: only after a failure upwards); a guard ends "
+            "the alternation that naive can fall into", "[AW]", sound=True, depends_on=_needs("iterative_deepening")),
+    _integer("aspiration_window", 53, (1, 5000), (10, 400), "centipawns",
+             "half-width of the aspiration window (the text's valWINDOW: half a pawn)", "[AW]", scale="log", sound=True,
+             depends_on=_needs("aspiration", "full", "one_sided", "gradual", "naive_half", "naive"), othello=94,
+             aliases=("valWINDOW", "window_size")),
+    _integer("aspiration_growth", 2000, (1100, 10000), (1200, 5000), "permille",
+             "factor by which gradual widens the half-width at each failure", "[ours]", scale="log", sound=True,
+             depends_on=_needs("aspiration", "gradual")),
+    _switch("stop_on_mate", True, "end iterative deepening once the root value is a proven mate", "[EE 8.3][XQ]",
+            sound=True, depends_on=_needs("iterative_deepening"), games=_XIANGQI),
+    _switch("unique_move_check", False,
+            "after an iteration search the root again without its best move; if every other move is proven to lose, "
+            "play at once", "[EE 8.3]", depends_on=_needs("iterative_deepening"), games=_XIANGQI,
+            aliases=("SearchUnique",)),
+    _choice("root_order", "best_first", ("best_first", "as_nodes"),
+            "order of the root's moves: each new best move goes to the front and the others stay as they are, or they "
+            "are sorted anew at each search of the root as in every other node, by the table's move, captures, killers "
+            "and history, so that without these the generator's order stays", "[ours]; [XQ] and [OT] as_nodes",
+            sound=True),
+    _switch("keep_partial_iteration", True,
+            "an iteration that a limit or a stop cut off may change the move by what it has already proven better; off "
+            "plays the move of the last completed iteration (unless the soft limit ends the search at a new result)",
+            "[EE 8.2]; [OT] off"),
+    _switch("spare_open_windows", True,
+            "nodes with an open window, the main line of principal variation search, are spared table cutoffs and "
+            "pruning; off treats them like the others, as under plain alpha-beta, where nearly every window is open, "
+            "and MTD(f), where none is: so that the three can be compared", "[ours]",
+            depends_on=_needs("algorithm", "pvs")),
+    # Quiescence
+    _switch("quiescence", True, "search captures (all replies in check) below depth 0; off returns the static value",
+            "[ours]; off in [XQ] and [OT]", games=_XIANGQI, aliases=("SearchQuiesc", "QSearch", "QuiescenceSearch")),
+    _switch("quiescence_see", True, "quiescence skips captures that lose material by static exchange evaluation",
+            "[ours]", depends_on=_needs("quiescence"), games=_XIANGQI),
+    _integer("quiescence_check_plies", 0, (0, 64), (0, 8), "plies",
+             "depth below the horizon to which a side in check searches every reply, not only captures", "[ours]",
+             depends_on=_needs("quiescence"), games=_XIANGQI),
+    _integer("delta_margin", 187, (0, 3000), (0, 600), "centipawns",
+             "quiescence skips captures that even with this margin cannot raise the score to alpha; 0 is off", "[ours]",
+             depends_on=_needs("quiescence"), games=_XIANGQI, aliases=("DeltaPruningMargin",)),
+    # Null move
+    _switch("null_move", True, "prune where even skipping the turn keeps the score above beta", "[FN][EE]",
+            othello=False, aliases=("NullMovePruning", "UseNullMove", "NMP")),
+    _integer("null_depth", 3, (2, 8), (2, 5), "plies",
+             "whole depth subtracted for the null search, the skipped ply included: depth - null_depth (ElephantEye's "
+             "NULL_DEPTH 2 is 3 here)", "[FN] 3 or 4; [EE] 3", depends_on=_needs("null_move"),
+             aliases=("NULL_DEPTH",)),
+    _integer("null_min_depth", 3, (1, 20), (1, 6), "plies",
+             "least depth at which a null move is tried: pruning directly above the leaves is dangerous", "[FN] 2",
+             depends_on=_needs("null_move"), othello=2, aliases=("NMPMinDepth",)),
+    _switch("null_not_in_check", True,
+            "no null move in check; off wastes a node on it each time, for the general would be taken",
+            "[FN] condition 3", depends_on=_needs("null_move"), games=_XIANGQI),
+    _switch("null_need_attackers", True,
+            "the side to move must have a rook, horse, cannon or a pawn across the river", "[FN] condition 1",
+            depends_on=_needs("null_move"), games=_XIANGQI),
+    _switch("null_not_twice", True, "no null move directly after a null move", "[FN] condition 4",
+            depends_on=_needs("null_move")),
+    _switch("null_eval_gate", True,
+            "a null move needs a static evaluation of at least beta, unless the null search is quiescence",
+            "[FN] condition 7, from Fruit", depends_on=_needs("null_move")),
+    _choice("null_not_in_verify", "subtree", ("off", "root", "subtree"),
+            "no null move while a null cutoff is verified: nowhere in the verification's subtree, or only not at its "
+            "root", "[FN] condition 5 subtree; [EE] root", depends_on=_needs("null_verify", "always", "unless_safe")),
+    _switch("null_mate_guard", False,
+            "no null move in a position where an earlier null search came back mated (kept in the table's entry)",
+            "[FN] condition 6, from Crafty", depends_on=_needs("null_move"), games=_XIANGQI),
+    _choice("null_hash_guard", "off", ("off", "any_entry", "bound"),
+            "no null move where the table has an entry that gave no cutoff; bound: only if it is an upper bound or "
+            "exact, below beta and at least as deep as the null search; any_entry, the text to the letter, leaves "
+            "hardly a null move under iterative deepening, where nearly every node has an earlier entry, so that its "
+            "author can only have meant bound", "[FN] condition 8 any_entry; bound from Crafty",
+            depends_on=_needs("null_move")),
+    _integer("null_min_material", 0, (0, 10000), (0, 2000), "centipawns",
+             "a null move needs more own material than this (the general not counted); 0 is off",
+             "[EE] instead of condition 1; [3.31] 200 in its unit, 900 here", depends_on=_needs("null_move"),
+             games=_XIANGQI),
+    _switch("null_in_pv", False,
+            "also try null moves in nodes of the principal variation; plain alpha-beta, and principal variation search "
+            "without spare_open_windows, do not tell them apart and always do",
+            "[FN] on; [3.31] off", depends_on=_needs("null_move")),
+    _choice("null_verify", "off", ("off", "always", "unless_safe"),
+            "after a null cutoff search the same side at depth - null_depth + 1 and believe it only if that fails high "
+            "too; unless_safe skips this above null_safe_material", "[FN][EE]", depends_on=_needs("null_move"),
+            aliases=("NullVerification", "VerifiedNullMove")),
+    _integer("null_verify_min_depth", 0, (0, 30), (0, 10), "plies",
+             "least depth of a null cutoff that is verified; 0 stands for null_depth, below which the verification "
+             "would itself be quiescence", "[FN] null_depth",
+             depends_on=_needs("null_verify", "always", "unless_safe")),
+    _choice("null_return", "null_score", ("null_score", "beta"),
+            "what a null cutoff returns", "[FN] null_score; [EE] beta", depends_on=_needs("null_move")),
+    _choice("null_store", "off", ("off", "verified", "all"),
+            "which null cutoffs enter the table, as bounds without a move and with the null search's depth",
+            "[FN] verified; [3.31] and Crafty all", depends_on=_needs("null_move")),
+    _choice("mate_threat_offset", "two", ("two", "null_depth"),
+            "a null search whose score is -MATE + ply + this shows a threat of mate", "[EE] and Crafty 2; [FN]'s "
+            "listing null_depth", depends_on=_needs("null_move"), games=_XIANGQI),
+    _switch("mate_threat_extension", False,
+            "search a node one ply deeper where the null search came back mated at once", "[ours], Crafty's use",
+            depends_on=_needs("null_move"), games=_XIANGQI),
+    _integer("null_safe_material", 1800, (0, 10000), (500, 4000), "centipawns",
+             "own material (the general not counted) above which unless_safe trusts a null cutoff",
+             "[EE]; [3.31] 400 in its unit", depends_on=_needs("null_verify", "unless_safe"), games=_XIANGQI),
+    # Reductions and extensions
+    _switch("late_move_reductions", True, "search late quiet moves at reduced depth first", "[ours]", aliases=("LMR",)),
+    _integer("lmr_min_depth", 3, (2, 20), (2, 6), "plies", "least depth at which moves are reduced", "[ours]",
+             depends_on=_needs("late_move_reductions"), othello=2),
+    _integer("lmr_min_moves", 4, (1, 40), (1, 10), "moves", "moves searched in full before reductions start", "[ours]",
+             depends_on=_needs("late_move_reductions"), othello=1),
+    _integer("lmr_base", 59, (-200, 400), (0, 150), "hundredths of a ply",
+             "constant part of the reduction; the rest is ln(depth) * ln(move number) / (lmr_divisor / 100)", "[ours]",
+             depends_on=_needs("late_move_reductions"), othello=93),
+    _integer("lmr_divisor", 192, (50, 1000), (120, 400), "hundredths", "divisor of the logarithmic part", "[ours]",
+             depends_on=_needs("late_move_reductions"), othello=132),
+    _switch("check_extension", True, "search one ply deeper when the side to move is in check", "[ours]",
+            games=_XIANGQI, aliases=("CheckExtensions",)),
+    _switch("single_reply_extension", False, "search one ply deeper when there is only one legal move", "[ours]",
+            aliases=("OneReplyExtension",)),
+    _integer("singular_depth", 0, (0, 30), (0, 12), "plies",
+             "least depth at which a table move that all others are far behind is searched one ply deeper; 0 is off",
+             "[ours], after Deep Blue", aliases=("SingularExtensionDepth",)),
+    _integer("singular_margin", 6, (0, 200), (1, 30), "centipawns a ply",
+             "how far behind the others must be, times the depth", "[ours]",
+             depends_on=_needs("singular_depth", *range(1, 31))),
+    _integer("reverse_futility_depth", 6, (0, 20), (0, 8), "plies",
+             "deepest node at which a static evaluation far above beta is believed; 0 is off", "[ours]", othello=0,
+             aliases=("RFPDepth", "StaticNullMoveDepth")),
+    _integer("reverse_futility_margin", 62, (1, 2000), (40, 400), "centipawns a ply",
+             "how far above beta the evaluation must be, times the depth", "[ours]", scale="log", othello=120,
+             aliases=("RFPMargin", "StaticNullMoveMargin")),
+    _integer("futility_depth", 4, (0, 20), (0, 6), "plies",
+             "deepest node at which quiet moves are skipped when the static evaluation is far below alpha; 0 is off",
+             "[ours]", othello=0),
+    _integer("futility_margin", 83, (1, 2000), (50, 500), "centipawns a ply",
+             "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log", othello=150),
+    _integer("razoring_depth", 2, (0, 10), (0, 4), "plies",
+             "deepest node that goes straight to quiescence when the static evaluation is far below alpha; 0 is off",
+             "[ours]", othello=0, aliases=("RazorDepth",)),
+    _integer("razoring_margin", 300, (1, 3000), (100, 900), "centipawns a ply",
+             "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log"),
+    _integer("late_move_pruning_depth", 4, (0, 20), (0, 6), "plies",
+             "deepest node at which late quiet moves are skipped altogether; 0 is off", "[ours]", othello=0,
+             aliases=("LMPDepth",)),
+    _integer("late_move_pruning_base", 5, (1, 60), (2, 20), "moves",
+             "moves searched at depth 1 before late ones are skipped; depth squared are added", "[ours]", othello=6,
+             aliases=("LMPBase",)),
+    _switch("pruning_spares_checks", True,
+            "moves that give check are not skipped as futile or late (which costs making every such move)", "[ours]",
+            games=_XIANGQI),
+    _switch("pass_costs_depth", False,
+            "a forced pass costs a ply of depth; off, a search as deep as there are empty squares reaches the end",
+            "[OT] off", games=_OTHELLO),
+    _integer("probcut_depth", 0, (0, 60), (0, 12), "plies",
+             "least depth at which a shallower search whose value lies far outside the window is believed; 0 is off",
+             "[ours], after Buro's ProbCut", othello=2),
+    _integer("probcut_checks", 1, (1, 3), (1, 3), "searches",
+             "multi-ProbCut: such searches at a node, each deeper than the one before, up to half the depth",
+             "[ours], after Buro", depends_on=("probcut_depth", tuple(range(1, 61)))),
+    _integer("probcut_margin", 400, (0, 5000), (100, 1500), "centipawns",
+             "how far outside the window the shallower value must lie", "[ours]", scale="log", othello=465),
+    # Transposition table
+    _integer("hash_mb", 16, (0, 4096), (), "MiB", "size of the transposition table; 0 is none", "[EE]",
+             aliases=("Hash", "hashsize", "TTSize")),
+    _choice("replacement", "two_tier", ("two_tier", "always", "deeper"),
+            "which entries of a bucket of two give way: one keeps the deepest of the search and the other the latest "
+            "(two_tier), the latest two stay (always), or only what is no deeper or of an earlier move (deeper)",
+            "[ours]", aliases=("ReplacementScheme",)),
+    _switch("hash_exact_depth_only", False,
+            "use table entries only of exactly the depth asked for, so that values do not depend on the table",
+            "[ours]"),
+    _switch("hash_mate_any_depth", False,
+            "a proven mate in the table cuts at any depth where its bound helps, in open windows too", "[EE 8.3]",
+            depends_on=None, games=_XIANGQI),
+    _integer("enhanced_cutoff_depth", 0, (0, 60), (0, 12), "plies",
+             "least depth at which, before any move is searched, every child's table entry is asked for a cutoff (in "
+             "the endgame solver too); 0 is off", "[ours], after Plaat's enhanced transposition cutoffs",
+             aliases=("ETCDepth",)),
+    # Move ordering
+    _switch("hash_move", True, "try the table's move first", "[3.31]", sound=True, aliases=("mvHash", "TTMove")),
+    _integer("killers", 2, (0, 2), (0, 2), "moves", "killer moves kept at each ply", "[3.31] 2", sound=True,
+             aliases=("mvKillers", "KillerMoves")),
+    _choice("capture_order", "see", ("none", "mvv_lva", "see"),
+            "captures first by most valuable victim, least valuable attacker; see also puts losing ones last",
+            "[3.31]; none in [XQ]", sound=True, games=_XIANGQI),
+    _switch("internal_iterative_deepening", False,
+            "search open-window nodes deeper than 2 without a table move at half the depth first", "[3.31]",
+            sound=True, aliases=("IID",)),
+    _integer("internal_iterative_reduction", 0, (0, 20), (0, 8), "plies",
+             "least depth at which a node without a table move is searched one ply less; 0 is off", "[ours]",
+             aliases=("IIRDepth",)),
+    _switch("history", True, "order quiet moves by how often they cut", "[XQ 3.4]", sound=True,
+            aliases=("HistoryHeuristic",)),
+    _integer("history_weight", 2, (0, 3), (0, 3), "exponent", "bonus is (remaining depth) to this power", "[XQ 3.4] 2",
+             sound=True, depends_on=_needs("history"), aliases=("nHistoryTable",)),
+    _choice("history_record", "cutoff", ("cutoff", "cutoff_and_pv"),
+            "which moves earn the bonus: those that cut, or also the best move of nodes where alpha rose",
+            "[XQ 3.4] cutoff_and_pv", sound=True, depends_on=_needs("history")),
+    _choice("history_index", "from_to_side", ("from_to_shared", "from_to_side", "piece_to"),
+            "one table for both sides by squares, one for each side, or by piece and target",
+            "[XQ 3.4] from_to_shared", sound=True, depends_on=_needs("history")),
+    _switch("history_captures", False, "captures earn and use history too", "[XQ 3.4] on; [3.31] off", sound=True,
+            depends_on=_needs("history"), games=_XIANGQI),
+    _choice("history_decay", "halve", ("keep", "halve", "clear"),
+            "what happens to the table between two moves of a game (between iterations it is kept)",
+            "[XQ 3.4] needs it from iteration to iteration; [XQ]'s program and [3.31] clear", sound=True,
+            depends_on=_needs("history")),
+    # Evaluation
+    _choice("evaluation", "full", ("material_chess", "material", "piece_square", "full"),
+            "international chess's values (rook 5, horse and cannon 3, pawn 1), our values, a value by piece and "
+            "square, or these with mobility, the general's safety, bound pieces, pawns and phase",
+            "[XQ 3.1]; material and full [ours]", games=_XIANGQI),
+    _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]", games=_XIANGQI),
+    _switch("rules_in_search", True,
+            "score repetitions, the move limit and bare material inside the search; off leaves them to the arbiter",
+            "[ours]", games=_XIANGQI),
+    _weights("evaluation_weights", {"xiangqi": "xiangqi", "othello": "othello"},
+             "file of the evaluation's weights (configs/weights), one for each feature and phase of the game; its "
+             "digest becomes part of the setting", "[ours]", depends_on=_needs("evaluation", "full"),
+             aliases=("EvalFile",)),
+    # Endgame
+    _integer("endgame_empties", 14, (0, 60), (8, 20), "empty squares",
+             "from so many empty squares on the game is solved exactly, at the root whatever the depth limit, below it "
+             "where the search reaches the end; 0 is off", "[ours]", games=_OTHELLO),
+    _integer("endgame_presearch", 8, (1, 60), (4, 14), "plies",
+             "iteration after which the next one solves the root, once endgame_empties allows it", "[ours]",
+             games=_OTHELLO),
+    _integer("endgame_sort_empties", 7, (5, 60), (5, 12), "empty squares",
+             "least number of empty squares at which the solver sorts moves and uses the table", "[ours]",
+             games=_OTHELLO, sound=True),
+    _switch("endgame_fastest_first", True, "the solver tries first what leaves the opponent the fewest moves", "[ours]",
+            games=_OTHELLO, sound=True),
+    _switch("endgame_parity", True, "the solver tries first the regions with an odd number of empty squares", "[ours]",
+            games=_OTHELLO, sound=True),
+    _switch("endgame_stability", True,
+            "the solver cuts where discs that can no longer turn already decide against alpha", "[ours]",
+            games=_OTHELLO, sound=True),
+    # Time
+    _choice("time_strategy", "elephanteye",
+            ("elephanteye", "elephanteye-3.31", "fixed", "share", "min_time", "othello"),
+            "elephanteye: proper time with hard and soft limits; elephanteye-3.31: the released program's rules; "
+            "fixed: the same time every move, aborted; share: a fixed share of what remains; min_time: end after the "
+            "iteration in which the time passed, never inside; othello: before each iteration what remains is shared "
+            "among the own moves beyond its horizon", "[EE 8.2]; [3.31]; min_time [XQ 3.5]; share [ours]; othello [OT]",
+            tuning=()),
+    _integer("time_divisor", 20, (2, 200), (8, 60), "moves",
+             "proper time is increment + remaining / time_divisor: the game is taken to end within so many moves (by "
+             "othello only where its end is not known)", "[EE 8.2] 20", scale="log",
+             depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31", "othello"),
+             aliases=("TIME_DIVISOR",)),
+    _integer("time_hard_factor", 2401, (1000, 20000), (1000, 6000), "permille",
+             "the search is aborted after this much of the proper time", "[EE 8.2] 2", scale="log",
+             depends_on=_needs("time_strategy", "elephanteye"), othello=2000),
+    _integer("time_soft_factor", 613, (50, 5000), (200, 1500), "permille",
+             "when the root has a result after this much of the proper time, the move is played", "[EE 8.2] 1/2",
+             scale="log", depends_on=_needs("time_strategy", "elephanteye"), othello=500),
+    _choice("time_soft_check", "root_result", ("root_result", "iteration"),
+            "where the soft limit is tested: whenever a move becomes best at the root, or after an iteration",
+            "[EE 8.2] root_result; [3.31] iteration", depends_on=_needs("time_strategy", "elephanteye")),
+    _integer("time_fixed_ms", 1000, (1, 3_600_000), (), "ms",
+             "time a move under the fixed and min_time strategies on a clock", "[EE 8.2][XQ 3.5]",
+             depends_on=_needs("time_strategy", "fixed", "min_time")),
+    _choice("time_predict", "off", ("off", "last_ratio", "constant_ratio", "least_squares"),
+            "forecast the next iteration's time and do not start it if it cannot end before the hard limit (under the "
+            "strategy othello: before that iteration's own): by the ratio of the last two, a constant ratio, or a line "
+            "through the logarithms of the last three", "[OT]",
+            tuning=("off", "last_ratio", "constant_ratio", "least_squares")),
+    _integer("time_predict_ratio", 3000, (1000, 20000), (1500, 8000), "permille",
+             "growth from one iteration to the next under constant_ratio", "[ours]", scale="log",
+             depends_on=_needs("time_predict", "constant_ratio")),
+    _integer("time_share", 40, (1, 1000), (10, 150), "permille", "share of the remaining time under share", "[ours]",
+             scale="log", depends_on=_needs("time_strategy", "share")),
+    _integer("time_move_cap", 500, (1, 1000), (100, 1000), "permille",
+             "the most of the remaining time that a move may take under othello, which would spend all of it on a "
+             "search to the end", "[ours]; [OT] 1000", depends_on=_needs("time_strategy", "othello")),
+    _choice("ponder_elapsed", "from_hit", ("from_hit", "from_start"),
+            "what counts as spent after a ponder hit: the time since the hit, or all since the search began (it then "
+            "answers at once if the soft limit has passed)", "[EE 8.1] from_hit; [3.31] from_start"),
+    _integer("ponder_time_factor", 1250, (1000, 4000), (1000, 2000), "permille",
+             "factor of the proper time for a player who thinks on the opponent's time too", "[3.31] 5/4", scale="log",
+             depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31")),
+    _integer("clock_reserve_ms", 50, (0, 60_000), (), "ms", "never used: kept for what lies outside the search",
+             "[ours]", aliases=("Move Overhead",)),
+    _integer("poll_interval_nodes", 1024, (1, 1_000_000), (), "nodes", "nodes between two looks at clock and stop flag",
+             "[EE 8.2]"),
+)  # fmt: skip
+
+BY_NAME: dict[str, Parameter] = {row.name: row for row in PARAMETERS}
+
+_SAYS_NOTHING = str.maketrans("", "", "_- ")
+
+
+def plain_spelling(name: str) -> str:
+    """A name as names are compared: without case, underscores, hyphens and spaces."""
+    return name.lower().translate(_SAYS_NOTHING)
+
+
+_BY_SPELLING: dict[str, Parameter] = {
+    plain_spelling(name): row for row in PARAMETERS for name in (row.name, *row.aliases)
+}
+
+PARAMETERS_DTYPE = np.dtype([(row.name, np.int64) for row in PARAMETERS])
+
+
+def parameters_of(game: str) -> tuple[Parameter, ...]:
+    """The rows that apply to a game, with its defaults."""
+    return tuple(_row_for(row, game) for row in PARAMETERS if not row.games or game in row.games)
+
+
+def _row_for(row: Parameter, game: str) -> Parameter:
+    """A row as it is in a game: its default there, only the game's own files of weights, and what it depends on."""
+    legal = (game,) if row.kind == "weights" else row.legal
+    needed = row.depends_on
+    if needed is not None and (games := BY_NAME[needed[0]].games) and game not in games:
+        needed = None
+    return replace(row, default=row.default_for(game), legal=legal, depends_on=needed)
+
+
+def row_named(name: str) -> Parameter | None:
+    """The row of a name or alias in any spelling (``NULL_DEPTH``, ``NullDepth``, ``null-depth``), or ``None``."""
+    return _BY_SPELLING.get(plain_spelling(name))
+
+
+def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
+    """``" (did you mean 'x'?)"`` for the parameter whose name or alias is closest, or an empty text."""
+    rows = PARAMETERS if among is None else [BY_NAME[own] for own in among]
+    words = {plain_spelling(word): row.name for row in rows for word in (row.name, *row.aliases)}
+    near = difflib.get_close_matches(plain_spelling(name), list(words), 1, 0.6)
+    return f" (did you mean {words[near[0]]!r}?)" if near else ""
+
+
+def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Parameter:
+    """The row of a name or alias in any spelling.
+
+    Raises ``ParameterError`` with the nearest right name, of those ``among`` which it should be, if there is none.
+    """
+    row = row_named(name)
+    if row is not None:
+        return row
+    hint = nearest_name(name, among) or " (elolab parameters lists them)"
+    raise ParameterError(f"{where + ': ' if where else ''}unknown parameter {name!r}{hint}")
+
+
+def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None = None) -> dict[str, Parameter]:
+    """The row of each name, by the name as given; raises ``ParameterError`` if two of them are of the same row."""
+    among = None if among is None else tuple(among)
+    rows: dict[str, Parameter] = {}
+    for name in names:
+        row = find(name, where, among)
+        for other in rows:
+            if rows[other] is row and other != name:
+                raise ParameterError(
+                    f"{where + ': ' if where else ''}{other} and {name} are the same parameter, {row.name}; give one"
+                )
+        rows[name] = row
+    return rows
+
+
+def by_own_names(settings: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    """Settings under the parameters' own names, unchecked; raises ``ParameterError`` like ``find_all``."""
+    return {row.name: settings[name] for name, row in find_all(settings, where).items()}
+
+
+def resolve(overrides: Mapping[str, object], where: str = "", game: str | None = None) -> dict[str, Value]:
+    """Every parameter's value, ``overrides`` checked and laid over the defaults, in the table's order.
+
+    With a ``game``, the parameters that apply to it and its defaults; otherwise all of them. ``where`` names the file
+    or option in errors. Raises ``ParameterError``.
+    """
+    rows = PARAMETERS if game is None else parameters_of(game)
+    values: dict[str, Value] = {row.name: row.default for row in rows}
+    overrides = by_own_names(overrides, where)
+    for name, value in overrides.items():
+        row = BY_NAME[name]
+        if game is not None and row.games and game not in row.games:
+            raise ParameterError(f"{where + ': ' if where else ''}{name} does not apply to {game}")
+        values[name] = (row if game is None else _row_for(row, game)).check(value, where)
+    for row in rows:
+        if row.kind == "weights" and row.name not in overrides:
+            values[row.name] = row.check(row.default, where)
+    return values
+
+
+def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[str, Value]:
+    """Read ``name=value`` words of a command line into checked overrides."""
+    given: dict[str, str] = {}
+    for word in assignments:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise ParameterError(f"{where} {word!r}: expected name=value")
+        given[name.strip()] = value.strip()
+    return {name: BY_NAME[name].check(value, where) for name, value in by_own_names(given, where).items()}
+
+
+def to_record(values: Mapping[str, Value]) -> Any:
+    """The record of ``PARAMETERS_DTYPE`` (all int64) that the kernels read; what does not apply to the game is 0."""
+    record = np.zeros(1, PARAMETERS_DTYPE).view(np.recarray)[0]
+    for row in PARAMETERS:
+        if row.name not in values:
+            continue
+        record[row.name] = row.encode(values[row.name])
+    return record
+
+
+def choice_code(name: str, choice: str) -> int:
+    """The code of a choice, for the kernels' named constants."""
+    return BY_NAME[name].legal.index(choice)
+
+
+def format_value(value: Value) -> str:
+    """``on``/``off`` for switches, the text of anything else."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

@@ -1,0 +1,31 @@
+"""Presets of the built-in engine: named sets of parameters in ``configs/engines/NAME.toml``, one section a game."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+from typing import Any
+
+from engine.settings.configuration import ConfigurationError, Table, find_config, read_toml
+from engine.settings.parameters import by_own_names, resolve
+
+
+def preset_name(name_or_path: str) -> str:
+    """The name alone: no folder, no ``.toml``; points are part of a name (``xqwlight-0.3``)."""
+    return PurePath(name_or_path).name.removesuffix(".toml")
+
+
+def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dict[str, Any]:
+    """The overrides of a preset for a game: the section of that name in ``configs/engines/NAME.toml``, by own names.
+
+    Raises ``UserError`` if there is no such preset or section, or if a parameter or value is wrong.
+    """
+    from engine.games import GAMES
+
+    path = find_config("engines", name_or_path, beside)
+    table = Table(read_toml(path), str(path), ("description", *GAMES))
+    table.text("description", "none")
+    if game not in table:
+        raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
+    overrides = by_own_names(table.mapping(game), f"{path}: [{game}]")
+    resolve(overrides, f"{path}: [{game}]", game)
+    return overrides

@@ -1,0 +1,215 @@
+"""The parameter table as people and programs read it: text for a terminal, Markdown, and plain data for JSON."""
+
+from __future__ import annotations
+
+import textwrap
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from engine.games import GAMES, game_named
+from engine.settings.parameters import Parameter, Value, format_value, parameters_of
+
+SOURCES = {
+    "EE": "ElephantEye, chapter 8 (2005); EE 8.2 and 8.3 are its sections",
+    "AW": "Aspiration windows (Moreland)",
+    "FN": "Null move in practice (fenon, 2006)",
+    "XQ": "XQWizard Light 0.3 (2008); XQ 3.1 and 3.4 are its sections",
+    "OT": "Othello, iterative deepening (2021)",
+    "3.31": "ElephantEye 3.31 as released",
+    "ours": "what no text says",
+}
+"""What the marks in the column of sources stand for, by their first word."""
+
+MEASUREMENTS = Path(__file__).parent / "parameter_measurements.toml"
+"""What speaks for the defaults, by parameter; no program of its own, so that a new figure compiles nothing anew."""
+
+
+@cache
+def measurements(game: str) -> Mapping[str, str]:
+    """What parameters were measured to be worth in a game: one line a parameter, the default's view, in Elo."""
+    found = tomllib.loads(MEASUREMENTS.read_text("utf-8")).get(game, {})
+    return {str(name): str(text) for name, text in found.items()}
+
+
+def unit_in(game: str, row: Parameter) -> str:
+    """The parameter's unit; scores are of another in games that count discs."""
+    return row.unit.replace("centipawns", "hundredths of a disc") if game_named(game).score_unit else row.unit
+
+
+_INDENT = "    "
+_LEAST_LEGAL_WIDTH = 24
+"""Where fewer columns are left beside name and default, the legal values go below them."""
+
+
+def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:
+    """Aligned lines of at most ``width`` columns: name, default and legal values, and below them the explanation."""
+    name_width = max(len(row.name) for row in rows)
+    default_width = max(len(format_value(row.default)) for row in rows)
+    narrow = width < name_width + default_width + 4 + _LEAST_LEGAL_WIDTH
+    lines = [f"{'parameter':<{name_width}}  {'default':<{default_width}}{'' if narrow else '  legal values'}"]
+    for row in rows:
+        head = f"{row.name:<{name_width}}  {format_value(row.default):<{default_width}}"
+        if narrow:
+            lines.append(head.rstrip())
+            lines += textwrap.wrap(_legal(row, game), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+        else:
+            head += "  "
+            lines += textwrap.wrap(_legal(row, game), width, initial_indent=head, subsequent_indent=" " * len(head))
+        lines += textwrap.wrap(_sentence(row.doc), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+        lines += textwrap.wrap(_details(row, game), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    lines += ["", "Sources"]
+    for mark, meaning in SOURCES.items():
+        lines += textwrap.wrap(f"[{mark}] {meaning}", width, initial_indent=_INDENT, subsequent_indent=_INDENT * 2)
+    return "\n".join(lines) + "\n"
+
+
+def as_markdown(rows: Sequence[Parameter], game: str) -> str:
+    """A Markdown table with a row for each parameter and a column for each property, and the list of sources."""
+    titles = (
+        "Parameter", "Default", "Legal", "Tuning", "Scale", "Unit", "Games", "Needs", "Sound", "Option", "Aliases",
+        "Meaning", "Source", "Measured",
+    )  # fmt: skip
+    table = [titles, ("---",) * len(titles)]
+    for row in rows:
+        table.append((
+            f"`{row.name}`", format_value(row.default), _values(row.kind, row.legal), _values(row.kind, row.tuning),
+            row.scale if row.kind == "integer" and row.tuning else "", unit_in(game, row),
+            ", ".join(row.games) or "all", _need(row), "yes" if row.sound else "no", row.protocol_name,
+            ", ".join(row.aliases), _sentence(row.doc), row.source, measurements(game).get(row.name, ""),
+        ))  # fmt: skip
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in table]
+    lines += ["", *(f"- [{mark}] {meaning}" for mark, meaning in SOURCES.items())]
+    return "\n".join(lines) + "\n"
+
+
+def as_data(rows: Sequence[Parameter], game: str) -> list[dict[str, Any]]:
+    """Plain data: one dictionary a parameter with every column of the table."""
+    return [
+        {
+            "name": row.name,
+            "aliases": list(row.aliases),
+            "kind": row.kind,
+            "default": row.default,
+            "legal": list(row.legal),
+            "tuning": list(row.tuning),
+            "scale": row.scale,
+            "unit": unit_in(game, row),
+            "games": list(row.games),
+            "depends_on": {"parameter": row.depends_on[0], "values": list(row.depends_on[1])}
+            if row.depends_on
+            else None,
+            "sound": row.sound,
+            "protocol_name": row.protocol_name,
+            "doc": row.doc,
+            "source": row.source,
+            "measured": measurements(game).get(row.name),
+        }
+        for row in rows
+    ]
+
+
+PARAMETER_KINDS = {"switch": "switch", "integer": "whole number", "choice": "choice", "weights": "file of weights"}
+
+
+def in_full(names: Sequence[str], games: Sequence[str], width: int) -> str:
+    """Everything about some parameters, one after the other, in lines of at most ``width`` columns.
+
+    ``games`` are those to tell of; what differs from one to another is followed by the game in brackets. Each
+    parameter must apply to one of them at least.
+    """
+    return "\n".join(_one_in_full(_rows_by_game(name, games), width) for name in names)
+
+
+def in_full_as_data(names: Sequence[str], games: Sequence[str]) -> list[dict[str, Any]]:
+    """The same as plain data: the columns of ``as_data`` for the first game, and what may differ, by game."""
+    found = []
+    for name in names:
+        rows = _rows_by_game(name, games)
+        first = next(iter(rows))
+        found.append(as_data([rows[first]], first)[0] | {
+            "defaults": {game: row.default for game, row in rows.items()},
+            "units": {game: unit_in(game, row) for game, row in rows.items()},
+            "measurements": {game: measurements(game).get(name) for game in rows},
+        })  # fmt: skip
+    return found
+
+
+def _rows_by_game(name: str, games: Sequence[str]) -> dict[str, Parameter]:
+    """The parameter as it is in each of the games that it applies to."""
+    return {game: row for game in games for row in parameters_of(game) if row.name == name}
+
+
+def _one_in_full(rows: Mapping[str, Parameter], width: int) -> str:
+    row = next(iter(rows.values()))
+
+    def told(text: Callable[[Parameter, str], str]) -> str:
+        texts = {game: text(own, game) for game, own in rows.items()}
+        if len(set(texts.values())) == 1:
+            return next(iter(texts.values()))
+        return "; ".join(f"{one} ({game})" for game, one in texts.items() if one)
+
+    tuning = "" if not row.tuning else told(lambda own, game: _values(own.kind, own.tuning))
+    facts = {
+        "aliases": ", ".join(row.aliases),
+        "option": row.protocol_name,
+        "kind": PARAMETER_KINDS[row.kind],
+        "games": ", ".join(row.games or GAMES),
+        "default": told(lambda own, game: format_value(own.default)),
+        "legal": told(lambda own, game: _values(own.kind, own.legal)),
+        "tuning": f"{tuning} (log)" if tuning and row.kind == "integer" and row.scale == "log" else tuning,
+        "unit": told(lambda own, game: unit_in(game, own)),
+        "needs": told(lambda own, game: _need(own)),
+        "sound": "yes" if row.sound else "no",
+        "meaning": _sentence(row.doc),
+        "source": _sentence(row.source),
+        "measured": told(lambda own, game: measurements(game).get(own.name, "")),
+    }
+    title_width = max(map(len, facts))
+    lines = [row.name]
+    for title, metadata in facts.items():
+        head = f"{_INDENT}{title:<{title_width}}  "
+        lines += textwrap.wrap(metadata or "-", width, initial_indent=head, subsequent_indent=" " * len(head))
+    return "\n".join(lines) + "\n"
+
+
+def _legal(row: Parameter, game: str) -> str:
+    return f"{_values(row.kind, row.legal)} {unit_in(game, row)}".strip()
+
+
+def _details(row: Parameter, game: str) -> str:
+    parts = []
+    if row.depends_on is not None:
+        parts.append(f"Needs {_need(row)}.")
+    if row.kind == "integer" and row.tuning:
+        parts.append(f"Tuned over {_values(row.kind, row.tuning)}{' (log)' if row.scale == 'log' else ''}.")
+    if row.games:
+        parts.append(f"Only in {', '.join(row.games)}.")
+    if row.sound:
+        parts.append("Sound.")
+    if row.aliases:
+        parts.append(f"Also called {', '.join(row.aliases)}.")
+    parts.append(f"Option {row.protocol_name}. {_sentence(row.source)}")
+    if row.name in measurements(game):
+        parts.append(f"Measured: {_sentence(measurements(game)[row.name])}")
+    return " ".join(parts)
+
+
+def _need(row: Parameter) -> str:
+    if row.depends_on is None:
+        return ""
+    name, values = row.depends_on
+    return f"{name} = {' or '.join(format_value(value) for value in values)}"
+
+
+def _values(kind: str, values: Sequence[Value]) -> str:
+    if kind == "weights" and values:
+        return f"a file of weights for {' or '.join(map(str, values))}"
+    separator = " to " if kind == "integer" else ", "
+    return separator.join(format_value(value) for value in values)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

@@ -1,0 +1,220 @@
+"""Weights of a linear evaluation, read from a file: one row a phase of the game, one column a feature.
+
+A file is TOML: ``game``, ``provenance`` (who made the weights from what), ``features`` (names, of ``engine.features``)
+and ``phases`` (rows of whole numbers in hundredths of a point, in the order of the features); a feature without a
+column weighs nothing. What a row stands for is the game's: in Othello the rows divide the ``STEPS`` of a game evenly,
+so that their number must divide it; in Xiangqi the first row holds with all the material of the start, the last one
+with none, and between them they are mixed. Weights of patterns, if there are any, are ``patterns``: 16-bit numbers, a
+row for each of ``pattern_phases``, compressed (zlib) and written in base 85. A setting names a file; checked, it
+becomes ``name#digest`` with a digest of the numbers, so that a game's settings say which weights were meant, and a file
+that was changed since is noticed.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import importlib
+import json
+import string
+import threading
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.features import FEATURES
+from engine.settings.configuration import ConfigurationError, Table, find_config, nearest, read_toml
+
+KEYS = ("game", "provenance", "features", "phases", "pattern_phases", "patterns")
+STEPS = 60
+"""Steps of a game that the kernels tell apart: in Othello the discs placed since the start, but for the last."""
+LINE = 116
+"""Columns of the text of pattern weights."""
+LARGEST = 10_000
+"""Largest weight either way, in hundredths of a point."""
+MAX_IN_XIANGQI = 2_000
+"""There the kernels add up two numbers in one, and both sums must fit 16 bits."""
+DIGEST_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A file of weights."""
+
+    game: str
+    provenance: str
+    features: tuple[str, ...]
+    phases: tuple[tuple[int, ...], ...]
+    """Hundredths of a point; shape (phases, number of features)."""
+    pattern_phases: int = 0
+    """Phases of the patterns' weights; 0 if there are none."""
+    patterns: bytes = b""
+    """Their weights in hundredths of a point: little-endian int16, row after row."""
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Digest of features and numbers: what decides the evaluation."""
+        numbers: list[Any] = [self.game, self.features, self.phases]
+        if self.pattern_phases:
+            numbers += [self.pattern_phases, hashlib.sha256(self.patterns).hexdigest()]
+        content = json.dumps(numbers, separators=(",", ":"))
+        return hashlib.sha256(content.encode()).hexdigest()[:DIGEST_DIGITS]
+
+
+def read_weights(path: Path) -> Weights:
+    """The weights of a file; raises ``ConfigurationError``."""
+    status = path.stat()
+    return _read(path, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(64)
+def _read(path: Path, changed_ns: int, size: int) -> Weights:
+    table = Table(read_toml(path), str(path), KEYS)
+    features = table.value("features")
+    if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
+        raise table.error("features", "a list of the features' names")
+    phases = table.value("phases")
+    if not isinstance(phases, list) or not phases:
+        raise table.error("phases", "rows of weights")
+    for row in phases:
+        if not isinstance(row, list) or len(row) != len(features):
+            raise ConfigurationError(f"{path}: phases: {row!r}, expected {len(features)} weights in each row")
+        for weight in row:
+            if isinstance(weight, bool) or not isinstance(weight, int):
+                raise ConfigurationError(f"{path}: phases: {weight!r}, expected a whole number")
+    rows = tuple(tuple(row) for row in phases)
+    return Weights(table.text("game"), table.text("provenance"), tuple(features), rows, *_read_patterns(table))
+
+
+def _read_patterns(table: Table) -> tuple[int, bytes]:
+    """Phases and weights of the patterns."""
+    if "patterns" not in table:
+        return 0, b""
+    phases = table.whole("pattern_phases", 1, STEPS)
+    if STEPS % phases:
+        raise table.error("pattern_phases", f"a number that divides {STEPS}")
+    text = table.text("patterns", expected="compressed numbers in base 85")
+    try:
+        numbers = zlib.decompress(_base_85_decoded("".join(text.split())))
+    except (ValueError, zlib.error) as error:
+        raise ConfigurationError(f"{table.where}: patterns: damaged ({error}); fit them again") from None
+    if not numbers or len(numbers) % (2 * phases):
+        raise ConfigurationError(f"{table.where}: patterns: {len(numbers)} bytes do not make {phases} equal rows")
+    return phases, numbers
+
+
+def _base_85_decoded(text: str) -> bytes:
+    """As ``base64.b85decode``, which takes a tenth of a second for the weights; raises ``ValueError``."""
+    padding = -len(text) % 5
+    digits = _BASE_85_DIGITS[np.frombuffer(text.encode("ascii") + b"~" * padding, np.uint8)]
+    words = digits.reshape(-1, 5) @ np.array([85**4, 85**3, 85**2, 85, 1])
+    if (digits == _NO_DIGIT).any() or (words >> 32).any():
+        raise ValueError("not numbers in base 85")
+    data = words.astype(">u4").tobytes()
+    return data[: len(data) - padding]
+
+
+_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#$%&()*+-;<=>?@^_`{|}~"
+_NO_DIGIT = len(_ALPHABET)
+_BASE_85_DIGITS = np.full(256, _NO_DIGIT)
+_BASE_85_DIGITS[list(_ALPHABET.encode("ascii"))] = np.arange(_NO_DIGIT)
+
+
+def patterns_text(weights: np.ndarray) -> str:
+    """The keys ``pattern_phases`` and ``patterns`` for weights of shape (phases, weights of a phase)."""
+    encoded = base64.b85encode(zlib.compress(weights.astype("<i2").tobytes(), 9)).decode("ascii")
+    lines = [encoded[start : start + LINE] for start in range(0, len(encoded), LINE)]
+    return "\n".join([f"pattern_phases = {len(weights)}", "patterns = '''", *lines, "'''"]) + "\n"
+
+
+def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
+    """The weights that a setting ``name`` or ``name#digest`` means, which must be for one of ``games``.
+
+    Raises ``ConfigurationError`` if there is no such file, it is for another game or names features that its game does
+    not have, or it was changed.
+    """
+    name, mark, digest = value.partition("#")
+    path = find_config("weights", name)
+    weights = read_weights(path)
+    if weights.game not in games:
+        raise ConfigurationError(f"{path}: game = {weights.game!r}, expected {' or '.join(games)}")
+    known = FEATURES[weights.game]
+    strange = [name for name in weights.features if name not in known]
+    if strange:
+        hint = nearest(strange[0], known)
+        raise ConfigurationError(f"{path}: features: the evaluation of {weights.game} has no {strange[0]!r}{hint}")
+    if len(set(weights.features)) != len(weights.features) or not weights.features:
+        raise ConfigurationError(f"{path}: features = {list(weights.features)}, expected some names, each once")
+    _check_numbers(weights, path)
+    if mark and digest != weights.digest:
+        raise ConfigurationError(
+            f"{path}: its weights have the digest {weights.digest}; restore the file, or leave out the digest"
+        )
+    return weights
+
+
+def _check_numbers(weights: Weights, path: Path) -> None:
+    largest = MAX_IN_XIANGQI if weights.game == "xiangqi" else LARGEST
+    phases = len(weights.phases)
+    weight = max((weight for row in weights.phases for weight in row), key=abs, default=0)
+    if abs(weight) > largest:
+        raise ConfigurationError(f"{path}: phases: {weight}, expected a whole number from {-largest} to {largest}")
+    if weights.game == "othello" and STEPS % phases:
+        raise ConfigurationError(f"{path}: phases has {phases} rows, expected a number that divides {STEPS}")
+    if weights.game == "xiangqi" and (phases > 2 or weights.pattern_phases):
+        what = f"phases has {phases} rows" if phases > 2 else "patterns are given"
+        raise ConfigurationError(f"{path}: {what}, expected one or two rows of weights and nothing else")
+
+
+def pinned(value: str, games: Sequence[str]) -> str:
+    """``name#digest`` for a setting; see ``find_weights``."""
+    return f"{value.partition('#')[0]}#{find_weights(value, games).digest}"
+
+
+def pattern_rows(weights: Weights) -> np.ndarray:
+    """The patterns' weights, int16 of shape (pattern_phases, weights of a phase)."""
+    return np.frombuffer(weights.patterns, "<i2").reshape(weights.pattern_phases, -1)
+
+
+def rows_of(weights: Weights) -> np.ndarray:
+    """The rows of weights, shape (phases, features of the game), int64, in the order of the game's features."""
+    features = FEATURES[weights.game]
+    table = np.zeros((len(weights.phases), len(features)), np.int64)
+    for column, name in enumerate(weights.features):
+        table[:, features.index(name)] = [row[column] for row in weights.phases]
+    return table
+
+
+def steps_of(weights: Weights) -> np.ndarray:
+    """The weights at each step of a game, shape (STEPS, features of the game), int64."""
+    rows = rows_of(weights)
+    return np.ascontiguousarray(np.repeat(rows, STEPS // len(rows), axis=0))
+
+
+_ARRAYS: dict[str, np.ndarray] = {}
+"""Every array whose address a kernel was told, by digest; they live with the process."""
+_FILLING = threading.Lock()
+"""Held while an array is made: of two made by two threads the first would be freed with its address in use."""
+
+
+def kernel_words(weights: Weights, where: str) -> np.ndarray:
+    """The weights as the kernels of their game read them: 64-bit words, the first of them the game's mark.
+
+    See ``kernel_words`` of the module ``weight_layout`` of the game. Raises ``ConfigurationError``.
+    """
+    with _FILLING:
+        if weights.digest not in _ARRAYS:
+            # Imported when asked for: it brings the game's tables.
+            layout = importlib.import_module(f"engine.games.{weights.game}.weight_layout")
+            _ARRAYS[weights.digest] = layout.kernel_words(weights, where)
+        return _ARRAYS[weights.digest]
+
+
+def weights_address(value: str) -> int:
+    """Where the ``kernel_words`` of a setting's weights lie in memory."""
+    return int(kernel_words(find_weights(value), value).ctypes.data)

@@ -1,0 +1,13 @@
+"""Whole numbers from text that anybody may have written."""
+
+from __future__ import annotations
+
+MAX_NUMBER = 18
+"""Digits beyond which a number is larger than any bound; Python refuses to read one of thousands."""
+
+
+def natural_number(text: str) -> int | None:
+    """The number that ASCII digits spell, ``None`` for anything else; one of too many digits is 10 ** 18."""
+    if not text.isascii() or not text.isdigit():
+        return None
+    return int(text) if len(text) <= MAX_NUMBER else 10**MAX_NUMBER

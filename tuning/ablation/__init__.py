@@ -1,0 +1,1 @@
+"""Ablation: comparisons between settings until each has a verdict."""

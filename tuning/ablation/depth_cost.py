@@ -1,0 +1,176 @@
+"""What a fixed depth costs: nodes, time and branching of sets of parameters over the same positions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from arena.figures.statistics import INTERVAL_DEVIATIONS
+from arena.play.store import Store
+from arena.records import Opening, digest_of
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value
+from tuning.conditions import needs_clock
+
+if TYPE_CHECKING:
+    from engine.engine import StopFlag
+
+POSITIONS_A_TASK = 8
+
+
+@dataclass(frozen=True)
+class NodeRatio:
+    """Nodes of the variant over nodes of the reference, geometric mean over the positions, with 95 % interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+
+def node_ratio(variant: Sequence[int], reference: Sequence[int]) -> NodeRatio:
+    """The geometric mean of the ratios position by position; the interval is that of the mean logarithm."""
+    logs = [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)]
+    mean = sum(logs) / len(logs)
+    if len(logs) < 2:
+        return NodeRatio(math.exp(mean), 0.0, math.inf)
+    variance = sum((value - mean) ** 2 for value in logs) / (len(logs) - 1)
+    margin = INTERVAL_DEVIATIONS * math.sqrt(variance / len(logs))
+    return NodeRatio(math.exp(mean), math.exp(mean - margin), math.exp(mean + margin))
+
+
+@dataclass(frozen=True)
+class DepthCost:
+    """What one search of a position to a fixed depth took."""
+
+    nodes: int
+    """Of the whole search."""
+    iterations: tuple[tuple[int, int, int], ...]
+    """Of each completed iteration: depth, nodes and nanoseconds since the search began."""
+
+
+@dataclass(frozen=True)
+class DepthRow:
+    """What one setting needs to reach one depth."""
+
+    setting: str
+    depth: int
+    """Plies."""
+    positions: int
+    """That completed it."""
+    nodes: float
+    """From the start of the search, geometric mean."""
+    time_ms: float
+    """Geometric mean; of this machine at this load."""
+    branching_factor: float | None
+    """Geometric mean of nodes to this depth over nodes to the one before."""
+    nodes_per_second: float
+
+
+def depth_rows(setting: str, searches: Sequence[Iterations]) -> list[DepthRow]:
+    """One row a depth, over the positions that reached the deepest: a search that found a mate ends before."""
+    rows: list[DepthRow] = []
+    tables = [{depth: (nodes, time_ns) for depth, nodes, time_ns in one.iterations} for one in searches]
+    deepest = max((max(table, default=0) for table in tables), default=0)
+    tables = [table for table in tables if deepest in table]
+    common = sorted(set.intersection(*(set(table) for table in tables))) if tables else []
+    for depth in common:
+        nodes = _geometric_mean([table[depth][0] for table in tables])
+        time_ms = _geometric_mean([max(table[depth][1], 1000) for table in tables]) / 1e6
+        before = rows[-1] if rows and rows[-1].depth == depth - 1 else None
+        rows.append(
+            DepthRow(
+                setting, depth, len(tables), nodes, time_ms, None if before is None else nodes / before.nodes,
+                1000 * nodes / time_ms,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _geometric_mean(values: Sequence[int]) -> float:
+    return math.exp(sum(math.log(max(value, 1)) for value in values) / len(values))
+
+
+class Iterations(Protocol):
+    """A search that knows what its iterations took."""
+
+    @property
+    def iterations(self) -> tuple[tuple[int, int, int], ...]:
+        """Of each completed iteration: depth, nodes and nanoseconds since the search began."""
+
+
+def costs_to_depth(
+    game: str,
+    sets: Sequence[Mapping[str, Value]],
+    positions: Sequence[Opening],
+    depth: int,
+    store: Store,
+    concurrency: int,
+    stop: StopFlag,
+    done: Callable[[int, int], None] = lambda finished, planned: None,
+) -> list[tuple[DepthCost, ...]] | None:
+    """What each set needs to complete ``depth`` in each position; ``None`` if the stop flag was set.
+
+    Every search begins with an empty memory. What was measured before is read from the store, where the rest is kept.
+    Parameters that act on a clock only do not matter. ``done`` is told how many searches are over.
+    """
+    from engine.compiled.identity import engine_identity
+
+    contents = [_content(values) for values in sets]
+    names = {
+        index: _fact_name(game, engine_identity(), content, positions, depth) for index, content in enumerate(contents)
+    }
+    missing = {name: contents[index] for index, name in names.items() if store.metadata(name) is None}
+    chunks = [
+        (name, content, positions[start : start + POSITIONS_A_TASK])
+        for name, content in missing.items()
+        for start in range(0, len(positions), POSITIONS_A_TASK)
+    ]
+    measured: dict[str, list[Any]] = {}
+    with ThreadPoolExecutor(concurrency, "depth") as pool:
+        tasks = pool.map(lambda chunk: _search_all(game, chunk[1], chunk[2], depth, stop), chunks)
+        for finished, ((name, _, _), costs) in enumerate(zip(chunks, tasks, strict=True), start=1):
+            if costs is None:
+                pool.shutdown(cancel_futures=True)
+                return None
+            measured.setdefault(name, []).extend(costs)
+            if len(measured[name]) == len(positions):
+                store.record_metadata({name: measured[name]})
+            done(finished, len(chunks))
+    return [
+        tuple(DepthCost(nodes, tuple(map(tuple, iterations))) for nodes, iterations in store.metadata(names[index]))
+        for index in range(len(sets))
+    ]
+
+
+def _search_all(
+    game: str, values: Mapping[str, Value], positions: Sequence[Opening], depth: int, stop: StopFlag
+) -> list[Any] | None:
+    """Nodes and iterations for each position, ``None`` if stopped."""
+    from engine.engine import Engine
+    from engine.search.reports import ReportBoard
+
+    engine = Engine(game, values)
+    board = ReportBoard()
+    costs = []
+    for opening in positions:
+        if stop.is_set():
+            return None
+        engine.new_game()
+        position = engine.game.position(opening.position, opening.moves)
+        board.clear()
+        result = engine.search(position, Limits(depth=depth), stop=stop, board=board)
+        reports = [[report.depth, report.nodes, report.time_ns] for report in board.unread()]
+        costs.append([result.nodes, reports])
+    return None if stop.is_set() else costs
+
+
+def _content(values: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: value for name, value in values.items() if not needs_clock(name)}
+
+
+def _fact_name(game: str, identity: str, content: Any, positions: Sequence[Opening], depth: int) -> str:
+    places = [[opening.position, list(opening.moves)] for opening in positions]
+    return f"costs_to_depth {digest_of([game, identity, content, places, depth])}"

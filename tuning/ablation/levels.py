@@ -1,0 +1,85 @@
+"""The values of one parameter that ``[[values]]`` of an ablation compares, and the words they go by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.settings.configuration import ConfigurationError, nearest
+from engine.settings.parameters import BY_NAME, Parameter, Value, format_value
+
+OFF = "off"
+"""As a value of a parameter: what the parameter depends on is switched off."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A value of a parameter, or ``None`` where what the parameter depends on is switched off."""
+
+    parameter: str
+    value: Value | None
+    settings: tuple[tuple[str, Value], ...]
+    """What is laid over the base."""
+    name: str = ""
+    """The words that the specification gives it; empty where it gives none."""
+
+    @property
+    def full(self) -> str:
+        """The level by itself: its name, ``null_depth 2`` or ``null_move off``."""
+        if self.name:
+            return self.name
+        return " ".join((self.settings[0][0], format_value(self.settings[0][1])))
+
+    @property
+    def short(self) -> str:
+        """The level beside another one of the same parameter: its name, ``2`` or ``null_move off``."""
+        return self.name or (self.full if self.value is None else format_value(self.value))
+
+    @property
+    def tick(self) -> str:
+        """The level on an axis that bears the parameter's name."""
+        return self.name or (OFF if self.value is None else format_value(self.value))
+
+
+@dataclass(frozen=True)
+class Along:
+    """Where a comparison lies on a curve along one parameter."""
+
+    curve: str
+    """The label of the curve; empty if it has none."""
+    level: Level
+    reference: Level
+
+
+def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str) -> Level:
+    """The level that a specification means by ``value``. Raises ``ConfigurationError`` if it is no value of the row."""
+    if value == OFF and OFF not in row.legal and row.kind != "switch":
+        return Level(row.name, None, ((_switch_of(row, where), False),), names.get(OFF, ""))
+    checked = row.check(value, where)
+    return Level(row.name, checked, ((row.name, checked),), names.get(format_value(checked), ""))
+
+
+def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[str, Value]:
+    """The base at ``level``; what is switched off at the ``other`` level is on."""
+    on = {name: True for name, _ in other.settings} if other.value is None else {}
+    return {**base, **on, **dict(level.settings)}
+
+
+def read_names(given: Mapping[str, Any], levels: Iterable[Any], where: str) -> dict[str, str]:
+    """Words for levels; the keys are values as they are written. Raises ``ConfigurationError`` for other keys."""
+    written = [level if isinstance(level, str) else format_value(level) for level in levels]
+    for key, words in given.items():
+        if key not in written:
+            hint = nearest(key, written) or f"; expected one of {', '.join(written)}"
+            raise ConfigurationError(f"{where}: names: {key!r} is neither a value nor the reference{hint}")
+        if not isinstance(words, str) or not words.strip() or not words.isprintable():
+            raise ConfigurationError(f"{where}: names: {key} = {words!r}, expected printable characters")
+    return dict(given)
+
+
+def _switch_of(row: Parameter, where: str) -> str:
+    parent = row.depends_on[0] if row.depends_on is not None else None
+    if parent is None or BY_NAME[parent].kind != "switch":
+        raise ConfigurationError(f"{where}: {row.name} has no switch that could be off")
+    return parent

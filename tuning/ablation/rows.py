@@ -1,0 +1,318 @@
+"""The tables of an ablation: what every comparison and effect of a factorial has shown, counted from the store."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arena.figures.statistics import INTERVAL_DEVIATIONS, Pentanomial, elo_of_score
+from engine.settings.parameters import format_value
+from tuning.ablation.allocation import Allocation, ResearchQuestion
+from tuning.ablation.depth_cost import NodeRatio
+from tuning.ablation.factorial import Effect, cell_weights, contrast_evidence
+from tuning.ablation.spec import AblationSpec, Comparison, Factorial
+from tuning.ablation.verdicts import (
+    EffectEstimate,
+    Question,
+    Rule,
+    evidence_in_elo,
+    evidence_of,
+    pairs_still_needed,
+    simultaneous_interval,
+)
+from tuning.conditions import describe
+from tuning.matches import Match, MatchTable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class AblationRow:
+    """What one comparison showed. Elo is the variant's minus the reference's: positive if the variant is stronger."""
+
+    label: str
+    group: str
+    """The key under which it was declared: ``leave_one_out``, ``values``, ..."""
+    variant: str
+    """How the variant differs from the base; empty for the base itself."""
+    reference: str
+    limit: str
+    elo: float
+    elo_error: float
+    """Half the width of the 95 % interval, in Elo."""
+    elo_low: float
+    elo_high: float
+    los: float
+    """Probability that the variant is the stronger, 0 to 1."""
+    verdict: str
+    """``better``, ``worse``, ``equivalent`` or ``undecided``; empty where none was asked for."""
+    simultaneous_low: float
+    """Bounds of the interval that holds for all questions and looks together, in Elo."""
+    simultaneous_high: float
+    games_needed: int | None
+    """Games that an open verdict would still need if the estimate is right; ``None`` where none is open."""
+    pairs: int
+    """Complete pairs of games with colours swapped; below how many of each outcome, from the variant's view."""
+    games: int
+    LL: int
+    LD: int
+    even: int
+    WD: int
+    WW: int
+    nodes_ratio: float | None
+    """Nodes the variant needs to reach ``depth`` over the reference's; ``None`` if it was not measured."""
+    nodes_ratio_low: float | None
+    """Bounds of its 95 % interval."""
+    nodes_ratio_high: float | None
+    depth: int | None
+    """Plies."""
+    positions: int | None
+    """Positions over which the nodes were counted."""
+
+
+@dataclass(frozen=True)
+class EffectRow:
+    """What one effect of a factorial comes to, in Elo, as the low levels give way to the high ones."""
+
+    factorial: str
+    """The factorial's label."""
+    effect: str
+    """One factor, averaged over the others' levels, or an interaction: by how much the worth of one grows with the
+    other. What the design cannot tell from it follows after ``=``."""
+    group: str
+    """``factorial`` or ``interactions``."""
+    order: int
+    """1 for a main effect, 2 for an interaction."""
+    elo: float
+    elo_error: float
+    """Half the width of the 95 % interval."""
+    elo_low: float
+    elo_high: float
+    verdict: str
+    """``better`` (positive), ``worse`` (negative), ``equivalent`` or ``undecided``; empty where none was asked for."""
+    simultaneous_low: float
+    simultaneous_high: float
+    games_needed: int | None
+    pairs: int
+    """Of each of its matches."""
+    games: int
+    """Of all of its matches."""
+
+
+def frame_of(rows: Sequence[Any], kind: type = AblationRow) -> DataFrame:
+    """Rows as a pandas table; its columns are the fields of ``kind``."""
+    import pandas
+
+    return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """The strength of one combination of a 2 x 2 factorial, in Elo above that with both factors low."""
+
+    factorial: str
+    first_level: int
+    """-1 (low) or 1 (high)."""
+    second_level: int
+    first_text: str
+    """``algorithm pvs``."""
+    second_text: str
+    elo: float
+    elo_error: float
+    """Half the width of the 95 % interval; 0 for the combination with both low."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A question's verdict, as far as it was asked for, with its interval in Elo."""
+
+    verdict: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    games_needed: int | None = None
+
+
+class PlayedComparisons:
+    """The matches of a run, read: evidence for its questions, and its tables."""
+
+    def __init__(
+        self,
+        comparisons: Sequence[Comparison],
+        matches: Sequence[Match],
+        factorials: Sequence[Factorial],
+        table: MatchTable,
+        rule: Rule,
+    ) -> None:
+        self._comparisons = comparisons
+        self._matches = matches
+        self._factorials = factorials
+        self._table = table
+        self._rule = rule
+
+    def counts(self, match: int, pairs: int) -> Pentanomial:
+        """The outcomes of the first so many pairs of a match."""
+        return self._table.counts(self._matches[match].part(0, pairs))
+
+    def inquiries(self, spec: AblationSpec) -> list[ResearchQuestion]:
+        """The questions: the comparisons that get a verdict, then the effects of factorials that do."""
+        found = [
+            ResearchQuestion((place,), self._of_match(place), comparison.beyond_margin)
+            for place, comparison in enumerate(self._comparisons)
+            if comparison.is_question
+        ]
+        for factorial in self._factorials:
+            for effect in spec.asked_effects(factorial):
+                evidence = self._of_effect(factorial, effect)
+                found.append(ResearchQuestion(factorial.comparisons, evidence, factorial.beyond_margin))
+        return found
+
+    def _of_match(self, match: int) -> Callable[[int], EffectEstimate]:
+        return lambda pairs: evidence_of(self.counts(match, pairs), self._rule.margin_elo)
+
+    def _of_effect(self, factorial: Factorial, effect: Effect) -> Callable[[int], EffectEstimate]:
+        return lambda pairs: self.effect_evidence(factorial, effect, pairs)
+
+    def effect_evidence(self, factorial: Factorial, effect: Effect, pairs: int) -> EffectEstimate:
+        """What the first so many pairs of a factorial's matches say about an effect."""
+        if not pairs:
+            return evidence_in_elo(0.0, math.inf, 0, self._rule.margin_elo)
+        scores = np.array(
+            [
+                [math.nan if result is None else sum(result) / 2 for result in self._results(match, pairs)]
+                for match in factorial.comparisons
+            ]
+        )
+        return contrast_evidence(effect.weights, scores, self._rule.margin_elo)
+
+    def cells(self, allocation: Allocation) -> tuple[CellRow, ...]:
+        """The combinations of all 2 x 2 factorials."""
+        found = []
+        for factorial in self._factorials:
+            if len(factorial.factors) == 2:
+                pairs = min(allocation.pairs[place] for place in factorial.comparisons)
+                found += [self._cell(factorial, cell, pairs) for cell in ((-1, -1), (-1, 1), (1, -1), (1, 1))]
+        return tuple(found)
+
+    def _cell(self, factorial: Factorial, cell: tuple[int, int], pairs: int) -> CellRow:
+        weights = cell_weights(factorial.design, cell)
+        evidence = self.effect_evidence(factorial, Effect((), (), weights), pairs)
+        low, high = evidence.interval(INTERVAL_DEVIATIONS) if any(weights) else (0.0, 0.0)
+        texts = [
+            f"{name} {format_value(levels[sign > 0])}"
+            for (name, *levels), sign in zip(factorial.factors, cell, strict=True)
+        ]
+        return CellRow(factorial.label, *cell, texts[0], texts[1], evidence.estimate, (high - low) / 2)
+
+    def _results(self, match: int, pairs: int) -> list[tuple[float, float] | None]:
+        return self._table.results(self._matches[match].part(0, pairs))
+
+    def rows(
+        self, spec: AblationSpec, allocation: Allocation, costs: Sequence[NodeRatio | None]
+    ) -> tuple[tuple[AblationRow, ...], tuple[EffectRow, ...]]:
+        """Both tables, with the pairs that the allotment counts."""
+        judgements = iter(judgements_of(allocation))
+        rows = tuple(
+            row_of(
+                spec, comparison, self.counts(place, allocation.pairs[place]), cost,
+                next(judgements) if comparison.is_question else Judgement(),
+            )
+            for place, (comparison, cost) in enumerate(zip(self._comparisons, costs, strict=True))
+        )  # fmt: skip
+        effects = []
+        for factorial in self._factorials:
+            pairs = min(allocation.pairs[place] for place in factorial.comparisons)
+            for effect in factorial.design.effects:
+                asked = effect in spec.asked_effects(factorial)
+                judgement = next(judgements) if asked else Judgement()
+                evidence = self.effect_evidence(factorial, effect, pairs)
+                effects.append(_effect_row(factorial, effect, evidence, pairs, judgement))
+        return rows, tuple(effects)
+
+
+def judgements_of(allocation: Allocation) -> list[Judgement]:
+    """The verdict on each question, with its simultaneous interval in Elo."""
+    found = []
+    for question, inquiry in zip(allocation.questions, allocation.inquiries, strict=True):
+        interval = simultaneous_interval(question, len(allocation.questions), allocation.rule)
+        low, high = (_in_elo(question, bound) for bound in interval)
+        needed = pairs_still_needed(question, len(allocation.questions), allocation.rule)
+        games = None if needed is None else 2 * needed * len(inquiry.matches)
+        found.append(Judgement(question.verdict, low, high, games))
+    return found
+
+
+def _in_elo(question: Question, value: float) -> float:
+    """A value of the evidence's scale in Elo: contrasts are in Elo already, matches are scores."""
+    return value if question.evidence.nothing == 0 else elo_of_score(value)
+
+
+def row_of(
+    spec: AblationSpec,
+    comparison: Comparison,
+    counts: Pentanomial,
+    cost: NodeRatio | None = None,
+    judgement: Judgement | None = None,
+) -> AblationRow:
+    """A comparison's row of the table."""
+    estimate = counts.estimate()
+    judgement = judgement or Judgement()
+    wanted = spec.nodes_to_depth
+    longest = max(one.pairs for one in spec.comparisons)
+    limit = str(comparison.limits)
+    if comparison.reference_limits is not None:
+        limit += f" against {comparison.reference_limits}"
+    return AblationRow(
+        label=comparison.label,
+        group=comparison.group,
+        variant=describe(spec.conditions.differences(dict(comparison.variant))),
+        reference=describe(spec.conditions.differences(dict(comparison.reference))),
+        limit=limit,
+        elo=estimate.elo,
+        elo_error=estimate.elo_error,
+        elo_low=estimate.elo_low,
+        elo_high=estimate.elo_high,
+        los=estimate.los,
+        verdict=judgement.verdict,
+        simultaneous_low=judgement.low,
+        simultaneous_high=judgement.high,
+        games_needed=judgement.games_needed,
+        pairs=counts.pairs,
+        games=2 * counts.pairs,
+        LL=counts.counts[0],
+        LD=counts.counts[1],
+        even=counts.counts[2],
+        WD=counts.counts[3],
+        WW=counts.counts[4],
+        nodes_ratio=None if cost is None else cost.ratio,
+        nodes_ratio_low=None if cost is None else cost.low,
+        nodes_ratio_high=None if cost is None else cost.high,
+        depth=None if cost is None else wanted.depth,
+        positions=None if cost is None else min(wanted.positions, longest),
+    )
+
+
+def _effect_row(
+    factorial: Factorial, effect: Effect, evidence: EffectEstimate, pairs: int, judgement: Judgement
+) -> EffectRow:
+    low, high = evidence.interval(INTERVAL_DEVIATIONS)
+    return EffectRow(
+        factorial=factorial.label,
+        effect=factorial.effect_label(effect),
+        group=factorial.group,
+        order=len(effect.factors),
+        elo=evidence.estimate,
+        elo_error=(high - low) / 2,
+        elo_low=low,
+        elo_high=high,
+        verdict=judgement.verdict,
+        simultaneous_low=judgement.low,
+        simultaneous_high=judgement.high,
+        games_needed=judgement.games_needed,
+        pairs=pairs,
+        games=2 * pairs * len(factorial.comparisons),
+    )

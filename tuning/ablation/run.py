@@ -1,0 +1,274 @@
+"""An ablation: every comparison played on common openings, and one table of what each feature is worth."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from arena.notation.openings import Suite
+from arena.play.executor import GameRunner, stopping_on_signals
+from arena.play.store import Store
+from arena.records import Pairing
+from arena.spec import MAX_NAME_LENGTH
+from tuning.ablation.allocation import Allocation
+from tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
+from tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparisons, frame_of
+from tuning.ablation.spec import AblationSpec, Comparison
+from tuning.ablation.verdicts import UNDECIDED
+from tuning.conditions import Conditions, shortened
+from tuning.matches import Match, MatchTable
+from tuning.progress import RunProgress
+from tuning.run_folder import claim, engines_of, read_openings
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from engine.engine import StopFlag
+
+
+@dataclass(frozen=True)
+class AblationPlan:
+    """An ablation ready to run."""
+
+    spec: AblationSpec
+    suite: Suite
+    openings: tuple[int, ...]
+    """Places in the suite; every comparison begins with the first."""
+    matches: tuple[Match, ...]
+    """One a comparison, with the most pairs that may be played."""
+
+    @property
+    def games(self) -> int:
+        """The most games of the whole ablation."""
+        most = 2 * sum(match.pairs for match in self.matches)
+        return most if self.spec.max_games is None else min(most, self.spec.max_games)
+
+
+@dataclass(frozen=True)
+class AblationResult:
+    """How a run of an ablation ended."""
+
+    spec: AblationSpec
+    directory: Path
+    games: int
+    """Games in the store."""
+    planned: int
+    interrupted: bool
+    rows: tuple[AblationRow, ...] = ()
+    effects: tuple[EffectRow, ...] = ()
+    """Of factorials."""
+    cells: tuple[CellRow, ...] = ()
+    """Of 2 x 2 factorials."""
+    depths: tuple[DepthRow, ...] = ()
+    """What each setting needs to each depth, if that was measured."""
+    plans: tuple[dict[str, Any], ...] = ()
+    """Rules and pairs with which the folder was ever run; more than one if they were changed after results."""
+    digest: str = ""
+    """Digest of all games."""
+    engine: str = ""
+    """Identity of the engine, or of several: ``tuning.run_folder.engines_of``."""
+    report: Path | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 130 after an interruption."""
+        return 130 if self.interrupted else 0
+
+    def frame(self) -> DataFrame:
+        """The table; its columns are the fields of ``AblationRow``."""
+        return frame_of(self.rows)
+
+    def effects_frame(self) -> DataFrame:
+        """The effects of factorials; its columns are the fields of ``EffectRow``."""
+        return frame_of(self.effects, EffectRow)
+
+    def depths_frame(self) -> DataFrame:
+        """Nodes, time, branching factor and speed to each depth; its columns are the fields of ``DepthRow``."""
+        return frame_of(self.depths, DepthRow)
+
+
+def prepare_ablation(spec: AblationSpec) -> AblationPlan:
+    """Read the openings and lay out the games. Raises ``UserError`` if the suite is at fault or too small."""
+    suite, openings = read_openings(spec.conditions, spec.opening_part, max_pairs(spec))
+    return AblationPlan(spec, suite, openings, _matches(spec, openings))
+
+
+def _matches(spec: AblationSpec, openings: tuple[int, ...]) -> tuple[Match, ...]:
+    """The comparisons' matches; the schedule plays pair 0 of all of them, then pair 1, and so on."""
+    numbers: list[list[int]] = [[] for _ in spec.comparisons]
+    number = 0
+    for pair in range(len(openings)):
+        for place, comparison in enumerate(spec.comparisons):
+            if pair < comparison.pairs:
+                numbers[place].append(number)
+                number += 2
+    return tuple(
+        match_of(spec.conditions, comparison, openings[: comparison.pairs], tuple(numbers[place]))
+        for place, comparison in enumerate(spec.comparisons)
+    )
+
+
+def match_of(
+    conditions: Conditions, comparison: Comparison, openings: tuple[int, ...], numbers: tuple[int, ...]
+) -> Match:
+    """A comparison's match: its openings, and each pair's place in the schedule."""
+    variant = conditions.player(dict(comparison.variant), comparison.limits)
+    reference_limits = comparison.reference_limits or comparison.limits
+    reference = conditions.player(dict(comparison.reference), reference_limits)
+    if comparison.ponders:
+        variant = replace(variant, name=shortened(f"{variant.name}, pondering", MAX_NAME_LENGTH), ponder=True)
+    if reference_limits != comparison.limits:
+        variant, reference = (
+            replace(player, name=shortened(f"{player.name} at {player.limits}", MAX_NAME_LENGTH))
+            for player in (variant, reference)
+        )
+    return Match(variant, reference, openings, numbers)
+
+
+def ablate(
+    spec: AblationSpec,
+    directory: Path,
+    *,
+    concurrency: int = 1,
+    accept_engine_change: bool = False,
+    stream: TextIO | None = None,
+    stop: StopFlag | None = None,
+    language: str = "en",
+) -> AblationResult:
+    """Play what the folder lacks of an ablation, measure nodes to depth, write table and report.
+
+    Nothing but times depends on ``concurrency``. ``language`` (``en``, ``zh``) is the report's.
+    Progress goes to ``stream`` (default: standard error). Raises
+    ``UserError`` if the folder belongs to another run or engine, or the disk is full; what was stored before stays.
+    """
+    from engine.engine import StopFlag
+    from tuning.reports.ablation import write_ablation_report
+
+    plan = prepare_ablation(spec)
+    stop = stop or StopFlag()
+    with Store(directory) as store:
+        content = {**spec.content(), "openings_digest": plan.suite.digest}
+        growing = ("comparisons", *(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons))
+        claim(store, "ablation", content, growing, spec.conditions.source, accept_engine_change)
+        table = MatchTable(spec.conditions, plan.suite, store)
+        played = PlayedComparisons(spec.comparisons, plan.matches, spec.factorials, table, spec.rule)
+        allocation = Allocation(
+            [match.pairs for match in plan.matches], played.inquiries(spec), spec.rule,
+            None if spec.max_games is None else spec.max_games // 2,
+        )  # fmt: skip
+        progress = RunProgress(plan.games, stream or sys.stderr)
+        with stopping_on_signals(stop):
+            complete = play_allocated(allocation, plan.matches, table, concurrency, stop, progress)
+            costs = _measured(plan, store, concurrency, stop, progress) if complete else None
+        store.record_metadata({}, _places(plan, allocation, table))
+        ended = AblationResult(spec, directory, len(store), plan.games, interrupted=costs is None)
+        if costs is None:
+            return ended
+        nodes = [[cost.nodes for cost in side] for side in costs]
+        ratios = [node_ratio(one, other) for one, other in zip(nodes[::2], nodes[1::2], strict=True)]
+        rows, effects = played.rows(spec, allocation, ratios or [None] * len(plan.matches))
+        plans = _plans(store, spec)
+        cells, digest = played.cells(allocation), store.digest()
+        ended = replace(
+            ended, rows=rows, effects=effects, cells=cells, depths=_depths(spec, costs), plans=plans, digest=digest,
+            engine=engines_of(store),
+        )  # fmt: skip
+    return replace(ended, report=write_ablation_report(ended, language))
+
+
+def play_allocated(
+    allocation: Allocation,
+    matches: Sequence[Match],
+    table: MatchTable,
+    concurrency: int,
+    stop: StopFlag,
+    progress: RunProgress,
+    prefix: str = "",
+) -> bool:
+    """Play round by round what the allotment asks for; False if it was interrupted.
+
+    ``prefix`` is shown before the number of verdicts.
+    """
+
+    def words() -> str:
+        verdicts = [question.verdict for question in allocation.questions]
+        return f"{prefix}{len(verdicts) - verdicts.count(UNDECIDED)} of {len(verdicts)} verdicts"
+
+    progress.words = words
+    with GameRunner(concurrency, stop, tick=progress.tick) as runner:
+        try:
+            while (wanted := allocation.next_pairs()) is not None:
+                parts = [
+                    match.part(before, after)
+                    for match, before, after in zip(matches, allocation.pairs, wanted, strict=True)
+                    if after > before
+                ]
+                if not table.play(parts, runner, progress.finished):
+                    return False
+                allocation.look(wanted)
+            return True
+        finally:
+            progress.close()
+
+
+def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
+    """Record with which rule and pairs the folder was run, and read with which it ever was."""
+    plan = {
+        "rounds": spec.rule.rounds,
+        "margin": spec.rule.margin_elo,
+        "error_rate": spec.rule.error_rate,
+        "questions": spec.questions,
+        "pairs": max_pairs(spec),
+    }
+    plans = [*(store.metadata("verdict plans") or [])]
+    if plan not in plans:
+        plans.append(plan)
+        store.record_metadata({"verdict plans": plans})
+    return tuple(plans)
+
+
+def _measured(
+    plan: AblationPlan, store: Store, concurrency: int, stop: StopFlag, progress: RunProgress
+) -> list[tuple[DepthCost, ...]] | None:
+    """What a fixed depth costs the variant and the reference of each comparison in turn; ``None`` if interrupted."""
+    wanted = plan.spec.nodes_to_depth
+    if not wanted.depth:
+        return []
+    positions = [plan.suite.openings[place] for place in plan.openings[: wanted.positions]]
+    sets = [dict(side) for comparison in plan.spec.comparisons for side in (comparison.variant, comparison.reference)]
+
+    def show(finished: int, planned: int) -> None:
+        progress.words = lambda: f"nodes to depth {wanted.depth}: {100 * finished // planned} %"
+        progress.tick()
+
+    return costs_to_depth(plan.spec.conditions.game, sets, positions, wanted.depth, store, concurrency, stop, show)
+
+
+def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
+    """The way of each different setting to the depth, named as in the games."""
+    rows: dict[str, list[DepthRow]] = {}
+    sides = [dict(side) for comparison in spec.comparisons for side in (comparison.variant, comparison.reference)]
+    for values, cost in zip(sides if costs else [], costs, strict=True):
+        name = spec.conditions.player(values).name
+        if name not in rows:
+            rows[name] = depth_rows(name, cost)
+    return tuple(row for own in rows.values() for row in own)
+
+
+def _places(plan: AblationPlan, allocation: Allocation, table: MatchTable) -> list[tuple[str, Pairing]]:
+    """Every game's place in the schedule as it is now, which changes when an ablation is extended."""
+    parts = [match.part(0, pairs) for match, pairs in zip(plan.matches, allocation.pairs, strict=True)]
+    return [
+        (key, job.pairing)
+        for part in parts
+        for jobs, keys in zip(table.jobs(part), table.keys(part), strict=True)
+        for job, key in zip(jobs, keys, strict=True)
+    ]
+
+
+def max_pairs(spec: AblationSpec) -> int:
+    """Pairs of the longest comparison: the openings that an ablation needs."""
+    return max(comparison.pairs for comparison in spec.comparisons)

@@ -1,0 +1,495 @@
+"""A run through the claims: each one's games and searches, resumed where it was stopped, and its verdict."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from arena.figures.search_statistics import null_rows
+from arena.notation.openings import Suite
+from arena.play.estimates import estimated_game_seconds
+from arena.play.executor import stopping_on_signals
+from arena.play.store import Store
+from arena.records import Opening
+from engine.search_statistics import summed_search_statistics
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value
+from tuning.ablation.allocation import Allocation
+from tuning.ablation.depth_cost import DepthRow, depth_rows, node_ratio
+from tuning.ablation.rows import AblationRow, CellRow, EffectRow, Judgement, PlayedComparisons, judgements_of, row_of
+from tuning.ablation.run import match_of, play_allocated
+from tuning.ablation.spec import AblationSpec
+from tuning.claims.measures import (
+    RATIOS,
+    Searched,
+    SuiteSearches,
+    exact_failures,
+    last_positions,
+    mates_that_change,
+    sampled_positions,
+    share_difference,
+    share_of,
+)
+from tuning.claims.spec import (
+    CONFIRMED,
+    REFUTED,
+    SHOWN,
+    UNDECIDED,
+    Claim,
+    ClaimsSpec,
+    Measure,
+    outcome_of_interval,
+    outcome_of_verdict,
+    positions_needed,
+    verdict_of_outcomes,
+)
+from tuning.conditions import describe
+from tuning.matches import MatchTable
+from tuning.progress import RunProgress
+from tuning.run_folder import claim as claim_folder
+from tuning.run_folder import engines_of, read_openings
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from engine.engine import StopFlag
+
+GAMES_A_GROUP = 10_000_000
+"""Places in the schedule that a group of comparisons has to itself."""
+GROUPS_A_CLAIM = 10
+"""Groups that a claim has places for."""
+MAX_MATE_PLIES = 4
+"""Plies: mates up to here are found by every search of that depth."""
+MATE_DEPTHS = (4, 5, 6, 7)
+FEW_EMPTY_SQUARES = 9
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """What one measure of a claim has shown."""
+
+    claim: str
+    label: str
+    kind: str
+    """``elo``, ``interaction``, ``nodes``, ``share``, ``share_difference``, ``occurs``, ``mates`` or ``exact``."""
+    of: str
+    """The share, or empty."""
+    limit: str
+    expect: str
+    """Empty where the measure is only shown."""
+    outcome: str
+    """``confirmed``, ``refuted``, ``undecided`` or ``shown``."""
+    unit: str
+    """``Elo``, ``×`` (ratio), ``%``, ``points`` (difference of percentages) or ``cases``."""
+    effect: float
+    low: float
+    """Bounds of the 95 % interval, of Elo of the one that holds for the claim's comparisons and looks together."""
+    high: float
+    threshold: float
+    """What a share is compared with, in ``unit``; 0 for nothing."""
+    cases: int
+    """What was counted: pairs of games, positions, or cases of a share."""
+    games: int
+    games_needed: int | None
+    """Games that would decide it if the estimate is right; ``None`` where that is not open."""
+    positions_needed: int | None = None
+    """Further positions that would, of what is measured by searches."""
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """The verdict on a claim, with all that bears on it."""
+
+    claim: Claim
+    verdict: str
+    rows: tuple[MeasureRow, ...]
+    strength: tuple[AblationRow, ...]
+    """The comparisons of strength as an ablation shows them."""
+    squares: tuple[tuple[CellRow, ...], ...]
+    """The combinations of every interaction, in the order of the measures."""
+    depths: tuple[DepthRow, ...]
+    verified: Mapping[str, Mapping[str, Any]]
+    """What was counted in searches whose null cutoffs were verified, by setting (``engine.search_statistics``)."""
+
+    @property
+    def games(self) -> int:
+        """Games played for it."""
+        return sum(row.games for row in self.rows)
+
+    @property
+    def headline(self) -> MeasureRow:
+        """The measure that decided, or else the first that was to."""
+        for outcome in (self.verdict, UNDECIDED, CONFIRMED):
+            for row in self.rows:
+                if row.outcome == outcome:
+                    return row
+        return self.rows[0]
+
+    @property
+    def games_needed(self) -> int | None:
+        """Games that an open verdict would still need; ``None`` if none is open or games would not decide it."""
+        needed = [row.games_needed for row in self.rows if row.outcome == UNDECIDED and row.games_needed]
+        return sum(needed) if self.verdict == UNDECIDED and needed else None
+
+    @property
+    def positions_needed(self) -> int | None:
+        """Further positions that an open verdict would need; ``None`` if none is open or they would not decide it."""
+        needed = [row.positions_needed for row in self.rows if row.outcome == UNDECIDED and row.positions_needed]
+        return max(needed) if self.verdict == UNDECIDED and needed else None
+
+
+@dataclass(frozen=True)
+class ClaimsResult:
+    """How a run through the claims ended."""
+
+    spec: ClaimsSpec
+    directory: Path
+    interrupted: bool
+    results: tuple[ClaimResult, ...] = ()
+    """Of all claims, or after an interruption of those that were done with."""
+    digest: str = ""
+    engine: str = ""
+    """Identity of the engine, or of several: ``tuning.run_folder.engines_of``."""
+    report: Path | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 130 after an interruption."""
+        return 130 if self.interrupted else 0
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The claims that an interrupted run has not come to an end with."""
+        done = {result.claim.id for result in self.results}
+        return tuple(claim.id for claim in self.spec.claims if claim.id not in done)
+
+    @property
+    def is_indicative(self) -> bool:
+        """Whether the budget is too small for verdicts to be relied on."""
+        return self.spec.budget.name == "quick"
+
+    def frame(self) -> DataFrame:
+        """One row a claim.
+
+        Columns: ``claim``, ``text``, ``source``, ``basis``, ``verdict``, ``measure``, ``unit``, ``effect``, ``low``,
+        ``high`` (of the measure that decided), ``games``, ``games_needed``, ``positions_needed``.
+        """
+        import pandas
+
+        rows = []
+        for result in self.results:
+            head = result.headline
+            rows.append(
+                {
+                    "claim": result.claim.id, "text": result.claim.text, "source": result.claim.source,
+                    "basis": result.claim.basis, "verdict": result.verdict, "measure": head.label, "unit": head.unit,
+                    "effect": head.effect, "low": head.low, "high": head.high, "games": result.games,
+                    "games_needed": result.games_needed, "positions_needed": result.positions_needed,
+                }
+            )  # fmt: skip
+        return pandas.DataFrame(rows).astype({"games_needed": "Int64", "positions_needed": "Int64"})
+
+    def measures_frame(self) -> DataFrame:
+        """One row a measure; its columns are the fields of ``MeasureRow``."""
+        import pandas
+
+        return pandas.DataFrame([asdict(row) for result in self.results for row in result.rows])
+
+    def verified_frame(self) -> DataFrame:
+        """Null moves by own material in searches that verified them: rows of ``arena.figures.search_statistics``."""
+        import pandas
+
+        rows = [
+            {"claim": result.claim.id, **row}
+            for result in self.results
+            for setting, total in result.verified.items()
+            for row in null_rows(setting, total, "material")
+        ]
+        return pandas.DataFrame(rows)
+
+    def depths_frame(self) -> DataFrame:
+        """Nodes, time, speed and branching to each depth; ``claim`` and the fields of ``DepthRow``."""
+        import pandas
+
+        return pandas.DataFrame(
+            [{"claim": result.claim.id, **asdict(row)} for result in self.results for row in result.depths]
+        )
+
+
+def run_claims(
+    spec: ClaimsSpec,
+    directory: Path,
+    *,
+    concurrency: int = 1,
+    accept_engine_change: bool = False,
+    stream: TextIO | None = None,
+    stop: StopFlag | None = None,
+    language: str = "en",
+) -> ClaimsResult:
+    """Play and search what the folder lacks, judge every claim, write tables and report.
+
+    The cheapest claims come first, so that a run that is stopped has most to show: its report is on the claims whose
+    games and searches are all there. Nothing but times depends on ``concurrency``. Raises ``UserError`` if the folder
+    belongs to another run.
+    """
+    from engine.engine import StopFlag
+    from tuning.reports.claims import write_claims_report
+
+    stop = stop or StopFlag()
+    stream = stream or sys.stderr
+    with Store(directory) as store:
+        claim_folder(store, "claims", spec.content(), (), spec.source, accept_engine_change)
+        with stopping_on_signals(stop):
+            run = _Run(spec, store, concurrency, stop, stream)
+            found: dict[str, ClaimResult] = {}
+            for claim in sorted(spec.claims, key=estimated_seconds):
+                result = run.result(claim)
+                # After a stop nothing is played or searched any more, but claims whose games are all there are judged.
+                if result is not None:
+                    found[claim.id] = result
+        results = tuple(found[claim.id] for claim in spec.claims if claim.id in found)
+        is_cut_short = len(results) < len(spec.claims)
+        claims_result = ClaimsResult(spec, directory, is_cut_short, results, store.digest(), engines_of(store))
+    return replace(claims_result, report=write_claims_report(claims_result, language)) if results else claims_result
+
+
+def estimated_seconds(claim: Claim) -> float:
+    """Seconds of one processor that a claim's games may take at most, roughly."""
+    return sum(
+        2 * one.pairs * estimated_game_seconds((one.limits, one.reference_limits or one.limits))
+        for group in claim.groups
+        for one in group.comparisons
+    )
+
+
+@dataclass(frozen=True)
+class _Strength:
+    """What the matches of a claim's group have shown."""
+
+    comparisons: tuple[tuple[AblationRow, Judgement], ...]
+    interactions: tuple[EffectRow, ...]
+    squares: tuple[tuple[CellRow, ...], ...]
+
+
+class _Run:
+    """What all claims of a run share."""
+
+    def __init__(self, spec: ClaimsSpec, store: Store, concurrency: int, stop: StopFlag, stream: TextIO) -> None:
+        self._spec = spec
+        self._store = store
+        self._concurrency = concurrency
+        self._stop = stop
+        self._stream = stream
+        self._searches = SuiteSearches(spec.game, store, concurrency, stop)
+        self._positions: dict[str, list[Opening]] = {}
+        self._openings: tuple[Suite, tuple[int, ...]] | None = None
+
+    def result(self, claim: Claim) -> ClaimResult | None:
+        """A claim's experiments and verdict; ``None`` after an interruption."""
+        strength: list[_Strength] = []
+        # By the claim's own number, so that its games have the same places whichever claims are picked.
+        first = GROUPS_A_CLAIM * int(claim.id.removeprefix("C"))
+        for place, group in enumerate(claim.groups):
+            shown = self._played(claim, group, (first + place) * GAMES_A_GROUP)
+            if shown is None:
+                return None
+            strength.append(shown)
+        rows: list[MeasureRow] = []
+        depths: list[DepthRow] = []
+        verified: dict[str, Mapping[str, Any]] = {}
+        for measure in claim.measures:
+            if measure.kind == "elo":
+                row, judgement = strength[measure.group].comparisons[measure.comparison]
+                rows.append(_elo_row(claim, measure, row, judgement, claim.groups[measure.group].rule.margin_elo))
+                continue
+            if measure.kind == "interaction":
+                rows.append(_interaction_row(claim, measure, strength[measure.group]))
+                continue
+            self._stream.write(f"{claim.id}  {measure.label}\n")
+            found = self._measured(claim, measure, depths, verified)
+            if found is None:
+                return None
+            rows.append(found)
+        verdict = verdict_of_outcomes([row.outcome for row in rows])
+        played = tuple(row for group in strength for row, _ in group.comparisons)
+        squares = tuple(square for group in strength for square in group.squares)
+        return ClaimResult(claim, verdict, tuple(rows), played, squares, tuple(dict.fromkeys(depths)), verified)
+
+    def _played(self, claim: Claim, spec: AblationSpec, first_number: int) -> _Strength | None:
+        most = max(comparison.pairs for comparison in spec.comparisons)
+        suite, openings = read_openings(spec.conditions, spec.opening_part, most)
+        matches = []
+        for place, comparison in enumerate(spec.comparisons):
+            numbers = tuple(
+                first_number + 2 * (pair * len(spec.comparisons) + place) for pair in range(comparison.pairs)
+            )
+            matches.append(match_of(spec.conditions, comparison, openings[: comparison.pairs], numbers))
+        table = MatchTable(spec.conditions, suite, self._store)
+        played = PlayedComparisons(spec.comparisons, matches, spec.factorials, table, spec.rule)
+        allocation = Allocation([match.pairs for match in matches], played.inquiries(spec), spec.rule)
+        progress = RunProgress(2 * sum(match.pairs for match in matches), self._stream)
+        if not play_allocated(allocation, matches, table, self._concurrency, self._stop, progress, f"{claim.id}  "):
+            return None
+        judgements = judgements_of(allocation)
+        _, effects = played.rows(spec, allocation, [None] * len(matches))
+        cells = played.cells(allocation)
+        return _Strength(
+            tuple(
+                (row_of(spec, comparison, played.counts(place, allocation.pairs[place]), None, judgement), judgement)
+                for place, (comparison, judgement) in enumerate(zip(spec.comparisons, judgements, strict=False))
+            ),
+            tuple(effect for effect in effects if effect.order > 1),
+            tuple(tuple(cells[at : at + 4]) for at in range(0, len(cells), 4)),
+        )
+
+    def _measured(
+        self, claim: Claim, measure: Measure, depths: list[DepthRow], verified: dict[str, Mapping[str, Any]]
+    ) -> MeasureRow | None:
+        if measure.kind == "mates":
+            return self._mates(claim, measure)
+        if measure.kind == "exact":
+            return self._exact(claim, measure)
+        positions = self._suite(measure.suite)
+        variant = self._searches.search(dict(measure.variant), measure.limits, positions)
+        reference = None
+        if measure.has_reference:
+            reference = self._searches.search(dict(measure.reference), measure.limits, positions)
+        if variant is None or (measure.has_reference and reference is None):
+            return None
+        if measure.kind == "nodes":
+            assert reference is not None
+            depths += depth_rows(self._setting(claim, measure.variant), variant)
+            depths += depth_rows(self._setting(claim, measure.reference), reference)
+            ratio = node_ratio([one.nodes for one in variant], [one.nodes for one in reference])
+            return _row(claim, measure, "×", ratio.ratio, ratio.low, ratio.high, len(positions),
+                        positions=len(positions))  # fmt: skip
+        if measure.kind == "share_difference":
+            assert reference is not None
+            value, low, high = share_difference(measure.of, variant, reference, measure.bound)
+            return _row(claim, measure, "points", 100 * value, 100 * low, 100 * high, len(positions),
+                        positions=len(positions))  # fmt: skip
+        if measure.of == "verifications_failed":
+            verified[self._setting(claim, measure.variant)] = summed_search_statistics(
+                one.search_statistics for one in variant
+            )
+        share = share_of(measure.of, variant, measure.bound)
+        if measure.kind == "occurs":
+            outcome = None if measure.expect is None else CONFIRMED if share.hits else UNDECIDED
+            return _row(claim, measure, "cases", share.hits, share.hits, share.hits, share.cases, outcome)
+        if measure.limits.depth is not None and measure.of in ("growth", "last_iteration"):
+            depths += depth_rows(self._setting(claim, measure.variant), variant)
+        unit, factor = ("×", 1) if measure.of in RATIOS else ("%", 100)
+        return _row(claim, measure, unit, factor * share.value, factor * share.low, factor * share.high, share.cases,
+                    positions=len(positions))  # fmt: skip
+
+    def _setting(self, claim: Claim, values: tuple[tuple[str, Value], ...]) -> str:
+        """A setting by its differences from the claim's base, if that is not the default with the base's name."""
+        conditions = claim.conditions
+        changed = describe(conditions.differences(dict(values)))
+        if conditions.base == self._spec.conditions.base:
+            return changed or conditions.base_name
+        return f"{conditions.base_name} with {changed}" if changed else conditions.base_name
+
+    def _mates(self, claim: Claim, measure: Measure) -> MeasureRow | None:
+        by_depth: dict[int, Sequence[Searched]] = {}
+        for depth in MATE_DEPTHS:
+            found = self._searches.search(dict(measure.variant), Limits(depth=depth), self._suite("last"))
+            if found is None:
+                return None
+            by_depth[depth] = found
+        mates, changed = mates_that_change(by_depth, MAX_MATE_PLIES)
+        return _row(claim, measure, "cases", changed, changed, _at_most(changed, mates), mates,
+                    _same_outcome(measure, mates, changed))  # fmt: skip
+
+    def _exact(self, claim: Claim, measure: Measure) -> MeasureRow | None:
+        positions = [
+            one for one in self._suite("last") if one.position.split()[0].count("-") <= FEW_EMPTY_SQUARES
+        ]  # fmt: skip
+        sides = [
+            self._searches.search(values, Limits(depth=FEW_EMPTY_SQUARES + 1), positions)
+            for values in (dict(measure.variant), dict(measure.variant) | {"endgame_empties": 60})
+        ]
+        if sides[0] is None or sides[1] is None:
+            return None
+        failures = exact_failures(sides[0], sides[1])
+        return _row(claim, measure, "cases", failures, failures, _at_most(failures, len(positions)), len(positions),
+                    _same_outcome(measure, len(positions), failures))  # fmt: skip
+
+    def _suite(self, name: str) -> list[Opening]:
+        """The positions of that name: ``games`` (from self-play) or ``last`` (the ends of such games)."""
+        if name not in self._positions:
+            game, budget = self._spec.game, self._spec.budget
+            conditions = self._spec.conditions
+            suite, places = read_openings(conditions, "all", min(budget.positions, 100))
+            openings = [suite.openings[place] for place in places]
+            if name == "games":
+                self._positions[name] = sampled_positions(game, openings, budget.positions)
+            else:
+                few = openings[: max(2, budget.positions // 4)]
+                self._positions[name] = last_positions(game, few, FEW_EMPTY_SQUARES)
+        return self._positions[name]
+
+
+def _same_outcome(measure: Measure, cases: int, changed: int) -> str | None:
+    if measure.expect is None:
+        return None
+    return REFUTED if changed else CONFIRMED if cases else UNDECIDED
+
+
+def _at_most(count: int, cases: int) -> float:
+    """Of so many cases, how many may be of a kind seen ``count`` times: the bound for none, else the count."""
+    return cases * (1 - 0.025 ** (1 / cases)) if cases and not count else float(count)
+
+
+def _row(
+    claim: Claim, measure: Measure, unit: str, effect: float, low: float, high: float, cases: int,
+    outcome: str | None = None, positions: int = 0,
+) -> MeasureRow:  # fmt: skip
+    needed = None
+    if outcome is None:
+        outcome = outcome_of_interval(measure.kind, measure.expect, low, high, measure.threshold)
+        if not cases and outcome != SHOWN:
+            outcome = UNDECIDED
+        if outcome == UNDECIDED and measure.expect and positions:
+            needed = positions_needed(measure.kind, measure.expect, effect, low, high, measure.threshold, positions)
+    return MeasureRow(
+        claim.id, measure.label, measure.kind, measure.of, str(measure.limits), measure.expect or "", outcome, unit,
+        effect, low, high, measure.threshold, cases, 0, None, needed,
+    )  # fmt: skip
+
+
+def _interaction_row(claim: Claim, measure: Measure, strength: _Strength) -> MeasureRow:
+    """An interaction's row; its matches' games count there where no other measure of the claim counts them."""
+    spec = claim.groups[measure.group]
+    effect = strength.interactions[measure.comparison]
+    outcome = outcome_of_verdict(
+        measure.expect, effect.verdict, effect.simultaneous_low, effect.simultaneous_high, spec.rule.margin_elo
+    )
+    counted = {one.comparison for one in claim.measures if (one.kind, one.group) == ("elo", measure.group)}
+    for one in claim.measures:
+        if one is measure:
+            break
+        if (one.kind, one.group) == ("interaction", measure.group):
+            counted.update(spec.factorials[one.comparison].comparisons)
+    own = set(spec.factorials[measure.comparison].comparisons) - counted
+    return MeasureRow(
+        claim.id, measure.label, "interaction", "", str(measure.limits), measure.expect or "", outcome, "Elo",
+        effect.elo, effect.simultaneous_low, effect.simultaneous_high, 0.0, effect.pairs,
+        sum(strength.comparisons[place][0].games for place in own),
+        effect.games_needed if outcome == UNDECIDED else None,
+    )  # fmt: skip
+
+
+def _elo_row(claim: Claim, measure: Measure, row: AblationRow, judgement: Judgement, margin: float) -> MeasureRow:
+    low, high = judgement.low, judgement.high
+    outcome = outcome_of_verdict(measure.expect, judgement.verdict, low, high, margin)
+    needed = judgement.games_needed if outcome == UNDECIDED else None
+    effect = row.elo if math.isfinite(row.elo) else math.copysign(1200, row.elo)
+    return MeasureRow(
+        claim.id, row.label, "elo", "", row.limit, measure.expect or "", outcome, "Elo", effect, low, high, 0.0,
+        row.pairs, row.games, needed,
+    )  # fmt: skip

@@ -1,0 +1,434 @@
+"""The literature's claims as data: for each an experiment, and the rule by which it is confirmed or refuted.
+
+A table of claims (configs/claims/*.toml) says for each claim what is measured and what the claim expects there. A claim
+is confirmed if every measure that expects something is, refuted if one of them is, and undecided otherwise. Measures of
+strength are comparisons of an ablation, with its verdicts and its allotment of games, Holm's correction within the
+claim; the others are searches of fixed positions.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from statistics import NormalDist
+from typing import Any
+
+from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value, by_own_names, resolve
+from tuning.ablation.spec import MAX_PAIRS, AblationSpec, ablation_from_mapping
+from tuning.ablation.verdicts import POWER
+from tuning.claims.measures import SHARES
+from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions
+
+BUDGETS = ("quick", "full")
+BASES = {"c": "claimed", "i": "implied", "o": "our question"}
+"""The text claims it, its design implies it, or no text says so."""
+CONFIRMED, REFUTED, UNDECIDED, SHOWN = "confirmed", "refuted", "undecided", "shown"
+
+FILE_KEYS = ("name", "game", "seed", "openings", "adjudication", "budgets", "claims")
+BUDGET_KEYS = ("pairs", "rounds", "depth", "positions", "limits")
+CLAIM_KEYS = ("id", "claim", "claim_zh", "source", "basis", "rule", "rule_zh", "base", "measures")
+MEASURE_KEYS = (
+    "kind", "label", "set", "variant", "reference", "limit", "reference_limit", "ponder", "expect", "of", "bound",
+    "threshold", "weight", "margin", "depth", "suite", "only", "factors",
+)  # fmt: skip
+EXPECTED = {
+    "elo": ("better", "worse", "equivalent", "not_worse"),
+    "interaction": ("equivalent",),
+    "nodes": ("less", "more", "equal"),
+    "share": ("below", "above"),
+    "share_difference": ("less", "more"),
+    "occurs": ("occurs",),
+    "mates": ("same",),
+    "exact": ("same",),
+}
+"""By kind of measure what a claim may expect; without ``expect`` a measure is only shown."""
+STRENGTH = ("elo", "interaction")
+"""Kinds of measure that are played; the others are searches of fixed positions."""
+COMPARED = ("elo", "nodes", "share_difference")
+"""Kinds that compare two settings."""
+SUITES = ("games", "last")
+"""Positions from self-play: of whole games, or of their last plies."""
+EQUAL_NODES_PERCENT = 5.0
+"""Costs whose interval lies within so many percent are equal."""
+CLAIM_PATTERN = r"C\d+"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a run may cost."""
+
+    name: str
+    """``quick`` or ``full``."""
+    pairs: int
+    """The most pairs of a comparison of weight 1."""
+    rounds: int
+    depth: int
+    """Plies of searches of fixed positions."""
+    positions: int
+    limits: Mapping[str, str]
+    """Limits of games by the name under which measures ask for them."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One experiment of a claim."""
+
+    kind: str
+    """A key of ``EXPECTED``."""
+    label: str
+    expect: str | None
+    variant: tuple[tuple[str, Value], ...]
+    """Every parameter."""
+    reference: tuple[tuple[str, Value], ...]
+    limits: Limits
+    of: str = ""
+    """The share that is measured, a key of ``SHARES``."""
+    bound: int = 0
+    """The bound that some shares have: own material in centipawns, or depth in plies."""
+    threshold: float = 0.0
+    """Percent (``growth`` and ``passes``: as they are)."""
+    suite: str = "games"
+    """Where its positions come from, one of ``SUITES``."""
+    comparison: int = -1
+    """Its place among the comparisons of its group, of an interaction among the factorials; -1 for what is neither."""
+    group: int = -1
+    """The claim's group of comparisons with a common margin."""
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether two settings are compared."""
+        return self.kind in COMPARED
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim with its experiment."""
+
+    id: str
+    text: str
+    text_zh: str
+    source: str
+    """Abbreviation of the text, as in ``engine.settings.parameters``."""
+    basis: str
+    """A key of ``BASES``."""
+    rule: str
+    """What decides it, in words."""
+    rule_zh: str
+    conditions: Conditions
+    """With the preset that its measures change as the base."""
+    measures: tuple[Measure, ...]
+    groups: tuple[AblationSpec, ...]
+    """Its comparisons of strength, by margin."""
+
+
+@dataclass(frozen=True)
+class ClaimsSpec:
+    """Everything that decides a run through the claims of a game."""
+
+    name: str
+    game: str
+    conditions: Conditions
+    """Game, openings, rules and seed, which all games have in common."""
+    budget: Budget
+    claims: tuple[Claim, ...]
+    source: str
+    """The file it was read from."""
+    only: tuple[str, ...] = ()
+    """The claims that were picked; empty for all of the file."""
+
+    def content(self) -> dict[str, Any]:
+        """What decides the run, as plain data."""
+        return {
+            "game": self.game,
+            "seed": self.conditions.seed,
+            "openings": self.conditions.openings,
+            "budget": self.budget.name,
+            "depth": self.budget.depth,
+            "positions": self.budget.positions,
+        }
+
+
+def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
+    """Read a table of claims for a budget; ``only`` picks claims by id. Raises ``UserError`` for the first mistake."""
+    return claims_from_mapping(read_toml(path), str(path), budget, only)
+
+
+def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
+    """Check a table of claims given as plain data; ``where`` is its file."""
+    from engine.games import GAMES
+
+    table = Table(data, where, FILE_KEYS)
+    game = table.choice("game", GAMES)
+    spent = _budget(table.table("budgets", BUDGETS), budget)
+    shared = {
+        "game": game,
+        "seed": table.whole("seed", 0, 2**31, 1),
+        "openings": table.text("openings", game),
+        "adjudication": table.mapping("adjudication"),
+    }
+    entries = table.array("claims", "tables [[claims]]")
+    ids = [str(entry.get("id", "")) for entry in entries if isinstance(entry, Mapping)]
+    for name in only:
+        if name not in ids:
+            known = ", ".join(ids)
+            raise ConfigurationError(f"{where}: there is no claim {name!r}{nearest(name, ids)}; it has {known}")
+    claims = [
+        _claim(entry, f"{where}: [[claims]] {number}", shared, spent)
+        for number, entry in enumerate(entries, start=1)
+        if not only or (isinstance(entry, Mapping) and entry.get("id") in only)
+    ]
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise ConfigurationError(f"{where}: two claims are called {twice!r}; give each an id of its own")
+    return ClaimsSpec(
+        name=table.text("name", f"claims-{game}-{budget}"),
+        game=game,
+        conditions=read_conditions(Table({**shared, "limit": spent.limits["play"]}, where, CONDITION_KEYS), "claims"),
+        budget=spent,
+        claims=tuple(claims),
+        source=where,
+        only=tuple(only),
+    )
+
+
+def _budget(table: Table, name: str) -> Budget:
+    own = table.table(name, BUDGET_KEYS)
+    limits = own.mapping("limits")
+    for key, text in limits.items():
+        Limits.parse(str(text))
+        limits[key] = str(text)
+    if "play" not in limits:
+        raise ConfigurationError(f"{own.where}: limits: play is missing, expected the limit of games: nodes=1000")
+    return Budget(
+        name, own.whole("pairs", 4, MAX_PAIRS), own.whole("rounds", 1, 100, 10), own.whole("depth", 2, 30),
+        own.whole("positions", 2, 10_000), limits,
+    )  # fmt: skip
+
+
+def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget) -> Claim:
+    table = Table(entry, where, CLAIM_KEYS)
+    name = table.text("id", expected="an id such as C1")
+    if not re.fullmatch(CLAIM_PATTERN, name):
+        raise table.error("id", "an id such as C1")
+    where = f"{PurePath(where.partition(':')[0])}: {name}"
+    shared = {**shared, "base": table.text("base", "default"), "limit": budget.limits["play"]}
+    conditions = read_conditions(Table(shared, where, CONDITION_KEYS), name)
+    measures: list[Measure] = []
+    mappings: dict[float, dict[str, list[dict[str, Any]]]] = {}
+    for number, given in enumerate(table.array("measures", "tables [[claims.measures]]"), start=1):
+        measure = Table(given, f"{where}: measure {number}", MEASURE_KEYS)
+        if measure.choice("only", BUDGETS, budget.name) != budget.name:
+            continue
+        kind = measure.choice("kind", tuple(EXPECTED))
+        if kind not in STRENGTH:
+            measures.append(_suite_measure(measure, kind, conditions, budget))
+            continue
+        margin = measure.number("margin", 0, 100, 5, "Elo")
+        group = mappings.setdefault(margin, {})
+        if kind == "elo":
+            tables, found = group.setdefault("comparisons", []), _comparison(measure, budget)
+        else:
+            tables, found = group.setdefault("factorial", []), _factorial(measure, budget)
+        tables.append(found)
+        expect = measure.choice("expect", EXPECTED[kind], None) if "expect" in measure else None
+        measures.append(Measure(kind, "", expect, (), (), Limits(), comparison=len(tables) - 1,
+                                group=list(mappings).index(margin)))  # fmt: skip
+    groups = [
+        ablation_from_mapping(
+            {**shared, "name": name, "pairs": budget.pairs, "rounds": budget.rounds, "margin": margin,
+             "nodes_to_depth": {"depth": 0}, **tables},
+            where,
+        )
+        for margin, tables in mappings.items()
+    ]  # fmt: skip
+    for one in measures:
+        if one.kind in STRENGTH and one.expect == "equivalent":
+            groups[one.group] = _beyond_margin(groups[one.group], one)
+    for place, one in enumerate(measures):
+        if one.kind == "elo":
+            comparison = groups[one.group].comparisons[one.comparison]
+            measures[place] = replace(
+                one, label=comparison.label, variant=comparison.variant, reference=comparison.reference,
+                limits=comparison.limits,
+            )  # fmt: skip
+        if one.kind == "interaction":
+            factorial = groups[one.group].factorials[one.comparison]
+            first = groups[one.group].comparisons[factorial.comparisons[0]]
+            measures[place] = replace(one, label=factorial.label, limits=first.limits)
+    if not any(one.expect for one in measures):
+        raise ConfigurationError(f"{where}: no measure expects anything; give at least one of them expect = ...")
+    return Claim(
+        name, table.text("claim"), table.text("claim_zh"), table.text("source"), table.choice("basis", tuple(BASES)),
+        table.text("rule"), table.text("rule_zh"), conditions, tuple(measures), tuple(groups),
+    )  # fmt: skip
+
+
+def _beyond_margin(group: AblationSpec, measure: Measure) -> AblationSpec:
+    """The group with the measure's question changed: only a difference larger than the margin counts as one."""
+    place = measure.comparison
+    if measure.kind == "elo":
+        comparisons = list(group.comparisons)
+        comparisons[place] = replace(comparisons[place], beyond_margin=True)
+        return replace(group, comparisons=tuple(comparisons))
+    factorials = list(group.factorials)
+    factorials[place] = replace(factorials[place], beyond_margin=True)
+    return replace(group, factorials=tuple(factorials))
+
+
+def _limit(measure: Table, budget: Budget, key: str, default: str) -> str:
+    text = str(measure.text(key, default))
+    return budget.limits.get(text, text)
+
+
+def _comparison(measure: Table, budget: Budget) -> dict[str, Any]:
+    """A comparison as an ablation's file would declare it."""
+    data: dict[str, Any] = {
+        "variant": _settings(measure, "variant"),
+        "reference": _settings(measure, "reference"),
+        "limit": _limit(measure, budget, "limit", "play"),
+        "pairs": _pairs(measure, budget),
+    }
+    if "label" in measure:
+        data["label"] = measure.text("label")
+    if "reference_limit" in measure:
+        data["reference_limit"] = _limit(measure, budget, "reference_limit", "play")
+    if "ponder" in measure:
+        data["ponder"] = measure.switch("ponder")
+    return data
+
+
+def _factorial(measure: Table, budget: Budget) -> dict[str, Any]:
+    """The 2 x 2 factorial of an interaction as an ablation's file would declare it."""
+    data: dict[str, Any] = {
+        "factors": measure.mapping("factors"),
+        "limit": _limit(measure, budget, "limit", "play"),
+        "pairs": _pairs(measure, budget),
+    }
+    if len(data["factors"]) != 2:
+        raise measure.error("factors", "a table of two parameters with two values each")
+    if "set" in measure:
+        data["set"] = measure.mapping("set")
+    if "label" in measure:
+        data["label"] = measure.text("label")
+    return data
+
+
+def _settings(measure: Table, side: str) -> dict[str, Any]:
+    """The settings of a side over those that both have in common."""
+    common, own = (by_own_names(measure.mapping(key), f"{measure.where}: {key}") for key in ("set", side))
+    return {**common, **own}
+
+
+def _pairs(measure: Table, budget: Budget) -> int:
+    return max(4, round(budget.pairs * measure.number("weight", 0.01, 100, 1)))
+
+
+def _suite_measure(measure: Table, kind: str, conditions: Conditions, budget: Budget) -> Measure:
+    game, base = conditions.game, conditions.base_values
+    sides = []
+    for side in ("variant", "reference"):
+        own = _settings(measure, side)
+        sides.append((own, tuple(resolve({**base, **own}, f"{measure.where}: {side}", game).items())))
+    if kind in ("nodes", "share_difference") and sides[0][1] == sides[1][1]:
+        raise ConfigurationError(f"{measure.where}: compares a set of parameters with itself; change one of the two")
+    share = kind in ("share", "share_difference", "occurs")
+    depth = measure.whole("depth", -20, 60, 0)
+    text = _limit(measure, budget, "limit", f"depth={max(1, budget.depth + depth if depth <= 0 else depth)}")
+    default = describe(sides[0][0]) or conditions.base_name
+    if kind in ("nodes", "share_difference"):
+        default += f" against {describe(sides[1][0]) or conditions.base_name}"
+    return Measure(
+        kind=kind,
+        label=measure.text("label", default),
+        expect=measure.choice("expect", EXPECTED[kind], None) if "expect" in measure else None,
+        variant=sides[0][1],
+        reference=sides[1][1],
+        limits=Limits.parse(text),
+        of=measure.choice("of", tuple(SHARES)) if share else "",
+        bound=measure.whole("bound", 0, 100_000, 0),
+        threshold=measure.number("threshold", 0, 1000, 0),
+        suite=measure.choice("suite", SUITES, SUITES[0]),
+    )
+
+
+# Verdicts
+
+
+def outcome_of_interval(kind: str, expect: str | None, low: float, high: float, threshold: float) -> str:
+    """What an interval says of an expectation: of ratios of nodes, and of shares and their differences in percent."""
+    if expect is None:
+        return SHOWN
+    if kind == "nodes" and expect == "equal":
+        inside, outside = _equal_nodes()
+        if inside <= low and high <= outside:
+            return CONFIRMED
+        return REFUTED if high < inside or low > outside else UNDECIDED
+    border = _border(kind, threshold)
+    if expect in ("less", "below"):
+        return CONFIRMED if high < border else REFUTED if low > border else UNDECIDED
+    return CONFIRMED if low > border else REFUTED if high < border else UNDECIDED
+
+
+def positions_needed(
+    kind: str, expect: str, effect: float, low: float, high: float, threshold: float, positions: int
+) -> int | None:
+    """Positions beyond these that would decide an open measure, if its estimate is right; ``None`` if none would.
+
+    With probability ``POWER``, as the interval shrinks with the square root of the positions; or for certain where a
+    share was seen never or always, for as long as it stays so.
+    """
+    if kind == "share" and effect in (0, 100):
+        reach, distance = max(high - effect, effect - low) / 100, abs(effect - threshold) / 100
+        # As in ``suite_measures.share_of``: what so many positions leave possible falls with their number.
+        if 0 < reach < 1 and 0 < distance < 1:
+            return max(1, math.ceil(positions * math.log1p(-reach) / math.log1p(-distance)) - positions)
+    borders = [_border(kind, threshold)]
+    if kind == "nodes":  # ratios, whose intervals are symmetrical in their logarithms
+        if not 0 < low <= high < math.inf:
+            return None
+        effect, low, high = math.log(effect), math.log(low), math.log(high)
+        borders = [0.0] if expect != "equal" else [math.log(border) for border in _equal_nodes()]
+    distance, half = min(abs(effect - border) for border in borders), (high - low) / 2
+    if not 0 < half < math.inf or distance == 0:
+        return None
+    deviations = NormalDist().inv_cdf(0.975)
+    scale = (deviations + NormalDist().inv_cdf(POWER)) / deviations
+    return max(1, math.ceil(positions * (scale * half / distance) ** 2) - positions)
+
+
+def _border(kind: str, threshold: float) -> float:
+    """The value that parts what the claim expects from what it does not."""
+    return {"nodes": 1.0, "share_difference": 0.0}.get(kind, threshold)
+
+
+def _equal_nodes() -> tuple[float, float]:
+    """The ratios of nodes between which costs are equal."""
+    return 1 - EQUAL_NODES_PERCENT / 100, 1 + EQUAL_NODES_PERCENT / 100
+
+
+def outcome_of_verdict(expect: str | None, verdict: str, low: float, high: float, margin: float) -> str:
+    """What a verdict on strength says of an expectation; ``low``, ``high``: simultaneous interval in Elo."""
+    if expect is None:
+        return SHOWN
+    if expect == "equivalent":
+        return CONFIRMED if verdict == "equivalent" else UNDECIDED if verdict == "undecided" else REFUTED
+    if expect == "not_worse":
+        if verdict == "worse":
+            return REFUTED
+        return CONFIRMED if verdict in ("better", "equivalent") or low > -margin else UNDECIDED
+    if verdict == "undecided":
+        return UNDECIDED
+    return CONFIRMED if verdict == expect else REFUTED
+
+
+def verdict_of_outcomes(outcomes: Sequence[str]) -> str:
+    """The verdict on a claim from those of its measures."""
+    deciding = [outcome for outcome in outcomes if outcome != SHOWN]
+    if REFUTED in deciding:
+        return REFUTED
+    return CONFIRMED if deciding and all(outcome == CONFIRMED for outcome in deciding) else UNDECIDED

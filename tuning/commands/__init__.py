@@ -1,0 +1,1 @@
+"""The commands that improve settings and measure them."""

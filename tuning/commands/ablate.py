@@ -1,0 +1,67 @@
+"""The command ``ablate``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from arena.specifications import specification_of
+from engine.commands.arguments import (
+    print_json,
+)
+
+if TYPE_CHECKING:
+    pass
+from tuning.commands.arguments import (
+    add_language_argument,
+    configure_with_specification,
+    describe,
+    folder_of,
+    say_how_to_resume,
+    uninterrupted,
+    work_of,
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab ablate``."""
+    configure_with_specification(
+        parser,
+        "ablations",
+        "Games go in rounds fixed beforehand to the comparisons whose verdict is still open: better, worse, or "
+        "equivalent within a margin. Given again, the command plays only what is missing: that resumes an ablation "
+        "after any stop, and extends it after comparisons or pairs were added to SPEC.",
+    )
+    add_language_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run, resume or extend an ablation."""
+    from tuning.ablation.run import ablate, prepare_ablation
+    from tuning.ablation.spec import load_ablation
+    from tuning.reports.ablation import ablation_data, ablation_text
+    from tuning.reports.study import repeat_command
+
+    spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
+    directory = folder_of(arguments.out, spec.name)
+    if arguments.dry_run:
+        plan = prepare_ablation(spec)
+        facts = {
+            "comparisons": len(plan.matches),
+            "questions": spec.questions,
+            "rounds": spec.rule.rounds,
+            "openings": len(plan.openings),
+        }
+        return describe(spec.name, directory, plan.games, work_of(spec.comparisons), facts, arguments)
+    ablation_result = uninterrupted(ablate, arguments, spec, directory, language=arguments.language)
+    if ablation_result is None or ablation_result.interrupted:
+        say_how_to_resume(repeat_command("ablate", spec.conditions, directory), directory)
+        return 130
+    if arguments.json:
+        print_json(ablation_data(ablation_result))
+    else:
+        print(ablation_text(ablation_result.rows, ablation_result.effects))
+        print()
+        print(f"games digest: {ablation_result.digest}")
+        print(ablation_result.report)
+    return ablation_result.exit_code

@@ -1,0 +1,82 @@
+"""The command ``claims``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from engine.commands.arguments import (
+    UsageError,
+    add_game_argument,
+    add_json_argument,
+    add_output_argument,
+    game_of,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    pass
+from tuning.commands.arguments import (
+    add_language_argument,
+    add_playing_arguments,
+    describe,
+    folder_of,
+    say_how_to_resume,
+    uninterrupted,
+    work_of,
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab claims``."""
+    add_game_argument(parser)
+    parser.add_argument(
+        "--budget", choices=("quick", "full"), default="quick",
+        help="quick: minutes, indicative verdicts; full: hours (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--claims", metavar="FILE", help="table of claims: a file or a shipped name (default: the game's)"
+    )
+    parser.add_argument("--only", metavar="ID", nargs="+", default=[], help="only these claims, such as C7 C20")
+    add_output_argument(parser, "results/claims-<game>-<budget>")
+    add_playing_arguments(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
+    add_language_argument(parser)
+    add_json_argument(parser)
+    parser.epilog = (
+        "Each claim of the literature about the search is confirmed, refuted or undecided by a rule fixed beforehand. "
+        "The cheapest come first. Given again, the command goes on where it was stopped; until then the report is on "
+        "the claims that were done with."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run or resume the claims of a game."""
+    from engine.settings.configuration import find_config
+    from tuning.claims.run import run_claims
+    from tuning.claims.spec import load_claims
+    from tuning.reports.claims import claims_command, claims_data, claims_text
+
+    path = find_config("claims", arguments.claims or game_of(arguments).name)
+    spec = load_claims(path, arguments.budget, arguments.only)
+    if arguments.claims and spec.conditions.game != arguments.game:
+        raise UsageError(f"claims: --claims {arguments.claims} is for {spec.conditions.game}, not {arguments.game}")
+    directory = folder_of(arguments.out, spec.name)
+    if arguments.dry_run:
+        work = work_of(one for claim in spec.claims for group in claim.groups for one in group.comparisons)
+        facts = {"claims": len(spec.claims), "positions": spec.budget.positions, "depth": spec.budget.depth}
+        return describe(spec.name, directory, sum(games for games, _ in work), work, facts, arguments)
+    claims_result = uninterrupted(run_claims, arguments, spec, directory, language=arguments.language)
+    if claims_result is not None and arguments.json:
+        print_json(claims_data(claims_result))
+    elif claims_result is not None and claims_result.results:
+        print(claims_text(claims_result))
+        print()
+        print(f"games digest: {claims_result.digest}")
+        print(claims_result.report)
+    if claims_result is None or claims_result.interrupted:
+        sys.stdout.flush()
+        say_how_to_resume(claims_command(spec, directory), directory)
+        return 130
+    return int(claims_result.exit_code)

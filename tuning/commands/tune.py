@@ -1,0 +1,93 @@
+"""The command ``tune``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.specifications import specification_of
+from engine.commands.arguments import (
+    print_json,
+)
+
+if TYPE_CHECKING:
+    from tuning.study.spec import TuningSpec
+from tuning.commands.arguments import (
+    configure_with_specification,
+    describe,
+    folder_of,
+    say_how_to_resume,
+    uninterrupted,
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab tune``."""
+    configure_with_specification(
+        parser,
+        "tuning",
+        "Given again, the command goes on where it was stopped. A gain that a sequential test on reserved openings "
+        "accepts, and a slower match does not contradict, is written as a preset to configs/engines (where there is no "
+        "configs folder, to DIR); if none is, the exit code is 3.",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run or resume a study."""
+    from tuning.reports.study import repeat_command, tuning_data, tuning_sentence, tuning_text
+    from tuning.study.run import tune
+    from tuning.study.spec import load_tuning
+
+    spec = load_tuning(specification_of(arguments, "tuning", "tune"))
+    directory = folder_of(arguments.out, spec.name)
+    if arguments.dry_run:
+        return _describe_tuning(spec, directory, arguments)
+    study_result = uninterrupted(tune, arguments, spec, directory)
+    if study_result is None or study_result.interrupted:
+        say_how_to_resume(repeat_command("tune", spec.conditions, directory), directory)
+        return 130
+    if study_result.waiting_for:
+        rounds = ", ".join(str(number + 1) for number in study_result.waiting_for)
+        print(
+            f"elolab: other workers are still playing the rounds {rounds}; when they have finished, give the same "
+            "command again for the playoff and the validation",
+            file=sys.stderr,
+        )
+        return study_result.exit_code
+    if arguments.json:
+        print_json(tuning_data(study_result))
+    else:
+        print(tuning_text(study_result))
+        print()
+        print(f"games digest: {study_result.digest}")
+        print(study_result.report)
+    if not study_result.confirmed:
+        sys.stdout.flush()
+        print(f"elolab: {tuning_sentence(study_result)}", file=sys.stderr)
+    return study_result.exit_code
+
+
+def _describe_tuning(spec: TuningSpec, directory: Path, arguments: argparse.Namespace) -> int:
+    from tuning.study.rounds import rounds_of
+    from tuning.study.run import prepare_tuning
+
+    plan = prepare_tuning(spec)
+    facts = {
+        "dimensions": len(spec.space.dimensions),
+        "openings_for_tuning": len(plan.openings),
+        "openings_for_validation": len(plan.reserved),
+    }
+    if plan.games is not None:
+        facts["rounds"] = len(rounds_of(spec, plan.games))
+        work = [(plan.games, (spec.conditions.limits,))]
+        return describe(spec.name, directory, plan.games, work, facts, arguments)
+    if arguments.json:
+        print_json({"name": spec.name, "folder": str(directory), **facts, "seconds": spec.budget.seconds})
+        return 0
+    from arena.play.live import duration_text
+
+    print(f"{spec.name}: {duration_text(spec.budget.seconds or 0)} (hours:minutes:seconds), then the validation")
+    print(", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in facts.items()))
+    return 0

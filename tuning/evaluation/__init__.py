@@ -1,0 +1,1 @@
+"""Weights of an evaluation, fitted to games of self-play."""

@@ -1,0 +1,211 @@
+"""Logistic regression of who won on features ("Texel tuning"), with games held out.
+
+The weights of two or more rows, mixed as the game says, start from given ones; they maximise the likelihood of the
+targets less a penalty on the change of each weight, which is a normal prior around the start. The features of a group
+share a further change, with a wider prior: a piece's worth may move without that of each square. Newton's method; the
+Hessian needs no great precision and is kept while the steps shrink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.settings.weights import MAX_IN_XIANGQI
+from tuning.evaluation.ridge import CURVE, Fit, is_held_out
+
+SPREADS = (8.0, 24.0, 72.0)
+"""Standard deviations of the prior to choose from, in the evaluation's points."""
+GROUP_SPREAD = 4.0
+"""Times as much for what the features of a group share."""
+ALONE_SPREAD = 2.0
+"""And for a feature that is in no group."""
+CHUNK = 20_000
+CLOSE_ENOUGH = 1e-4
+"""Points of the evaluation: a step so short ends the search."""
+STEPS_ON_A_HESSIAN = 8
+MAX_STEPS = 100
+
+
+@dataclass(frozen=True)
+class WinSample:
+    """Positions as the regression sees them."""
+
+    features: np.ndarray
+    """int8, shape (n, features)."""
+    shares: np.ndarray
+    """float64, shape (n, rows): how much each row of weights counts."""
+    outcomes: np.ndarray
+    """float64, shape (n,): the game's points of the side to move: 1, 1/2, 0."""
+    targets: np.ndarray
+    """float64, shape (n,): what is fitted to: outcomes, or something between them and the search's opinion."""
+    games: np.ndarray
+    """int64, shape (n,)."""
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def part(self, chosen: np.ndarray) -> WinSample:
+        """Some of the positions: an index array or a mask."""
+        return WinSample(
+            self.features[chosen], self.shares[chosen], self.outcomes[chosen], self.targets[chosen], self.games[chosen]
+        )
+
+
+def expected_score(values: np.ndarray, scale: float) -> np.ndarray:
+    """Points to be expected of a game from evaluations; ``scale`` is that of the odds."""
+    found: np.ndarray = 1 / (1 + np.exp(-values / scale))
+    return found
+
+
+def values_of(sample: WinSample, weights: np.ndarray) -> np.ndarray:
+    """The evaluation of each position by weights of shape (rows, features), float64 of shape (n,)."""
+    values = np.empty(len(sample))
+    for start in range(0, len(sample), CHUNK):
+        part = slice(start, start + CHUNK)
+        values[part] = np.sum((sample.features[part].astype(np.float64) @ weights.T) * sample.shares[part], axis=1)
+    return values
+
+
+def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> float:
+    """Mean of the negative log-likelihood of the targets; 0 if there are none."""
+    if not len(values):
+        return 0.0
+    odds = values / scale
+    return float(np.mean(np.logaddexp(0, odds) - targets * odds))
+
+
+def losses_of(sample: WinSample, weights: np.ndarray, scale: float) -> tuple[float, float]:
+    """Loss of the outcomes under given weights: as they are, and multiplied by whatever factor suits them best."""
+    values = values_of(sample, weights)
+    factor = 1.0
+    for _ in range(MAX_STEPS if values.any() else 0):
+        expected = expected_score(factor * values, scale)
+        step = values @ (sample.outcomes - expected) * scale / (values**2 @ (expected * (1 - expected)))
+        factor += step
+        if abs(step) < 1e-9:
+            break
+    plain, scaled = (logistic_loss(by * values, sample.outcomes, scale) for by in (1.0, factor))
+    return plain, scaled
+
+
+def fit_wins(
+    sample: WinSample, start: np.ndarray, groups: Sequence[Sequence[int]], scale: float,
+    spreads: Sequence[float] = SPREADS,
+) -> Fit:  # fmt: skip
+    """Fit to the games that are not held out; errors are logistic losses of the outcomes, tempo not counted.
+
+    ``start`` are the weights to start from, of shape (rows, features). The spread of the prior is the one with the
+    least error on the held-out games.
+    """
+    held_out = is_held_out(sample.games)
+    training, kept = sample.part(~held_out), sample.part(held_out)
+    solver = _Newton(training, start, groups, scale)
+    fits = []
+    for spread in sorted(spreads):
+        weights = solver.solve(spread)
+        fits.append((logistic_loss(values_of(kept, weights), kept.outcomes, scale), spread, weights))
+    _, spread, weights = min(fits, key=lambda entry: entry[:2])
+    curve = []
+    numbers = np.unique(training.games)
+    for divisor in CURVE:
+        games = numbers[: max(1, len(numbers) // divisor)]
+        some = training.part(training.games <= games[-1])
+        partial = weights if divisor == 1 else _Newton(some, start, groups, scale).solve(spread)
+        training_loss, held_out_loss = (
+            logistic_loss(values_of(part, partial), part.outcomes, scale) for part in (some, kept)
+        )
+        curve.append((len(games), training_loss, held_out_loss))
+    whole = np.clip(np.rint(weights), -MAX_IN_XIANGQI, MAX_IN_XIANGQI).astype(np.int64)
+    return Fit(
+        whole, (spread,), logistic_loss(values_of(training, whole), training.outcomes, scale),
+        logistic_loss(values_of(kept, whole), kept.outcomes, scale), len(training), len(kept), tuple(curve),
+    )  # fmt: skip
+
+
+class _Newton:
+    """The search for the best weights for one sample, warm from one prior to the next.
+
+    The unknowns are the changes of all features and of what each group shares, row after row, and last a bonus for the
+    side to move, which is a nuisance: the search adds its own.
+    """
+
+    def __init__(self, sample: WinSample, start: np.ndarray, groups: Sequence[Sequence[int]], scale: float) -> None:
+        self._sample, self._start, self._scale = sample, start.astype(np.float64), scale
+        rows, features = start.shape
+        self._shared = np.zeros((features, len(groups)))
+        for group, members in enumerate(groups):
+            self._shared[list(members), group] = 1
+        self._unknowns = rows * (features + len(groups)) + 1
+        self._found = np.zeros(self._unknowns)
+        self._hessian: np.ndarray | None = None
+
+    def solve(self, spread: float) -> np.ndarray:
+        """The weights under a prior of that standard deviation, float64 of shape (rows, features)."""
+        penalty = self._penalty(spread)
+        on_hessian = 0
+        for _ in range(MAX_STEPS):
+            if self._hessian is None or on_hessian == STEPS_ON_A_HESSIAN:
+                self._hessian, on_hessian = self._curvature(), 0
+            gradient = self._gradient() - penalty * self._found
+            step = np.linalg.solve(self._hessian + np.diag(penalty), gradient)
+            self._found += step
+            on_hessian += 1
+            if np.abs(step).max() < CLOSE_ENOUGH:
+                break
+        return self._weights()
+
+    def _penalty(self, spread: float) -> np.ndarray:
+        alone = self._shared.sum(axis=1) == 0
+        of_features = np.where(alone, ALONE_SPREAD, 1.0) * spread
+        of_groups = np.full(self._shared.shape[1], GROUP_SPREAD * spread)
+        row = np.concatenate([of_features, of_groups]) ** -2
+        return np.concatenate([*[row] * len(self._start), [1e-12]])
+
+    def _weights(self) -> np.ndarray:
+        changes = self._found[:-1].reshape(len(self._start), -1)
+        features = self._start.shape[1]
+        found: np.ndarray = self._start + changes[:, :features] + changes[:, features:] @ self._shared.T
+        return found
+
+    def _expected(self, part: slice) -> np.ndarray:
+        values = values_of(self._part(part), self._weights()) + self._found[-1]
+        return expected_score(values, self._scale)
+
+    def _part(self, part: slice) -> WinSample:
+        sample = self._sample
+        return WinSample(*(
+            column[part] for column in (sample.features, sample.shares, sample.outcomes, sample.targets, sample.games)
+        ))  # fmt: skip
+
+    def _parts(self) -> list[slice]:
+        return [slice(start, start + CHUNK) for start in range(0, len(self._sample), CHUNK)]
+
+    def _gradient(self) -> np.ndarray:
+        """Of the log-likelihood, in double precision: what the weights come out at depends on it alone."""
+        rows, features = self._start.shape
+        by_row = np.zeros((rows, features))
+        tempo = 0.0
+        for part in self._parts():
+            errors = (self._sample.targets[part] - self._expected(part)) / self._scale
+            by_row += (self._sample.shares[part] * errors[:, None]).T @ self._sample.features[part].astype(np.float64)
+            tempo += float(errors.sum())
+        return np.concatenate([np.concatenate([by_row, by_row @ self._shared], axis=1).reshape(-1), [tempo]])
+
+    def _curvature(self) -> np.ndarray:
+        """Of the negative log-likelihood; single precision does, for it only steers the steps."""
+        found = np.zeros((self._unknowns, self._unknowns))
+        shared = self._shared.astype(np.float32)
+        for part in self._parts():
+            expected = self._expected(part)
+            features = self._sample.features[part].astype(np.float32)
+            columns = np.concatenate([features, features @ shared], axis=1)
+            shares = self._sample.shares[part].astype(np.float32)
+            design = np.concatenate(
+                [*(columns * share[:, None] for share in shares.T), np.ones((len(columns), 1), np.float32)], axis=1
+            )
+            importance = (expected * (1 - expected) / self._scale**2).astype(np.float32)
+            found += design.T @ (design * importance[:, None])
+        return found

@@ -1,0 +1,146 @@
+"""Ridge regression of results on features and patterns together: a hundred thousand weights a phase.
+
+A phase's weights minimise the sum of squared errors of its positions plus ``strength`` times the sum of the patterns'
+squared weights: as if each occupation had been seen so many times more, with nothing left to explain. Conjugate
+gradients solve it; the matrix is never written down, for a position has one occupation of each instance. A phase also
+learns from the positions a few steps before and after it. Its strength is the one with the least error on the held-out
+games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.settings.weights import LARGEST, STEPS
+from tuning.evaluation.ridge import POSITIONS_A_FEATURE, Fit, FitError, Sample, is_held_out, phases_of
+
+STRENGTHS = (50.0, 200.0, 800.0)
+FEATURE_STRENGTH = 1e-3
+"""Of the features' weights, times each feature's sum of squares."""
+ROUNDS = 30
+"""Rounds of conjugate gradients; the held-out error has long stopped falling by then."""
+OVERLAP = 3
+"""Steps before and after a phase from which it learns too."""
+CURVE = (4, 2, 1)
+"""The learning curve shows fits to the training games divided by these."""
+
+
+def fit_patterns(sample: Sample, steps: np.ndarray, numbers: np.ndarray, size: int, phases: int) -> Fit:
+    """Fit features and patterns to the games that are not held out.
+
+    ``steps`` (n,) are the steps of the sample's positions, ``numbers`` (n, instances) the weights that count in each,
+    of ``size`` in a phase. Raises ``FitError`` if there are too few positions.
+    """
+    held_out = is_held_out(sample.games)
+    games = np.unique(sample.games[~held_out])
+    own_phase = phases_of(steps, phases)
+    fits = [
+        _best_of_phase(phase, phases, sample, steps, numbers, size, held_out, STRENGTHS) for phase in range(phases)
+    ]
+    filled = [phase for phase, found in enumerate(fits) if found is not None]
+    if not filled:
+        raise FitError("too few positions for any phase; play more games (--games) or tell fewer apart (--phases)")
+    nearest = [min(filled, key=lambda other: abs(other - phase)) for phase in range(phases)]
+    chosen = [found for phase in nearest if (found := fits[phase]) is not None]
+    features = np.stack([weights[size:] for _, weights in chosen])
+    patterns = np.stack([weights[:size] for _, weights in chosen])
+    whole = np.clip(np.rint(features), -LARGEST, LARGEST).astype(np.int64)
+    whole_patterns = np.clip(np.rint(patterns), -LARGEST, LARGEST).astype(np.int16)
+    errors = _errors(sample, own_phase, numbers, whole, whole_patterns)
+    curve = []
+    for divisor in CURVE[:-1]:
+        last = games[max(1, len(games) // divisor) - 1]
+        some = held_out | (sample.games <= last)
+        partial = [
+            _best_of_phase(phase, phases, sample, steps, numbers, size, held_out, (chosen[phase][0],), some)
+            for phase in range(phases)
+        ]
+        if any(found is None for phase, found in enumerate(partial) if phase in filled):
+            continue
+        kept = [found for phase in nearest if (found := partial[phase]) is not None]
+        partial_errors = _errors(
+            sample, own_phase, numbers, np.stack([weights[size:] for _, weights in kept]),
+            np.stack([weights[:size] for _, weights in kept]),
+        )  # fmt: skip
+        training = some & ~held_out
+        curve.append((max(1, len(games) // divisor), _root(partial_errors[training]), _root(partial_errors[held_out])))
+    training_error, held_out_error = _root(errors[~held_out]), _root(errors[held_out])
+    curve.append((len(games), training_error, held_out_error))
+    return Fit(
+        whole, tuple(strength for strength, _ in chosen), training_error, held_out_error, int((~held_out).sum()),
+        int(held_out.sum()), tuple(curve), whole_patterns,
+    )  # fmt: skip
+
+
+def _best_of_phase(
+    phase: int, phases: int, sample: Sample, steps: np.ndarray, numbers: np.ndarray, size: int, held_out: np.ndarray,
+    strengths: Sequence[float], used: np.ndarray | None = None,
+) -> tuple[float, np.ndarray] | None:  # fmt: skip
+    """Strength and weights (patterns, then features) of a phase; ``None`` if there are too few positions."""
+    length = STEPS // phases
+    near = (steps >= phase * length - OVERLAP) & (steps < (phase + 1) * length + OVERLAP)
+    training = near & ~held_out if used is None else near & ~held_out & used
+    kept = held_out & (phases_of(steps, phases) == phase)
+    if training.sum() < POSITIONS_A_FEATURE * sample.features.shape[1]:
+        return None
+    found = []
+    for strength in strengths:
+        weights = _solved(sample.features[training], numbers[training], sample.results[training], size, strength)
+        values = _values(sample.features[kept], numbers[kept], weights, size)
+        found.append((float(np.sum((values - sample.results[kept]) ** 2)), strength, weights))
+    _, strength, weights = min(found, key=lambda entry: entry[:2])
+    return strength, weights
+
+
+def _values(features: np.ndarray, numbers: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
+    """What weights (patterns, then features) say of positions."""
+    values: np.ndarray = weights[:size][numbers].sum(axis=1) + features @ weights[size:]
+    return values
+
+
+def _solved(
+    features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size: int, strength: float
+) -> np.ndarray:
+    """The weights by conjugate gradients, each unknown scaled by how often it counts."""
+    places = numbers.reshape(-1)
+    instances = numbers.shape[1]
+
+    def gathered(errors: np.ndarray) -> np.ndarray:
+        found = np.bincount(places, np.repeat(errors, instances), minlength=size)
+        return np.concatenate([found, features.T @ errors])
+
+    squares = np.sum(features**2, axis=0)
+    penalty = np.concatenate([np.full(size, strength), FEATURE_STRENGTH * squares + 1])
+    scale = np.concatenate([np.bincount(places, minlength=size).astype(np.float64), squares]) + penalty
+    weights = np.zeros(len(penalty))
+    residual = gathered(results)
+    step = residual / scale
+    product = float(residual @ step)
+    for _ in range(ROUNDS):
+        if product <= 0:
+            break
+        turned = gathered(_values(features, numbers, step, size)) + penalty * step
+        length = product / float(step @ turned)
+        weights += length * step
+        residual -= length * turned
+        before, scaled = product, residual / scale
+        product = float(residual @ scaled)
+        step = scaled + product / before * step
+    return weights
+
+
+def _errors(
+    sample: Sample, phases: np.ndarray, numbers: np.ndarray, features: np.ndarray, patterns: np.ndarray
+) -> np.ndarray:
+    """Error at each position of the weights of all phases."""
+    values = np.einsum("nf,nf->n", sample.features, features[phases].astype(np.float64))
+    for phase in range(len(patterns)):
+        mask = phases == phase
+        values[mask] += patterns[phase].astype(np.float64)[numbers[mask]].sum(axis=1)
+    return values - sample.results
+
+
+def _root(errors: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0

@@ -1,0 +1,1 @@
+"""What is written about studies, ablations and claims."""

@@ -1,0 +1,1 @@
+"""Tuning: a study of rounds of games, a playoff and a validation."""

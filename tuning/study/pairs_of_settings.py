@@ -1,0 +1,188 @@
+"""The duel method: matches between two sets of parameters on both sides of where the maximum is believed to be.
+
+Simultaneous perturbation (Spall 1992) around a centre that a model places. Before every round the response model is
+fitted to all games so far; the centre of the round is its maximum. A duel lays two sets on both sides of a point near
+the centre, in every dimension at once with a random sign, whole numbers rounded at random in proportion. Such a match
+tells the slope at its middle whatever the curvature is; that the middles differ tells the curvature. The two sets
+always differ in their choices: the one that a draw from the posterior takes for the best meets the best of the others
+by a second draw, so that games go to the choices that may still be the best (top-two Thompson sampling, Russo 2016).
+
+Everything here is a function of the specification, the random seed and where the round stands; the draws come from
+SHA-256, so that they are the same in every version of everything. Constants were found by simulation
+(``benchmarks/tuning_landscapes.py``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.settings.parameters import Value
+from tuning.study.response import ResponseModel
+from tuning.study.space import Space
+
+HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_DECAY = 0.25, 400, 0.2
+"""Of a range: how far each set lies from the middle of its duel after so many pairs, and the exponent at which it falls
+with their number."""
+NARROWEST, WIDEST = 0.1, 0.3
+SHIFT_SHARE = 0.6
+"""The middle of a duel lies up to this share of the half-width from the centre, evenly spread."""
+FIRST_SHIFT = 0.3
+"""Of a range: the same in the first round, whose centre is the base."""
+EVEN_SHARE = 0.05
+"""Share of the meetings of choices that are even over all of them: the model may be wrong."""
+MEETING_DIGITS = 4
+SINGLE_PAIR_GAMES = 4000
+"""Up to this budget a duel is one pair; beyond, one more for every such number of games."""
+MAX_PAIRS_PER_SETTINGS_PAIR = 8
+"""Pairs of the longest duel."""
+
+MAX_DRAWS = 20
+"""How often a duel is drawn until its sets differ; where they still do not, the space has next to nothing to choose."""
+
+Meetings = tuple[tuple[tuple[float, ...], ...], ...]
+"""For every dimension of choices how often each choice is the first set's (row) and the second one's (column)."""
+
+
+@dataclass(frozen=True)
+class SettingsPair:
+    """Two sets of parameters and their place in the schedule. Values are in the order of the dimensions."""
+
+    number: int
+    first: tuple[Value, ...]
+    second: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class RoundDesign:
+    """Around what the duels of a round are laid out."""
+
+    centre: tuple[Value, ...]
+    meetings: Meetings
+    is_first: bool
+    """Whether nothing was known yet: the middles are then spread wider."""
+
+    def plain(self) -> list[object]:
+        """What the centre does not tell, as plain data."""
+        return [self.is_first, [[list(row) for row in rows] for rows in self.meetings]]
+
+    @staticmethod
+    def from_plain(centre: tuple[Value, ...], plain: Sequence[object]) -> RoundDesign:
+        """The inverse of ``plain``."""
+        is_first, meetings = plain
+        assert isinstance(meetings, list)
+        return RoundDesign(centre, tuple(tuple(tuple(row) for row in rows) for rows in meetings), bool(is_first))
+
+
+def first_design(space: Space) -> RoundDesign:
+    """At the base, every choice against every other."""
+    sizes = [len(dimension.choices) for dimension in space.dimensions if dimension.choices]
+    return RoundDesign(_listed(space, space.default_values), tuple(_even(size) for size in sizes), is_first=True)
+
+
+def design_of(model: ResponseModel, best: tuple[Value, ...]) -> RoundDesign:
+    """At the model's maximum ``best``, choices by the posterior."""
+    meetings = tuple(
+        _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
+    )
+    return RoundDesign(_listed(model.space, best), meetings, is_first=False)
+
+
+def _listed(space: Space, values: Sequence[Value]) -> tuple[Value, ...]:
+    """The nearest set of values that the dimensions list; the base may lie between or beyond them."""
+    return tuple(
+        (value if value in dimension.choices else dimension.choices[0])
+        if dimension.choices
+        else dimension.value_at(dimension.coordinate(value))
+        for dimension, value in zip(space.dimensions, values, strict=True)
+    )
+
+
+def _even(size: int) -> tuple[tuple[float, ...], ...]:
+    each = 1 / (size * (size - 1))
+    return tuple(tuple(0.0 if one == other else each for other in range(size)) for one in range(size))
+
+
+def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    """How often two independent draws name each choice as the best, and each as the best of the others."""
+    size = effects.shape[1]
+    best = np.bincount(effects.argmax(axis=1), minlength=size) / len(effects)
+    found = np.zeros((size, size))
+    for one in range(size):
+        others = effects.copy()
+        others[:, one] = -np.inf
+        found[one] = best[one] * np.bincount(others.argmax(axis=1), minlength=size) / len(effects)
+    # Which of the two sets has which choice must not tell anything.
+    found = (1 - EVEN_SHARE) * (found + found.T) / 2 + EVEN_SHARE * np.array(_even(size))
+    return tuple(tuple(round(float(share), MEETING_DIGITS) for share in row) for row in found)
+
+
+def half_width(pairs: int) -> float:
+    """How far from its middle the sets of a duel lie, in ranges, when so many pairs were played before it."""
+    width = HALF_WIDTH * ((pairs + 1) / HALF_WIDTH_PAIRS) ** -HALF_WIDTH_DECAY
+    return min(max(width, NARROWEST), WIDEST)
+
+
+def game_pairs_per_settings_pair(games: int) -> int:
+    """Pairs in each duel of a budget."""
+    return max(1, min(MAX_PAIRS_PER_SETTINGS_PAIR, math.ceil(games / SINGLE_PAIR_GAMES)))
+
+
+def draws(seed: int, number: int, count: int) -> list[float]:
+    """Numbers evenly spread over [0, 1): the SHA-256 of ``"<seed>:duel:<number>:<block>"``, four to a block."""
+    found: list[float] = []
+    for block in range(math.ceil(count / 4)):
+        digest = hashlib.sha256(f"{seed}:duel:{number}:{block}".encode()).digest()
+        found += [(int.from_bytes(digest[at : at + 8], "big") >> 11) / 2**53 for at in range(0, 32, 8)]
+    return found[:count]
+
+
+def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs: int) -> SettingsPair:
+    """The sets of duel ``number``, before which so many pairs were played.
+
+    Where values are few the two may round to the same set, whose games would tell nothing: then they are drawn again,
+    up to ``MAX_DRAWS`` times.
+    """
+    size = 3 * len(space.dimensions)
+    for attempt in range(1, MAX_DRAWS + 1):
+        first, second = _drawn_sets(space, design, half_width(pairs), draws(seed, number, attempt * size)[-size:])
+        if first != second:
+            break
+    return SettingsPair(number, first, second)
+
+
+def _drawn_sets(
+    space: Space, design: RoundDesign, width: float, drawn: Sequence[float]
+) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The two sets of a duel that lie ``width`` from its middle, by three draws a dimension."""
+    shift = FIRST_SHIFT if design.is_first else SHIFT_SHARE * width
+    meetings = iter(design.meetings)
+    first: list[Value] = []
+    second: list[Value] = []
+    for place, dimension in enumerate(space.dimensions):
+        one, two, three = drawn[3 * place : 3 * place + 3]
+        if dimension.choices:
+            ours, theirs = _drawn_meeting(next(meetings), one)
+            first.append(dimension.choices[ours])
+            second.append(dimension.choices[theirs])
+            continue
+        middle = dimension.coordinate(design.centre[place]) + shift * (2 * two - 1)
+        middle = min(max(middle, width), 1 - width)
+        aside = width if one < 0.5 else -width
+        first.append(dimension.value_at(middle + aside, three))
+        second.append(dimension.value_at(middle - aside, 1 - three))
+    return space.effective_values(first), space.effective_values(second)
+
+
+def _drawn_meeting(meetings: tuple[tuple[float, ...], ...], drawn: float) -> tuple[int, int]:
+    cells = [(one, other) for one in range(len(meetings)) for other in range(len(meetings)) if one != other]
+    left = drawn * sum(meetings[one][other] for one, other in cells)
+    for cell in cells:
+        left -= meetings[cell[0]][cell[1]]
+        if left < 0:
+            return cell
+    return cells[-1]

@@ -1,0 +1,69 @@
+"""The playoff: the last tenth of a study's games decides between the model's maximum and the base.
+
+The response model alone can extrapolate badly where ranges are far too wide, and of many sets the one it likes best is
+partly the luckiest. So that set meets the base once more, and the decision weighs what the model believes of their
+difference, with an allowance for what its shape cannot express, by these games.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from arena.figures.statistics import NATURAL_TO_ELO
+from tuning.study.response import ResponseModel, Values
+
+SHARE = 0.1
+"""Of the budget."""
+INTERVAL_90 = NormalDist().inv_cdf(0.95)
+"""Standard deviations on each side of a 90 % interval: 1.645."""
+MISFIT_SHARE = 0.15
+"""Standard deviation of what the model's shape misses, as a share of the difference that it predicts."""
+MISFIT_ELO = 3.0
+"""The same in Elo, however small the difference."""
+MIN_SLOPE = 1e-3
+"""Of the score by the difference in natural units: beyond, games say nothing of it."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the games of a study recommend."""
+
+    values: Values
+    """The model's maximum, or the base."""
+    is_base: bool
+    gain: float
+    """Expected Elo against the base; 0 of the base itself."""
+    deviation: float
+    """Its standard deviation."""
+    believed: float
+    """What the model alone expected of its maximum, in Elo against the base."""
+    pairs: int
+    """Played in the playoff."""
+
+    def interval(self) -> tuple[float, float]:
+        """Bounds of the gain, 90 %."""
+        return self.gain - INTERVAL_90 * self.deviation, self.gain + INTERVAL_90 * self.deviation
+
+
+def decide(model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.5) -> Decision:
+    """Choose between the model's maximum and the base, after so many pairs with that mean score of the maximum.
+
+    The model's belief about the difference is a normal prior; the playoff's score updates it.
+    """
+    base = model.space.default_values
+    believed, deviation = model.difference(best, base)
+    gain, variance = believed, deviation**2 + MISFIT_ELO**2 + (MISFIT_SHARE * believed) ** 2
+    if best == base:
+        return Decision(base, True, 0.0, 0.0, 0.0, pairs)
+    if pairs:
+        expected = gain / NATURAL_TO_ELO
+        slope = max(MIN_SLOPE, 1 / (2 + math.exp(expected) + math.exp(-expected)))
+        noise = model.dispersion / slope / pairs * NATURAL_TO_ELO**2
+        surprise = (score - 1 / (1 + math.exp(-expected))) / slope * NATURAL_TO_ELO
+        weight = variance / (variance + noise)
+        gain, variance = gain + weight * surprise, variance * (1 - weight)
+    if gain <= 0:
+        return Decision(base, True, 0.0, 0.0, believed, pairs)
+    return Decision(best, False, gain, math.sqrt(variance), believed, pairs)

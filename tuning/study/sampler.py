@@ -1,0 +1,188 @@
+"""Optuna's samplers by name, each made to give the same suggestion for the same trial after any stop, and ours.
+
+``DuelSampler`` suggests the centre of the next duels. What the others suggest is a function of the study's random
+seed, the trial's number and the trials before it: for every trial the sampler is made anew with a seed derived from the
+first two, so that nothing is lost with a process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+from optuna.samplers import BaseSampler, CmaEsSampler, GPSampler, QMCSampler, RandomSampler, TPESampler
+
+from engine.errors import UserError
+from engine.settings.parameters import Value
+from tuning.study.space import Dimension
+
+if TYPE_CHECKING:
+    from optuna.study import Study
+    from optuna.trial import FrozenTrial
+
+
+PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
+"""Samplers that need packages which elolab does not bring along."""
+
+
+class SamplerError(UserError):
+    """A sampler that cannot be used here; names the remedy."""
+
+
+def check_sampler(name: str, where: str) -> None:
+    """Raise ``SamplerError`` if the sampler needs a package that is not installed."""
+    for package in PACKAGES.get(name, ()):
+        if find_spec(package) is None:
+            raise SamplerError(
+                f"{where}: sampler = {name!r} needs the Python package {package!r}, which is not installed; "
+                f"pip install {package}, or use sampler = 'duel'"
+            )
+
+
+def distribution_of(dimension: Dimension) -> BaseDistribution:
+    """The dimension in Optuna's terms."""
+    if dimension.choices:
+        return CategoricalDistribution(dimension.choices)
+    log = dimension.scale == "log"
+    return IntDistribution(dimension.low, dimension.high, log=log, step=1 if log else dimension.step)
+
+
+def suggest(trial: optuna.Trial, dimension: Dimension) -> Value:
+    """The trial's value of a dimension, asked from its sampler unless it is recorded."""
+    if dimension.choices:
+        choice = trial.suggest_categorical(dimension.name, dimension.choices)
+        return dimension.choices[dimension.choices.index(choice)]
+    if dimension.scale == "log":
+        return trial.suggest_int(dimension.name, dimension.low, dimension.high, log=True)
+    return trial.suggest_int(dimension.name, dimension.low, dimension.high, step=dimension.step)
+
+
+def trial_seed(seed: int, number: int) -> int:
+    """The random seed of one trial, 32 bits: the first bytes of the SHA-256 of ``"<seed>:<number>"``."""
+    return int.from_bytes(hashlib.sha256(f"{seed}:{number}".encode()).digest()[:4], "big")
+
+
+class ReproducibleSampler(BaseSampler):
+    """Suggests every dimension of a trial at once by one of Optuna's samplers, seeded for that trial.
+
+    Asking again for the same trial gives the same answer, so that a trial whose parameters were only partly recorded
+    when the process died is completed as it would have been.
+    """
+
+    def __init__(
+        self, name: str, seed: int, distributions: Mapping[str, BaseDistribution], startup_trials: int
+    ) -> None:
+        self._name = name
+        self._seed = seed
+        self._distributions = dict(distributions)
+        self._startup_trials = startup_trials
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """All dimensions, always."""
+        return {name: one for name, one in self._distributions.items() if not one.single()}
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The suggestion; what the inner sampler leaves open it draws one by one, in a fixed order."""
+        inner = self._sampler_for(trial.number)
+        space = {name: one for name, one in search_space.items() if self._takes(one)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of drawing categorical dimensions one by one
+            found = _recorded_suggestion(trial, self._name)
+            if not found and space:
+                found = inner.sample_relative(study, trial, space)
+            for name, distribution in search_space.items():
+                if name not in found:
+                    found[name] = inner.sample_independent(study, trial, name, distribution)
+        return {name: found[name] for name in search_space}
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """Never asked for a dimension of the study: ``sample_relative`` covers them all."""
+        return self._sampler_for(trial.number).sample_independent(study, trial, param_name, param_distribution)
+
+    def _takes(self, distribution: BaseDistribution) -> bool:
+        """Whether the inner sampler can draw the dimension together with others."""
+        return self._name in ("tpe", "gp") or not isinstance(distribution, CategoricalDistribution)
+
+    def _sampler_for(self, number: int) -> BaseSampler:
+        seed = trial_seed(self._seed, number)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            if self._name == "tpe":
+                return TPESampler(seed=seed, n_startup_trials=self._startup_trials, multivariate=True)
+            if self._name == "cmaes":
+                return CmaEsSampler(seed=seed, warn_independent_sampling=False)
+            if self._name == "gp":
+                return GPSampler(seed=seed, n_startup_trials=self._startup_trials, deterministic_objective=False)
+            if self._name == "qmc":
+                return _NumberedQuasiMonteCarlo(number, trial_seed(self._seed, 0), seed)
+            return RandomSampler(seed=seed)
+
+
+def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
+    """What Optuna's TPE or GP has suggested for the trial already; empty if nothing, or not the whole of it.
+
+    Both record a suggestion with the trial before its parameters are, for others who work on the study. GP counts
+    such a trial among the running ones and so, asked again after a stop, would keep away from its own suggestion.
+    """
+    parts: list[str] = []
+    while part := trial.system_attrs.get(f"{name}:relative_params:{len(parts)}"):
+        parts.append(part)
+    try:
+        recorded: dict[str, Any] = json.loads("".join(parts))
+    except json.JSONDecodeError:  # nothing, or the process died between two parts
+        return {}
+    return recorded
+
+
+class DuelSampler(BaseSampler):
+    """Suggests the set at the centre of a round; ``tuning.study.pairs_of_settings`` places the pairs around it."""
+
+    def __init__(self, centre: tuple[Value, ...], distributions: Mapping[str, BaseDistribution]) -> None:
+        self.centre = centre
+        self._distributions = dict(distributions)
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """All dimensions, always."""
+        return dict(self._distributions)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The centre as it is now."""
+        return dict(zip(self._distributions, self.centre, strict=True))
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """Never asked for a dimension of the study: ``sample_relative`` covers them all."""
+        return self.sample_relative(study, trial, {})[param_name]
+
+
+class _NumberedQuasiMonteCarlo(QMCSampler):
+    """A scrambled low-discrepancy sequence whose ``number``-th point belongs to the trial of that number.
+
+    Optuna counts points in the study, which moves on even when a process dies between the count and the trial.
+    """
+
+    def __init__(self, number: int, scramble_seed: int, independent_seed: int) -> None:
+        super().__init__(
+            scramble=True,
+            seed=scramble_seed,
+            independent_sampler=RandomSampler(seed=independent_seed),
+            warn_asynchronous_seeding=False,
+            warn_independent_sampling=False,
+        )
+        self._number = number
+
+    def _find_sample_id(self, study: Study, search_space: dict[str, BaseDistribution]) -> int:
+        return self._number

@@ -1,0 +1,249 @@
+"""The space a tuner searches: dimensions over rows of the parameter table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from engine.settings.configuration import ConfigurationError, Table
+from engine.settings.limits import Limits
+from engine.settings.parameters import BY_NAME, Parameter, Value, find_all, parameters_of
+from tuning.conditions import is_active, why_without_effect
+
+DIMENSION_KEYS = ("low", "high", "step", "scale", "choices")
+OPTION_KEYS = (*DIMENSION_KEYS, "default")
+SCALES = ("linear", "log")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One parameter and the values to try: a range of whole numbers, or a list of choices."""
+
+    name: str
+    low: int = 0
+    high: int = 0
+    """The range, both ends included; unused with choices."""
+    step: int = 1
+    scale: str = "linear"
+    """``linear`` or ``log``: what counts as an equal distance."""
+    choices: tuple[Value, ...] = ()
+
+    def coordinate(self, value: Value) -> float:
+        """Where a value lies: 0 and 1 are the ends of the range; of a list, its place (places are not ordered)."""
+        if self.choices:
+            return float(self.choices.index(value)) if value in self.choices else -1.0
+        number, low, high = float(value), float(self.low), float(self.high)
+        if self.scale == "log":
+            number, low, high = math.log(max(number, 1.0)), math.log(low), math.log(high)
+        return (number - low) / (high - low)
+
+    def value_at(self, coordinate: float, threshold: float = 0.5) -> int:
+        """The value of a range at a coordinate, which may lie beyond the ends.
+
+        Between two values it is the upper one if the way to it is more than ``threshold`` done: with thresholds drawn
+        evenly from 0 to 1 the values come up in proportion.
+        """
+        inside = min(max(coordinate, 0.0), 1.0)
+        if self.scale == "log":
+            number = math.exp(math.log(self.low) + inside * (math.log(self.high) - math.log(self.low)))
+        else:
+            number = self.low + inside * (self.high - self.low)
+        below = self.low + math.floor((number - self.low) / self.step + 1e-9) * self.step
+        return min(below + self.step, self.high) if number - below > threshold * self.step + 1e-9 else below
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Every value, in order."""
+        return self.choices or tuple(range(self.low, self.high + 1, self.step))
+
+    def content(self) -> dict[str, Any]:
+        """The dimension as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Space:
+    """The dimensions of a study around a base."""
+
+    dimensions: tuple[Dimension, ...]
+    base: tuple[tuple[str, Value], ...]
+    """Every parameter of the base; of an external engine, the options searched with their defaults."""
+    external: bool = False
+    """Whether the dimensions are options of an external engine, none of which depends on another."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters searched."""
+        return tuple(dimension.name for dimension in self.dimensions)
+
+    @property
+    def default(self) -> dict[str, Value]:
+        """The base's values of the parameters searched."""
+        base = dict(self.base)
+        return {name: base[name] for name in self.names}
+
+    @cached_property
+    def default_values(self) -> tuple[Value, ...]:
+        """The base's values in the order of the dimensions."""
+        return tuple(self.default.values())
+
+    @cached_property
+    def has_conditions(self) -> bool:
+        """Whether some dimension counts only beside certain values of others."""
+        return not self.external and any(BY_NAME[name].depends_on is not None for name in self.names)
+
+    def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
+        """What a suggestion amounts to: a parameter without effect beside the others has the base's value."""
+        values = dict(self.base) | dict(suggested)
+        default = self.default
+        return {
+            name: values[name] if self.external or is_active(name, values) else default[name] for name in self.names
+        }
+
+    def effective_values(self, suggested: Sequence[Value]) -> tuple[Value, ...]:
+        """The same of values in the order of the dimensions."""
+        if not self.has_conditions:
+            return tuple(suggested)
+        return tuple(self.effective(dict(zip(self.names, suggested, strict=True))).values())
+
+    def coordinates(self, values: Sequence[Value]) -> tuple[float, ...]:
+        """Where a set lies, in the order of the dimensions; see ``Dimension.coordinate``."""
+        return tuple(dimension.coordinate(value) for dimension, value in zip(self.dimensions, values, strict=True))
+
+
+def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limits) -> Space:
+    """Read ``parameters`` (a list of names) and the tables ``[dimensions.NAME]`` of a study's specification.
+
+    Ranges and scales default to the table's tuning columns. Raises ``UserError`` for a parameter that does not exist
+    (nearest name), does not apply to the game or has no effect, and for values outside the legal range.
+    """
+    tables = table.mapping("dimensions")
+    listed = table.value("parameters", [])
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+        raise table.error("parameters", "a list of parameter names")
+    if not listed and not tables:
+        raise ConfigurationError(
+            f"{table.where}: nothing to tune; expected parameters = [names] or tables [dimensions.NAME]"
+        )
+    applicable = {row.name: row for row in parameters_of(game)}
+    rows = find_all(listed, f"{table.where}: parameters", applicable)
+    words = {row.name: word for word, row in find_all(tables, f"{table.where}: [dimensions]", applicable).items()}
+    dimensions = []
+    for name in dict.fromkeys([*(row.name for row in rows.values()), *words]):
+        where = f"{table.where}: [dimensions.{words[name]}]" if name in words else f"{table.where}: parameters"
+        if name not in applicable:
+            raise ConfigurationError(f"{where}: {name} does not apply to {game}")
+        own = tables[words[name]] if name in words else {}
+        dimensions.append(_dimension(applicable[name], Table(own, where, DIMENSION_KEYS)))
+    _refuse_what_has_no_effect(table.where, dimensions, base, limits)
+    return Space(tuple(dimensions), tuple(base.items()))
+
+
+def read_options(table: Table) -> Space:
+    """Read the tables ``[dimensions.OPTION]`` of a study of an external engine: a range or choices, and ``default``.
+
+    Raises ``UserError`` with one line for the first mistake.
+    """
+    if "parameters" in table:
+        raise ConfigurationError(
+            f"{table.where}: parameters are of the built-in engine; an external engine's options are tables "
+            "[dimensions.OPTION] with default, low and high, or choices"
+        )
+    given = table.mapping("dimensions")
+    if not given:
+        raise ConfigurationError(f"{table.where}: nothing to tune; expected tables [dimensions.OPTION]")
+    dimensions, base = [], []
+    for name, entry in given.items():
+        own = Table(entry, f"{table.where}: [dimensions.{name}]", OPTION_KEYS)
+        dimension = _option_choice(name, own) if "choices" in own else _option_range(name, own)
+        default = own.value("default", expected="the value that the tuned one must beat")
+        if not any(type(default) is type(value) and default == value for value in dimension.values):
+            raise own.error("default", "one of the values searched")
+        dimensions.append(dimension)
+        base.append((name, default))
+    return Space(tuple(dimensions), tuple(base), external=True)
+
+
+MAX_OPTION = 10**9
+MAX_VALUES = 1_000_000
+"""Values of the longest range."""
+
+
+def _option_range(name: str, table: Table) -> Dimension:
+    low = table.whole("low", -MAX_OPTION, MAX_OPTION)
+    high = table.whole("high", -MAX_OPTION, MAX_OPTION)
+    return _checked_range(name, low, high, "linear", table)
+
+
+def _option_choice(name: str, table: Table) -> Dimension:
+    for key in ("low", "high", "step", "scale"):
+        if key in table:
+            raise ConfigurationError(f"{table.where}: {key} is for a range of whole numbers; use choices alone")
+    choices = table.value("choices")
+    if not isinstance(choices, list) or len(choices) < 2 or len({str(choice) for choice in choices}) < len(choices):
+        raise table.error("choices", "a list of at least two different values")
+    if not all(isinstance(choice, bool | int | str) for choice in choices):
+        raise table.error("choices", "texts, whole numbers, true or false")
+    return Dimension(name, choices=tuple(choices))
+
+
+def _dimension(row: Parameter, table: Table) -> Dimension:
+    if "choices" in table or row.kind != "integer":
+        return _choice(row, table)
+    if not row.tuning and not {"low", "high"} <= {key for key in DIMENSION_KEYS if key in table}:
+        raise ConfigurationError(f"{table.where}: {row.name} has no range of its own for tuning; give low and high")
+    low, high = row.tuning or (None, None)
+    low = row.check(table.value("low", low), f"{table.where}: low")
+    high = row.check(table.value("high", high), f"{table.where}: high")
+    assert isinstance(low, int)
+    assert isinstance(high, int)
+    return _checked_range(row.name, low, high, row.scale, table)
+
+
+def _checked_range(name: str, low: int, high: int, default_scale: str, table: Table) -> Dimension:
+    if low >= high:
+        raise ConfigurationError(f"{table.where}: low = {low} and high = {high}, expected low below high")
+    scale = table.choice("scale", SCALES, default_scale)
+    step = table.whole("step", 1, high - low, 1)
+    if scale == "log" and (low < 1 or step != 1):
+        raise ConfigurationError(f"{table.where}: scale = 'log' needs low of at least 1 and no step; use 'linear'")
+    if (high - low) % step:
+        raise table.error("step", f"a divisor of {high - low} (high - low)")
+    if (high - low) // step > MAX_VALUES:
+        raise table.error("step", f"one that leaves at most {MAX_VALUES} values")
+    return Dimension(name, low, high, step, scale)
+
+
+def _choice(row: Parameter, table: Table) -> Dimension:
+    for key in ("low", "high", "step", "scale"):
+        if key in table:
+            raise ConfigurationError(f"{table.where}: {key} is for a range of whole numbers; use choices alone")
+    choices = table.value("choices", list(row.tuning or row.legal))
+    if not isinstance(choices, list) or len(choices) < 2:
+        raise table.error("choices", "a list of at least two values")
+    checked = tuple(row.check(choice, f"{table.where}: choices") for choice in choices)
+    if len(set(checked)) < len(checked):
+        raise table.error("choices", "different values")
+    return Dimension(row.name, choices=checked)
+
+
+def _refuse_what_has_no_effect(
+    where: str, dimensions: Sequence[Dimension], base: Mapping[str, Value], limits: Limits
+) -> None:
+    """A dimension must matter under the base, unless what it depends on is searched too and may be right."""
+    names = {dimension.name for dimension in dimensions}
+    for dimension in dimensions:
+        hopeful = dict(base)
+        name: str | None = dimension.name
+        while name is not None and (needed := BY_NAME[name].depends_on) is not None:
+            parent, wanted = needed
+            searched = next((other for other in dimensions if other.name == parent), None)
+            if parent in names and searched is not None and (right := set(searched.values) & set(wanted)):
+                hopeful[parent] = next(value for value in wanted if value in right)
+            name = parent
+        reason = why_without_effect(dimension.name, hopeful, limits)
+        if reason is not None:
+            raise ConfigurationError(f"{where}: tuning {dimension.name} would change nothing: {reason}")

@@ -1,0 +1,315 @@
+"""A study as a frozen value, read strictly from TOML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from arena.figures.statistics import SPRT_MODELS
+from arena.records import PlayerSpec
+from arena.sequential import MAX_HYPOTHESIS
+from arena.spec import read_player
+from engine.settings.configuration import ConfigurationError, Table, read_toml
+from engine.settings.limits import GRAMMAR, Limits
+from engine.settings.parameters import Value
+from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions, read_limits, short_name
+from tuning.study.playoff import SHARE
+from tuning.study.space import Space, read_options, read_space
+
+SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
+
+TUNING_KEYS = (
+    *CONDITION_KEYS, "sampler", "budget", "round_pairs", "trials", "startup_trials", "stop_below", "storage",
+    "parameters", "dimensions", "engine", "validation",
+)  # fmt: skip
+BUDGET_KEYS = ("games", "seconds", "minutes", "hours")
+VALIDATION_KEYS = (
+    "limit", "elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_limit", "slow_pairs",
+    "preset",
+)  # fmt: skip
+ENGINE_KEYS = ("protocol", "command", "options", "directory", "start_timeout", "margin", "watchdog", "restart")
+SLOW_KINDS = ("fixed", "sprt", "off")
+
+MAX_GAMES = 100_000_000
+MAX_ROUND_PAIRS = 100_000
+MAX_TRIALS = 100_000
+MAX_VALIDATION_PAIRS = 1_000_000
+USUAL_MAX_PAIRS = 10_000
+USUAL_SLOW_PAIRS = 500
+MAX_ELO = 400
+SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
+MAX_SECONDS = 365 * 24 * 3600
+
+USUAL_ROUND_PAIRS = 200
+"""Pairs of a round, at a thousand nodes a move a few seconds of games: a trial costs Optuna's storage tens of ms."""
+MIN_ROUNDS = 20
+"""Smaller budgets have shorter rounds, so that there are this many."""
+USUAL_TRIALS = 80
+MIN_TRIALS, MAX_TRIALS = 2, 10_000
+MIN_PAIRS = 20
+"""The smallest budget: below it a study would be all luck."""
+SLOW_FACTOR = 4
+"""How many times the nodes, or the time, the slow validation gives."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the tuning may cost, its playoff included and its validation not: games or time, the other is ``None``."""
+
+    games: int | None
+    seconds: float | None
+
+    def content(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"games": self.games} if self.games is not None else {"seconds": self.seconds}
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The matches on reserved openings that decide."""
+
+    limits: Limits
+    """Of the sequential test."""
+    elo_lower: float
+    elo_upper: float
+    """Its hypotheses; the gain is validated if the upper one is accepted."""
+    model: str
+    """``normalized`` or ``logistic``: the Elo in which they are meant."""
+    alpha: float
+    beta: float
+    """Its error probabilities."""
+    maximum_pairs: int
+    """Where it ends undecided."""
+    slow: str
+    """The second match, at more nodes: ``fixed`` length, ``sprt`` or ``off``."""
+    slow_limits: Limits
+    slow_pairs: int
+    """Pairs of the second match if it is of fixed length."""
+    preset: str
+    """Name of the preset that a validated recommendation becomes."""
+
+    def content(self) -> dict[str, Any]:
+        """What decides its games and the verdict, as plain data."""
+        data = {"limit": str(self.limits), "slow_limit": str(self.slow_limits)}
+        names = ("elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_pairs")
+        return data | {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class TuningSpec:
+    """Everything that decides a study: which games it plays, and how they are judged."""
+
+    conditions: Conditions
+    space: Space
+    engine: PlayerSpec | None
+    """The external engine whose options are searched; ``None`` for the built-in one."""
+    sampler: str
+    """One of ``SAMPLERS``."""
+    budget: Budget
+    round_pairs: int | None
+    """Pairs of a round of duels; ``None`` for a fitting number."""
+    trials: int
+    """Trials of a sampler other than ``duel``: matches of equal length against the base."""
+    startup_trials: int
+    """Trials that TPE and GP draw at random before they start to model."""
+    stop_below: float
+    """Elo: the study ends early if no more than this is expected to be gained; 0 for never."""
+    storage: str | None
+    """URL of Optuna's storage; ``None`` for a file in the run's folder."""
+    validation: Validation
+    text: str = field(default="", compare=False, repr=False)
+    """The plain data that it was read from, as JSON."""
+
+    @property
+    def name(self) -> str:
+        """Names the study and the results' folder."""
+        return self.conditions.name
+
+    @property
+    def base_name(self) -> str:
+        """What the recommendation is compared with."""
+        return self.conditions.base_name if self.engine is None else f"{self.engine.name} as it is"
+
+    def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
+        """The player with these values of the dimensions, named by its differences from the base."""
+        if self.engine is None:
+            return self.conditions.player(values, limits)
+        default = self.space.default
+        changed = {name: value for name, value in values.items() if value != default[name]}
+        name = short_name(describe(changed)) if changed else short_name(self.base_name)
+        options = (*self.engine.options, *((name, option_text(value)) for name, value in values.items()))
+        return replace(self.engine, name=name, options=options, limits=limits or self.conditions.limits)
+
+    def content(self) -> dict[str, Any]:
+        """What decides the games, as plain data."""
+        engine = None if self.engine is None else self.engine.content()
+        return {
+            **self.conditions.content(),
+            "engine": engine,
+            "sampler": self.sampler,
+            "budget": self.budget.content(),
+            "round_pairs": self.round_pairs,
+            "trials": self.trials,
+            "startup_trials": self.startup_trials,
+            "stop_below": self.stop_below,
+            "dimensions": {
+                dimension.name: {**dimension.content(), "default": self.space.default[dimension.name]}
+                for dimension in self.space.dimensions
+            },
+            "validation": self.validation.content(),
+        }
+
+
+def option_text(value: Value) -> str:
+    """A value as UCI wants to read it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def load_tuning(path: Path) -> TuningSpec:
+    """Read a study's TOML file. Raises ``UserError`` with one line for the first mistake."""
+    return tuning_from_mapping(read_toml(path), str(path))
+
+
+def tuning_from_text(text: str, where: str) -> TuningSpec:
+    """The specification whose plain data was kept as JSON (``TuningSpec.text``)."""
+    return tuning_from_mapping(json.loads(text), where)
+
+
+def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
+    """Check a study's plain data; ``where`` is its file, which names it unless ``name`` does.
+
+    Raises ``UserError`` with one line for the first mistake.
+    """
+    table = Table(data, where, TUNING_KEYS)
+    conditions = read_conditions(table, PurePath(where).stem)
+    engine = _engine(table, conditions) if "engine" in table else None
+    if engine is None:
+        space = read_space(table, conditions.base_values, conditions.game, conditions.limits)
+    else:
+        space = read_options(table)
+    spec = TuningSpec(
+        conditions=conditions,
+        space=space,
+        engine=engine,
+        sampler=table.choice("sampler", SAMPLERS, SAMPLERS[0]),
+        budget=_budget(table),
+        round_pairs=table.whole("round_pairs", 1, MAX_ROUND_PAIRS) if "round_pairs" in table else None,
+        trials=table.whole("trials", MIN_TRIALS, MAX_TRIALS, USUAL_TRIALS),
+        startup_trials=table.whole("startup_trials", 1, MAX_TRIALS, 10),
+        stop_below=table.number("stop_below", 0, MAX_ELO, 0.0, "Elo"),
+        storage=table.text("storage", None, "the URL of an Optuna storage"),
+        validation=_validation(table, conditions),
+        text=json.dumps(data, default=str),
+    )
+    _check_budget(spec)
+    return spec
+
+
+def _engine(table: Table, conditions: Conditions) -> PlayerSpec:
+    """The table ``[engine]``: an external engine over UCI."""
+    for key in ("base", "set"):
+        if key in table:
+            raise ConfigurationError(
+                f"{table.where}: {key} is of the built-in engine; an external one's settings are options = {{...}} in "
+                "[engine]"
+            )
+    own = table.table("engine", ENGINE_KEYS)
+    own.choice("protocol", ("uci",), "uci")
+    entry = {"protocol": "uci", **table.mapping("engine")}
+    player = read_player(entry, f"{table.where}: [engine]", conditions.game, conditions.limits)
+    repeated = [name for name, _ in player.options if name in table.mapping("dimensions")]
+    if repeated:
+        raise ConfigurationError(
+            f"{table.where}: [engine]: options: {repeated[0]} is searched too ([dimensions.{repeated[0]}]); remove one"
+        )
+    return player
+
+
+def _budget(table: Table) -> Budget:
+    expected = "one of { games = N }, { seconds = S }, { minutes = M }, { hours = H }"
+    table.value("budget", expected=expected)
+    own = table.table("budget", BUDGET_KEYS)
+    given = [key for key in BUDGET_KEYS if key in own]
+    if len(given) != 1:
+        raise table.error("budget", expected)
+    if given == ["games"]:
+        return Budget(own.whole("games", 1, MAX_GAMES), None)
+    unit = given[0]
+    return Budget(None, own.number(unit, 1 / SECONDS[unit], MAX_SECONDS / SECONDS[unit], unit=unit) * SECONDS[unit])
+
+
+def fewest_games(spec: TuningSpec) -> int:
+    """The smallest budget that the method can use."""
+    if spec.sampler == "duel":
+        pairs = max(MIN_PAIRS, 4 * len(spec.space.dimensions))
+    else:
+        pairs = max(MIN_PAIRS, spec.trials)
+    return 2 * (int(pairs / (1 - SHARE)) + 1)
+
+
+def _check_budget(spec: TuningSpec) -> None:
+    needed = fewest_games(spec)
+    if spec.budget.games is not None and spec.budget.games < needed:
+        whose = (
+            f"{len(spec.space.dimensions)} dimensions by duels"
+            if spec.sampler == "duel"
+            else f"{spec.trials} trials of the sampler {spec.sampler!r}"
+        )
+        raise ConfigurationError(
+            f"{spec.conditions.source}: budget: games = {spec.budget.games}, but {whose} need at least {needed}"
+        )
+
+
+def _validation(table: Table, conditions: Conditions) -> Validation:
+    own = table.table("validation", VALIDATION_KEYS)
+    limits = read_limits(own, conditions.limits)
+    lower = own.number("elo_lower", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, 0.0)
+    upper = own.number("elo_upper", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, 5.0)
+    if lower >= upper:
+        raise own.error("elo_upper", f"a number above elo_lower = {lower:g}")
+    return Validation(
+        limits=limits,
+        elo_lower=lower,
+        elo_upper=upper,
+        model=own.choice("model", SPRT_MODELS, SPRT_MODELS[0]),
+        alpha=own.number("alpha", 0.0001, 0.49, 0.05),
+        beta=own.number("beta", 0.0001, 0.49, 0.05),
+        maximum_pairs=own.whole("maximum_pairs", 1, MAX_VALIDATION_PAIRS, USUAL_MAX_PAIRS),
+        slow=own.choice("slow", SLOW_KINDS, SLOW_KINDS[0]),
+        slow_limits=_slow_limits(own, limits),
+        slow_pairs=own.whole("slow_pairs", 1, MAX_VALIDATION_PAIRS, USUAL_SLOW_PAIRS),
+        preset=_preset_name(own, conditions.name),
+    )
+
+
+def _slow_limits(table: Table, limits: Limits) -> Limits:
+    """The key ``slow_limit``; without it four times the nodes and times of the other match."""
+    if "slow_limit" in table:
+        text = table.text("slow_limit", expected=GRAMMAR)
+        return read_limits(Table({"limit": text}, table.where, ("limit",)))
+    return slower(limits)
+
+
+def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
+    """The same limits with so many times the nodes and times; a depth alone becomes one ply deeper."""
+    depth = limits.depth
+    if depth is not None and limits.nodes is None and not limits.is_timed:
+        depth += 1
+    return replace(
+        limits,
+        depth=depth,
+        nodes=None if limits.nodes is None else factor * limits.nodes,
+        move_time_ms=None if limits.move_time_ms is None else factor * limits.move_time_ms,
+        clock_ms=None if limits.clock_ms is None else factor * limits.clock_ms,
+        increment_ms=factor * limits.increment_ms,
+    )
+
+
+def _preset_name(table: Table, default: str) -> str:
+    name: str = table.text("preset", default, "a name for the preset, without folder or suffix")
+    if PurePath(name).name != name or name.startswith("."):
+        raise table.error("preset", "a name without folder or suffix")
+    return name.removesuffix(".toml")

@@ -1,0 +1,295 @@
+"""Optuna's study of a run: a trial is a round, its parameters the centre at the round's start, its value the Elo there.
+
+The truth is the store of games; the study is made to agree with it. By default it is a SQLite file in the run's folder;
+with the URL of any storage of Optuna's several machines work on one study, each with a folder of its own, and learn
+from each other's rounds through the trials' attributes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from arena.figures.statistics import Pentanomial
+from arena.records import digest_of
+from engine.errors import UserError
+from tuning.run_folder import RunError
+from tuning.study.pairs_of_settings import SettingsPair
+from tuning.study.response import Values
+from tuning.study.sampler import DuelSampler, ReproducibleSampler, distribution_of, suggest
+from tuning.study.space import Space
+from tuning.study.spec import TuningSpec
+
+if TYPE_CHECKING:
+    from optuna.samplers import BaseSampler
+
+STUDY_NAME = "study.sqlite"
+COUNTS_ATTRIBUTE = "pentanomial"
+DUELS_ATTRIBUTE = "duels"
+ROUND_ATTRIBUTE = "round"
+WORKER_ATTRIBUTE = "worker"
+START_ATTRIBUTE = "start"
+SPEC_ATTRIBUTE = "specification"
+LOCK_SECONDS = 60
+
+
+class StudyFailure(UserError):
+    """A study that cannot be used any more; the games are safe."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class RoundResult:
+    """A finished round."""
+
+    number: int
+    values: Values
+    """The set at the centre when it began; of a sampler other than ``duel``, the trial's set."""
+    results: tuple[tuple[SettingsPair, Pentanomial], ...]
+
+    @property
+    def counts(self) -> Pentanomial:
+        """The outcomes of all its pairs, from the view of each duel's first set."""
+        total = Pentanomial((0, 0, 0, 0, 0))
+        for _, counts in self.results:
+            total += counts
+        return total
+
+
+class Study:
+    """One study of Optuna's, by rounds. Every failure of its storage is one line."""
+
+    def __init__(self, spec: TuningSpec, directory: Path, worker: str) -> None:
+        self.is_shared = spec.storage is not None
+        self._spec = spec
+        self._worker = worker
+        self._where = spec.storage if spec.storage is not None else str(directory / STUDY_NAME)
+        with self._failures():
+            self._sampler = _sampler(spec)
+            self._study = _opened(spec, directory, self._sampler)
+            self._claim()
+
+    def _claim(self) -> None:
+        """Raise ``RunError`` if the study belongs to another specification."""
+        digest = digest_of(self._spec.content())
+        before = self._study.user_attrs.get(SPEC_ATTRIBUTE)
+        if before is None:
+            if self._study.get_trials(deepcopy=False):
+                raise RunError(
+                    f"{self._where}: holds a study {self._spec.name!r} that is not elolab's; rename this one"
+                )
+            self._study.set_user_attr(SPEC_ATTRIBUTE, digest)
+        elif before != digest:
+            raise RunError(
+                f"{self._where}: the study {self._spec.name!r} there belongs to another specification than "
+                f"{self._spec.conditions.source}; give this one another name, or remove that study"
+            )
+
+    def finished(self) -> dict[int, RoundResult]:
+        """The finished rounds by number, everybody's."""
+        with self._failures():
+            trials = self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        return {_round_of(trial): _result_of(trial, self._spec.space) for trial in trials}
+
+    def trial_of(self, number: int) -> FrozenTrial | None:
+        """The trial of a round, whatever its state."""
+        with self._failures():
+            for trial in self._study.get_trials(deepcopy=False):
+                if _round_of(trial) == number and trial.state != TrialState.FAIL:
+                    return trial
+        return None
+
+    def own_unfinished(self) -> list[int]:
+        """Rounds that this worker began and did not finish."""
+        with self._failures():
+            trials = self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+            return sorted(
+                _round_of(trial)
+                for trial in trials
+                if not self.is_shared or trial.user_attrs.get(WORKER_ATTRIBUTE) == self._worker
+            )
+
+    def others_unfinished(self) -> list[int]:
+        """Rounds that other workers are playing."""
+        with self._failures():
+            trials = self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+        return sorted(_round_of(trial) for trial in trials if trial.user_attrs.get(WORKER_ATTRIBUTE) != self._worker)
+
+    def ask(
+        self, centre: Values, start: Any, number: int | None = None, played: Collection[int] = ()
+    ) -> tuple[int, Values, Any]:
+        """Begin a round, or go on with one that was begun before; returns its number, set and start.
+
+        ``centre`` is the set that a study of duels suggests, ``start`` plain data from which the round's play follows
+        besides; of a round begun before, what was recorded then is returned. A new round in a shared study has the next
+        free number, and none of those ``played`` in a study that was lost, otherwise ``number``.
+        """
+        if isinstance(self._sampler, DuelSampler):
+            self._sampler.centre = centre
+        with self._failures():
+            frozen = None if number is None else self.trial_of(number)
+            if frozen is not None and frozen.state.is_finished():
+                values = tuple(frozen.params[name] for name in self._spec.space.names)
+                return _round_of(frozen), values, frozen.user_attrs.get(START_ATTRIBUTE, start)
+            if frozen is None:
+                trial = self._study.ask()
+                given = self._free_number(trial.number, played) if number is None else number
+                if given != trial.number:
+                    trial.set_user_attr(ROUND_ATTRIBUTE, given)
+            else:
+                trial = optuna.Trial(self._study, frozen._trial_id)
+                given = _round_of(frozen)
+            recorded = trial.user_attrs.get(START_ATTRIBUTE)
+            if recorded is None:
+                trial.set_user_attr(WORKER_ATTRIBUTE, self._worker)
+                trial.set_user_attr(START_ATTRIBUTE, start)
+            values = tuple(suggest(trial, dimension) for dimension in self._spec.space.dimensions)
+            return given, values, start if recorded is None else recorded
+
+    def _free_number(self, number: int, played: Collection[int]) -> int:
+        """The trial's number, or where a round that was lost has it, the next that none has."""
+        trials = self._study.get_trials(deepcopy=False)
+        taken = {_round_of(trial) for trial in trials if trial.number != number} | set(played)
+        return next(one for one in itertools.count(number) if one not in taken)
+
+    def tell(self, result: RoundResult, value: float, more: dict[str, Any]) -> None:
+        """Record a round's raw counts and value, unless they are there.
+
+        Raises ``RunError`` if other counts are, which happens only if somebody changed one of the files.
+        """
+        with self._failures():
+            frozen = self.trial_of(result.number)
+            assert frozen is not None
+            if frozen.state.is_finished():
+                recorded = frozen.user_attrs.get(COUNTS_ATTRIBUTE)
+                if recorded != list(result.counts.counts):
+                    raise RunError(
+                        f"{without_password(self._where)}: round {result.number + 1} counted the pairs {recorded} when "
+                        f"it ended, its games now give {list(result.counts.counts)}; remove that study: the same "
+                        "command makes it again from the games"
+                    )
+                return
+            trial = optuna.Trial(self._study, frozen._trial_id)
+            attributes = {COUNTS_ATTRIBUTE: list(result.counts.counts), DUELS_ATTRIBUTE: _plain(result), **more}
+            for name, entry in attributes.items():
+                trial.set_user_attr(name, entry)
+            self._study.tell(frozen.number, value)
+
+    def give_up(self, number: int) -> None:
+        """Drop a round that is not needed."""
+        with self._failures():
+            frozen = self.trial_of(number)
+            if frozen is not None:
+                self._study.tell(frozen.number, state=TrialState.FAIL)
+
+    def add_lost(self, result: RoundResult, value: float, start: Any) -> None:
+        """Record a round that this worker's games tell of and a shared study has lost."""
+        with self._failures():
+            self._study.add_trial(
+                optuna.trial.create_trial(
+                    state=TrialState.COMPLETE,
+                    value=value,
+                    params=dict(zip(self._spec.space.names, result.values, strict=True)),
+                    distributions={one.name: distribution_of(one) for one in self._spec.space.dimensions},
+                    user_attrs={
+                        ROUND_ATTRIBUTE: result.number,
+                        WORKER_ATTRIBUTE: self._worker,
+                        START_ATTRIBUTE: start,
+                        COUNTS_ATTRIBUTE: list(result.counts.counts),
+                        DUELS_ATTRIBUTE: _plain(result),
+                    },
+                )
+            )
+
+    @contextlib.contextmanager
+    def _failures(self) -> Iterator[None]:
+        with storage_failures(self._where):
+            yield
+
+
+@contextlib.contextmanager
+def storage_failures(where: str) -> Iterator[None]:
+    """Turn Optuna's and its database's failures into one line that names the storage."""
+    try:
+        yield
+    except (UserError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        module = type(error).__module__
+        is_ours = isinstance(error, optuna.exceptions.StorageInternalError | ImportError)
+        if not is_ours and not module.startswith(("sqlalchemy", "psycopg", "pymysql", "redis")):
+            raise
+        reason = next(iter(str(error.__cause__ or error).strip().splitlines()), type(error).__name__)
+        raise StudyFailure(
+            f"{without_password(where)}: cannot be used: {reason}; every game stored before is safe: give the same "
+            "command again once it can"
+        ) from None
+
+
+def without_password(url: str) -> str:
+    """A storage's URL without what stands between the user's name and the host."""
+    scheme, mark, rest = url.partition("://")
+    login, at, host = rest.rpartition("@")
+    return f"{scheme}{mark}{login.partition(':')[0]}{at}{host}"
+
+
+def _opened(spec: TuningSpec, directory: Path, sampler: BaseSampler) -> optuna.Study:
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    storage: Any
+    if spec.storage is None:
+        if "?" in str(directory):
+            raise RunError(
+                f"{directory}: SQLite cannot use a folder with '?' in its name here; give another with --out"
+            )
+        url = f"sqlite:///{(directory / STUDY_NAME).resolve()}"
+        storage = optuna.storages.RDBStorage(url, engine_kwargs={"connect_args": {"timeout": LOCK_SECONDS}})
+    elif "://" not in spec.storage:
+        raise RunError(
+            f"{spec.conditions.source}: storage = {spec.storage!r}, expected a URL such as "
+            "postgresql://user:password@host/database or journal:///path/to/file"
+        )
+    elif spec.storage.startswith("journal://"):
+        from optuna.storages.journal import JournalFileBackend
+
+        backend = JournalFileBackend(spec.storage.removeprefix("journal://"))
+        storage = optuna.storages.JournalStorage(backend)
+    else:
+        storage = spec.storage
+    try:
+        return optuna.create_study(
+            storage=storage, study_name=spec.name, direction="maximize", load_if_exists=True, sampler=sampler
+        )
+    except ValueError as error:
+        raise RunError(f"{spec.conditions.source}: storage = {spec.storage!r}: {error}".splitlines()[0]) from None
+
+
+def _sampler(spec: TuningSpec) -> BaseSampler:
+    distributions = {dimension.name: distribution_of(dimension) for dimension in spec.space.dimensions}
+    if spec.sampler == "duel":
+        return DuelSampler(spec.space.default_values, distributions)
+    return ReproducibleSampler(spec.sampler, spec.conditions.seed, distributions, spec.startup_trials)
+
+
+def _round_of(trial: FrozenTrial) -> int:
+    return int(trial.user_attrs.get(ROUND_ATTRIBUTE, trial.number))
+
+
+def _plain(result: RoundResult) -> list[Any]:
+    return [[duel.number, list(duel.first), list(duel.second), list(counts.counts)] for duel, counts in result.results]
+
+
+def _result_of(trial: FrozenTrial, space: Space) -> RoundResult:
+    duels: Sequence[Any] = trial.user_attrs.get(DUELS_ATTRIBUTE, [])
+    results = tuple(
+        (SettingsPair(number, tuple(first), tuple(second)), Pentanomial(tuple(counts)))
+        for number, first, second, counts in duels
+    )
+    return RoundResult(_round_of(trial), tuple(trial.params[name] for name in space.names), results)

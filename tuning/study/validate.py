@@ -1,0 +1,236 @@
+"""Fresh matches on reserved openings decide whether a gain is real, and only a real one becomes a preset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.figures.statistics import (
+    Estimate,
+    Pentanomial,
+    SequentialEstimate,
+    SequentialTest,
+    estimate_after_test,
+    sequential_test,
+)
+from arena.files import replace_file
+from arena.records import PlayerSpec
+from arena.specifications import specification_word
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value
+from tuning.matches import Match, MatchTable
+from tuning.study.spec import TuningSpec, Validation, option_text
+
+FIRST_NUMBER = 10**9
+"""Place in the run's schedule from which validations are counted: behind any round and playoff."""
+NUMBERS_A_MATCH = 10**8
+"""Places kept for each of a run's validations."""
+MAX_STAGES = 2
+"""Validations that belong to a study itself; further ones have places behind them."""
+LOOK_PAIRS = 25
+"""A sequential test looks at its bounds after every so many pairs, whatever the number of processors."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one validation match showed, from the recommendation's view."""
+
+    counts: Pentanomial
+    limits: Limits
+    kind: str
+    """``sprt`` or ``fixed``."""
+    test: SequentialTest | None
+    """The sequential test where it ended; ``None`` of a match of fixed length."""
+    after_test: SequentialEstimate | None = None
+    """Elo without the bias of having stopped at a bound; ``None`` of a match of fixed length."""
+
+    @property
+    def estimate(self) -> Estimate:
+        """Score, Elo, 95 % interval as of a match of fixed length."""
+        return self.counts.estimate()
+
+    @property
+    def elo(self) -> float:
+        """The recommendation's Elo minus the base's; after a sequential test the median-unbiased estimate."""
+        return self.estimate.elo if self.after_test is None else self.after_test.elo
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % bounds of ``elo``."""
+        if self.after_test is None:
+            return self.estimate.elo_low, self.estimate.elo_high
+        return self.after_test.elo_low, self.after_test.elo_high
+
+    @property
+    def passed(self) -> bool:
+        """Whether the match speaks for the recommendation.
+
+        A sequential test must accept its upper hypothesis. A match of fixed length, which only accompanies such a
+        test, must not speak against it: its 95 % interval must not lie below 0.
+        """
+        if self.test is not None:
+            return self.test.verdict == "upper accepted"
+        return self.estimate.elo_high >= 0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A validation match to be played."""
+
+    limits: Limits
+    kind: str
+    pairs: int
+    """Its length, or where a sequential test ends undecided."""
+
+
+def stages_of(validation: Validation) -> list[Stage]:
+    """The matches that a study's recommendation must pass, in turn."""
+    stages = [Stage(validation.limits, "sprt", validation.maximum_pairs)]
+    if validation.slow != "off":
+        pairs = validation.slow_pairs if validation.slow == "fixed" else validation.maximum_pairs
+        stages.append(Stage(validation.slow_limits, validation.slow, pairs))
+    return stages
+
+
+def validation_match(
+    spec: TuningSpec, openings: tuple[int, ...], values: Mapping[str, Value], stage: Stage, number: int, pairs: range
+) -> Match:
+    """The pairs ``pairs`` of a validation; ``number`` is its place among the run's validations."""
+    first = FIRST_NUMBER + NUMBERS_A_MATCH * number
+    return Match(
+        variant=spec.player(values, stage.limits),
+        reference=spec.player(spec.space.default, stage.limits),
+        openings=openings[pairs.start : pairs.stop],
+        numbers=tuple(range(first + 2 * pairs.start, first + 2 * pairs.stop, 2)),
+        round=FIRST_NUMBER + number,
+        first_pair=pairs.start,
+    )
+
+
+def play_validation(
+    spec: TuningSpec,
+    table: MatchTable,
+    openings: tuple[int, ...],
+    values: Mapping[str, Value],
+    stage: Stage,
+    number: int,
+    play: Callable[[Match], bool],
+    show: Callable[[Verdict], None] = lambda verdict: None,
+) -> Verdict | None:
+    """Go through a validation to its end; a sequential test looks every ``LOOK_PAIRS`` pairs.
+
+    ``play`` plays what is missing of a part of it; ``None`` where it says that some of it is not played.
+    """
+    longest = min(stage.pairs, len(openings))
+    step = longest if stage.kind == "fixed" else LOOK_PAIRS
+    total = Pentanomial((0, 0, 0, 0, 0))
+    for start in range(0, longest, step):
+        match = validation_match(spec, openings, values, stage, number, range(start, min(start + step, longest)))
+        if not play(match):
+            return None
+        total += table.counts(match)
+        verdict = judge(spec.validation, stage, total)
+        show(verdict)
+        if verdict.test is not None and verdict.test.verdict != "undecided":
+            break
+    return verdict
+
+
+def judge(validation: Validation, stage: Stage, counts: Pentanomial) -> Verdict:
+    """The verdict of a stage at these counts."""
+    if stage.kind == "fixed":
+        return Verdict(counts, stage.limits, stage.kind, None)
+    hypotheses = (validation.elo_lower, validation.elo_upper, validation.model, validation.alpha, validation.beta)
+    test, after = sequential_test(counts, *hypotheses), estimate_after_test(counts, *hypotheses)
+    return Verdict(counts, stage.limits, stage.kind, test, after)
+
+
+def write_preset(
+    engine: str,
+    spec: TuningSpec,
+    directory: Path,
+    values: Mapping[str, Value],
+    verdict: Verdict,
+    folder: Path | None = None,
+) -> Path:
+    """Write a recommendation that a sequential test has accepted (``verdict``) and return its path.
+
+    A set of the built-in engine becomes a preset in ``folder``; without one in ``configs/engines`` if there is a
+    ``configs`` here, unless a preset of that name that this study did not write is there; otherwise in the run's
+    folder. An external engine's options are written to the run's folder as a player of a tournament.
+    """
+    text = preset_text(engine, spec, values, verdict)
+    name = f"{spec.validation.preset}.toml"
+    here = Path("configs")
+    chosen = folder or (here / "engines" if here.is_dir() else directory)
+    if spec.engine is not None:
+        chosen = directory
+    path = chosen / name
+    if path.is_file() and _heading(path.read_text("utf-8")) != _heading(text):
+        path = directory / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, text)
+    return path
+
+
+def _heading(text: str) -> str:
+    return text.partition("\n")[0]
+
+
+def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
+    """The TOML: every setting that differs from the engine's defaults, and what validated it, with which ``engine``."""
+    source = specification_word("tuning", spec.conditions.source)
+    gain = "{:+.1f} Elo [{:+.1f}, {:+.1f}]".format(verdict.elo, *verdict.interval)
+    lines = [
+        f"# Written by elolab tune {source} (study {spec.name!r}), whose next run replaces it.",
+        f"# Against {spec.base_name}: {gain} over {verdict.counts.pairs} pairs",
+        f"# on openings never tuned on, {verdict.limits}, {spec.conditions.openings}, seed {spec.conditions.seed}, "
+        f"engine {engine}.",
+        "",
+    ]
+    more = _preset_lines(spec, values, verdict) if spec.engine is None else _player_lines(spec, spec.engine, values)
+    return "\n".join(lines + more) + "\n"
+
+
+def _preset_lines(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> list[str]:
+    from engine.settings.parameters import resolve
+
+    complete = spec.conditions.base_values | dict(values)
+    lines = [
+        f'description = "Tuned against {spec.base_name}: {verdict.elo:+.1f} Elo at {verdict.limits}."',
+        "",
+        f"[{spec.conditions.game}]",
+    ]
+    defaults = resolve({}, game=spec.conditions.game)
+    return lines + [f"{name} = {_toml(value)}" for name, value in complete.items() if value != defaults[name]]
+
+
+def _player_lines(spec: TuningSpec, engine: PlayerSpec, values: Mapping[str, Value]) -> list[str]:
+    options: dict[str, Any] = dict(engine.options) | {name: option_text(value) for name, value in values.items()}
+    return [
+        "[[players]]",
+        f"name = {json.dumps(spec.validation.preset)}",
+        'protocol = "uci"',
+        f"command = {json.dumps(list(engine.command))}",
+        *_process_lines(engine),
+        "[players.options]",
+        *(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in options.items()),
+    ]
+
+
+def _process_lines(engine: PlayerSpec) -> list[str]:
+    """Where and how the program is run, in seconds."""
+    lines = [f"directory = {json.dumps(engine.directory)}"] if engine.directory is not None else []
+    times = (engine.start_timeout_ms, engine.margin_ms, engine.watchdog_ms)
+    for key, milliseconds in zip(("start_timeout", "margin", "watchdog"), times, strict=True):
+        lines.append(f"{key} = {milliseconds / 1000!r}")
+    return [*lines, f"restart = {json.dumps(engine.restart)}"]
+
+
+def _toml(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else f'"{value}"'
