@@ -92,7 +92,7 @@ def test_the_files_in_the_guide_are_valid(page: str, tmp_path: Path) -> None:
     spec = spec_from_mapping({"game": "othello", "pairs": 1, **tomllib.loads(othello)}, "othello.toml")
     assert [player.protocol for player in spec.players] == ["gtp", "nboard"]
     (tmp_path / "gain.toml").write_text(tuning, "utf-8")
-    assert len(load_tuning(tmp_path / "gain.toml").dimensions) == 4
+    assert len(load_tuning(tmp_path / "gain.toml").space.dimensions) == 4
     (tmp_path / "worth.toml").write_text(ablation, "utf-8")
     assert load_ablation(tmp_path / "worth.toml").factorials
 
