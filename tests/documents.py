@@ -49,7 +49,7 @@ def read_command(line: str) -> None:
     assert program == "elolab", line
     command = find_command(name)
     parser = CommandParser(prog=f"elolab {name}")
-    import_module(f"{command.package}.commands.{name.replace('-', '_')}").configure(parser)
+    import_module(command.module).configure(parser)
     parser.parse_args(words)
 
 
