@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.games import GAMES, game_named
-from engine.settings.parameters import Parameter, Value, format_value, parameters_of
+from engine.settings.parameters import BY_NAME, Parameter, Value, format_value, parameters_of
 
 SOURCES = {
     "EE": "ElephantEye, chapter 8 (2005); EE 8.2 and 8.3 are its sections",
@@ -201,6 +201,8 @@ def _need(row: Parameter) -> str:
     if row.depends_on is None:
         return ""
     name, values = row.depends_on
+    if BY_NAME[name].kind == "integer":
+        return f"{name} = {_values('integer', (values[0], values[-1]))}"
     return f"{name} = {' or '.join(format_value(value) for value in values)}"
 
 
