@@ -16,7 +16,7 @@ from conversation import Conversation
 from hypothesis import given, settings
 
 from arena.play.game import play_game
-from arena.players import make_player
+from arena.players.registry import make_player
 from arena.records import GameJob, Opening, Pairing, PlayerSpec
 from engine.engine import Clock, Engine, StopFlag
 from engine.games import GAMES, game_named

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from arena.spec import PROTOCOL_KEYS
+from arena.players.registry import protocols
+from arena.spec import keys_of
 from engine.games import GAMES
 from engine.protocols import ucci, uci
 from engine.protocols.session import Session
@@ -106,7 +107,7 @@ def test_no_parameter_answers_to_a_word_that_means_something_else() -> None:
     """Options that the protocols know before any parameter, those that UCCI ignores, and keys of a player's file."""
     options = [*ucci.SWITCHES, ucci.THREADS, ucci.NEW_GAME, uci.THREADS, uci.PONDER, uci.LINES, uci.CLEAR, uci.VARIANT]
     words = {option.name for option in options} | ucci.STANDARD_OPTIONS
-    words |= {key for keys in PROTOCOL_KEYS.values() for key in keys}
+    words |= {key for protocol in protocols() for key in keys_of(protocol)}
     assert not {plain_spelling(word) for word in words} & {
         plain_spelling(word) for row in PARAMETERS for word in words_of(row)
     }
