@@ -10,9 +10,9 @@ from arena.figures.statistics import Pentanomial, Trinomial
 from arena.sequential import SequentialSettings
 
 if TYPE_CHECKING:
-    from arena.play.tournament import Exports
+    from arena.figures.standings import Tables
     from arena.sequential import SequentialRun
-    from arena.spec import TournamentSpec
+    from arena.tournament_spec import TournamentSpec
 
 
 TEXT_WIDTH = 79
@@ -113,23 +113,22 @@ def _signed(value: float) -> str:
     return signed(value, 2)
 
 
-def figures_of_match(exports: Exports) -> dict[str, Any]:
+def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any]:
     """``figures_of`` a match of two players, from the view of the first, with the verdict if it is a test."""
-    counts = exports.tables.counter.between(0, 1)
-    run = exports.sequential
+    counts = tables.counter.between(0, 1)
     if run is None:
         pairs = counts.pentanomial()
         return figures_of(pairs if pairs.pairs else counts.trinomial())
     return figures_of(run.counts, run.settings) | {"verdict": run.verdict, "batch_pairs": run.settings.batch_pairs}
 
 
-def match_lines(spec: TournamentSpec, exports: Exports) -> list[str]:
+def match_lines(spec: TournamentSpec, tables: Tables, run: SequentialRun | None) -> list[str]:
     """``figures_of_match`` in words; the verdict of a test comes last."""
-    figures = figures_of_match(exports)
+    figures = figures_of_match(tables, run)
     one, other = (player.name for player in spec.players)
     lines = [f"{one} against {other}, from the view of {one}:", *figure_lines(figures)]
-    if exports.sequential is not None:
-        lines += ["", *textwrap.wrap(verdict_sentence(exports.sequential, one, other), TEXT_WIDTH)]
+    if run is not None:
+        lines += ["", *textwrap.wrap(verdict_sentence(run, one, other), TEXT_WIDTH)]
     return lines
 
 
