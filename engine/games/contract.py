@@ -362,6 +362,10 @@ class EvaluationFitting(ABC):
         """How much each row of weights counts at each of n steps, shape (n, phases); for a logistic regression."""
         return np.ones((len(steps), 1))
 
+    @abstractmethod
+    def rows_in_words(self, phases: int) -> str:
+        """What the values in a file of weights are, and its so many rows: a sentence for the file."""
+
     @property
     def pattern_weights(self) -> int:
         """Weights of patterns in each phase, beside those of the features; 0 if there are no patterns."""
@@ -386,6 +390,10 @@ class Game:
     """First mover's colour, second mover's colour."""
     start: str
     """Text of the start position."""
+    side_letters: tuple[str, str] = ("wr", "b")
+    """What may stand for the side to move, the second word of a position's text: the first mover's and the second's."""
+    empty_square: str = ""
+    """What stands for an empty square in a position's text; where there is no such character, digits count them."""
     default_suite: str
     """Name of the opening suite used where none is given."""
     longest_game: int
@@ -433,6 +441,18 @@ class Game:
     def format_state(self, state: Any) -> str:
         """The canonical text of a state."""
         raise PositionError(f"{self.name} has no text for positions")
+
+    def side_to_move(self, text: str) -> int:
+        """0 if the first mover's side is to move in a legal position's text (empty: the start), 1 if the other."""
+        words = (text or self.start).split()
+        return int(len(words) > 1 and words[1].lower() in self.side_letters[1].lower())
+
+    def empty_squares(self, text: str) -> int:
+        """How many squares are empty in a legal position's text."""
+        board = text.split()[0]
+        if self.empty_square:
+            return board.count(self.empty_square)
+        return sum(int(letter) for letter in board if letter.isdigit())
 
     def format_move(self, code: int) -> str:
         """Protocol notation of a kernel's move."""

@@ -438,23 +438,18 @@ def _two_ends(rows: np.ndarray, phases: int) -> np.ndarray:
 
 def weights_text(game: str, provenance: str, features: Sequence[str], phases: Sequence[Sequence[int]]) -> str:
     """A file of weights as TOML; see ``engine.settings.weights``."""
+    from engine.games import game_named
+
     lines = [
         f"game = {json.dumps(game)}",
         f"provenance = {json.dumps(provenance)}",
         f"features = {json.dumps(list(features))}",
-        f"# {_row_words(game, len(phases))}",
+        f"# {fitting_of(game_named(game)).rows_in_words(len(phases))}",
         "phases = [",
         *("    [" + ", ".join(f"{weight:5d}" for weight in row) + "]," for row in phases),
         "]",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _row_words(game: str, phases: int) -> str:
-    """What the rows of weights are."""
-    if game == "xiangqi":
-        return "Centipawns: with all the material of the start, and with none."
-    return f"Hundredths of a point; a row for each {STEPS // phases} of {STEPS} steps of a game."
 
 
 def _strengths(found: Fit) -> str:

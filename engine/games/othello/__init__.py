@@ -57,6 +57,8 @@ class Othello(Game):
     side_names = ("Black", "White")
     start = notation.START
     default_suite = "othello"
+    side_letters = ("X", "O")
+    empty_square = "-"
     longest_game = position.MAX_GAME
     score_name = "discs"
     score_unit = rules.A_DISC
