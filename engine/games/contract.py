@@ -180,6 +180,11 @@ def material(state):  # type: ignore[no-untyped-def]
 
 
 @game_stub(1)
+def position_key(state):  # type: ignore[no-untyped-def]
+    """The hash of the position (uint64) computed anew: what ``state.key`` must be."""
+
+
+@game_stub(1)
 def piece_count(state):  # type: ignore[no-untyped-def]
     """Pieces of both sides on the board."""
 
@@ -198,8 +203,8 @@ COMPILED_CONTRACT = (
     "generate", "generate_noisy", "make", "key_after", "unmake", "make_null", "unmake_null", "in_check",
     "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
     "loses_material", "history_piece", "is_pass", "plies_left", "solvable", "solve", "best_line",
-    "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "piece_count", "past_move",
-    "perft",
+    "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "position_key",
+    "piece_count", "past_move", "perft",
 )  # fmt: skip
 """The stubs a game must register."""
 
@@ -310,7 +315,7 @@ class EvaluationFitting(ABC):
     """What ``elolab fit-evaluation`` needs to know of a game whose evaluation is a sum of weighted features.
 
     Positions are rows of ``words`` uint64, always seen by the side to move. The regression is *linear* where the
-    evaluation foretells the game's own score, solved exactly near the end, and *logistic* where it foretells who wins.
+    evaluation predicts the game's own score, solved exactly near the end, and *logistic* where it predicts who wins.
     """
 
     parameter: str

@@ -12,6 +12,9 @@ from typing import Any
 from engine.settings.configuration import ConfigurationError, Table, find_config, read_toml
 from engine.settings.parameters import by_own_names, resolve, without_what_is_not_named
 
+DEFAULT_PRESET = "default"
+"""The engine as it comes, in every game: those without a section in it have nothing that differs."""
+
 
 def preset_name(name_or_path: str) -> str:
     """The name alone: no folder, no ``.toml``; points are part of a name (``xqwlight-0.3``)."""
@@ -29,7 +32,7 @@ def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dic
     path = find_config("engines", name_or_path, beside)
     table = Table(read_toml(path), str(path), ("description", "complete", *GAMES))
     table.text("description", "none")
-    if game not in table:
+    if game not in table and preset_name(name_or_path) != DEFAULT_PRESET:
         raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
     overrides = by_own_names(table.mapping(game), f"{path}: [{game}]")
     resolve(overrides, f"{path}: [{game}]", game)

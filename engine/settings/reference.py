@@ -152,7 +152,7 @@ def _one_in_full(rows: Mapping[str, Parameter], width: int) -> str:
         return "; ".join(f"{one} ({game})" for game, one in texts.items() if one)
 
     tuning = "" if not row.tuning else told(lambda own, game: _values(own.kind, own.tuning))
-    facts = {
+    properties = {
         "aliases": ", ".join(row.aliases),
         "option": row.protocol_name,
         "kind": PARAMETER_KINDS[row.kind],
@@ -167,9 +167,9 @@ def _one_in_full(rows: Mapping[str, Parameter], width: int) -> str:
         "source": _sentence(row.source),
         "measured": told(lambda own, game: measurements(game).get(own.name, "")),
     }
-    title_width = max(map(len, facts))
+    title_width = max(map(len, properties))
     lines = [row.name]
-    for title, metadata in facts.items():
+    for title, metadata in properties.items():
         head = f"{_INDENT}{title:<{title_width}}  "
         lines += textwrap.wrap(metadata or "-", width, initial_indent=head, subsequent_indent=" " * len(head))
     return "\n".join(lines) + "\n"

@@ -40,6 +40,7 @@ KERNELS: dict[str, Any] = {
     "material": evaluation.material,
     "piece_count": evaluation.piece_count,
     "past_move": position.past_move,
+    "position_key": position.position_key,
     "solvable": endgame.solvable,
     "solve": endgame.solve,
     "best_line": endgame.best_line,
