@@ -36,6 +36,11 @@ class Command:
     summary: str
     """One line of at most 60 characters for ``elolab --help``."""
 
+    @property
+    def module(self) -> str:
+        """The module's dotted name."""
+        return f"{self.package}.commands.{self.name.replace('-', '_')}"
+
 
 PROTOCOLS = ", ".join(entry.title for entry in SESSIONS.values())
 """What the engine speaks."""
@@ -117,7 +122,7 @@ def _run_command(command: Command, words: list[str]) -> int:
 
     from engine.commands.arguments import CommandParser
 
-    module = import_module(f"{command.package}.commands.{command.name.replace('-', '_')}")
+    module = import_module(command.module)
     summary = command.summary[0].upper() + command.summary[1:] + "."
     parser = CommandParser(prog=f"elolab {command.name}", description=summary)
     module.configure(parser)

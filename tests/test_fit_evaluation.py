@@ -19,6 +19,7 @@ import pytest
 from arena.notation.openings import is_reserved_for_validation
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, Opening, Pairing, PlayerSpec
+from arena.run import RunError
 from elolab import command_line
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
@@ -36,8 +37,7 @@ from tuning.evaluation.fit import FitResult, FitSpec, fit_data, fit_evaluation, 
 from tuning.evaluation.patterns import _best_of_phase, fit_patterns
 from tuning.evaluation.positions import positions_of
 from tuning.evaluation.ridge import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
-from tuning.evaluation.self_play import SelfPlay, games_of, stored_numbers
-from tuning.run_folder import RunError
+from tuning.evaluation.self_play import SelfPlay, games_of, stored_games
 
 ROOT = Path(__file__).parent.parent
 GAME = game_named("othello")
@@ -210,7 +210,7 @@ def test_every_feature_occurs_and_changes_sign_with_the_sides() -> None:
 
 def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, FitResult]) -> None:
     out, _ = fitted
-    records = [record for record in records_in(out) if record.pairing.number < 40]
+    records = [record for record in records_in(out) if record.pairing.series == "games 000"]
     found = positions_of(records, GAME, 5, 2, StopFlag())
     assert found is not None
     steps, _ = fitting().survey(found.rows)
@@ -256,15 +256,15 @@ def test_games_of_weights_that_have_changed_since_are_not_taken(tmp_path: Path) 
         for name in ("weights old", "weights new")
     )
     record = GameRecord(
-        key="", pairing=Pairing(0, 0, 0, 0, 0, 0), first="weights old", second="weights old",
+        key="", pairing=Pairing(0, 0, 0, 0, 0, 0, "games 000"), first="weights old", second="weights old",
         opening=Opening(GAME.start), moves=(), result="1/2-1/2", reason="final_score", engine_identity="",
         started_at="", duration_ms=0.0, final_position="",
     )  # fmt: skip
     with Store(tmp_path) as store:
         store.add(replace(record, key="a"))
         store.add(replace(record, key="b", first="weights new", second="weights new"))
-        store.add(replace(record, key="c", pairing=Pairing(1, 1, 0, 0, 1, 0)))
-        assert (stored_numbers(old, store), stored_numbers(new, store)) == ({0, 1}, {0})
+        store.add(replace(record, key="c", pairing=Pairing(1, 1, 0, 0, 1, 0, "games 000")))
+        assert (stored_games(old, store), stored_games(new, store)) == ({0, 1}, {0})
         assert [record.key for record in games_of(old, store)] == ["a", "c"]
         assert [record.key for record in games_of(new, store)] == ["b"]
 
@@ -403,8 +403,8 @@ def test_each_iteration_plays_with_the_weights_before_and_matches_use_other_open
     records = records_in(out)
     digests = [read_weights(out / f"weights-{number}.toml").digest for number in range(3)]
     assert len(set(digests)) == 3
-    players = {record.pairing.number // 10**7: record.first for record in records if record.first == record.second}
-    assert players == {0: f"weights {digests[0]}", 1: f"weights {digests[1]}"}
+    players = {record.pairing.series: record.first for record in records if record.first == record.second}
+    assert players == {"games 000": f"weights {digests[0]}", "games 001": f"weights {digests[1]}"}
     assert all(record.reason == "final_score" for record in records)
     # A game played to one ply is not solved near its end, which would take longer than all the rest of it.
     own = [record for record in records if record.first == record.second]
@@ -550,6 +550,6 @@ def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
 
 def test_another_run_s_folder_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.record_metadata({"tuning": {}})
+        store.record_metadata({"tuning": {}, "engine_identity": "0" * 12})
     with pytest.raises(UserError, match="holds another run"):
         run(tmp_path)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.records import GameConditions, PlayerSpec, digest_of
+from arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
 from arena.spec import MAX_NAME_LENGTH, MAX_SEED, read_adjudication, read_rules
 from engine.errors import UserError
 from engine.rules import Adjudication, Rules
@@ -69,7 +69,7 @@ class Conditions:
         changed = self.differences(values)
         complete = self.base_values | dict(values)
         name = short_name(describe(changed)) if changed else self.base_name
-        return PlayerSpec(name, "builtin", limits or self.limits, parameters=tuple(complete.items()))
+        return PlayerSpec(name, BUILTIN, limits or self.limits, parameters=tuple(complete.items()))
 
     def content(self) -> dict[str, Any]:
         """What decides the games, as plain data by the keys of the file."""

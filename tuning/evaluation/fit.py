@@ -21,7 +21,7 @@ import numpy as np
 from arena.figures.statistics import Pentanomial
 from arena.files import replace_file
 from arena.notation.openings import Suite
-from arena.records import PlayerSpec, digest_of
+from arena.records import BUILTIN, PlayerSpec, digest_of
 from arena.run import Purpose, Run, RunOptions
 from engine.errors import UserError
 from engine.rules import Rules
@@ -349,7 +349,7 @@ class _Iterations:
         own = {self._fitting.parameter: str(self._weights_path(number))}
         values = resolve({**(settings or {}), **own}, game=self._spec.game)
         digest = str(values[self._fitting.parameter]).partition("#")[2]
-        return PlayerSpec(f"weights {digest}", "builtin", limits, parameters=tuple(values.items()))
+        return PlayerSpec(f"weights {digest}", BUILTIN, limits, parameters=tuple(values.items()))
 
     def _begin(self, games: int, words: str, done: int = 0) -> None:
         self._run.progress.begin(games, f"iteration {self._number + 1}/{self._spec.iterations}: {words}", done=done)

@@ -208,7 +208,7 @@ def _player_lines(spec: TuningSpec, engine: PlayerSpec, values: Mapping[str, Val
     return [
         "[[players]]",
         f"name = {json.dumps(spec.validation.preset)}",
-        'protocol = "uci"',
+        f"protocol = {json.dumps(engine.protocol)}",
         f"command = {json.dumps(list(engine.command))}",
         *_process_lines(engine),
         "[players.options]",
