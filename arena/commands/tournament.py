@@ -6,7 +6,7 @@ import argparse
 
 from arena.commands.arguments import add_playing_arguments
 from arena.commands.results import play_and_print
-from arena.specifications import add_specification_argument, names_paragraph, specification_of
+from arena.commands.specifications import add_specification_argument, names_paragraph, specification_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

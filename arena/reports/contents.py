@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from arena.figures.match import verdict_sentence
@@ -13,7 +14,7 @@ from arena.figures.standings import Tables, percent_text, rating_reference, sign
 from arena.records import GameRecord, PlayerSpec
 from arena.sequential import SequentialRun
 from arena.spec import TournamentSpec
-from arena.specifications import specification_word
+from engine.settings.configuration import specification_word
 from engine.settings.parameters import format_value, resolve
 
 if TYPE_CHECKING:
@@ -272,8 +273,9 @@ def _adjudication(adjudication: object, score_name: str) -> list[str]:
 
 def setting_text(player: PlayerSpec, game: str) -> str:
     """How a player differs from the default built-in engine, or which program it is."""
-    if player.protocol != "builtin":
-        options = ", ".join([*(f"{name} = {value}" for name, value in player.options), *player.commands])
+    if not player.is_builtin:
+        lists = [value for _, value in player.protocol_keys if isinstance(value, tuple)]
+        options = ", ".join([*(f"{name} = {value}" for name, value in player.options), *chain.from_iterable(lists)])
         return f"{player.protocol}: {shlex.join(player.command)}" + (f" ({options})" if options else "")
     defaults = resolve({}, game=game)
     changes = [f"{name} = {format_value(value)}" for name, value in player.parameters if value != defaults.get(name)]

@@ -17,6 +17,7 @@ from engine.games.contract import (
     make,
     unmake,
 )
+from engine.search.assertions import check_node
 from engine.search.clock import spend_node
 from engine.search.ordering import bring_best, score_moves
 from engine.values import INFINITY, MATE_BOUND, MAX_PLY
@@ -42,6 +43,7 @@ def terminal_value(state, ply):
 @jit
 def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
     """Value of a position at or below the horizon; ``below`` counts the plies under it."""
+    check_node(state, search, alpha, beta, np.int64(0), ply)
     search.variation_end[ply] = ply
     if ply > search.deepest_ply:
         search.deepest_ply = ply

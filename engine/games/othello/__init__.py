@@ -40,6 +40,7 @@ KERNELS: dict[str, Any] = {
     "material": evaluation.material,
     "piece_count": evaluation.piece_count,
     "past_move": position.past_move,
+    "position_key": position.position_key,
     "solvable": endgame.solvable,
     "solve": endgame.solve,
     "best_line": endgame.best_line,
@@ -57,6 +58,8 @@ class Othello(Game):
     side_names = ("Black", "White")
     start = notation.START
     default_suite = "othello"
+    side_letters = ("X", "O")
+    empty_square = "-"
     longest_game = position.MAX_GAME
     score_name = "discs"
     score_unit = rules.A_DISC

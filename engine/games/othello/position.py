@@ -73,9 +73,15 @@ def other_discs(state):
 
 
 @jit
+def position_key(state):
+    """The hash computed anew."""
+    return board_key(own_discs(state), other_discs(state))
+
+
+@jit
 def refresh_key(state):
     """Compute the hash anew."""
-    state.key = board_key(own_discs(state), other_discs(state))
+    state.key = position_key(state)
 
 
 @jit

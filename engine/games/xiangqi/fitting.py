@@ -156,6 +156,10 @@ class XiangqiFitting(EvaluationFitting):
     # What is decided is not played out: the last moves of a won game say little of any square.
     adjudication = Adjudication(resign_score=1200, resign_moves=5, draw_moves=0, maximum_plies=300)
 
+    def rows_in_words(self, phases: int) -> str:
+        """The unit, and what the two rows are for."""
+        return "Centipawns: with all the material of the start, and with none."
+
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
         """The positions of a game; see ``EvaluationFitting``."""
         codes = np.array([_CODES[move] for move in moves], np.int64)

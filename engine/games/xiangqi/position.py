@@ -282,6 +282,16 @@ def put(state, slot, square):
 
 
 @jit
+def position_key(state):
+    """The hash computed anew."""
+    key = np.uint64(0)
+    for square in range(SQUARES):
+        # The row of slot 0 is zero.
+        key ^= PIECE_KEYS[state.board[square], square]
+    return key ^ SIDE_KEY if state.side == BLACK else key
+
+
+@jit
 def key_after(state, move):
     """The hash of the position after a move, before it is made."""
     origin = move & 127

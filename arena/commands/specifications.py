@@ -1,4 +1,4 @@
-"""Specifications that commands are given: a file, or the name of one that is shipped or in ./configs."""
+"""The argument ``SPEC`` of commands: a file, or the name of one that is shipped or in ./configs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 from engine.commands.arguments import UsageError
-from engine.settings.configuration import KIND_NAMES, SUFFIXES, available_configs, find_config, shipped_folder
+from engine.settings.configuration import KIND_NAMES, available_configs, find_config
 
 INDENTATION = "  "
 COLUMNS = 78
@@ -37,11 +37,3 @@ def specification_of(arguments: argparse.Namespace, kind: str, command: str) -> 
             f"elolab {command} --help explains the arguments"
         )
     return find_config(kind, arguments.spec)
-
-
-def specification_word(kind: str, source: str) -> str:
-    """How to name that file on a command line: by its name alone if it is a shipped one, otherwise by its path."""
-    path = Path(source)
-    name = path.name.removesuffix(SUFFIXES[kind][0])
-    is_shipped = path.parent == shipped_folder() / kind and find_config(kind, name) == path
-    return name if is_shipped else source
