@@ -7,7 +7,9 @@ A catalogue is ``messages/en.toml`` and ``messages/zh.toml`` beside the modules 
 from __future__ import annotations
 
 import functools
+import textwrap
 import tomllib
+import unicodedata
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -46,6 +48,44 @@ def messages_of(package: str, language: str) -> dict[str, str]:
     text = (resources.files(package) / "messages" / f"{language}.toml").read_text("utf-8")
     tables = tomllib.loads(text)
     return {f"{table}.{name}": message for table, messages in tables.items() for name, message in messages.items()}
+
+
+def columns_of(text: str) -> int:
+    """How many columns of a terminal a text takes: Chinese characters take two."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def padded(text: str, columns: int, *, right: bool = False) -> str:
+    """The text in so many columns, to the left or to the right; whole where it is longer."""
+    room = " " * (columns - columns_of(text))
+    return room + text if right else text + room
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """The text in lines of at most so many columns, broken at spaces and beside Chinese characters."""
+    if text.isascii() or columns_of(text) == len(text):
+        return textwrap.wrap(text, columns)
+    lines, line = [], ""
+    for piece in _unbroken(text):
+        if line and columns_of(line + piece.rstrip()) > columns:
+            lines.append(line.rstrip())
+            line = piece.lstrip()
+        else:
+            line += piece
+    return [*lines, line.rstrip()]
+
+
+def _unbroken(text: str) -> list[str]:
+    """The pieces of a text between which a line may end: never before a closing mark, nor after an opening one."""
+    pieces = [""]
+    before = ""
+    for character in text:
+        may_break = before == " " or columns_of(before) == 2 or columns_of(character) == 2
+        if may_break and character not in " ，。、；：！？）」”" and before not in ("", "（", "「", "“"):
+            pieces.append("")
+        pieces[-1] += character
+        before = character
+    return pieces
 
 
 @dataclass(frozen=True)
