@@ -171,7 +171,8 @@ def warnings_of(contents: Contents) -> list[str]:
     if counter.unfinished:
         found.append(say("warning.unfinished", games=number_text(counter.unfinished)))
     if len(ratings.groups) > 1:
-        found.append(say("warning.groups_anchored" if ratings.anchors else "warning.groups", groups=len(ratings.groups)))
+        key = "warning.groups_anchored" if ratings.anchors else "warning.groups"
+        found.append(say(key, groups=len(ratings.groups)))
     if len(identities := _identities(contents)) > 1:
         found.append(say("warning.versions", count=len(identities), identities=say("fact.comma").join(identities)))
     return found
