@@ -167,16 +167,19 @@ class Progress:
         speed = self.games_per_second()
         say = console("arena")
         parts = [say("progress.games", done=self.done, planned=self.planned)]
-        if not self.is_bound:
-            parts.append(f"{100 * self.done / max(1, self.planned):.0f} %")
         if speed is not None:
             unit, rate = ("second", speed) if speed >= 1 else ("minute", 60 * speed)
             parts.append(say(f"progress.per_{unit}", games=f"{rate:.1f}"))
             left = duration_text(max(0, self.planned - self.done) / speed)
             parts.append(say("progress.at_most_left" if self.is_bound else "progress.left", time=left))
+        if not self.is_bound:
+            share = f"{100 * self.done / max(1, self.planned):.0f} %"
+            text = "  ".join([parts[0], share, *parts[1:]])
+            words = self.words(WIDTH - columns_of(text) - 2)
+            if columns_of(text) + 2 + columns_of(words) <= WIDTH:
+                return f"{text}  {words}".rstrip()
         text = "  ".join(parts)
-        words = self.words(WIDTH - columns_of(text) - 2)
-        return cut(f"{text}  {words}", WIDTH).rstrip()
+        return cut(f"{text}  {self.words(WIDTH - columns_of(text) - 2)}", WIDTH).rstrip()
 
     def tick(self, running: Iterable[tuple[GameJob, float]] = ()) -> None:
         """Renew what is shown and published, if it is time."""
