@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
+from engine.protocols import SESSIONS
+
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
@@ -40,6 +42,9 @@ class Command:
         return f"{self.package}.commands.{self.name.replace('-', '_')}"
 
 
+PROTOCOLS = ", ".join(entry.title for entry in SESSIONS.values())
+"""What the engine speaks."""
+
 COMMANDS = (
     Command("tournament", "arena", "Playing", "play or resume a tournament and rate its players"),
     Command("match", "arena", "Playing", "play two settings or engines against each other"),
@@ -54,7 +59,7 @@ COMMANDS = (
     Command("ablate", "tuning", "Improving", "measure what each feature of the search is worth"),
     Command("claims", "tuning", "Improving", "put the literature's claims about the search to the test"),
     Command("fit-evaluation", "tuning", "Improving", "fit an evaluation's weights to games of self-play"),
-    Command("engine", "engine", "Engine", "run the engine as a program: UCCI, UCI, Qianhong, GTP, NBoard"),
+    Command("engine", "engine", "Engine", f"run the engine as a program: {PROTOCOLS}"),
     Command("analyse", "engine", "Engine", "search a position"),
     Command("suite", "engine", "Engine", "solve positions with known best moves"),
     Command("judge", "engine", "Engine", "say whether a game is over, and why"),

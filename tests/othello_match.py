@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.play.game import play_game
-from arena.players import make_player
+from arena.players.registry import make_player, protocol_named
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.engine import Engine, StopFlag
 from engine.games import game_named
@@ -32,7 +32,13 @@ def mock_spec(protocol: str, mode: str = "good", limits: Limits | None = None, *
     command = (sys.executable, "-I", "-S", MOCK, mode, *words)
     limits = limits or (Limits() if protocol == "gtp" else Limits(depth=4))
     spec = PlayerSpec(f"mock {mode}", protocol, limits, command=command, start_timeout_ms=10_000)
-    return replace(spec, **changes)
+    return with_keys(spec, **changes)
+
+
+def with_keys(spec: PlayerSpec, **changes: Any) -> PlayerSpec:
+    """A player with other values, also of what its protocol alone has."""
+    own = {key: changes.pop(key) for key in protocol_named(spec.protocol).keys if key in changes and key != "options"}
+    return replace(spec, protocol_keys=tuple((dict(spec.protocol_keys) | own).items()), **changes)
 
 
 def own_engine(protocol: str, **changes: Any) -> PlayerSpec:
@@ -43,8 +49,8 @@ def own_engine(protocol: str, **changes: Any) -> PlayerSpec:
         f"own {protocol}", protocol, limits, command=(*program, "--set", "hash_mb=0"), start_timeout_ms=300_000
     )
     if protocol == "gtp":
-        spec = replace(spec, commands=("elolab-limit depth=2",))
-    return replace(spec, **changes)
+        spec = with_keys(spec, commands=("elolab-limit depth=2",))
+    return with_keys(spec, **changes)
 
 
 def builtin(name: str = "builtin") -> PlayerSpec:

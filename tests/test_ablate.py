@@ -20,19 +20,18 @@ import pytest
 from arena.figures.statistics import Pentanomial
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, Opening
-from arena.specifications import specification_word
 from elolab import command_line
 from engine.compiled.identity import engine_identity
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
-from engine.settings.configuration import available_configs, find_config
+from engine.settings.configuration import available_configs, find_config, specification_word
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, parameters_of, resolve
 from tuning.ablation.depth_cost import costs_to_depth, node_ratio
 from tuning.ablation.levels import level_of
 from tuning.ablation.rows import AblationRow, frame_of, row_of
 from tuning.ablation.run import AblationResult, ablate, prepare_ablation
-from tuning.ablation.spec import LEFT_OUT, AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
+from tuning.ablation.spec import AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
 from tuning.reports.ablation import ablation_text, write_ablation_report
 from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
 
@@ -131,8 +130,8 @@ def test_leaving_out_changes_one_parameter_of_the_base() -> None:
 
 def test_every_feature_that_is_on_can_be_left_out() -> None:
     base = resolve({}, game="xiangqi")
-    features = [row.name for row in parameters_of("xiangqi") if row.kind == "switch" or row.name in LEFT_OUT]
-    on = [name for name in features if base[name] != LEFT_OUT.get(name, False)]
+    features = {row.name: row.off for row in parameters_of("xiangqi") if row.off is not None}
+    on = [name for name, off in features.items() if base[name] != off]
     assert len(on) > 15
     spec = read(leave_one_out=[{"features": on}])
     assert len(spec.comparisons) == len(on)

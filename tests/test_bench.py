@@ -23,15 +23,15 @@ from engine_twin import rewrite
 
 @pytest.mark.parametrize("row", PARAMETERS, ids=lambda row: row.name)
 def test_variants_hold_every_value_of_every_setting_where_it_acts(row) -> None:  # type: ignore[no-untyped-def]
-    if row.name in signature_mutations.EXEMPT:
+    if row.name in bench.NOT_IN_THE_SIGNATURE:
         return
     bare = [mutation.kind for mutation in signature_mutations.mutations_of(row) if not mutation.ways]
     assert not bare, f"{row.name}: no variant of engine/bench.py exercises {', '.join(bare)}"
 
 
 def test_exempt_rows_exist_and_have_a_reason() -> None:
-    assert set(signature_mutations.EXEMPT) <= set(BY_NAME)
-    assert all(len(reason) > 20 for reason in signature_mutations.EXEMPT.values())
+    assert set(bench.NOT_IN_THE_SIGNATURE) <= set(BY_NAME)
+    assert all(len(reason) > 20 for reason in bench.NOT_IN_THE_SIGNATURE.values())
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,50 @@ def test_a_row_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(sys, "argv", ["signature_mutations.py", "time_share"])
     assert signature_mutations.main() == 1
     assert "time_share (default), time_share (a number)" in capsys.readouterr().err
+
+
+def without(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A stand-in for a new row: no variant names it."""
+    for variant, overrides in list(bench.VARIANTS.items()):
+        kept = {key: value for key, value in overrides.items() if key != name}
+        monkeypatch.setitem(bench.VARIANTS, variant, kept)
+    for variant, (limits, ponders, overrides) in list(bench.CLOCKED.items()):
+        kept = {key: value for key, value in overrides.items() if key != name}
+        monkeypatch.setitem(bench.CLOCKED, variant, (limits, ponders, kept))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("singular_depth", {"singular_depth=3": {"singular_depth": 3}, "singular_depth=9": {"singular_depth": 9}}),
+        ("null_return", {"null_return=beta": {"null_move": True, "null_return": "beta"}}),
+        ("single_reply_extension", {"single_reply_extension=on": {"single_reply_extension": True}}),
+        ("lmr_base", {}),  # acts by default
+        ("poll_interval_nodes", {}),
+    ],
+)
+def test_a_row_that_no_variant_exercises_gets_variants_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, name: str, expected: dict[str, dict[str, Value]]
+) -> None:
+    assert bench.derived_variants() == {}
+    without(monkeypatch, name)
+    assert bench.derived_variants([BY_NAME[name]]) == expected
+
+
+def test_what_acts_on_a_clock_is_exercised_on_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = {name: entry for name, entry in bench.CLOCKED.items() if name != "allotted"}
+    monkeypatch.setattr(bench, "CLOCKED", dict(others))
+    monkeypatch.setattr(bench, "VARIANTS", dict(bench.VARIANTS))
+    known = set(bench.VARIANTS)
+    bench._add_derived_variants()
+    limits = bench.DERIVED_LIMITS
+    derived = {name: entry for name, entry in bench.CLOCKED.items() if name not in others}
+    assert set(bench.VARIANTS) == known
+    assert derived == {
+        "time_strategy=othello": (limits, False, {"time_strategy": "othello"}),
+        "time_move_cap=325": (limits, False, {"time_strategy": "othello", "time_move_cap": 325}),
+        "time_move_cap=775": (limits, False, {"time_strategy": "othello", "time_move_cap": 775}),
+    }
 
 
 def test_numbers_are_moved_within_their_legal_range() -> None:

@@ -16,17 +16,14 @@ from conversation import Conversation
 from hypothesis import given, settings
 
 from arena.play.game import play_game
-from arena.players import make_player
+from arena.players.registry import make_player
 from arena.records import GameJob, Opening, Pairing, PlayerSpec
 from engine.engine import Clock, Engine, StopFlag
-from engine.games import game_named
-from engine.protocols.gtp import GtpSession
+from engine.games import GAMES, game_named
+from engine.protocols import SESSIONS, sessions_for
 from engine.protocols.inbox import MAX_LINE, Line, LineSplitter, LineTooLong
-from engine.protocols.nboard import NBoardSession
-from engine.protocols.qianhong import QianhongSession
 from engine.protocols.session import Session
 from engine.protocols.ucci import UcciSession
-from engine.protocols.uci import UciSession
 from engine.rules import Adjudication, Rules
 from engine.search.reports import ReportBoard
 from engine.settings.limits import Limits
@@ -38,7 +35,6 @@ ROOT = Path(__file__).parent.parent
 class Manner:
     """What to say to a session of a protocol."""
 
-    session: type[Session]
     beginning: str
     """Said first; searches of a level or depth of its own are short afterwards."""
     patient: str
@@ -52,14 +48,14 @@ class Manner:
 
 
 MANNERS = {
-    "ucci": Manner(UcciSession, "ucci", "ucci", "ucciok", "go infinite", ("stop\nisready", "readyok")),
-    "uci": Manner(UciSession, "uci", "uci", "uciok", "go infinite", ("stop\nisready", "readyok")),
-    "qianhong": Manner(QianhongSession, "qianhong", "LEVEL 9", "OK", "AI\nLEVEL", None),
+    "ucci": Manner("ucci", "ucci", "ucciok", "go infinite", ("stop\nisready", "readyok")),
+    "uci": Manner("uci", "uci", "uciok", "go infinite", ("stop\nisready", "readyok")),
+    "qianhong": Manner("qianhong", "LEVEL 9", "OK", "AI\nLEVEL", None),
     "gtp": Manner(
-        GtpSession, "elolab-limit depth=2", "elolab-limit move_time=0.2", "=", "genmove b",
+        "elolab-limit depth=2", "elolab-limit move_time=0.2", "=", "genmove b",
         ("1234 name", "=1234 elolab"),
     ),
-    "nboard": Manner(NBoardSession, "nboard 2", "set depth 60\nping 1", "pong", "go", ("ping 1234", "pong 1234")),
+    "nboard": Manner("nboard 2", "set depth 60\nping 1", "pong", "go", ("ping 1234", "pong 1234")),
 }
 
 
@@ -111,13 +107,21 @@ LINES = st.one_of(
 )
 
 
+def test_every_protocol_has_its_manners_and_a_game() -> None:
+    assert set(MANNERS) == set(SESSIONS)
+    for entry in SESSIONS.values():
+        assert issubclass(entry.load(), Session)
+        assert set(entry.games) <= set(GAMES)
+    assert [entry.name for entry in sessions_for("xiangqi")] == ["ucci", "uci", "qianhong"]
+    assert sessions_for("draughts") == []
+
+
 @pytest.mark.parametrize("protocol", MANNERS)
 @given(lines=st.lists(LINES, max_size=25), half=st.binary(max_size=10))
 @settings(max_examples=40)
 def test_no_input_ends_it_early_or_keeps_it_from_ending(protocol: str, lines: list[bytes], half: bytes) -> None:
-    manner = MANNERS[protocol]
-    session = manner.session
-    conversation = Conversation(lambda output: session(session.games[0], {"hash_mb": 1}, output))
+    manner, entry = MANNERS[protocol], SESSIONS[protocol]
+    conversation = Conversation(lambda output: entry.load()(entry.games[0], {"hash_mb": 1}, output))
     conversation.say(manner.beginning)
     conversation.say_bytes(b"".join(lines))
     if manner.synchronisation is not None:
@@ -130,9 +134,8 @@ def test_no_input_ends_it_early_or_keeps_it_from_ending(protocol: str, lines: li
 
 @pytest.mark.parametrize("protocol", MANNERS)
 def test_it_stops_searching_when_nobody_listens(protocol: str) -> None:
-    manner = MANNERS[protocol]
-    session = manner.session
-    conversation = Conversation(lambda output: session(session.games[0], {}, output))
+    manner, entry = MANNERS[protocol], SESSIONS[protocol]
+    conversation = Conversation(lambda output: entry.load()(entry.games[0], {}, output))
     conversation.say(manner.patient)
     conversation.hear_until(manner.answer)
     conversation.listener.is_gone = True
@@ -257,7 +260,7 @@ def test_a_file_of_commands_is_worked_off() -> None:
 
 @pytest.mark.parametrize("protocol", MANNERS)
 def test_it_ends_with_its_input(protocol: str) -> None:
-    words = ["--protocol", protocol, "--game", MANNERS[protocol].session.games[0]]
+    words = ["--protocol", protocol, "--game", SESSIONS[protocol].games[0]]
     code, lines, complaints = run(words, b"\xff\0garbage")
     assert (code, complaints) == (0, [])
     assert lines == (["? unknown command", ""] if protocol == "gtp" else [])

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from arena.play.game import GameClock, play_game
-from arena.players import make_player
 from arena.players.contract import Player, PlayerClock, PlayerFault, Reply
 from arena.players.process import GAMES_DIRECTORIES
+from arena.players.registry import make_player
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.engine import StopFlag
 from engine.games import game_named

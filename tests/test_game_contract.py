@@ -53,6 +53,18 @@ def played(game: Game, seeds: range, plies: int = 60) -> Iterator[Position]:
             yield position
 
 
+def test_a_positions_text_says_who_moves(game: Game) -> None:
+    assert game.side_to_move("") == game.side_to_move(game.start) == 0
+    for position in played(game, range(3)):
+        assert game.side_to_move(position.text) == position.side_to_move
+
+
+def test_empty_squares_are_counted_in_a_positions_text() -> None:
+    assert game_named("xiangqi").side_to_move("3k5/9/9/9/9/9/9/9/9/5K3 r - - 0 1") == 0
+    assert game_named("xiangqi").empty_squares(game_named("xiangqi").start) == 90 - 32
+    assert game_named("othello").empty_squares(game_named("othello").start) == 60
+
+
 def fields_of(position: Position) -> dict[str, list]:
     """The state without scratch and without what lies beyond the present ply."""
     found = {}

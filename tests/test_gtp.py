@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from othello_match import PASS_NEXT, START, builtin, final_text, mock_spec, own_engine, play_one, playing
+from othello_match import PASS_NEXT, START, builtin, final_text, mock_spec, own_engine, play_one, playing, with_keys
 
 from arena.play.tournament import prepare
-from arena.players import PlayerError, check_player
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault
 from arena.players.gtp import (
     MAX_ANSWER,
@@ -26,6 +25,7 @@ from arena.players.gtp import (
     time_settings_command,
 )
 from arena.players.process import find_program
+from arena.players.registry import PlayerError, check_player
 from arena.records import Opening, PlayerSpec
 from arena.spec import spec_from_mapping
 from engine.engine import StopFlag
@@ -138,7 +138,7 @@ def test_no_clock() -> None:
 )
 def test_what_gtp_cannot_express_is_refused(changes: dict[str, Any], text: str) -> None:
     with pytest.raises(PlayerError, match=text) as caught:
-        check_player(replace(mock_spec("gtp"), **changes), "othello", "cup.toml")
+        check_player(with_keys(mock_spec("gtp"), **changes), "othello", "cup.toml")
     assert str(caught.value).startswith("cup.toml: player 'mock good'")
 
 
@@ -149,7 +149,7 @@ def test_a_game_the_protocol_does_not_know() -> None:
 
 def test_limits_and_passes_that_are_fine() -> None:
     for changes in ({}, {"limits": Limits.parse("clock=10+0.1")}, {"gtp_passes": "omit", "commands": ("level 3",)}):
-        check_player(replace(mock_spec("gtp"), **changes), "othello")  # type: ignore[arg-type]
+        check_player(with_keys(mock_spec("gtp"), **changes), "othello")  # type: ignore[arg-type]
 
 
 # --- Games ------------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_games_with_passes_between_engines_of_both_kinds(black: PlayerSpec, whit
         assert second.reason == "final_score", second.detail
         says = [" ".join(dialogue()) for dialogue in play.dialogues]
     for spec, said in zip((black, white), says, strict=True):
-        assert ("pass" in said) is (spec.gtp_passes == "send")
+        assert ("pass" in said) is (spec.protocol_key("gtp_passes", "send") == "send")
 
 
 def test_an_opening_given_as_a_position_is_told_in_moves() -> None:
@@ -326,7 +326,8 @@ def test_a_game_against_rhino() -> None:
         find_program(("gtp-rhino",), None)
     except PlayerFault:
         pytest.skip("gtp-rhino is not installed (Debian's package grhino)")
-    rhino = PlayerSpec("rhino", "gtp", Limits(), command=("gtp-rhino", "--level", "1"), gtp_passes="omit")
+    rhino = PlayerSpec("rhino", "gtp", Limits(), command=("gtp-rhino", "--level", "1"))
+    rhino = with_keys(rhino, gtp_passes="omit")
     with playing(rhino, builtin()) as play:
         for opening in (PASS_NEXT, Opening("----OX------OX-----XO------XO-----XXOX---X--O------------------- X")):
             record = play(opening)

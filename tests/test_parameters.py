@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from arena.spec import PROTOCOL_KEYS
+from arena.players.registry import protocols
+from arena.spec import keys_of
 from engine.games import GAMES
 from engine.protocols import ucci, uci
 from engine.protocols.session import Session
@@ -28,6 +29,8 @@ from engine.settings.parameters import (
     find,
     find_all,
     format_value,
+    is_active,
+    needed_for,
     parameters_of,
     parse_assignments,
     plain_spelling,
@@ -104,7 +107,7 @@ def test_no_parameter_answers_to_a_word_that_means_something_else() -> None:
     """Options that the protocols know before any parameter, those that UCCI ignores, and keys of a player's file."""
     options = [*ucci.SWITCHES, ucci.THREADS, ucci.NEW_GAME, uci.THREADS, uci.PONDER, uci.LINES, uci.CLEAR, uci.VARIANT]
     words = {option.name for option in options} | ucci.STANDARD_OPTIONS
-    words |= {key for keys in PROTOCOL_KEYS.values() for key in keys}
+    words |= {key for protocol in protocols() for key in keys_of(protocol)}
     assert not {plain_spelling(word) for word in words} & {
         plain_spelling(word) for row in PARAMETERS for word in words_of(row)
     }
@@ -195,6 +198,31 @@ def test_dependence_names_another_row_and_legal_values_of_it(row: Parameter) -> 
         assert name != row.name
         assert values
         assert all(is_legal(BY_NAME[name], value) for value in values)
+
+
+def test_what_belongs_to_a_number_that_can_be_off_has_an_effect_unless_it_is() -> None:
+    for row in PARAMETERS:
+        parent = BY_NAME[row.depends_on[0]] if row.depends_on else None
+        if row.depends_on and parent and parent.kind == "integer":
+            low, high = parent.legal
+            assert set(row.depends_on[1]) == set(range(low, high + 1)) - {parent.off}, row.name
+
+
+def test_what_switches_a_parameter_off_is_legal() -> None:
+    for row in PARAMETERS:
+        assert row.off is None or is_legal(row, row.off), row.name
+        assert row.kind != "switch" or row.off is False
+
+
+def test_rows_say_whether_they_act_on_a_clock_only() -> None:
+    assert BY_NAME["time_strategy"].acts_on_clock_only
+    assert BY_NAME["clock_reserve_ms"].acts_on_clock_only
+    assert not BY_NAME["killers"].acts_on_clock_only
+
+
+def test_a_parameter_acts_under_what_it_needs() -> None:
+    for row in PARAMETERS:
+        assert is_active(row.name, resolve(needed_for(row.name)))
 
 
 def test_dependences_have_no_cycle() -> None:

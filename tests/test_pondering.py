@@ -19,9 +19,9 @@ from arena.play.executor import GameRunner
 from arena.play.game import play_game
 from arena.play.store import Store
 from arena.play.tournament import run
-from arena.players import make_player
 from arena.players.builtin import BuiltinPlayer
 from arena.players.contract import Player, PlayerClock, Pondered, Reply
+from arena.players.registry import make_player
 from arena.records import GameJob, GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
 from arena.spec import load_tournament, spec_from_mapping
 from engine.engine import Engine, PonderGrant, StopFlag

@@ -4,46 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from arena.spec import load_tournament
 from engine.engine import Engine
 from engine.games import GAMES, game_named
-from engine.settings.configuration import available_configs, find_config, read_toml
+from engine.settings.configuration import ConfigurationError, available_configs, find_config, read_toml
 from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME, Parameter, Value, parameters_of, resolve
+from engine.settings.parameters import Value, is_active, parameters_of, resolve
 from engine.settings.presets import load_preset, preset_name
-from tuning.conditions import is_active
-
-HISTORICAL = (
-    "xqwlight-0.3", "elephanteye-2005", "elephanteye-3.31", "elephanteye-fenon", "fenon", "fenon-extended", "moreland",
-)  # fmt: skip
-COMPLETE = (*HISTORICAL, "speed-reference")
-"""Presets that stay what they are when the defaults change."""
-
-OTHELLO = ("othello-ids", "othello-ids-forecast", "othello-mtdf")
-"""Systems of the text on Othello."""
-
-OF_NO_TEXT = {
-    "late_move_reductions": False,
-    "check_extension": False,
-    "single_reply_extension": False,
-    "mate_threat_extension": False,
-    "quiescence_see": False,
-    "quiescence_check_plies": 0,
-    "hash_exact_depth_only": False,
-    "tempo": 0,
-}
-"""Techniques beyond the literature and how they are switched off; those whose 0 is off are found by their text."""
-
-NO_TECHNIQUES = {
-    # Steps, factors and limits of something that a text has; and the rules of the game themselves.
-    "depth_step", "aspiration_growth", "pruning_spares_checks", "quiescence", "replacement", "rules_in_search",
-    "time_predict_ratio", "time_share", "clock_reserve_ms", "root_order", "spare_open_windows",
-}  # fmt: skip
-"""Rows of our own that are not techniques beyond the literature."""
 
 ELEPHANTEYE = {
     "algorithm": "pvs", "aspiration": "off", "quiescence": True, "stop_on_mate": True, "unique_move_check": True,
@@ -95,15 +65,15 @@ FACTS: dict[str, dict[str, Value]] = {
         "depth_step": 1,
     },
 }  # fmt: skip
-"""What each text says, from the texts."""
+"""What each text on Xiangqi says, from the texts."""
 
+COMPLETE = tuple(
+    name for name in available_configs("engines") if read_toml(find_config("engines", name)).get("complete", False)
+)
+"""Presets that stay what they are when the defaults change."""
 
-def matters(row: Parameter, values: dict[str, Any]) -> bool:
-    """Whether a setting has an effect beside the others: neither it nor what it depends on is switched off."""
-    technique = row.name.rpartition("_")[0] + "_depth"
-    if technique != row.name and values.get(technique) == 0 and "0 is off" in BY_NAME[technique].doc:
-        return False
-    return is_active(row.name, values)
+OTHELLO = ("othello-ids", "othello-ids-forecast", "othello-mtdf")
+"""Systems of the text on Othello."""
 
 
 def games_of(name: str) -> list[str]:
@@ -122,44 +92,73 @@ def test_every_preset_plays(name: str) -> None:
     assert read_toml(find_config("engines", name))["description"].endswith(".")
 
 
-@pytest.mark.parametrize("name", [*COMPLETE, *OTHELLO])
+@pytest.mark.parametrize("name", COMPLETE)
 def test_complete_presets_list_every_setting_that_matters(name: str) -> None:
-    game = "othello" if name in OTHELLO else "xiangqi"
+    (game,) = games_of(name)
     listed = load_preset(name, game)
     values = resolve(listed, game=game)
-    missing = [row.name for row in parameters_of(game) if matters(row, values) and row.name not in listed]
-    assert not missing, f"configs/engines/{name}.toml must say what it is without: {', '.join(missing)}"
+    missing = [row.name for row in parameters_of(game) if is_active(row.name, values) and row.name not in listed]
+    assert not missing, f"configs/engines/{name}.toml must say what it has for {', '.join(missing)}"
 
 
-@pytest.mark.parametrize("name", HISTORICAL)
-def test_every_line_of_a_historical_preset_names_its_source(name: str) -> None:
-    lines = find_config("engines", name).read_text("utf-8").splitlines()
-    settings = [line for line in lines if re.match(r"\w+ = ", line) and not line.startswith("description")]
-    assert len(settings) == len(load_preset(name, "xiangqi"))
-    unsourced = [line for line in settings if not re.search(r"# \[(XQ|EE|AW|FN|OT|3\.31|ours)[^]]*\]", line)]
-    assert unsourced == []
+def test_the_systems_of_the_texts_are_complete() -> None:
+    assert {*FACTS, *OTHELLO, "speed-reference"} == set(COMPLETE)
 
 
-OUR_ROWS = [row for row in parameters_of("xiangqi") if row.source.startswith("[ours]")]
+def test_what_a_complete_preset_does_not_name_is_off_in_it(tmp_path: Path) -> None:
+    sections = "[xiangqi]\nnull_move = true\nnull_verify = 'always'\n[othello]\n"
+    (tmp_path / "partial.toml").write_text(sections, "utf-8")
+    (tmp_path / "whole.toml").write_text(f"complete = true\n{sections}", "utf-8")
+    assert load_preset(str(tmp_path / "partial.toml"), "xiangqi") == {"null_move": True, "null_verify": "always"}
+    for game in GAMES:
+        values = resolve(load_preset(str(tmp_path / "whole.toml"), game), game=game)
+        for row in parameters_of(game):
+            if row.name in ("null_move", "null_verify") and game == "xiangqi":
+                continue
+            off = row.off if row.off is not None and is_active(row.name, values) else row.check(row.default)
+            assert values[row.name] == off, (game, row.name)
 
 
-@pytest.mark.parametrize("row", OUR_ROWS, ids=lambda row: row.name)
-def test_techniques_of_no_text_are_off_in_the_systems_of_the_texts(row: Parameter) -> None:
-    if row.name in NO_TECHNIQUES:
-        return
-    off = OF_NO_TEXT.get(row.name, 0 if "0 is off" in row.doc else None)
-    for name in HISTORICAL:
-        values = resolve(load_preset(name, "xiangqi"), game="xiangqi")
-        if matters(row, values):
-            assert off is not None, f"{row.name}: say in OF_NO_TEXT how it is switched off, or in NO_TECHNIQUES why not"
-            assert values[row.name] == off, name
+def test_whether_a_preset_is_complete_is_a_switch(tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text("complete = 'yes'\n[xiangqi]\n", "utf-8")
+    with pytest.raises(ConfigurationError, match=r"odd\.toml: complete = 'yes', expected true or false"):
+        load_preset(str(tmp_path / "odd.toml"), "xiangqi")
+
+
+SETTING = re.compile(r"(?m)^(\w+) = \S+ *(?:# *(.*))?$")
+"""A setting's name and what its line says."""
+
+
+def settings_with_reasons(name: str) -> dict[str, str]:
+    """What the lines of a preset's file say, by parameter."""
+    text = find_config("engines", name).read_text("utf-8").partition("\n[")[2]
+    return {found[1]: found[2] or "" for found in SETTING.finditer(text)}
+
+
+@pytest.mark.parametrize("name", [*FACTS, *OTHELLO])
+def test_every_line_of_a_system_names_its_source(name: str) -> None:
+    (game,) = games_of(name)
+    reasons = settings_with_reasons(name)
+    assert set(reasons) <= set(load_preset(name, game))
+    source = re.compile(r"\[(XQ|EE|AW|FN|OT|3\.31|ours)[^]]*\]")
+    assert [key for key, reason in reasons.items() if not source.match(reason)] == []
+
+
+@pytest.mark.parametrize("name", [*FACTS, *OTHELLO])
+def test_techniques_of_no_text_are_off_in_the_systems_of_the_texts(name: str) -> None:
+    """Unless a line of the preset says why not."""
+    (game,) = games_of(name)
+    values = resolve(load_preset(name, game), game=game)
+    reasons = settings_with_reasons(name)
+    for row in parameters_of(game):
+        if row.source.startswith("[ours]") and row.off is not None and is_active(row.name, values):
+            assert values[row.name] == row.off or len(reasons[row.name]) > len("[ours]: ") + 5, row.name
 
 
 @pytest.mark.parametrize("name", FACTS)
 def test_a_preset_says_what_its_text_says(name: str) -> None:
     listed = load_preset(name, "xiangqi")
     assert {key: listed.get(key) for key in FACTS[name]} == FACTS[name]
-    assert set(FACTS) == set(HISTORICAL)
 
 
 @pytest.mark.parametrize("name", OTHELLO)
@@ -175,10 +174,6 @@ def test_the_systems_for_othello_are_those_of_the_text(name: str) -> None:
         "othello-ids-forecast": ("alphabeta", False, 4, "last_ratio"),
         "othello-mtdf": ("mtdf", True, 1, "off"),
     }[name]
-    values = resolve(listed, game="othello")
-    for row in parameters_of("othello"):
-        if row.source.startswith("[ours]") and "0 is off" in row.doc:
-            assert values[row.name] == 0, row.name
 
 
 def test_fenons_variants_differ_by_the_null_depth_alone() -> None:
@@ -211,7 +206,7 @@ def test_a_point_is_part_of_a_presets_name(given: str) -> None:
 
 def test_the_literature_tournament_is_all_systems_at_equal_nodes() -> None:
     spec = load_tournament(find_config("tournaments", "literature"))
-    assert {player.name for player in spec.players} == {*HISTORICAL, "default"}
+    assert {player.name for player in spec.players} == {*FACTS, "default"}
     assert {player.limits for player in spec.players} == {Limits(nodes=20_000)}
 
 
@@ -239,7 +234,7 @@ def test_the_engine_allots_othellos_time_in_four_ways_that_differ_in_nothing_els
 @pytest.mark.parametrize("page", ["docs/literature.md", "docs/literature.zh-CN.md"])
 def test_the_readme_names_every_system(page: str) -> None:
     text = (Path(__file__).parent.parent / page).read_text("utf-8")
-    assert set(re.findall(r"^\| `([\w.-]+)` \|", text, re.MULTILINE)) == {*COMPLETE, *OTHELLO, "default"}
+    assert set(re.findall(r"^\| `([\w.-]+)` \|", text, re.MULTILINE)) == {*COMPLETE, "default"}
 
 
 def test_a_pawn_in_the_palace_nearly_reaches_a_horse_or_a_cannon() -> None:

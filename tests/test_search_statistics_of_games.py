@@ -16,7 +16,7 @@ from arena.play.executor import GameRunner
 from arena.play.game import play_game
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import run
-from arena.players import make_player
+from arena.players.registry import make_player
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.spec import TournamentSpec, spec_from_mapping
 from engine.engine import StopFlag

@@ -74,8 +74,9 @@ def test_players_of_othello() -> None:
     players = specification(game="othello", players=[{}, rhino, own, nboard]).players
     assert [player.name for player in players] == ["default", "gtp-rhino", "elolab", "edax"]
     assert [str(player.limits) for player in players] == ["nodes=100", "own", "clock=10+0.1", "depth=6"]
-    assert [player.gtp_passes for player in players] == ["send", "omit", "send", "send"]
-    assert players[2].commands == ("elolab-limit depth=4",)
+    assert [dict(player.protocol_keys) for player in players] == [
+        {}, {"commands": (), "gtp_passes": "omit"}, {"commands": ("elolab-limit depth=4",), "gtp_passes": "send"}, {},
+    ]  # fmt: skip
 
 
 def test_content_survives_json() -> None:
@@ -87,11 +88,26 @@ def test_content_survives_json() -> None:
     assert TournamentSpec.from_content(json.loads(json.dumps(spec.content()))) == spec
 
 
-def test_a_player_stored_before_gtp_was_there_is_read() -> None:
-    content = specification(players=[{}, {"protocol": "uci", "command": "x"}]).content()
+def test_players_stored_with_the_keys_of_every_protocol_are_read() -> None:
+    spec = specification(players=[{}, {"protocol": "uci", "command": "x"}])
+    content = spec.content()
     for player in content["players"]:
-        del player["commands"], player["gtp_passes"]
-    assert TournamentSpec.from_content(json.loads(json.dumps(content))).players[1].commands == ()
+        player |= {"commands": [], "gtp_passes": "send"}
+    assert TournamentSpec.from_content(json.loads(json.dumps(content))) == spec
+
+
+def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
+    gtp = {"protocol": "gtp", "command": "x", "commands": ["level 3"], "limit": "own"}
+    nboard = {"protocol": "nboard", "command": "y", "limit": "depth=6"}
+    _, first, second = specification(game="othello", players=[{}, gtp, nboard]).players
+    external: dict[str, Any] = {"directory": None, "options": {}}
+    assert first.content() == {
+        "name": "x", "protocol": "gtp", "limits": "own", "command": ["x"], **external,
+        "commands": ["level 3"], "gtp_passes": "send",
+    }  # fmt: skip
+    assert second.content() == {
+        "name": "y", "protocol": "nboard", "limits": "depth=6", "command": ["y"], **external,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from arena.figures.standings import (
     PairCounter,
     count_pairs,
     crosstable,
-    side_to_move,
     signed,
     standings,
     standings_text,
@@ -77,7 +76,7 @@ def test_a_game_counted_twice_does_not_make_a_pair() -> None:
 
 
 def test_standings_rows() -> None:
-    table = standings(NAMES, sample()).set_index("player")
+    table = standings("xiangqi", NAMES, sample()).set_index("player")
     assert table.loc["alpha", ["points", "games", "wins", "draws", "losses"]].tolist() == [3.5, 6, 3, 1, 2]
     assert table.loc["alpha", ["pairs", "WD", "WW", "single_games"]].tolist() == [2, 1, 1, 2]
     assert table["rating"].sum() == pytest.approx(0, abs=1e-9)
@@ -90,7 +89,7 @@ def test_standings_rows() -> None:
 
 
 def test_crosstable_mirrors() -> None:
-    table = crosstable(NAMES, sample()).set_index(["player", "opponent"])
+    table = crosstable("xiangqi", NAMES, sample()).set_index(["player", "opponent"])
     mine, theirs = table.loc[("alpha", "beta")], table.loc[("beta", "alpha")]
     assert mine["elo"] == pytest.approx(-theirs["elo"])
     assert mine["los"] == pytest.approx(1 - theirs["los"])
@@ -101,14 +100,14 @@ def test_crosstable_mirrors() -> None:
 
 
 def test_endings_are_counted_by_result() -> None:
-    table = tables_of(NAMES, sample()).endings_frame().set_index("reason")
+    table = tables_of("xiangqi", NAMES, sample()).endings_frame().set_index("reason")
     assert table.loc["checkmate"].tolist() == [6, 4, 0, 2]
     assert table.loc["repetition"].tolist() == [1, 0, 1, 0]
     assert table["games"].sum() == 9
 
 
 def test_text_fits_a_terminal_and_says_whose_view() -> None:
-    text = standings_text(NAMES, sample(), side_names=("Red", "Black"))
+    text = standings_text("xiangqi", NAMES, sample(), side_names=("Red", "Black"))
     assert max(map(len, text.splitlines())) <= 80
     for phrase in (
         "Elo above the mean",
@@ -134,25 +133,17 @@ def test_text_of_many_games_and_long_names_fits_too() -> None:
                     place = Pairing(0, pair, first, second, pair)
                     fields = {**vars(base), "pairing": place, "first": names[first], "second": names[second]}
                     records.append(GameRecord(**fields))
-    text = standings_text(names, records)
+    text = standings_text("xiangqi", names, records)
     assert max(map(len, text.splitlines())) <= 80
     assert "and 21 more in crosstable.csv" in text
 
 
 def test_nothing_played_gives_tables_without_numbers_that_lie() -> None:
-    tables = tables_of(NAMES, [])
+    tables = tables_of("xiangqi", NAMES, [])
     assert tables.crosstable_frame().empty
     assert [row.games for row in tables.standings] == [0, 0, 0]
     assert not any(math.isnan(row.rating_error) for row in tables.standings)
-    assert "groups never met" in standings_text(NAMES, [])
-
-
-def test_who_moves_first_follows_the_opening() -> None:
-    assert side_to_move(Opening(START)) == 0
-    assert side_to_move(Opening(START, ("h2e2",))) == 1
-    assert side_to_move(Opening(START.replace(" w", " b"))) == 1
-    assert side_to_move(Opening("-" * 64 + " X")) == 0
-    assert side_to_move(Opening("-" * 64 + " O", ("d3",))) == 0
+    assert "groups never met" in standings_text("xiangqi", NAMES, [])
 
 
 def test_signs_are_typographic_and_zero_has_none() -> None:

@@ -18,9 +18,8 @@ from engine.search import clock, node, table
 from engine.search.null_move import NORMAL
 from engine.search.records import CLOCK_NODE, NO_LIMIT
 from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME, resolve
+from engine.settings.parameters import BY_NAME, is_active, resolve
 from engine.values import MATE, MATE_BOUND
-from tuning.conditions import is_active
 
 SOUND = {
     "hash_exact_depth_only": True,

@@ -224,7 +224,7 @@ def test_a_stopped_runner_yields_nothing_more(tmp_path: Path) -> None:
 
 def test_the_compiled_loop_and_the_python_loop_play_the_same_games(tmp_path: Path) -> None:
     from arena.play.game import play_game
-    from arena.players import make_player
+    from arena.players.registry import make_player
     from engine.engine import StopFlag
 
     _, jobs = some_jobs(tmp_path)

@@ -273,7 +273,7 @@ KERNELS: dict[str, Any] = {
         generate, generate_noisy, make, key_after, unmake, make_null, unmake_null, in_check, final_score, evaluate,
         prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict, repetition_key,
         judge, null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
-        material, piece_count, past_move, perft,
+        material, piece_count, past_move, position_key, perft,
     )
 }  # fmt: skip
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
 from arena.figures.statistics import Pentanomial, Trinomial
-from arena.records import GameRecord, Opening
+from arena.records import GameRecord
 from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, cut, padded, wrapped
 
 if TYPE_CHECKING:
@@ -285,32 +285,34 @@ def _frame(rows: Sequence[Any], kind: type) -> DataFrame:
 
 
 def tables_of(
-    players: Sequence[str], records: Sequence[GameRecord], anchors: Mapping[str, float] | None = None
+    game: str, players: Sequence[str], records: Sequence[GameRecord], anchors: Mapping[str, float] | None = None
 ) -> Tables:
     """Fit the ratings and build every table; ``players`` are the names in the order of the specification.
 
-    ``anchors`` are players whose ratings are given, with their Elo.
+    ``game`` is the name of the game that they played; ``anchors`` are players whose ratings are given, with their Elo.
     """
     counter = count_pairs(players, records)
     given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
     ratings = fit_ratings(len(players), counter.pairings(), anchors=given)
-    rows = _standings(counter, ratings, records)
+    rows = _standings(game, counter, ratings, records)
     ranking = [counter.players.index(row.player) for row in rows]
     return Tables(counter, ratings, rows, _duels(counter, ranking), _endings(records))
 
 
-def standings(players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
+def standings(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
     """The standings as a pandas table, best rating first."""
-    return tables_of(players, records).standings_frame()
+    return tables_of(game, players, records).standings_frame()
 
 
-def crosstable(players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
+def crosstable(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
     """Every ordered two players who met as a pandas table, from the view of ``player``."""
-    return tables_of(players, records).crosstable_frame()
+    return tables_of(game, players, records).crosstable_frame()
 
 
-def _standings(counter: PairCounter, ratings: Ratings, records: Iterable[GameRecord]) -> tuple[Standing, ...]:
-    effort = _effort(counter.players, records)
+def _standings(
+    game: str, counter: PairCounter, ratings: Ratings, records: Iterable[GameRecord]
+) -> tuple[Standing, ...]:
+    effort = _effort(game, counter.players, records)
     group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
     order = sorted(
         range(len(counter.players)),
@@ -330,23 +332,15 @@ def _standings(counter: PairCounter, ratings: Ratings, records: Iterable[GameRec
     return tuple(rows)
 
 
-def side_to_move(opening: Opening) -> int:
-    """Who makes the first recorded move: 0 for the first mover's colour, 1 for the other.
-
-    The second word of a position text is the side to move: ``w`` or ``r`` (FEN), ``X`` (Othello's first mover).
-    """
-    words = opening.position.split()
-    second_colour = len(words) > 1 and words[1].lower() not in ("w", "r", "x")
-    return (int(second_colour) + len(opening.moves)) % 2
-
-
 def _effort(
-    players: Sequence[str], records: Iterable[GameRecord]
+    game: str, players: Sequence[str], records: Iterable[GameRecord]
 ) -> dict[str, tuple[float | None, float | None, float | None]]:
     """Mean depth (plies), nodes and time (ms) of each player's moves; ``None`` where a player never said."""
+    from engine.games import game_named
+
     totals = {name: np.zeros((3, 2)) for name in players}
     for record in records:
-        start = side_to_move(record.opening)
+        start = game_named(game).side_to_move(record.opening.position) + len(record.opening.moves)
         for side, name in enumerate((record.first, record.second)):
             moves = record.moves[(side - start) % 2 :: 2]
             depths = [entry.depth for entry in moves if entry.depth is not None]
@@ -395,6 +389,7 @@ def _endings(records: Iterable[GameRecord]) -> tuple[EndingCount, ...]:
 
 
 def standings_text(
+    game: str,
     players: Sequence[str],
     records: Sequence[GameRecord],
     *,
@@ -402,7 +397,7 @@ def standings_text(
     language: str = DEFAULT_LANGUAGE,
 ) -> str:
     """Standings, pairings and endings for a terminal of 80 columns; each part says what its numbers are."""
-    return tables_text(tables_of(players, records), side_names, language)
+    return tables_text(tables_of(game, players, records), side_names, language)
 
 
 def tables_text(

@@ -85,16 +85,17 @@ def prepare(spec: TournamentSpec) -> Plan:
 
 def _check_reachable(plan: Plan) -> None:
     """Raise ``RunError`` if players have to be told openings by moves, and there are no moves to one of them."""
-    from arena.players.gtp import unreachable
+    from arena.players.registry import protocol_named
     from engine.games import game_named
 
-    over_gtp = [player.name for player in plan.spec.players if player.protocol == "gtp"]
-    if not over_gtp:
-        return
-    for index in plan.order:
-        position = plan.suite.openings[index].position
-        if game_named(plan.spec.game).moves_to(position) is None:
-            raise RunError(f"{plan.spec.source}: player {over_gtp[0]!r}: {unreachable(position)}")
+    for player in plan.spec.players:
+        explain = protocol_named(player.protocol).unreachable
+        if explain is None:
+            continue
+        for index in plan.order:
+            position = plan.suite.openings[index].position
+            if game_named(plan.spec.game).moves_to(position) is None:
+                raise RunError(f"{plan.spec.source}: player {player.name!r}: {explain(position)}")
 
 
 def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) -> TournamentResult:
@@ -266,7 +267,7 @@ def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
     """A stored player under today's table of parameters: a row the game did not know yet has its default."""
     from engine.settings.parameters import resolve
 
-    if player.protocol != "builtin":
+    if not player.is_builtin:
         return player
     values = resolve(dict(player.parameters), f"{directory}: player {player.name}", game)
     return replace(player, parameters=tuple(values.items()))
@@ -315,7 +316,7 @@ def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
 
     missing = {}
     for player in players:
-        if player.protocol != "builtin":
+        if not player.is_builtin:
             try:
                 find_program(player.command, player.directory)
             except PlayerFault as fault:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from arena.figures.match import verdict_sentence
@@ -13,8 +14,8 @@ from arena.figures.standings import Tables, percent_text, rating_reference, sign
 from arena.records import GameRecord, PlayerSpec
 from arena.sequential import SequentialRun
 from arena.spec import TournamentSpec
-from arena.specifications import specification_word
 from engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words
+from engine.settings.configuration import specification_word
 from engine.settings.parameters import format_value, resolve
 
 if TYPE_CHECKING:
@@ -251,8 +252,9 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
 
 def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
     """How a player differs from the default built-in engine, or which program it is."""
-    if player.protocol != "builtin":
-        options = ", ".join([*(f"{name} = {value}" for name, value in player.options), *player.commands])
+    if not player.is_builtin:
+        lists = [value for _, value in player.protocol_keys if isinstance(value, tuple)]
+        options = ", ".join([*(f"{name} = {value}" for name, value in player.options), *chain.from_iterable(lists)])
         key = "fact.program_options" if options else "fact.program"
         return say(key, protocol=player.protocol, command=shlex.join(player.command), options=options)
     defaults = resolve({}, game=game)

@@ -200,4 +200,5 @@ def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE) -> E
 
 def tables(joint: Joint) -> Tables:
     """The tables over all games."""
-    return tables_of([player.name for player in joint.spec.players], joint.records, dict(joint.spec.anchors))
+    spec = joint.spec
+    return tables_of(spec.game, [player.name for player in spec.players], joint.records, dict(spec.anchors))

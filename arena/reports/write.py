@@ -54,7 +54,7 @@ def export(spec: TournamentSpec, store: Store, language: str = DEFAULT_LANGUAGE)
     write_exports(store.directory, spec, records, count)
     report = write_report(store.directory, spec, records, planned_games=count, language=language)
     counted = [record for record in records if record.pairing.number < count]
-    tables = tables_of([player.name for player in spec.players], counted, dict(spec.anchors))
+    tables = tables_of(spec.game, [player.name for player in spec.players], counted, dict(spec.anchors))
     return Exports(store.digest(count), report, tables, sequential_run(spec, outcomes))
 
 
@@ -105,7 +105,7 @@ def write_report(
     names = [player.name for player in spec.players]
     ordered = sorted(records, key=lambda record: record.pairing.number)
     counted = [record for record in ordered if record.pairing.number < planned_games]
-    tables = tables_of(names, counted, dict(spec.anchors))
+    tables = tables_of(spec.game, names, counted, dict(spec.anchors))
     sequential = sequential_run(spec, [Outcome(record.key, record.pairing, record.score) for record in ordered])
     plots = plots_of(tables, counted, sequential, spec.game, language)
     search_statistics = search_statistics_of(names, counted)

@@ -54,19 +54,6 @@ BARE = "plain-alpha-beta"
 """The preset to which features are added one at a time, unless another is named."""
 MAX_LABEL = 60
 
-LEFT_OUT: dict[str, Value] = {
-    "algorithm": "alphabeta",
-    "aspiration": "off",
-    "null_verify": "off",
-    "capture_order": "none",
-    "evaluation": "material",
-    "killers": 0,
-    "hash_mb": 0,
-    "tempo": 0,
-    "quiescence_check_plies": 0,
-}
-"""What is left of a feature that is no switch when it is left out."""
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -488,13 +475,12 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
 
     Raises ``UserError`` for an unknown feature (nearest name) and for one that the base does not have.
     """
-    names = _features_of(game)
-    row = find(feature, f"{where}: features", names)
-    if row.name not in names:
+    row = find(feature, f"{where}: features", _features_of(game))
+    value = row.off
+    if value is None or row.name not in _features_of(game):
         raise ConfigurationError(
             f"{where}: {row.name} cannot be left out, it is no feature of {game}; use [[values]] to compare its values"
         )
-    value = LEFT_OUT.get(row.name, False)
     if base[row.name] == value:
         raise ConfigurationError(
             f"{where}: {row.name} is {format_value(value)} in the base, so it cannot be left out of it; use [[values]] "
@@ -505,7 +491,7 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
 
 def _features_of(game: str) -> list[str]:
     """The parameters that can be left out."""
-    return [row.name for row in parameters_of(game) if row.kind == "switch" or row.name in LEFT_OUT]
+    return [row.name for row in parameters_of(game) if row.off is not None]
 
 
 def _rows(words: Iterable[str], where: str, game: str) -> dict[str, Parameter]:

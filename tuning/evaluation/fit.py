@@ -21,7 +21,7 @@ import numpy as np
 from arena.figures.statistics import Pentanomial
 from arena.files import replace_file
 from arena.notation.openings import Suite
-from arena.records import PlayerSpec, digest_of
+from arena.records import BUILTIN, PlayerSpec, digest_of
 from arena.run import Purpose, Run, RunOptions
 from engine.errors import UserError
 from engine.rules import Rules
@@ -349,7 +349,7 @@ class _Iterations:
         own = {self._fitting.parameter: str(self._weights_path(number))}
         values = resolve({**(settings or {}), **own}, game=self._spec.game)
         digest = str(values[self._fitting.parameter]).partition("#")[2]
-        return PlayerSpec(f"weights {digest}", "builtin", limits, parameters=tuple(values.items()))
+        return PlayerSpec(f"weights {digest}", BUILTIN, limits, parameters=tuple(values.items()))
 
     def _begin(self, games: int, words: str, done: int = 0) -> None:
         self._run.progress.begin(games, f"iteration {self._number + 1}/{self._spec.iterations}: {words}", done=done)
@@ -438,23 +438,18 @@ def _two_ends(rows: np.ndarray, phases: int) -> np.ndarray:
 
 def weights_text(game: str, provenance: str, features: Sequence[str], phases: Sequence[Sequence[int]]) -> str:
     """A file of weights as TOML; see ``engine.settings.weights``."""
+    from engine.games import game_named
+
     lines = [
         f"game = {json.dumps(game)}",
         f"provenance = {json.dumps(provenance)}",
         f"features = {json.dumps(list(features))}",
-        f"# {_row_words(game, len(phases))}",
+        f"# {fitting_of(game_named(game)).rows_in_words(len(phases))}",
         "phases = [",
         *("    [" + ", ".join(f"{weight:5d}" for weight in row) + "]," for row in phases),
         "]",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _row_words(game: str, phases: int) -> str:
-    """What the rows of weights are."""
-    if game == "xiangqi":
-        return "Centipawns: with all the material of the start, and with none."
-    return f"Hundredths of a point; a row for each {STEPS // phases} of {STEPS} steps of a game."
 
 
 def _strengths(found: Fit) -> str:

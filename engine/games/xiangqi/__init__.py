@@ -42,6 +42,7 @@ KERNELS: dict[str, Any] = {
     "material": evaluation.material,
     "piece_count": evaluation.piece_count,
     "past_move": position.past_move,
+    "position_key": position.position_key,
 }
 
 check_contract(KERNELS, "xiangqi")
