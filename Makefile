@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench soak
+.PHONY: help demo test check bench soak docs
 
 # A .venv that was moved, or whose Python is gone, is made again.
 ifneq ($(wildcard .venv),)
@@ -44,6 +44,9 @@ bench: .venv/.installed  ## measure the engine and the arena (ARGUMENTS go to ea
 	@set -e; for script in benchmarks/*.py; do \
 		[ -e "$$script" ] || continue; echo; echo "$$script"; .venv/bin/python "$$script" $(ARGUMENTS); \
 	done
+
+docs: .venv/.installed  ## write docs/claims.md from its source text and the kept results
+	@.venv/bin/python -m tuning.reports.claims_page
 
 .venv/.installed: pyproject.toml constraints.txt .ci/bootstrap
 	@PYTHON="$(PYTHON)" .ci/bootstrap

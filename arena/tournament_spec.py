@@ -9,9 +9,9 @@ from typing import Any
 from arena.players.registry import protocol_named
 from arena.records import GameConditions, PlayerSpec
 from arena.sequential import SequentialSettings
-from arena.specifications import specification_word
 from engine.rules import Adjudication, Rules
 from engine.search_statistics import SearchStatisticsSettings
+from engine.settings.configuration import specification_word
 
 
 @dataclass(frozen=True)

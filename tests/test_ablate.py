@@ -20,12 +20,11 @@ import pytest
 from arena.figures.statistics import Pentanomial
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, Opening
-from arena.specifications import specification_word
 from elolab import command_line
 from engine.compiled.identity import engine_identity
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
-from engine.settings.configuration import available_configs, find_config
+from engine.settings.configuration import available_configs, find_config, specification_word
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, parameters_of, resolve
 from tuning.ablation.depth_cost import costs_to_depth, node_ratio

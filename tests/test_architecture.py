@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -30,6 +30,9 @@ MAY_DRAW = {
     "tuning.reports.study_charts",
 }  # fmt: skip
 """The only modules that may import matplotlib."""
+
+SPECIFICATION_FOLDERS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "configs").iterdir() if path.is_dir()}
+"""Folders of files that a user may write; the page has them in one line."""
 
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc", "tools"}
 
@@ -127,7 +130,89 @@ def test_the_rules_cover_the_distribution() -> None:
     assert {module.partition(".")[0] for module, _ in sources()} == OWN == set(MAY_IMPORT)
 
 
-def test_the_page_on_the_architecture_names_every_module_and_no_other() -> None:
-    page = (ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("## The tree")[2].partition("\n## ")[0]
-    named = Counter(re.findall(r"\b[a-z_]+\.py\b", page))
-    assert named == Counter(path.name for _, path in sources() if path.name != "__init__.py")
+def test_the_page_on_the_architecture_is_one_page_that_names_every_folder_and_no_other_file() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    assert len(page.splitlines()) <= 90
+    named = re.findall(r"^\| `([\w/]+)/` \|", page, re.MULTILINE)
+    folders = {path.parent.relative_to(ROOT).as_posix() for _, path in sources()}
+    assert sorted(named) == sorted(folders - SPECIFICATION_FOLDERS)
+    files = {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.suffix in {".py", ".md", ".toml"}}
+    for name in re.findall(r"`([\w/.-]+\.(?:py|md|toml))`", page):
+        assert any(f"/{file}".endswith(f"/{name}") for file in files), name
+
+
+# The rooms
+
+
+def imports_among(modules: Mapping[str, tuple[str, bool]]) -> dict[str, set[str]]:
+    """Which of the modules each one imports anywhere in it; of sources, and whether they are of a package."""
+    found: dict[str, set[str]] = {}
+    for module, (source, is_package) in modules.items():
+        package = module if is_package else module.rpartition(".")[0]
+        found[module] = set()
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                found[module] |= {alias.name for alias in node.names} & modules.keys()
+            elif isinstance(node, ast.ImportFrom):
+                parts = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+                base = ".".join([*parts, *([node.module] if node.module else [])])
+                for alias in node.names:
+                    named = f"{base}.{alias.name}"
+                    found[module] |= {named if named in modules else base} & modules.keys()
+        found[module].discard(module)
+    return found
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
+    """Modules that import each other in a circle: the strongly connected parts of the graph with several members."""
+
+    def reached(start: str, edges: Mapping[str, set[str]]) -> set[str]:
+        seen, waiting = {start}, [start]
+        while waiting:
+            for other in edges[waiting.pop()] - seen:
+                seen.add(other)
+                waiting.append(other)
+        return seen
+
+    back: dict[str, set[str]] = {module: set() for module in graph}
+    for module, others in graph.items():
+        for other in others:
+            back[other].add(module)
+    parts = {frozenset(reached(module, graph) & reached(module, back)) for module in graph}
+    return [set(part) for part in parts if len(part) > 1]
+
+
+def distributed() -> dict[str, tuple[str, bool]]:
+    return {module: (path.read_text("utf-8"), path.name == "__init__.py") for module, path in sources()}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert not circles(imports_among(distributed()))
+
+
+def test_circles_are_found_also_where_an_import_is_lazy_or_for_types() -> None:
+    modules = {
+        "a": ("def f():\n    from b import one", False),
+        "b": ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import c.d", False),
+        "c": ("", True),
+        "c.d": ("from . import e", False),
+        "c.e": ("import a", False),
+        "f": ("import a", False),
+    }
+    assert circles(imports_among(modules)) == [{"a", "b", "c.d", "c.e"}]
+
+
+def outer_room(module: str) -> int:
+    """0 of what plays and counts, 1 of reports, 2 of commands and of what stands above them."""
+    package, room = [*module.split("."), ""][:2]
+    return 2 if package == "elolab" or room == "commands" else int(room == "reports")
+
+
+def test_what_plays_imports_no_report_and_reports_import_no_command() -> None:
+    for module, others in imports_among(distributed()).items():
+        assert all(outer_room(other) <= outer_room(module) for other in others), f"{module} imports {sorted(others)}"
+
+
+def test_no_folder_has_more_than_twelve_modules() -> None:
+    sizes = Counter(str(path.parent.relative_to(ROOT)) for _, path in sources())
+    assert not {folder: size for folder, size in sizes.items() if size > 12}

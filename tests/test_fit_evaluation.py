@@ -23,12 +23,12 @@ from arena.run import RunError
 from elolab import command_line
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
-from engine.features import OTHELLO
 from engine.games import game_named
 from engine.games.contract import EvaluationFitting
 from engine.games.othello import patterns
 from engine.games.othello.evaluation import read_patterns
 from engine.rules import Adjudication
+from engine.settings.features import OTHELLO
 from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
 from engine.settings.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of

@@ -12,11 +12,11 @@ from scipy.optimize import minimize
 
 from arena.play.store import Store
 from engine.engine import Engine, StopFlag
-from engine.features import XIANGQI
 from engine.games import game_named
 from engine.games.contract import EvaluationFitting
 from engine.games.xiangqi.evaluation import MAX_OF_PLACES
 from engine.games.xiangqi.terms import FIRST_OF_PIECES
+from engine.settings.features import XIANGQI
 from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
 from engine.settings.weights import find_weights, read_weights, rows_of

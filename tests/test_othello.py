@@ -19,7 +19,6 @@ from elolab import command_line
 from engine.compiled.kernel import new_record
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
-from engine.features import OTHELLO
 from engine.games import game_named
 from engine.games.contract import MoveError, Position, PositionError
 from engine.games.othello.boards import edge_stable_discs, flips, flips_of_bit, legal_squares, neighbours, stable_discs
@@ -27,6 +26,7 @@ from engine.rules import Rules
 from engine.search.clock import CLOCK_CODES, allot, allot_iteration, spend_nodes
 from engine.search.records import NO_LIMIT, SEARCH_DTYPE
 from engine.settings import weights
+from engine.settings.features import OTHELLO
 from engine.settings.limits import Limits
 from engine.settings.parameters import Parameter, parameters_of, resolve, to_record
 from engine.settings.weights import find_weights, weights_address

@@ -231,7 +231,7 @@ def test_the_engine_allots_othellos_time_in_four_ways_that_differ_in_nothing_els
     assert all(values == ours[0] for values in ours)
 
 
-@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
+@pytest.mark.parametrize("page", ["docs/literature.md", "docs/literature.zh-CN.md"])
 def test_the_readme_names_every_system(page: str) -> None:
     text = (Path(__file__).parent.parent / page).read_text("utf-8")
     assert set(re.findall(r"^\| `([\w.-]+)` \|", text, re.MULTILINE)) == {*COMPLETE, "default"}

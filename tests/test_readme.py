@@ -1,82 +1,78 @@
-"""The READMEs: their examples work, and the two languages say the same."""
+"""The READMEs: short, their examples work, and the two languages say the same."""
 
 from __future__ import annotations
 
 import re
-import shlex
 import tomllib
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
+from documents import ROOT, blocks_in, commands_in, files_in, in_chinese, links_in, read_command, text_of
 
-from arena.spec import spec_from_mapping
-from elolab.command_line import COMMANDS, find_command
-from engine.commands.arguments import CommandParser
+from arena.spec import player_entry
+from engine.settings.limits import Limits
+from tuning.ablation.spec import load_ablation
+from tuning.study.spec import load_tuning
 
-ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "README.zh-CN.md")
-EACH_PAGE = pytest.mark.parametrize("page", PAGES)
-
-
-def text_of(page: str) -> str:
-    return (ROOT / page).read_text("utf-8")
-
-
-def tournament_in(page: str) -> dict[str, Any]:
-    """The example of a tournament's TOML file."""
-    return tomllib.loads(re.findall(r"```toml\n(.*?)```", text_of(page), re.DOTALL)[0])
-
-
-def example_commands(page: str) -> list[str]:
-    """The indented lines that are commands."""
-    return re.findall(r"^    ((?:elolab|make) .*?)(?:  +#.*)?$", text_of(page), re.MULTILINE)
+PAGE = "README.md"
+EACH_PAGE = pytest.mark.parametrize("page", [PAGE, in_chinese(PAGE)])
+MAX_LINES = 150
+MAX_COLUMNS = 120
 
 
 @EACH_PAGE
-def test_the_tournament_is_a_valid_one(page: str) -> None:
-    spec = spec_from_mapping(tournament_in(page), "mine.toml")
-    assert [player.protocol for player in spec.players] == ["builtin", "builtin", "uci"]
-    assert dict(spec.players[1].parameters)["null_move"] is False
+def test_it_is_short(page: str) -> None:
+    lines = text_of(page).splitlines()
+    assert len(lines) <= MAX_LINES
+    assert [line for line in lines if len(line) > MAX_COLUMNS] == []
 
 
 @EACH_PAGE
-def test_example_commands_are_read_by_the_command_line(page: str) -> None:
-    examples = [shlex.split(line)[1:] for line in example_commands(page) if line.startswith("elolab")]
-    assert len(examples) >= 5
-    for name, *words in examples:
-        command = find_command(name)
-        parser = CommandParser(prog=f"elolab {name}")
-        import_module(command.module).configure(parser)
-        parser.parse_args(words)
+def test_its_commands_are_read_by_the_command_line(page: str) -> None:
+    commands = [line for line in commands_in(page) if not line.startswith("make ")]
+    assert {line.split()[1] for line in commands} == {"match", "sprt", "tune", "ablate"}
+    for line in commands:
+        read_command(line)
 
 
 @EACH_PAGE
-def test_the_tour_shows_every_command(page: str) -> None:
-    assert set(re.findall(r"^\| `elolab ([\w-]+)", text_of(page), re.MULTILINE)) == {row.name for row in COMMANDS}
+def test_commands_name_files_that_it_tells_to_save(page: str) -> None:
+    named = {word for line in commands_in(page) for word in line.split() if word.endswith(".toml")}
+    assert named == set(files_in(page))
 
 
-def test_both_languages_show_the_same_examples_and_links() -> None:
-    english, chinese = PAGES
-    assert tournament_in(english) == tournament_in(chinese)
-    assert example_commands(english) == example_commands(chinese)
-    links = [
-        {link.replace(".zh-CN.md", ".md") for link in re.findall(r"\]\(([^):]+)\)", text_of(page))} for page in PAGES
-    ]
-    assert links[0] == links[1]
-    assert text_of(english).count("\n## ") == text_of(chinese).count("\n## ")
+@EACH_PAGE
+def test_its_files_are_valid(page: str, tmp_path: Path) -> None:
+    for name, content in files_in(page).items():
+        (tmp_path / name).write_text(content, "utf-8")
+    for name in ("new", "old"):
+        assert player_entry(str(tmp_path / f"{name}.toml"), "xiangqi", Limits(nodes=1000))["name"] == name
+    study = load_tuning(tmp_path / "options.toml")
+    assert study.engine is not None
+    assert [dimension.name for dimension in study.space.dimensions] == ["NullDepth", "Quiescence"]
+    assert load_ablation(tmp_path / "worth.toml").questions == 3
+
+
+def test_both_languages_show_the_same() -> None:
+    pages = (PAGE, in_chinese(PAGE))
+    files = [{name: tomllib.loads(content) for name, content in files_in(page).items()} for page in pages]
+    assert files[0] == files[1]
+    for shown in (
+        [blocks_in(page, "text", "sh") for page in pages],
+        [{link.replace(".zh-CN.md", ".md") for link in links_in(page)} for page in pages],
+        [re.findall(r"^#+(?= )", text_of(page), re.MULTILINE) for page in pages],
+    ):
+        assert shown[0] == shown[1]
 
 
 @EACH_PAGE
 def test_links_to_files_lead_somewhere(page: str) -> None:
-    for link in re.findall(r"\]\(([^):]+)\)", text_of(page)):
-        assert (ROOT / link).exists(), link
+    assert [link for link in links_in(page) if not (ROOT / link).exists()] == []
 
 
 @EACH_PAGE
 def test_make_examples_are_targets(page: str) -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    named = {line.split()[1] for line in example_commands(page) if line.startswith("make")}
+    targets = set(re.findall(r"^([a-z]+):", text_of("Makefile"), re.MULTILINE))
+    named = {line.split()[1] for line in commands_in(page) if line.startswith("make ")}
     assert named
     assert named <= targets

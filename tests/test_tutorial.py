@@ -8,22 +8,36 @@ import shlex
 import shutil
 import subprocess
 import sys
-from importlib import import_module
+import tomllib
 from pathlib import Path
 
 import pytest
+from documents import (
+    ROOT,
+    blocks_in,
+    commands_in,
+    files_in,
+    in_chinese,
+    links_in,
+    read_command,
+    text_of,
+    without_comments,
+)
 
-from elolab.command_line import find_command
-from engine.commands.arguments import CommandParser
+from arena.spec import spec_from_mapping
+from elolab.command_line import COMMANDS
 from engine.settings.configuration import read_toml
 from tuning.ablation.spec import load_ablation
 from tuning.study.spec import load_tuning
 
-ROOT = Path(__file__).parent.parent
-PAGES = ("docs/tutorial.md", "docs/how-to.md")
-EACH_PAGE = pytest.mark.parametrize("page", [*PAGES, *(page.replace(".md", ".zh-CN.md") for page in PAGES)])
-EACH_TUTORIAL = pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/tutorial.zh-CN.md"])
-EACH_HOW_TO = pytest.mark.parametrize("page", ["docs/how-to.md", "docs/how-to.zh-CN.md"])
+PAGES = ("docs/tutorial.md", "docs/guide.md", "docs/literature.md", "docs/glossary.md", "docs/how-to.md")
+"""Each has a Chinese page beside it; ``docs/claims.md`` is generated, and tested in ``test_claims_page.py``."""
+
+
+def each(*pages: str) -> pytest.MarkDecorator:
+    """Every page in both languages."""
+    return pytest.mark.parametrize("page", [name for page in pages for name in (page, in_chinese(page))])
+
 
 COMMAND_SECONDS = 1800
 """The most for one command; the longest take about a minute, or compile the engine first."""
@@ -32,56 +46,30 @@ EXIT_CODES = {"sprt": {0, 3}, "tune": {0, 3}, "validate": {0, 3}}
 
 NOT_RUN = {
     "make demo": "installs packages and plays two tournaments",
-    "make test": "is what runs this test",
+    "elolab tune options.toml": "starts an engine for every pair: minutes; the tutorial has a shorter study",
     "elolab sprt default no-null-move --elo0 0 --elo1 10 --limit nodes=1000": "plays up to tens of thousands of games",
     "elolab match fenon xqwlight-0.3 --pairs 200": "minutes; the tutorial has a shorter match",
     "elolab stats --pgn results/match-fenon-xqwlight-0.3/games.pgn --player fenon": "reads what that match wrote",
     "elolab tune configs/tuning/first.toml": "minutes; the tutorial has a shorter study",
     "elolab ablate configs/ablations/first.toml": "minutes; the tutorial has a shorter ablation",
-    "elolab claims": "minutes, of all claims",
     "elolab claims --game othello --only C20": "minutes",
-    "elolab claims --game othello --only C20 C29": "minutes",
     "elolab fit-evaluation --game othello --games 5000 --output mine.toml": "fits weights for many minutes",
     "elolab fit-evaluation --game xiangqi --games 5000 --iterations 3 --until-no-gain --output mine.toml":
         "fits weights for hours",
 }  # fmt: skip
-"""Commands of README.md that are too long for a test or need something else; test_readme.py reads them all."""
+"""Commands of README.md and docs/guide.md that are too long for a test or need something else; all are parsed."""
+RUN = ("docs/tutorial.md", "docs/guide.md", "README.md")
+"""The pages whose commands are run."""
 
 
-def text_of(page: str) -> str:
-    return (ROOT / page).read_text("utf-8")
-
-
-def commands_in(page: str) -> list[str]:
-    """The lines of fenced ``sh`` blocks, or in the README, which has none, the indented commands."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", text_of(page), re.DOTALL | re.MULTILINE)
-    lines = [line for block in blocks for line in block.splitlines()]
-    return lines or re.findall(r"^    ((?:elolab|make) .*?)(?:  +#.*)?$", text_of(page), re.MULTILINE)
-
-
-def files_in(page: str) -> dict[str, str]:
-    """The TOML files that the page tells to save, by name: the name is the last one before the block."""
-    parts = re.split(r"^```toml\n(.*?)^```", text_of(page), flags=re.DOTALL | re.MULTILINE)
-    return {
-        re.findall(r"`([\w-]+\.toml)`", before)[-1]: content
-        for before, content in zip(parts[:-1:2], parts[1::2], strict=True)
-    }
-
-
-def without_comments(content: str) -> list[str]:
-    return [line.partition("#")[0].rstrip() for line in content.splitlines()]
-
-
-@EACH_TUTORIAL
+@each("docs/tutorial.md", "docs/guide.md", "docs/claims.md")
 def test_commands_are_read_by_the_command_line(page: str) -> None:
-    for program, name, *words in map(shlex.split, commands_in(page)):
-        assert program == "elolab"
-        parser = CommandParser(prog=f"elolab {name}")
-        import_module(find_command(name).module).configure(parser)
-        parser.parse_args(words)
+    assert commands_in(page)
+    for line in commands_in(page):
+        read_command(line)
 
 
-@EACH_TUTORIAL
+@each("docs/tutorial.md")
 def test_its_files_are_valid(page: str, tmp_path: Path) -> None:
     for name, content in files_in(page).items():
         (tmp_path / name).write_text(content, "utf-8")
@@ -90,32 +78,63 @@ def test_its_files_are_valid(page: str, tmp_path: Path) -> None:
     assert load_ablation(tmp_path / "worth.toml").questions == 3
 
 
+@each("docs/guide.md")
+def test_the_guide_has_every_command(page: str) -> None:
+    assert set(re.findall(r"^\| `elolab ([\w-]+)", text_of(page), re.MULTILINE)) >= {row.name for row in COMMANDS}
+
+
+@each("docs/guide.md")
+def test_the_files_in_the_guide_are_valid(page: str, tmp_path: Path) -> None:
+    tournament, othello, tuning, ablation = blocks_in(page, "toml")
+    spec = spec_from_mapping(tomllib.loads(tournament), "mine.toml")
+    assert [player.protocol for player in spec.players] == ["builtin", "builtin", "uci"]
+    assert dict(spec.players[1].parameters)["null_move"] is False
+    spec = spec_from_mapping({"game": "othello", "pairs": 1, **tomllib.loads(othello)}, "othello.toml")
+    assert [player.protocol for player in spec.players] == ["gtp", "nboard"]
+    (tmp_path / "gain.toml").write_text(tuning, "utf-8")
+    assert len(load_tuning(tmp_path / "gain.toml").space.dimensions) == 4
+    (tmp_path / "worth.toml").write_text(ablation, "utf-8")
+    assert load_ablation(tmp_path / "worth.toml").factorials
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_both_languages_show_the_same(page: str) -> None:
-    other = page.replace(".md", ".zh-CN.md")
+    other = in_chinese(page)
     assert commands_in(page) == commands_in(other)
-    assert [*map(without_comments, files_in(page).values())] == [*map(without_comments, files_in(other).values())]
-    shown = [
-        re.findall(r"^```(?:text|python)\n(.*?)^```", text_of(one), re.DOTALL | re.MULTILINE) for one in (page, other)
-    ]
-    assert shown[0] == shown[1]
+    tables = [[without_comments(block) for block in blocks_in(one, "toml")] for one in (page, other)]
+    assert tables[0] == tables[1]
+    assert blocks_in(page, "text", "python") == blocks_in(other, "text", "python")
     headings = [re.findall(r"^#+(?= )", text_of(one), re.MULTILINE) for one in (page, other)]
     assert headings[0] == headings[1]
+    rows = [len(re.findall(r"^\|", text_of(one), re.MULTILINE)) for one in (page, other)]
+    assert rows[0] == rows[1]
 
 
-@EACH_PAGE
+def test_the_glossaries_have_the_same_terms() -> None:
+    rows = [
+        [[cell.strip() for cell in line.split("|")[1:3]] for line in text_of(page).splitlines()[6:] if line[:1] == "|"]
+        for page in ("docs/glossary.md", "docs/glossary.zh-CN.md")
+    ]
+    assert rows[0] == [[english, chinese] for chinese, english in rows[1]]
+
+
+@each("docs/glossary.md")
+def test_a_glossary_is_short(page: str) -> None:
+    assert len(text_of(page).splitlines()) <= 40
+
+
+@each(*PAGES, "docs/claims.md")
 def test_links_lead_somewhere(page: str) -> None:
-    for link in re.findall(r"\]\(([^):]+)\)", text_of(page)):
-        assert (ROOT / "docs" / link).exists(), link
+    assert [link for link in links_in(page) if not (ROOT / "docs" / link).exists()] == []
 
 
-@EACH_HOW_TO
+@each("docs/how-to.md")
 def test_files_and_names_in_how_tos_exist(page: str) -> None:
     quoted = set(re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text_of(page), flags=re.DOTALL | re.MULTILINE)))
     files = {text for text in quoted if re.fullmatch(r"[\w.-]+(/[\w.-]+)*/?", text) and ("/" in text or "." in text)}
     files = {text for text in files if "NAME" not in text and not text.startswith("parameters.")}
     missing = {name for name in files if not any((ROOT / base / name).exists() for base in ("", "engine/games"))}
-    assert missing <= {"contract.py", "__init__.py"}  # of the folder spoken of
+    assert missing <= {"contract.py", "__init__.py", ".venv"}  # of the folder spoken of, and what `make` makes
     words = {
         word
         for folder in ("engine", "arena", "tuning", "tests", "configs/engines")
@@ -130,11 +149,11 @@ def test_files_and_names_in_how_tos_exist(page: str) -> None:
 
 
 def test_commands_that_are_not_run_are_still_there() -> None:
-    assert set(NOT_RUN) <= set(commands_in("README.md"))
+    assert set(NOT_RUN) <= {line for page in RUN for line in commands_in(page)}
 
 
 @pytest.mark.slow  # plays the games of the tutorial: minutes
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "README.md"])
+@pytest.mark.parametrize("page", RUN)
 def test_commands_run_as_printed(page: str, tmp_path: Path) -> None:
     programs, folder = tmp_path / "bin", tmp_path / "reader"
     programs.mkdir()
@@ -142,13 +161,13 @@ def test_commands_run_as_printed(page: str, tmp_path: Path) -> None:
     (programs / "elolab").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m elolab "$@"\n')
     (programs / "elolab").chmod(0o755)
     environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-    if page == "README.md":
+    if page == "docs/guide.md":
         shutil.copytree(ROOT / "configs", folder / "configs")
     else:
         for name, content in files_in(page).items():
             (folder / name).write_text(content, "utf-8")
     commands = [line for line in commands_in(page) if line not in NOT_RUN]
-    assert len(commands) >= 9
+    assert len(commands) >= 3
     for line in commands:
         ended = subprocess.run(
             line, shell=True, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,

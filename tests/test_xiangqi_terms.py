@@ -13,11 +13,11 @@ import pytest
 
 from engine.engine import Engine
 from engine.errors import UserError
-from engine.features import XIANGQI, XIANGQI_PIECES, XIANGQI_TERMS
 from engine.games import game_named
 from engine.games.contract import Position
 from engine.games.xiangqi import evaluation, terms
 from engine.games.xiangqi.position import PHASES
+from engine.settings.features import XIANGQI, XIANGQI_PIECES, XIANGQI_TERMS
 from engine.settings.parameters import resolve, to_record
 from engine.settings.weights import find_weights
 from engine.values import BAN_BOUND, INFINITY

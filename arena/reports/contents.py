@@ -14,7 +14,7 @@ from arena.figures.standings import Tables, percent_text, rating_reference, sign
 from arena.records import GameRecord, PlayerSpec
 from arena.sequential import SequentialRun
 from arena.spec import TournamentSpec
-from arena.specifications import specification_word
+from engine.settings.configuration import specification_word
 from engine.settings.parameters import format_value, resolve
 
 if TYPE_CHECKING:

@@ -49,8 +49,6 @@ def _default_cache_base() -> Path:
         return Path(configured)
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "elolab"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "elolab"
     # A variable that is empty counts as not set.
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elolab"
 

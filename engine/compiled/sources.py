@@ -14,7 +14,7 @@ from pathlib import Path
 ENGINE_DIRECTORY = Path(__file__).parent.parent
 
 DEBUG = os.environ.get("ELOLAB_DEBUG", "") not in ("", "0")
-"""Whether the search asserts what must hold on entry (``engine.search.assertions``): for tests, and many times slower.
+"""Whether the search asserts what must hold on entry (``engine.assertions``): for tests, and many times slower.
 
 Read once. Machine code with assertions and without is never mixed.
 """

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.assertions import check_node
 from engine.compiled.kernel import jit
 from engine.games.contract import generate, in_check, make, plies_left, repetition_key, unmake
-from engine.search.assertions import check_node
 from engine.search.clock import (
     adapt_soft_limit,
     allot_iteration,

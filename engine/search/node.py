@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from engine.assertions import check_move_count, check_node
 from engine.compiled.kernel import address_of, call_at, jit
 from engine.games.contract import (
     PATH_DRAW,
@@ -24,7 +25,6 @@ from engine.games.contract import (
     unmake,
     unmake_null,
 )
-from engine.search.assertions import check_move_count, check_node
 from engine.search.clock import spend_node
 from engine.search.null_move import (
     AFTER_NULL,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.assertions import check_node
 from engine.compiled.kernel import jit
 from engine.games.contract import (
     capture_gain,
@@ -17,7 +18,6 @@ from engine.games.contract import (
     make,
     unmake,
 )
-from engine.search.assertions import check_node
 from engine.search.clock import spend_node
 from engine.search.ordering import bring_best, score_moves
 from engine.values import INFINITY, MATE_BOUND, MAX_PLY

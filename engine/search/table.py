@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.assertions import check_entry, check_table_word
 from engine.compiled.kernel import jit, load_word, prefetch, store_word
-from engine.search.assertions import check_entry, check_table_word
 from engine.settings.parameters import choice_code
 from engine.values import BAN_BOUND, MATE_BOUND
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from arena.specifications import specification_of
+from arena.commands.arguments import specification_of
 from engine.commands.arguments import print_json
 from tuning.commands.arguments import (
     add_language_argument,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.specifications import add_specification_argument, names_paragraph
+from arena.commands.arguments import add_specification_argument, names_paragraph
 from engine.commands.arguments import (
     add_concurrency_argument,
     add_json_argument,

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.specifications import specification_of
+from arena.commands.arguments import specification_of
 from engine.commands.arguments import print_json
 from tuning.commands.arguments import (
     configure_with_specification,

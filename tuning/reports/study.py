@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from arena.figures.standings import clipped, percent_text, signed
 from arena.files import replace_file
 from arena.reports.write import Plot
-from arena.specifications import specification_word
 from engine.rules import Adjudication, Rules
+from engine.settings.configuration import specification_word
 from engine.settings.parameters import BY_NAME, format_value
 from tuning.conditions import Conditions
 from tuning.reports import study_charts as charts

@@ -18,7 +18,7 @@ from arena.figures.statistics import (
 )
 from arena.files import replace_file
 from arena.records import PlayerSpec
-from arena.specifications import specification_word
+from engine.settings.configuration import specification_word
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
 from tuning.matches import Match, MatchTable

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.assertions import check_solver_node
 from engine.compiled.kernel import jit, lowest_bit, popcount
 from engine.games.othello.boards import (
     CORNERS,
@@ -22,10 +23,8 @@ from engine.games.othello.boards import (
     neighbours,
     stable_discs,
 )
-from engine.games.othello.moves import generate
 from engine.games.othello.position import STOCK, board_key, make, other_discs, own_discs, unmake
-from engine.games.othello.rules import A_DISC, final_difference, is_over
-from engine.search.assertions import check_solver_node
+from engine.games.othello.rules import A_DISC, final_difference, generate, is_over
 from engine.search.clock import spend_nodes
 from engine.search.table import (
     EXACT,

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from engine.compiled.kernel import jit, new_record
-from engine.features import OTHELLO
 from engine.games.contract import EvaluationFitting
 from engine.games.othello import notation
 from engine.games.othello.boards import NONE, SQUARES, legal_squares
@@ -21,6 +20,7 @@ from engine.games.othello.patterns import INSTANCE_STARTS, INSTANCES, LANES, wei
 from engine.games.othello.position import PASS_SQUARE, STATE_DTYPE, STOCK, make, other_discs, own_discs
 from engine.games.othello.rules import A_DISC
 from engine.rules import Adjudication
+from engine.settings.features import OTHELLO
 from engine.settings.weights import STEPS
 
 _CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) for square in range(PASS_SQUARE + 1))}

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.compiled.kernel import jit, multiply_words
-from engine.features import OTHELLO
 from engine.games.othello.boards import NONE, ONE, flips
 from engine.games.othello.patterns import LANES
+from engine.settings.features import OTHELLO
 from engine.settings.weights import STEPS
 from engine.values import MAX_PLY
 

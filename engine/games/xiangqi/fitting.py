@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from engine.compiled.kernel import jit, new_record
-from engine.features import XIANGQI, XIANGQI_PIECES, XIANGQI_SQUARES
 from engine.games.contract import EvaluationFitting
 from engine.games.xiangqi import notation
 from engine.games.xiangqi.evaluation import prepare
@@ -33,6 +32,7 @@ from engine.games.xiangqi.position import (
 from engine.games.xiangqi.terms import count_pieces, count_places, phase
 from engine.games.xiangqi.weight_layout import FEATURE_OF_SQUARES
 from engine.rules import Adjudication
+from engine.settings.features import XIANGQI, XIANGQI_PIECES, XIANGQI_SQUARES
 from engine.settings.parameters import resolve, to_record
 
 WORDS = 6

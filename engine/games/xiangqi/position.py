@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.compiled.kernel import jit
-from engine.features import XIANGQI_TERMS
+from engine.settings.features import XIANGQI_TERMS
 from engine.values import MAX_GAME_PLIES
 
 SQUARES = 90
