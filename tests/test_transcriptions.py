@@ -26,9 +26,9 @@ from engine.engine import Clock, Engine, SearchResult
 from engine.games import game_named
 from engine.games.othello.evaluation import evaluate_boards
 from engine.games.xiangqi.evaluation import at_start
-from engine.parameters import Value, to_record
 from engine.search.reports import ReportBoard
 from engine.settings.limits import Limits
+from engine.settings.parameters import Value, to_record
 from engine.settings.presets import load_preset
 
 Overrides = tuple[tuple[str, Value], ...]
