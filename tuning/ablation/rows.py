@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+AGAINST = " against "
+"""Between the limits of the two sides of a comparison, where they differ."""
+
+
 @dataclass(frozen=True)
 class AblationRow:
     """What one comparison showed. Elo is the variant's minus the reference's: positive if the variant is stronger."""
@@ -265,7 +269,7 @@ def row_of(
     longest = max(one.pairs for one in spec.comparisons)
     limit = str(comparison.limits)
     if comparison.reference_limits is not None:
-        limit += f" against {comparison.reference_limits}"
+        limit += f"{AGAINST}{comparison.reference_limits}"
     return AblationRow(
         label=comparison.label,
         group=comparison.group,
