@@ -85,6 +85,11 @@ def format_of(spec: TournamentSpec) -> Format:
     return FORMATS[spec.format]
 
 
+def is_match(spec: TournamentSpec) -> bool:
+    """Whether the tournament's format is one of two players; a report over several tournaments is of no format."""
+    return spec.format in FORMATS and format_of(spec).players == 2
+
+
 def planned_games(spec: TournamentSpec) -> int:
     """How many games the tournament has at most."""
     return format_of(spec).max_games(spec)

@@ -6,14 +6,14 @@ counted from the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import Suite, load_suite
-from arena.records import GameConditions, GameJob, Pairing, PlayerSpec
+from arena.records import GameConditions, GameJob, Outcome, Pairing, PlayerSpec
 from arena.run import Run, RunError
 from tuning.conditions import Conditions
 
@@ -61,9 +61,12 @@ class MatchTable:
         self._conditions, self._suite, self._run = conditions, suite, run
         self._jobs: dict[Match, tuple[tuple[GameJob, GameJob], ...]] = {}
 
-    def play(self, matches: Sequence[Match]) -> bool:
-        """Play the games that the store lacks, pair by pair of all matches in turn; False if some are left unplayed."""
-        return self._run.play(self._in_turn(matches))
+    def play(self, matches: Sequence[Match], finished: Callable[[Outcome], None] = lambda outcome: None) -> bool:
+        """Play the games that the store lacks, pair by pair of all matches in turn; False if some are left unplayed.
+
+        ``finished`` is told of each game that ends.
+        """
+        return self._run.play(self._in_turn(matches), finished)
 
     def _in_turn(self, matches: Sequence[Match]) -> Iterator[GameJob]:
         for pairs in zip_longest(*map(self.jobs, matches), fillvalue=()):

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.sequential import MAX_HYPOTHESIS, SequentialSettings
 from engine.commands.arguments import (
     UsageError,
-)
-
-if TYPE_CHECKING:
-    pass
-
-
-
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from engine.commands.arguments import (
     add_concurrency_argument,
     add_json_argument,
     add_output_argument,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from engine.commands.arguments import (
     add_game_argument,
@@ -13,9 +12,6 @@ from engine.commands.arguments import (
     whole_number,
 )
 from engine.errors import UserError
-
-if TYPE_CHECKING:
-    pass
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.commands.arguments import (
     add_concurrency_argument,
@@ -19,10 +19,6 @@ from engine.commands.arguments import (
     whole_number,
 )
 from engine.errors import UserError
-
-if TYPE_CHECKING:
-    pass
-
 
 DEFAULT_PLIES = 8
 DEFAULT_COUNT = 1000

@@ -27,7 +27,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play one stored game again and compare."""
     from arena.play.executor import GameRunner, stopping_on_signals
-    from arena.play.tournament import is_reproducible
     from engine.engine import StopFlag
 
     stored, job = _stored_game(arguments.directory, arguments.game)
@@ -38,11 +37,10 @@ def run(arguments: argparse.Namespace) -> int:
         reason = "; ".join(runner.unavailable.values()) or "interrupted"
         print(f"elolab: the game was not played: {reason}", file=sys.stderr)
         return 130 if stop.is_set() else 1
-    reproducible = is_reproducible(job.first, job.second)
     if arguments.json:
-        print_json(_comparison(stored, played, reproducible))
+        print_json(_comparison(stored, played, job.is_reproducible))
     else:
-        print(_comparison_text(stored, played, reproducible))
+        print(_comparison_text(stored, played, job.is_reproducible))
     return 0 if played.digest == stored.digest else 1
 
 
@@ -50,7 +48,6 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
     """A stored game and the job that it was. Raises ``UserError`` if there is no such game, or more than one."""
     from arena.play.store import Store
     from arena.play.tournament import stored_player, stored_tournament
-    from arena.records import GameJob
 
     with Store(directory, read_only=True) as store:
         spec = stored_tournament(store)
@@ -63,8 +60,7 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
         )
     (record,) = found
     first, second = (stored_player(spec.player(name), spec.game, directory) for name in (record.first, record.second))
-    job = GameJob(spec.game, spec.rules, spec.adjudication, record.pairing, first, second, record.opening, spec.seed)
-    return record, job
+    return record, spec.conditions.job(record.pairing, first, second, record.opening)
 
 
 def _comparison(stored: GameRecord, played: GameRecord, reproducible: bool) -> dict[str, Any]:

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from engine.commands.arguments import (
-    add_json_argument,
-    add_output_argument,
-    print_json,
-)
-from engine.errors import UserError
-
-if TYPE_CHECKING:
-    pass
 from arena.commands.arguments import add_anchor_argument
-from arena.commands.results import exported_data, print_end, print_exported
+from arena.commands.results import exports_data, print_exports, print_result
+from engine.commands.arguments import add_json_argument, add_output_argument, print_json
+from engine.errors import UserError
 
 JOINT_FOLDER = "results/joint"
 
@@ -39,7 +30,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write a tournament's PGN, tables and report again from its games, or those of several together."""
     from arena.play.store import Store
-    from arena.play.tournament import ended_at, export, stored_tournament
+    from arena.play.tournament import result_of, stored_tournament
+    from arena.reports.write import export
     from arena.spec import with_anchors
 
     if len(arguments.directories) > 1:
@@ -49,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"--out {arguments.out}: the report of one tournament is written into its folder; leave it out")
     with Store(directory, read_only=True) as store:
         spec = with_anchors(stored_tournament(store), arguments.anchors)
-        ended = replace(ended_at(spec, store), exports=export(spec, store))
-    print_end(spec, directory, ended, arguments.json)
+        result, exports = result_of(spec, store), export(spec, store)
+    print_result(spec, directory, result, exports, as_json=arguments.json)
     return 0
 
 
@@ -60,9 +52,9 @@ def _run_joint_report(arguments: argparse.Namespace) -> int:
     joint = join(arguments.directories, arguments.anchors)
     exports = export(joint, Path(arguments.out or JOINT_FOLDER))
     if arguments.json:
-        print_json({"folders": arguments.directories, "notes": joint.notes, **exported_data(joint.spec, exports)})
+        print_json({"folders": arguments.directories, "notes": joint.notes, **exports_data(joint.spec, exports)})
         return 0
     for note in joint.notes:
         print(f"elolab: {note}", file=sys.stderr)
-    print_exported(joint.spec, exports)
+    print_exports(joint.spec, exports)
     return 0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
+from arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
+from arena.figures.match import figure_lines, figures_of
 from arena.figures.statistics import Pentanomial, Trinomial
+from arena.notation.pgn_results import Results, results_of_file
 from engine.commands.arguments import (
     UsageError,
     add_game_argument,
@@ -14,12 +16,6 @@ from engine.commands.arguments import (
     print_json,
     whole_number,
 )
-
-if TYPE_CHECKING:
-    pass
-from arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
-from arena.figures.match import figure_lines, figures_of
-from arena.notation.pgn_results import Results, results_of_file
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

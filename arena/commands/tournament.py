@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from arena.specifications import add_specification_argument, names_paragraph, specification_of
-
-if TYPE_CHECKING:
-    pass
 from arena.commands.arguments import add_playing_arguments
 from arena.commands.results import play_and_print
+from arena.specifications import add_specification_argument, names_paragraph, specification_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

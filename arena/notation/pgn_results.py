@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.statistics import Pentanomial, Trinomial
+from arena.records import points_of
 from engine.errors import UserError
 
 if TYPE_CHECKING:
     from arena.notation.pgn import PortableResult
-
-
-POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
-"""Of the first mover."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ def _two_players(
 def _counted(games: Sequence[PortableResult], player: str, opponent: str) -> Results:
     """Pairs if at least half of the finished games are in pairs, otherwise all games unpaired."""
     counting = [entry for entry in games if entry.counts]
-    finished = [entry for entry in counting if entry.result in POINTS]
+    finished = [entry for entry in counting if points_of(entry.result) is not None]
     by_round: dict[str, list[PortableResult]] = {}
     for entry in finished:
         by_round.setdefault(entry.round, []).append(entry)
@@ -107,4 +104,7 @@ def _is_pair(games: Sequence[PortableResult]) -> bool:
 
 
 def _points(entry: PortableResult, player: str) -> float:
-    return POINTS[entry.result] if entry.first == player else 1 - POINTS[entry.result]
+    """Points of ``player`` in a finished game."""
+    points = points_of(entry.result)
+    assert points is not None
+    return points if entry.first == player else 1 - points

@@ -88,9 +88,9 @@ class GameRunner:
 
         At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. A job
         of ``None`` says that the next one is to be asked for when another game has ended; it must not be given while no
-        game is on its way. When the stop flag is set, running games are given up and nothing more is yielded; they can be played again. Once
-        there is ``enough``, running games end and are yielded, and no other begins. Games of players in
-        ``unavailable`` are not yielded either.
+        game is on its way. When the stop flag is set, running games are given up and nothing more is yielded; they can
+        be played again. Once there is ``enough``, running games end and are yielded, and no other begins. Games of
+        players in ``unavailable`` are not yielded either.
         """
         self._enough = enough
         source = iter(jobs)

@@ -185,6 +185,12 @@ class Progress:
             self._write("\n".join(["", *self.table(), ""]), keep=True)
         self._write(self.line(), keep=False)
 
+    def say(self, text: str) -> None:
+        """A line that stays, after the one that renews itself."""
+        self._leave_line()
+        self._finishes.clear()
+        self._write(text, keep=True)
+
     def close(self, state: str) -> None:
         """Show the last state, leave the line and publish how the run ended."""
         self._leave_line()

@@ -150,10 +150,12 @@ class Store:
         """The games of which ``game`` is the number in the schedule, or the beginning of the key."""
         query = f"SELECT {', '.join(COLUMNS)} FROM games WHERE "
         if game.isascii() and game.isdigit():
-            rows = self.connection.execute(query + "number = ? ORDER BY series", (int(game) if len(game) < 16 else -1,)).fetchall()
+            number = int(game) if len(game) < 16 else -1
+            rows = self.connection.execute(query + "number = ? ORDER BY series", (number,)).fetchall()
             if rows:
                 return [_record_of(row) for row in rows]
-        rows = self.connection.execute(query + "substr(key, 1, ?) = ? ORDER BY series, number", (len(game), game)).fetchall()
+        query += "substr(key, 1, ?) = ? ORDER BY series, number"
+        rows = self.connection.execute(query, (len(game), game)).fetchall()
         return [_record_of(row) for row in rows]
 
     def outcomes(self) -> list[Outcome]:
@@ -176,6 +178,11 @@ class Store:
             detail = json.loads(text).get(name)
             if detail is not None:
                 yield Pairing(*place), detail
+
+    def numbers_of(self, series: str, player: str) -> set[int]:
+        """The numbers of a series' games in which the player had the first move."""
+        query = "SELECT number FROM games WHERE series = ? AND first = ?"
+        return {number for (number,) in self.connection.execute(query, (series, player))}
 
     def digest(self, games: int | None = None) -> str:
         """The same as ``arena.records.games_digest`` of all games, or of the first so many of the schedule."""
@@ -288,8 +295,9 @@ def _row_of(record: GameRecord) -> tuple[Any, ...]:
 
 def _record_of(row: tuple[Any, ...]) -> GameRecord:
     (
-        key, series, number, round_, pair, first_index, second_index, opening_index, first, second, position, opening_moves,
-        opening_name, result, reason, _, _, identity, started_at, duration_ms, final_position, detail, moves, counted,
+        key, series, number, round_, pair, first_index, second_index, opening_index, first, second, position,
+        opening_moves, opening_name, result, reason, _, _, identity, started_at, duration_ms, final_position, detail,
+        moves, counted,
     ) = row  # fmt: skip
     return GameRecord(
         key=key,

@@ -14,10 +14,12 @@ from typing import Any
 
 from arena.figures.standings import Tables, tables_of
 from arena.play.store import STORE_NAME, Store
-from arena.play.tournament import Exports, first_difference, stored_player, stored_tournament, write_exports
+from arena.play.tournament import first_difference, stored_player, stored_tournament
 from arena.records import GameRecord, PlayerSpec, games_digest
+from arena.reports.write import Exports, write_exports, write_report
 from arena.schedule import games_that_count
-from arena.spec import MAX_NAME_LENGTH, TournamentSpec, with_anchors
+from arena.spec import MAX_NAME_LENGTH, with_anchors
+from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 
 FORMAT = "joint"
@@ -29,7 +31,7 @@ class JointError(UserError):
 
 
 @dataclass(frozen=True)
-class Run:
+class JoinedRun:
     """One folder."""
 
     folder: str
@@ -46,7 +48,7 @@ class Joint:
     spec: TournamentSpec
     """Name, game, players and anchors; rules and openings are those of the runs."""
     records: tuple[GameRecord, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[JoinedRun, ...]
     notes: tuple[str, ...]
     """What a reader must know of how they were joined."""
 
@@ -88,18 +90,18 @@ def _distinct(folders: Sequence[str]) -> Sequence[str]:
     return folders
 
 
-def _read(folder: str) -> Run:
+def _read(folder: str) -> JoinedRun:
     with Store(Path(folder), read_only=True) as store:
         spec = stored_tournament(store)
         count = games_that_count(spec, store.outcomes())
         records = tuple(record for record in store.iterate() if record.pairing.number < count)
     players = tuple(stored_player(player, spec.game, Path(folder)) for player in spec.players)
-    return Run(folder, replace(spec, players=players), records)
+    return JoinedRun(folder, replace(spec, players=players), records)
 
 
-def _told_apart(runs: Sequence[Run]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[str]]:
+def _told_apart(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[str]]:
     """For each run the joint name of each of its players; the joint players; what to say of names that were split."""
-    seen: dict[str, dict[str, tuple[Run, PlayerSpec]]] = {}
+    seen: dict[str, dict[str, tuple[JoinedRun, PlayerSpec]]] = {}
     for run in runs:
         for player in run.spec.players:
             seen.setdefault(player.name, {}).setdefault(_identity(player), (run, player))
@@ -129,7 +131,7 @@ def _identity(player: PlayerSpec) -> str:
 
 
 def _put_together(
-    runs: Sequence[Run], names: Sequence[Mapping[str, str]], players: Sequence[str]
+    runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], players: Sequence[str]
 ) -> tuple[list[GameRecord], int]:
     """All games, renumbered, under the joint names; and how many were left out as copies of another run's."""
     place = {name: index for index, name in enumerate(players)}
@@ -155,7 +157,7 @@ def _put_together(
     return records, repeated
 
 
-def _common_anchors(runs: Sequence[Run], names: Sequence[Mapping[str, str]]) -> tuple[tuple[str, float], ...]:
+def _common_anchors(runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]]) -> tuple[tuple[str, float], ...]:
     """The anchors of all runs; raises ``JointError`` if two give a player different ratings."""
     found: dict[str, tuple[float, str]] = {}
     for run, own in zip(runs, names, strict=True):
@@ -171,8 +173,6 @@ def _common_anchors(runs: Sequence[Run], names: Sequence[Mapping[str, str]]) -> 
 
 def export(joint: Joint, directory: Path) -> Exports:
     """Write games.pgn, games.csv, the tables and the report of several runs into a folder of their own."""
-    from arena.reports.write import write_report
-
     if (directory / STORE_NAME).exists():
         raise JointError(f"{directory}: holds a run of its own; give another folder with --out")
     directory.mkdir(parents=True, exist_ok=True)

@@ -1,22 +1,84 @@
-"""The report of a tournament: one self-contained HTML page, a Markdown summary, tables as CSV and plots as PNG."""
+"""What is written from a tournament's games: PGN, tables as CSV, one HTML page, a Markdown summary, plots as PNG."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from arena.figures.search_statistics import SearchStatistics, search_statistics_of
 from arena.figures.standings import Tables, tables_of
 from arena.files import FileError, replace_file
-from arena.records import GameRecord
+from arena.notation.pgn import write_games
+from arena.play.store import Store
+from arena.records import GameRecord, Outcome
 from arena.reports.contents import Contents, Plot, repeat_command
 from arena.reports.markdown import markdown
 from arena.reports.page import html_page
-from arena.schedule import Outcome, sequential_run
+from arena.schedule import games_that_count, sequential_run
 from arena.sequential import SequentialRun
-from arena.spec import TournamentSpec
+from arena.tournament_spec import TournamentSpec
 
-__all__ = ["repeat_command", "write_report"]
+__all__ = ["Exports", "export", "repeat_command", "write_exports", "write_report"]
+
+GAME_COLUMNS = (
+    "number", "round", "pair", "first", "second", "opening", "result", "reason", "plies", "nodes", "time_ms",
+    "started_at", "engine_identity", "key", "digest", "counted",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Exports:
+    """What was written and read from a store."""
+
+    digest: str
+    """Digest of all games that count, in schedule order."""
+    report: Path
+    tables: Tables
+    sequential: SequentialRun | None
+    """The sequential test, if the tournament is one."""
+
+
+def export(spec: TournamentSpec, store: Store) -> Exports:
+    """Write games.pgn, games.csv, the tables and the report into the store's folder.
+
+    Games beyond the end of a sequential test are marked there, and left out of every table.
+    """
+    outcomes = store.outcomes()
+    count = games_that_count(spec, outcomes)
+    records = store.records()
+    write_exports(store.directory, spec, records, count)
+    report = write_report(store.directory, spec, records, planned_games=count)
+    counted = [record for record in records if record.pairing.number < count]
+    tables = tables_of([player.name for player in spec.players], counted, dict(spec.anchors))
+    return Exports(store.digest(count), report, tables, sequential_run(spec, outcomes))
+
+
+def write_exports(directory: Path, spec: TournamentSpec, records: Sequence[GameRecord], count: int) -> None:
+    """Write games.pgn and games.csv; games whose number is ``count`` or more are marked as not counted."""
+    replace_file(
+        directory / "games.pgn",
+        lambda stream: write_games(stream, records, spec.name, spec.game, counted=count),
+    )
+    replace_file(directory / "games.csv", lambda stream: _write_game_table(stream, records, count))
+
+
+def _write_game_table(stream: IO[str], records: Sequence[GameRecord], count: int) -> None:
+    table = csv.writer(stream, lineterminator="\n")
+    table.writerow(GAME_COLUMNS)
+    for record in records:
+        place = record.pairing
+        nodes = sum(move.nodes or 0 for move in record.moves)
+        time_ms = round(sum(move.time_ms for move in record.moves), 3)
+        table.writerow(
+            (
+                place.number, place.round, place.pair, record.first, record.second, record.opening.name, record.result,
+                record.reason, len(record.moves), nodes, time_ms, record.started_at, record.engine_identity, record.key,
+                record.digest, "yes" if place.number < count else "no",
+            )
+        )  # fmt: skip
 
 
 def write_report(

@@ -441,9 +441,9 @@ class Game:
     def apply_rules(self, state: Any, rules: Rules) -> None:
         """Put the rules in force into a state."""
 
-    def describe_rules(self, rules: Rules) -> str:
-        """Those options of the rules that mean something in this game, for a report; empty where none does."""
-        return ""
+    def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """Those options of the rules that mean something in this game: keys of its ``messages``, and their fields."""
+        return ()
 
     def moves_to(self, text: str) -> tuple[str, ...] | None:
         """Moves that lead from the start of the game to a position, for programs that can be told nothing else.

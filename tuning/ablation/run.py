@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.notation.openings import Suite
-from arena.play.executor import GameRunner, stopping_on_signals
 from arena.play.store import Store
 from arena.records import Pairing
+from arena.run import Purpose, Run, RunOptions, engines_of
 from arena.spec import MAX_NAME_LENGTH
 from tuning.ablation.allocation import Allocation
 from tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
@@ -19,14 +18,10 @@ from tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparis
 from tuning.ablation.spec import AblationSpec, Comparison
 from tuning.ablation.verdicts import UNDECIDED
 from tuning.conditions import Conditions, shortened
-from tuning.matches import Match, MatchTable
-from tuning.progress import RunProgress
-from tuning.run_folder import claim, engines_of, read_openings
+from tuning.matches import Match, MatchTable, read_openings
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from engine.engine import StopFlag
 
 
 @dataclass(frozen=True)
@@ -69,8 +64,7 @@ class AblationResult:
     digest: str = ""
     """Digest of all games."""
     engine: str = ""
-    """Identity of the engine, or of several: ``tuning.run_folder.engines_of``."""
-    report: Path | None = None
+    """Identity of the engine, or of several: ``arena.run.engines_of``."""
 
     @property
     def exit_code(self) -> int:
@@ -112,9 +106,13 @@ def _matches(spec: AblationSpec, openings: tuple[int, ...]) -> tuple[Match, ...]
 
 
 def match_of(
-    conditions: Conditions, comparison: Comparison, openings: tuple[int, ...], numbers: tuple[int, ...]
+    conditions: Conditions,
+    comparison: Comparison,
+    openings: tuple[int, ...],
+    numbers: tuple[int, ...],
+    series: str = "",
 ) -> Match:
-    """A comparison's match: its openings, and each pair's place in the schedule."""
+    """A comparison's match: its openings, and each pair's place in the series."""
     variant = conditions.player(dict(comparison.variant), comparison.limits)
     reference_limits = comparison.reference_limits or comparison.limits
     reference = conditions.player(dict(comparison.reference), reference_limits)
@@ -125,93 +123,66 @@ def match_of(
             replace(player, name=shortened(f"{player.name} at {player.limits}", MAX_NAME_LENGTH))
             for player in (variant, reference)
         )
-    return Match(variant, reference, openings, numbers)
+    return Match(variant, reference, openings, numbers, tuple(range(len(openings))), series)
 
 
-def ablate(
-    spec: AblationSpec,
-    directory: Path,
-    *,
-    concurrency: int = 1,
-    accept_engine_change: bool = False,
-    stream: TextIO | None = None,
-    stop: StopFlag | None = None,
-    language: str = "en",
-) -> AblationResult:
-    """Play what the folder lacks of an ablation, measure nodes to depth, write table and report.
+def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -> AblationResult:
+    """Play what the folder lacks of an ablation and measure nodes to depth.
 
-    Nothing but times depends on ``concurrency``. ``language`` (``en``, ``zh``) is the report's.
-    Progress goes to ``stream`` (default: standard error). Raises
-    ``UserError`` if the folder belongs to another run or engine, or the disk is full; what was stored before stays.
+    Raises ``UserError`` if the folder belongs to another run or engine, or the disk is full; what was stored before
+    stays.
     """
-    from engine.engine import StopFlag
-    from tuning.reports.ablation import write_ablation_report
-
     plan = prepare_ablation(spec)
-    stop = stop or StopFlag()
-    with Store(directory) as store:
-        content = {**spec.content(), "openings_digest": plan.suite.digest}
-        growing = ("comparisons", *(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons))
-        claim(store, "ablation", content, growing, spec.conditions.source, accept_engine_change)
-        table = MatchTable(spec.conditions, plan.suite, store)
+    content = {**spec.content(), "openings_digest": plan.suite.digest}
+    growing = ("comparisons", *(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons))
+    with Run(directory, Purpose("ablation", content, spec.conditions.source, growing), **options) as run:
+        store, table = run.store, MatchTable(spec.conditions.of_games, plan.suite, run)
         played = PlayedComparisons(spec.comparisons, plan.matches, spec.factorials, table, spec.rule)
         allocation = Allocation(
             [match.pairs for match in plan.matches], played.inquiries(spec), spec.rule,
             None if spec.max_games is None else spec.max_games // 2,
         )  # fmt: skip
-        progress = RunProgress(plan.games, stream or sys.stderr)
-        with stopping_on_signals(stop):
-            complete = play_allocated(allocation, plan.matches, table, concurrency, stop, progress)
-            costs = _measured(plan, store, concurrency, stop, progress) if complete else None
+        complete = play_allocated(allocation, plan.matches, table, run, plan.games)
+        costs = _measured(plan, run) if complete else None
         store.record_metadata({}, _places(plan, allocation, table))
-        ended = AblationResult(spec, directory, len(store), plan.games, interrupted=costs is None)
+        result = AblationResult(spec, directory, len(store), plan.games, interrupted=costs is None)
         if costs is None:
-            return ended
+            return result
         nodes = [[cost.nodes for cost in side] for side in costs]
         ratios = [node_ratio(one, other) for one, other in zip(nodes[::2], nodes[1::2], strict=True)]
         rows, effects = played.rows(spec, allocation, ratios or [None] * len(plan.matches))
         plans = _plans(store, spec)
         cells, digest = played.cells(allocation), store.digest()
-        ended = replace(
-            ended, rows=rows, effects=effects, cells=cells, depths=_depths(spec, costs), plans=plans, digest=digest,
+        return replace(
+            result, rows=rows, effects=effects, cells=cells, depths=_depths(spec, costs), plans=plans, digest=digest,
             engine=engines_of(store),
         )  # fmt: skip
-    return replace(ended, report=write_ablation_report(ended, language))
 
 
 def play_allocated(
-    allocation: Allocation,
-    matches: Sequence[Match],
-    table: MatchTable,
-    concurrency: int,
-    stop: StopFlag,
-    progress: RunProgress,
-    prefix: str = "",
+    allocation: Allocation, matches: Sequence[Match], table: MatchTable, run: Run, games: int, prefix: str = ""
 ) -> bool:
-    """Play round by round what the allotment asks for; False if it was interrupted.
+    """Play round by round what the allocation asks for, at most so many games; False if it was interrupted.
 
     ``prefix`` is shown before the number of verdicts.
     """
 
-    def words() -> str:
+    def words(columns: int) -> str:
         verdicts = [question.verdict for question in allocation.questions]
         return f"{prefix}{len(verdicts) - verdicts.count(UNDECIDED)} of {len(verdicts)} verdicts"
 
-    progress.words = words
-    with GameRunner(concurrency, stop, tick=progress.tick) as runner:
-        try:
-            while (wanted := allocation.next_pairs()) is not None:
-                parts = [
-                    match.part(before, after)
-                    for match, before, after in zip(matches, allocation.pairs, wanted, strict=True)
-                    if after > before
-                ]
-                if not table.play(parts, runner, progress.finished):
-                    return False
-                allocation.look(wanted)
-            return True
-        finally:
-            progress.close()
+    run.progress.begin(games, words, is_bound=True)
+    while (wanted := allocation.next_pairs()) is not None:
+        parts = [
+            match.part(before, after)
+            for match, before, after in zip(matches, allocation.pairs, wanted, strict=True)
+            if after > before
+        ]
+        run.progress.done += 2 * sum(part.pairs for part in parts) - table.missing_games(parts)
+        if not table.play(parts):
+            return False
+        allocation.look(wanted)
+    return True
 
 
 def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
@@ -230,9 +201,7 @@ def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
     return tuple(plans)
 
 
-def _measured(
-    plan: AblationPlan, store: Store, concurrency: int, stop: StopFlag, progress: RunProgress
-) -> list[tuple[DepthCost, ...]] | None:
+def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | None:
     """What a fixed depth costs the variant and the reference of each comparison in turn; ``None`` if interrupted."""
     wanted = plan.spec.nodes_to_depth
     if not wanted.depth:
@@ -241,10 +210,11 @@ def _measured(
     sets = [dict(side) for comparison in plan.spec.comparisons for side in (comparison.variant, comparison.reference)]
 
     def show(finished: int, planned: int) -> None:
-        progress.words = lambda: f"nodes to depth {wanted.depth}: {100 * finished // planned} %"
-        progress.tick()
+        run.progress.words = lambda columns: f"nodes to depth {wanted.depth}: {100 * finished // planned} %"
+        run.tick()
 
-    return costs_to_depth(plan.spec.conditions.game, sets, positions, wanted.depth, store, concurrency, stop, show)
+    game = plan.spec.conditions.game
+    return costs_to_depth(game, sets, positions, wanted.depth, run.store, run.concurrency, run.stop, show)
 
 
 def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
@@ -261,12 +231,7 @@ def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[D
 def _places(plan: AblationPlan, allocation: Allocation, table: MatchTable) -> list[tuple[str, Pairing]]:
     """Every game's place in the schedule as it is now, which changes when an ablation is extended."""
     parts = [match.part(0, pairs) for match, pairs in zip(plan.matches, allocation.pairs, strict=True)]
-    return [
-        (key, job.pairing)
-        for part in parts
-        for jobs, keys in zip(table.jobs(part), table.keys(part), strict=True)
-        for job, key in zip(jobs, keys, strict=True)
-    ]
+    return [(job.key, job.pairing) for part in parts for jobs in table.jobs(part) for job in jobs]
 
 
 def max_pairs(spec: AblationSpec) -> int:

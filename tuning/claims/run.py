@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.figures.search_statistics import null_rows
 from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
-from arena.play.executor import stopping_on_signals
-from arena.play.store import Store
 from arena.records import Opening
+from arena.run import Purpose, Run, RunOptions, engines_of
 from engine.search_statistics import summed_search_statistics
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
@@ -48,20 +46,11 @@ from tuning.claims.spec import (
     verdict_of_outcomes,
 )
 from tuning.conditions import describe
-from tuning.matches import MatchTable
-from tuning.progress import RunProgress
-from tuning.run_folder import claim as claim_folder
-from tuning.run_folder import engines_of, read_openings
+from tuning.matches import MatchTable, read_openings
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from engine.engine import StopFlag
-
-GAMES_A_GROUP = 10_000_000
-"""Places in the schedule that a group of comparisons has to itself."""
-GROUPS_A_CLAIM = 10
-"""Groups that a claim has places for."""
 MAX_MATE_PLIES = 4
 """Plies: mates up to here are found by every search of that depth."""
 MATE_DEPTHS = (4, 5, 6, 7)
@@ -153,8 +142,7 @@ class ClaimsResult:
     """Of all claims, or after an interruption of those that were done with."""
     digest: str = ""
     engine: str = ""
-    """Identity of the engine, or of several: ``tuning.run_folder.engines_of``."""
-    report: Path | None = None
+    """Identity of the engine, or of several: ``arena.run.engines_of``."""
 
     @property
     def exit_code(self) -> int:
@@ -220,41 +208,23 @@ class ClaimsResult:
         )
 
 
-def run_claims(
-    spec: ClaimsSpec,
-    directory: Path,
-    *,
-    concurrency: int = 1,
-    accept_engine_change: bool = False,
-    stream: TextIO | None = None,
-    stop: StopFlag | None = None,
-    language: str = "en",
-) -> ClaimsResult:
-    """Play and search what the folder lacks, judge every claim, write tables and report.
+def run_claims(spec: ClaimsSpec, directory: Path, **options: Unpack[RunOptions]) -> ClaimsResult:
+    """Play and search what the folder lacks, and judge every claim.
 
-    The cheapest claims come first, so that a run that is stopped has most to show: its report is on the claims whose
-    games and searches are all there. Nothing but times depends on ``concurrency``. Raises ``UserError`` if the folder
-    belongs to another run.
+    The cheapest claims come first, so that a run that is stopped has most to show: its results are of the claims whose
+    games and searches are all there. Raises ``UserError`` if the folder belongs to another run.
     """
-    from engine.engine import StopFlag
-    from tuning.reports.claims import write_claims_report
-
-    stop = stop or StopFlag()
-    stream = stream or sys.stderr
-    with Store(directory) as store:
-        claim_folder(store, "claims", spec.content(), (), spec.source, accept_engine_change)
-        with stopping_on_signals(stop):
-            run = _Run(spec, store, concurrency, stop, stream)
-            found: dict[str, ClaimResult] = {}
-            for claim in sorted(spec.claims, key=estimated_seconds):
-                result = run.result(claim)
-                # After a stop nothing is played or searched any more, but claims whose games are all there are judged.
-                if result is not None:
-                    found[claim.id] = result
+    with Run(directory, Purpose("claims", spec.content(), spec.source), **options) as run:
+        experiments = _Experiments(spec, run)
+        found: dict[str, ClaimResult] = {}
+        for claim in sorted(spec.claims, key=estimated_seconds):
+            result = experiments.result(claim)
+            # After a stop nothing is played or searched any more, but claims whose games are all there are judged.
+            if result is not None:
+                found[claim.id] = result
         results = tuple(found[claim.id] for claim in spec.claims if claim.id in found)
         is_cut_short = len(results) < len(spec.claims)
-        claims_result = ClaimsResult(spec, directory, is_cut_short, results, store.digest(), engines_of(store))
-    return replace(claims_result, report=write_claims_report(claims_result, language)) if results else claims_result
+        return ClaimsResult(spec, directory, is_cut_short, results, run.store.digest(), engines_of(run.store))
 
 
 def estimated_seconds(claim: Claim) -> float:
@@ -275,26 +245,21 @@ class _Strength:
     squares: tuple[tuple[CellRow, ...], ...]
 
 
-class _Run:
-    """What all claims of a run share."""
+class _Experiments:
+    """The experiments of all claims of a run."""
 
-    def __init__(self, spec: ClaimsSpec, store: Store, concurrency: int, stop: StopFlag, stream: TextIO) -> None:
-        self._spec = spec
-        self._store = store
-        self._concurrency = concurrency
-        self._stop = stop
-        self._stream = stream
-        self._searches = SuiteSearches(spec.game, store, concurrency, stop)
+    def __init__(self, spec: ClaimsSpec, run: Run) -> None:
+        self._spec, self._run = spec, run
+        self._searches = SuiteSearches(spec.game, run.store, run.concurrency, run.stop)
         self._positions: dict[str, list[Opening]] = {}
         self._openings: tuple[Suite, tuple[int, ...]] | None = None
 
     def result(self, claim: Claim) -> ClaimResult | None:
         """A claim's experiments and verdict; ``None`` after an interruption."""
         strength: list[_Strength] = []
-        # By the claim's own number, so that its games have the same places whichever claims are picked.
-        first = GROUPS_A_CLAIM * int(claim.id.removeprefix("C"))
         for place, group in enumerate(claim.groups):
-            shown = self._played(claim, group, (first + place) * GAMES_A_GROUP)
+            # By the claim's own number, so that its games have the same places whichever claims are picked.
+            shown = self._played(claim, group, f"C{int(claim.id.removeprefix('C')):02d}.{place}")
             if shown is None:
                 return None
             strength.append(shown)
@@ -309,7 +274,7 @@ class _Run:
             if measure.kind == "interaction":
                 rows.append(_interaction_row(claim, measure, strength[measure.group]))
                 continue
-            self._stream.write(f"{claim.id}  {measure.label}\n")
+            self._run.progress.say(f"{claim.id}  {measure.label}")
             found = self._measured(claim, measure, depths, verified)
             if found is None:
                 return None
@@ -319,20 +284,18 @@ class _Run:
         squares = tuple(square for group in strength for square in group.squares)
         return ClaimResult(claim, verdict, tuple(rows), played, squares, tuple(dict.fromkeys(depths)), verified)
 
-    def _played(self, claim: Claim, spec: AblationSpec, first_number: int) -> _Strength | None:
+    def _played(self, claim: Claim, spec: AblationSpec, series: str) -> _Strength | None:
         most = max(comparison.pairs for comparison in spec.comparisons)
         suite, openings = read_openings(spec.conditions, spec.opening_part, most)
         matches = []
         for place, comparison in enumerate(spec.comparisons):
-            numbers = tuple(
-                first_number + 2 * (pair * len(spec.comparisons) + place) for pair in range(comparison.pairs)
-            )
-            matches.append(match_of(spec.conditions, comparison, openings[: comparison.pairs], numbers))
-        table = MatchTable(spec.conditions, suite, self._store)
+            numbers = tuple(2 * (pair * len(spec.comparisons) + place) for pair in range(comparison.pairs))
+            matches.append(match_of(spec.conditions, comparison, openings[: comparison.pairs], numbers, series))
+        table = MatchTable(spec.conditions.of_games, suite, self._run)
         played = PlayedComparisons(spec.comparisons, matches, spec.factorials, table, spec.rule)
         allocation = Allocation([match.pairs for match in matches], played.inquiries(spec), spec.rule)
-        progress = RunProgress(2 * sum(match.pairs for match in matches), self._stream)
-        if not play_allocated(allocation, matches, table, self._concurrency, self._stop, progress, f"{claim.id}  "):
+        games = 2 * sum(match.pairs for match in matches)
+        if not play_allocated(allocation, matches, table, self._run, games, f"{claim.id}  "):
             return None
         judgements = judgements_of(allocation)
         _, effects = played.rows(spec, allocation, [None] * len(matches))

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from arena.specifications import specification_of
-from engine.commands.arguments import (
-    print_json,
-)
-
-if TYPE_CHECKING:
-    pass
+from engine.commands.arguments import print_json
 from tuning.commands.arguments import (
     add_language_argument,
     configure_with_specification,
@@ -39,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run, resume or extend an ablation."""
     from tuning.ablation.run import ablate, prepare_ablation
     from tuning.ablation.spec import load_ablation
-    from tuning.reports.ablation import ablation_data, ablation_text
+    from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
     from tuning.reports.study import repeat_command
 
     spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
@@ -53,15 +47,16 @@ def run(arguments: argparse.Namespace) -> int:
             "openings": len(plan.openings),
         }
         return describe(spec.name, directory, plan.games, work_of(spec.comparisons), facts, arguments)
-    ablation_result = uninterrupted(ablate, arguments, spec, directory, language=arguments.language)
-    if ablation_result is None or ablation_result.interrupted:
+    result = uninterrupted(ablate, arguments, spec, directory)
+    if result is None or result.interrupted:
         say_how_to_resume(repeat_command("ablate", spec.conditions, directory), directory)
         return 130
+    report = write_ablation_report(result, arguments.language)
     if arguments.json:
-        print_json(ablation_data(ablation_result))
+        print_json(ablation_data(result, report))
     else:
-        print(ablation_text(ablation_result.rows, ablation_result.effects))
+        print(ablation_text(result.rows, result.effects))
         print()
-        print(f"games digest: {ablation_result.digest}")
-        print(ablation_result.report)
-    return ablation_result.exit_code
+        print(f"games digest: {result.digest}")
+        print(report)
+    return result.exit_code

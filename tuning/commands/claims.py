@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from engine.commands.arguments import (
     UsageError,
@@ -14,9 +13,6 @@ from engine.commands.arguments import (
     game_of,
     print_json,
 )
-
-if TYPE_CHECKING:
-    pass
 from tuning.commands.arguments import (
     add_language_argument,
     add_playing_arguments,
@@ -56,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from engine.settings.configuration import find_config
     from tuning.claims.run import run_claims
     from tuning.claims.spec import load_claims
-    from tuning.reports.claims import claims_command, claims_data, claims_text
+    from tuning.reports.claims import claims_command, claims_data, claims_text, write_claims_report
 
     path = find_config("claims", arguments.claims or game_of(arguments).name)
     spec = load_claims(path, arguments.budget, arguments.only)
@@ -67,16 +63,18 @@ def run(arguments: argparse.Namespace) -> int:
         work = work_of(one for claim in spec.claims for group in claim.groups for one in group.comparisons)
         facts = {"claims": len(spec.claims), "positions": spec.budget.positions, "depth": spec.budget.depth}
         return describe(spec.name, directory, sum(games for games, _ in work), work, facts, arguments)
-    claims_result = uninterrupted(run_claims, arguments, spec, directory, language=arguments.language)
-    if claims_result is not None and arguments.json:
-        print_json(claims_data(claims_result))
-    elif claims_result is not None and claims_result.results:
-        print(claims_text(claims_result))
-        print()
-        print(f"games digest: {claims_result.digest}")
-        print(claims_result.report)
-    if claims_result is None or claims_result.interrupted:
+    result = uninterrupted(run_claims, arguments, spec, directory)
+    if result is not None:
+        report = write_claims_report(result, arguments.language) if result.results else None
+        if arguments.json:
+            print_json(claims_data(result, report))
+        elif report is not None:
+            print(claims_text(result))
+            print()
+            print(f"games digest: {result.digest}")
+            print(report)
+    if result is None or result.interrupted:
         sys.stdout.flush()
         say_how_to_resume(claims_command(spec, directory), directory)
         return 130
-    return int(claims_result.exit_code)
+    return int(result.exit_code)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from engine.commands.arguments import (
     UsageError,
@@ -15,9 +14,6 @@ from engine.commands.arguments import (
     print_json,
     whole_number,
 )
-
-if TYPE_CHECKING:
-    pass
 from tuning.commands.arguments import add_playing_arguments, folder_of, say_how_to_resume, uninterrupted
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")

@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.specifications import specification_of
-from engine.commands.arguments import (
-    print_json,
-)
-
-if TYPE_CHECKING:
-    from tuning.study.spec import TuningSpec
+from engine.commands.arguments import print_json
 from tuning.commands.arguments import (
     configure_with_specification,
     describe,
@@ -21,6 +16,9 @@ from tuning.commands.arguments import (
     say_how_to_resume,
     uninterrupted,
 )
+
+if TYPE_CHECKING:
+    from tuning.study.spec import TuningSpec
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
-    from tuning.reports.study import repeat_command, tuning_data, tuning_sentence, tuning_text
+    from tuning.reports.study import repeat_command, tuning_data, tuning_sentence, tuning_text, write_tuning_report
     from tuning.study.run import tune
     from tuning.study.spec import load_tuning
 
@@ -44,29 +42,30 @@ def run(arguments: argparse.Namespace) -> int:
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
         return _describe_tuning(spec, directory, arguments)
-    study_result = uninterrupted(tune, arguments, spec, directory)
-    if study_result is None or study_result.interrupted:
+    result = uninterrupted(tune, arguments, spec, directory)
+    if result is None or result.interrupted:
         say_how_to_resume(repeat_command("tune", spec.conditions, directory), directory)
         return 130
-    if study_result.waiting_for:
-        rounds = ", ".join(str(number + 1) for number in study_result.waiting_for)
+    if result.waiting_for:
+        rounds = ", ".join(str(number + 1) for number in result.waiting_for)
         print(
             f"elolab: other workers are still playing the rounds {rounds}; when they have finished, give the same "
             "command again for the playoff and the validation",
             file=sys.stderr,
         )
-        return study_result.exit_code
+        return result.exit_code
+    report = write_tuning_report(result)
     if arguments.json:
-        print_json(tuning_data(study_result))
+        print_json(tuning_data(result, report))
     else:
-        print(tuning_text(study_result))
+        print(tuning_text(result))
         print()
-        print(f"games digest: {study_result.digest}")
-        print(study_result.report)
-    if not study_result.confirmed:
+        print(f"games digest: {result.digest}")
+        print(report)
+    if not result.confirmed:
         sys.stdout.flush()
-        print(f"elolab: {tuning_sentence(study_result)}", file=sys.stderr)
-    return study_result.exit_code
+        print(f"elolab: {tuning_sentence(result)}", file=sys.stderr)
+    return result.exit_code
 
 
 def _describe_tuning(spec: TuningSpec, directory: Path, arguments: argparse.Namespace) -> int:

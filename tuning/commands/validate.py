@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from engine.commands.arguments import (
     UsageError,
@@ -13,9 +12,6 @@ from engine.commands.arguments import (
     print_json,
     whole_number,
 )
-
-if TYPE_CHECKING:
-    pass
 from tuning.commands.arguments import add_playing_arguments, say_how_to_resume, uninterrupted
 
 
@@ -47,21 +43,21 @@ def run(arguments: argparse.Namespace) -> int:
     directory = arguments.directory
     if not directory.is_dir():
         raise UsageError(f"validate: {directory}: there is no such folder; expected one that elolab tune made")
-    validation_result = uninterrupted(validate_again, arguments, directory, arguments.limit, arguments.pairs)
-    if validation_result is None or validation_result.verdict is None:
+    result = uninterrupted(validate_again, arguments, directory, arguments.limit, arguments.pairs)
+    if result is None or result.verdict is None:
         say_how_to_resume("the same command again", directory)
         return 130
-    verdict = validation_result.verdict
+    verdict = result.verdict
     if arguments.json:
-        preset = None if validation_result.preset is None else str(validation_result.preset)
-        print_json({"parameters": validation_result.values, **verdict_data(verdict), "preset": preset})
+        preset = None if result.preset is None else str(result.preset)
+        print_json({"parameters": result.values, **verdict_data(verdict), "preset": preset})
     else:
         print(verdict_sentence(verdict))
         print(f"pentanomial: {' '.join(map(str, verdict.counts.counts))}")
-        if validation_result.preset is not None:
-            print(f"preset: {validation_result.preset}")
-    if not verdict.passed or validation_result.failed is not None:
+        if result.preset is not None:
+            print(f"preset: {result.preset}")
+    if not verdict.passed or result.failed is not None:
         sys.stdout.flush()
-        against = verdict.limits if not verdict.passed else f"{validation_result.failed.limits} in the study itself"
+        against = verdict.limits if not verdict.passed else f"{result.failed.limits} in the study itself"
         print(f"elolab: {directory}: the recommendation is not validated at {against}", file=sys.stderr)
-    return int(validation_result.exit_code)
+    return int(result.exit_code)

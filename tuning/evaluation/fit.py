@@ -10,20 +10,19 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import sys
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from arena.figures.statistics import Pentanomial
 from arena.files import replace_file
-from arena.play.executor import GameRunner, stopping_on_signals
-from arena.play.store import Store
+from arena.notation.openings import Suite
 from arena.records import PlayerSpec, digest_of
+from arena.run import Purpose, Run, RunOptions
 from engine.errors import UserError
 from engine.rules import Rules
 from engine.settings.configuration import find_config
@@ -44,22 +43,15 @@ from tuning.evaluation.logistic import WinSample, expected_score, fit_wins, loss
 from tuning.evaluation.patterns import fit_patterns
 from tuning.evaluation.positions import Positions, joined, positions_of
 from tuning.evaluation.ridge import Fit, Sample, fit, is_held_out, phases_of
-from tuning.evaluation.self_play import SelfPlay, games_of, play_games, stored_numbers
-from tuning.matches import Match, MatchTable
-from tuning.progress import RunProgress
-from tuning.run_folder import claim, read_openings
+from tuning.evaluation.self_play import SelfPlay, games_of, play_games, stored_games
+from tuning.matches import Match, MatchTable, read_openings
 
 if TYPE_CHECKING:
-    from engine.engine import StopFlag
     from engine.games.contract import EvaluationFitting, Game
 
 KIND = "evaluation fit"
 GROWING = ("games", "iterations", "match_pairs")
 """What may become more when a run is resumed."""
-FIRST_MATCH_NUMBER = 10**9
-"""Place in the run's schedule from which matches are counted: behind all self-play."""
-MATCH_NUMBERS = 10**6
-"""Places kept for a match."""
 
 
 @dataclass(frozen=True)
@@ -232,39 +224,29 @@ def check_fit(spec: FitSpec) -> EvaluationFitting:
 
 
 def fit_evaluation(
-    spec: FitSpec,
-    directory: Path,
-    *,
-    output: Path | None = None,
-    concurrency: int = 1,
-    accept_engine_change: bool = False,
-    stream: TextIO | None = None,
-    stop: StopFlag | None = None,
+    spec: FitSpec, directory: Path, *, output: Path | None = None, **options: Unpack[RunOptions]
 ) -> FitResult:
     """Run or resume a fit in its folder; the last weights are also written to ``output``.
 
-    Nothing but times depends on ``concurrency``. Progress goes to ``stream`` (default: standard error). Raises
-    ``UserError`` if the folder belongs to another run or engine, or the disk is full.
+    Raises ``UserError`` if the folder belongs to another run or engine, or the disk is full.
     """
-    from engine.engine import StopFlag
     from engine.games import game_named
 
     fitting = check_fit(spec)
-    stop = stop or StopFlag()
     start = find_weights(spec.start, (spec.game,))
     done: list[Iteration] = []
-    with Store(directory) as store:
-        course = _FitRun(spec, game_named(spec.game), fitting, start, store, concurrency, stop, stream or sys.stderr)
-        claim(store, KIND, spec.content(start), GROWING, "the command", accept_engine_change)
+    purpose = Purpose(KIND, spec.content(start), "the command", GROWING)
+    matches = _MatchOpenings.of(spec, game_named(spec.game))
+    with Run(directory, purpose, **options) as run:
+        iterations = _Iterations(spec, game_named(spec.game), fitting, start, run, matches)
         first = directory / "weights-0.toml"
         if not first.is_file() or read_weights(first).digest != start.digest:
             replace_file(first, find_config("weights", spec.start.partition("#")[0]).read_bytes())
         try:
-            with stopping_on_signals(stop):
-                while len(done) < spec.iterations:
-                    done.append(course.iterate())
-                    if spec.until_no_gain and not done[-1].gained:
-                        break
+            while len(done) < spec.iterations:
+                done.append(iterations.next())
+                if spec.until_no_gain and not done[-1].gained:
+                    break
         except Interrupted:
             return FitResult(spec, directory, fitting.regression, fitting.unit, tuple(done), interrupted=True)
     fitted = FitResult(spec, directory, fitting.regression, fitting.unit, tuple(done))
@@ -274,26 +256,37 @@ def fit_evaluation(
     return replace(fitted, output=output)
 
 
-class _FitRun:
-    """One run: iteration after iteration, each raising ``Interrupted`` when the stop flag is set."""
+@dataclass(frozen=True)
+class _MatchOpenings:
+    """What the matches of a run have in common."""
 
-    def __init__(
-        self, spec: FitSpec, game: Game, fitting: EvaluationFitting, start: Weights, store: Store, concurrency: int,
-        stop: StopFlag, stream: TextIO,
-    ) -> None:  # fmt: skip
-        self._spec, self._game, self._fitting, self._start, self._store = spec, game, fitting, start, store
-        self._concurrency, self._stop, self._stream = concurrency, stop, stream
-        self._conditions = Conditions(
+    conditions: Conditions
+    suite: Suite
+    openings: tuple[int, ...]
+
+    @classmethod
+    def of(cls, spec: FitSpec, game: Game) -> _MatchOpenings:
+        """Raises ``RunError`` if the game's suite has too few openings."""
+        conditions = Conditions(
             name=KIND, game=spec.game, base_name=spec.start, base=(), limits=spec.limits, openings=game.default_suite,
             seed=spec.seed, rules=Rules(), adjudication=game.adjudication, source="fit-evaluation",
         )  # fmt: skip
-        self._suite, self._openings = read_openings(
-            self._conditions, "validation", spec.match_pairs, "--match-pairs"
-        )
+        return cls(conditions, *read_openings(conditions, "validation", spec.match_pairs, "--match-pairs"))
+
+
+class _Iterations:
+    """The iterations of a run in turn, each raising ``Interrupted`` when the stop flag is set."""
+
+    def __init__(
+        self, spec: FitSpec, game: Game, fitting: EvaluationFitting, start: Weights, run: Run, matches: _MatchOpenings
+    ) -> None:
+        self._spec, self._game, self._fitting, self._start, self._run = spec, game, fitting, start, run
+        self._openings = matches.openings
+        self._table = MatchTable(matches.conditions.of_games, matches.suite, run)
         self._positions: list[Positions] = []
         self._number = 0
 
-    def iterate(self) -> Iteration:
+    def next(self) -> Iteration:
         """Games, positions, fit and matches of the next iteration."""
         plan = SelfPlay(
             self._spec.game, self._number, self._player(self._number, self._spec.limits, self._fitting.self_play),
@@ -350,7 +343,7 @@ class _FitRun:
         return plain, scaled
 
     def _weights_path(self, number: int) -> Path:
-        return self._store.directory / f"weights-{number}.toml"
+        return self._run.directory / f"weights-{number}.toml"
 
     def _player(self, number: int, limits: Limits, settings: Mapping[str, Value] | None = None) -> PlayerSpec:
         own = {self._fitting.parameter: str(self._weights_path(number))}
@@ -358,38 +351,30 @@ class _FitRun:
         digest = str(values[self._fitting.parameter]).partition("#")[2]
         return PlayerSpec(f"weights {digest}", "builtin", limits, parameters=tuple(values.items()))
 
-    def _progress(self, games: int, words: str) -> RunProgress:
-        progress = RunProgress(games, self._stream)
-        progress.words = lambda: f"iteration {self._number + 1}/{self._spec.iterations}: {words}"
-        return progress
+    def _begin(self, games: int, words: str, done: int = 0) -> None:
+        self._run.progress.begin(games, f"iteration {self._number + 1}/{self._spec.iterations}: {words}", done=done)
 
     def _play(self, plan: SelfPlay) -> None:
-        progress = self._progress(plan.games - len(stored_numbers(plan, self._store)), "games")
-        try:
-            with GameRunner(self._concurrency, self._stop, tick=progress.tick) as runner:
-                if not play_games(plan, self._game, self._store, runner, progress.finished):
-                    raise Interrupted
-        finally:
-            progress.close()
+        self._begin(plan.games, "games", len(stored_games(plan, self._run.store)))
+        if not play_games(plan, self._game, self._run):
+            raise Interrupted
 
     def _chosen(self, plan: SelfPlay) -> Positions:
         """The iteration's positions: from the folder, if they are of just these games."""
-        records = list(games_of(plan, self._store))
+        records = list(games_of(plan, self._run.store))
         digest = digest_of([self._spec.seed, *([record.key, record.digest] for record in records)])
-        path = self._store.directory / f"positions-{plan.iteration}.npz"
+        path = self._run.directory / f"positions-{plan.iteration}.npz"
         stored = _read_positions(path, digest)
         if stored is not None:
             return stored
-        progress = self._progress(len(records), "results")
+        self._begin(len(records), "results")
 
         def finished() -> None:
-            progress.finished()
-            progress.tick()
+            self._run.progress.finished()
+            self._run.tick()
 
-        try:
-            found = positions_of(records, self._game, self._spec.seed, self._concurrency, self._stop, finished)
-        finally:
-            progress.close()
+        run = self._run
+        found = positions_of(records, self._game, self._spec.seed, run.concurrency, run.stop, finished)
         if found is None:
             raise Interrupted
         content = io.BytesIO()
@@ -426,19 +411,16 @@ class _FitRun:
     def _match(self, index: int, against: str, number: int, limits: Limits) -> FittedMatch:
         spec = self._spec
         new, old = self._player(self._number, limits), self._player(number, limits)
-        first = FIRST_MATCH_NUMBER + MATCH_NUMBERS * (2 * self._number * len(spec.match_limits) + index)
-        numbers = tuple(range(first, first + 2 * spec.match_pairs, 2))
-        match = Match(new, old, self._openings, numbers, round=self._number)
-        table = MatchTable(self._conditions, self._suite, self._store)
-        progress = RunProgress(table.missing_games([match]), self._stream)
-        progress.words = lambda: f"match {self._number}/{spec.iterations} against {against} at {limits}"
-        try:
-            with GameRunner(self._concurrency, self._stop, tick=progress.tick) as runner:
-                if not table.play([match], runner, progress.finished):
-                    raise Interrupted
-        finally:
-            progress.close()
-        return FittedMatch(against, limits, table.counts(match))
+        match = Match(
+            new, old, self._openings, tuple(range(0, 2 * spec.match_pairs, 2)), tuple(range(spec.match_pairs)),
+            series=f"match {self._number:03d}.{index}", round=self._number,
+        )  # fmt: skip
+        games = 2 * spec.match_pairs
+        words = f"match {self._number}/{spec.iterations} against {against} at {limits}"
+        self._run.progress.begin(games, words, done=games - self._table.missing_games([match]))
+        if not self._table.play([match]):
+            raise Interrupted
+        return FittedMatch(against, limits, self._table.counts(match))
 
 
 def _read_positions(path: Path, digest: str) -> Positions | None:

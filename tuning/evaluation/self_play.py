@@ -7,20 +7,17 @@ and go on, have more games added, and come out the same at any concurrency.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.rules import Adjudication, Rules
-from tuning.matches import Runner
 
 if TYPE_CHECKING:
     from arena.play.store import Store
+    from arena.run import Run
     from engine.games.contract import Game
-
-GAMES_AN_ITERATION = 10**7
-"""Places kept in the run's schedule for the games of one iteration."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +35,9 @@ class SelfPlay:
     adjudication: Adjudication
 
     @property
-    def numbers(self) -> range:
-        """Places of the games in the run's schedule."""
-        first = self.iteration * GAMES_AN_ITERATION
-        return range(first, first + self.games)
+    def series(self) -> str:
+        """Where the run counts the games."""
+        return f"games {self.iteration:03d}"
 
     def opening(self, game: Game, index: int) -> Opening:
         """The random opening of game ``index`` (from 0 on); the game is not over after it."""
@@ -55,40 +51,29 @@ class SelfPlay:
 
     def job(self, game: Game, index: int) -> GameJob:
         """Game ``index``."""
-        return GameJob(
-            game=self.game,
-            rules=Rules(),
-            adjudication=self.adjudication,
-            pairing=Pairing(self.numbers[index], index, 0, 0, index, self.iteration),
-            first=self.player,
-            second=self.player,
-            opening=self.opening(game, index),
-            seed=self.seed,
-        )
+        pairing = Pairing(index, index, 0, 0, index, self.iteration, self.series)
+        conditions = GameConditions(self.game, Rules(), self.adjudication, self.seed)
+        return conditions.job(pairing, self.player, self.player, self.opening(game, index))
 
 
-def play_games(plan: SelfPlay, game: Game, store: Store, runner: Runner, finished: Callable[[], None]) -> bool:
-    """Play the games that the store lacks; False if some are left unplayed. ``finished`` is called after each."""
-    stored = stored_numbers(plan, store)
-    missing = [index for index, number in enumerate(plan.numbers) if number not in stored]
-    done = 0
-    for record in runner.run(plan.job(game, index) for index in missing):
-        store.add(record)
-        done += 1
-        finished()
-    return done == len(missing)
+def play_games(plan: SelfPlay, game: Game, run: Run) -> bool:
+    """Play the games that the run lacks; False if some are left unplayed."""
+    stored = stored_games(plan, run.store)
+    return run.play(plan.job(game, index) for index in range(plan.games) if index not in stored)
 
 
-def stored_numbers(plan: SelfPlay, store: Store) -> set[int]:
-    """Which of the games are in the store, by their places in the schedule.
+def stored_games(plan: SelfPlay, store: Store) -> set[int]:
+    """Which of the games (from 0 on) are in the store.
 
     Those of another player there are not: of weights that more games of an iteration before have changed since.
     """
-    return store.numbers_of(plan.player.name) & set(plan.numbers)
+    return store.numbers_of(plan.series, plan.player.name) & set(range(plan.games))
 
 
 def games_of(plan: SelfPlay, store: Store) -> Iterator[GameRecord]:
     """The iteration's games in schedule order."""
-    numbers = plan.numbers
-    name = plan.player.name
-    return (record for record in store.iterate() if record.pairing.number in numbers and record.first == name)
+    stored = stored_games(plan, store)
+    return (
+        record for record in store.iterate() if record.pairing.series == plan.series
+        and record.pairing.number in stored and record.first == plan.player.name
+    )  # fmt: skip

@@ -400,8 +400,8 @@ def _error(error: float) -> str:
     return f"{error:.1f}" if math.isfinite(error) else "inf"
 
 
-def ablation_data(result: AblationResult) -> dict[str, Any]:
-    """The outcome as plain data, figures unrounded."""
+def ablation_data(result: AblationResult, report: Path) -> dict[str, Any]:
+    """The outcome and where it was reported, as plain data, figures unrounded."""
     return {
         "name": result.spec.name,
         "folder": str(result.directory),
@@ -411,5 +411,5 @@ def ablation_data(result: AblationResult) -> dict[str, Any]:
         "comparisons": [asdict(row) for row in result.rows],
         "effects": [asdict(row) for row in result.effects],
         "games_digest": result.digest or None,
-        "report": None if result.report is None else str(result.report),
+        "report": str(report),
     }

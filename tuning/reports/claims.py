@@ -336,8 +336,8 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
     return "\n".join(lines)
 
 
-def claims_data(run: ClaimsResult) -> dict[str, Any]:
-    """The outcome as plain data, figures unrounded."""
+def claims_data(run: ClaimsResult, report: Path | None) -> dict[str, Any]:
+    """The outcome and where it was reported, as plain data, figures unrounded."""
     return {
         "name": run.spec.name,
         "folder": str(run.directory),
@@ -359,5 +359,5 @@ def claims_data(run: ClaimsResult) -> dict[str, Any]:
             for result in run.results
         ],
         "games_digest": run.digest or None,
-        "report": None if run.report is None else str(run.report),
+        "report": None if report is None else str(report),
     }

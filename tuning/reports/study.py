@@ -366,8 +366,8 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     return "\n\n".join(parts)
 
 
-def tuning_data(result: StudyResult) -> dict[str, Any]:
-    """The outcome as plain data, figures unrounded."""
+def tuning_data(result: StudyResult, report: Path) -> dict[str, Any]:
+    """The outcome and where it was reported, as plain data, figures unrounded."""
     data: dict[str, Any] = {
         "name": result.spec.name,
         "folder": str(result.directory),
@@ -379,7 +379,7 @@ def tuning_data(result: StudyResult) -> dict[str, Any]:
         "confirmed": result.confirmed,
         "preset": None if result.preset is None else str(result.preset),
         "games_digest": result.digest or None,
-        "report": None if result.report is None else str(result.report),
+        "report": str(report),
     }
     found = result.decision
     if found is not None:

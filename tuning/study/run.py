@@ -7,24 +7,21 @@ goes on as if it had not been, and a lost study file is made again from the game
 
 from __future__ import annotations
 
-import sys
 import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.figures.standings import signed
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
-from arena.play.executor import GameRunner, stopping_on_signals
 from arena.play.store import Store
+from arena.run import Purpose, Run, RunError, RunOptions, engines_of
 from engine.settings.parameters import Value
-from tuning.matches import MatchTable
-from tuning.progress import RunProgress
-from tuning.run_folder import RunError, claim, engines_of, read_openings
+from tuning.matches import Match, MatchTable, read_openings
 from tuning.study.pairs_of_settings import RoundDesign, SettingsPair, design_of, design_pair, first_design
 from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
 from tuning.study.response import (
@@ -37,10 +34,9 @@ from tuning.study.response import (
     maximum,
 )
 from tuning.study.rounds import (
-    FIRST_PLAYOFF_DUEL,
-    PLAYOFF_ROUND,
-    Placed,
+    PLAYOFF_SERIES,
     Round,
+    ScheduledPair,
     SettingsPairGames,
     estimated_games,
     pairs_before_playoff,
@@ -50,24 +46,23 @@ from tuning.study.spec import USUAL_MAX_PAIRS, USUAL_SLOW_PAIRS, TuningSpec, few
 from tuning.study.validate import MAX_STAGES, Stage, Verdict, play_validation, stages_of, write_preset
 
 if TYPE_CHECKING:
-    from engine.engine import StopFlag
     from engine.settings.limits import Limits
     from tuning.study.storage import RoundResult, Study
 
-STORED_CONTENT = "tuning"
-FILE_FACT = "tuning file"
+KIND = "tuning"
+FILE_METADATA = "tuning file"
 """The specification as it was read, and where it lay, so that it can be validated again from the folder alone."""
-RECOMMENDATION_FACT = "tuning recommendation"
-VALIDATIONS_FACT = "tuning validations"
+RECOMMENDATION_METADATA = "tuning recommendation"
+VALIDATIONS_METADATA = "tuning validations"
 """What the further validations of this folder were, in the order of their places in the schedule."""
-WORKER_FACT = "tuning worker"
-ESTIMATES_FACT = "tuning estimates"
+WORKER_METADATA = "tuning worker"
+ESTIMATES_METADATA = "tuning estimates"
 """Of a budget in time: the games it was taken to allow, before and after the first round."""
-METHOD_FACT = "tuning method"
+METHOD_METADATA = "tuning method"
 METHOD = "duels around the model's maximum"
 """What a run's duels were laid out by: another version of the method cannot go on with it."""
-SECONDS_FACT = "tuning seconds"
-PLAYOFF_FACT = "tuning playoff"
+SECONDS_METADATA = "tuning seconds"
+PLAYOFF_METADATA = "tuning playoff"
 """How many rounds were played when the playoff began, and its pairs."""
 REFIT_GROWTH = 1.05
 """The model is fitted again when there are so many times the results of the last fit."""
@@ -133,8 +128,7 @@ class StudyResult:
     digest: str = ""
     """Digest of all games."""
     engine: str = ""
-    """Identity of the engine, or of several: ``tuning.run_folder.engines_of``."""
-    report: Path | None = None
+    """Identity of the engine, or of several: ``arena.run.engines_of``."""
     own_seconds: float = 0.0
     """Processor time of this run outside the games: of the thread that decides what is played and keeps the books."""
     games_seconds: float = 0.0
@@ -183,52 +177,36 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
 
 
 def tune(
-    spec: TuningSpec,
-    directory: Path,
-    *,
-    concurrency: int = 1,
-    accept_engine_change: bool = False,
-    stream: TextIO | None = None,
-    stop: StopFlag | None = None,
-    presets: Path | None = None,
+    spec: TuningSpec, directory: Path, *, presets: Path | None = None, **options: Unpack[RunOptions]
 ) -> StudyResult:
-    """Run or resume a study in its folder: rounds, playoff, validations, preset, report.
+    """Run or resume a study in its folder: rounds, playoff, validations, preset.
 
-    With a budget in games nothing but times depends on ``concurrency``. Progress goes to ``stream`` (default: standard
-    error). A validated recommendation is written to the folder ``presets`` (default: ``configs/engines`` if there is a
-    ``configs`` here, else the run's folder). Raises ``UserError`` if the folder belongs to another run or engine, the
+    With a budget in games nothing but times depends on the concurrency. A validated recommendation is
+    written to the folder ``presets`` (default: ``configs/engines`` if there is a ``configs`` here, else the run's
+    folder). Raises ``UserError`` if the folder belongs to another run or engine, the
     storage cannot be reached, or the disk is full.
     """
-    from engine.engine import StopFlag
-    from tuning.reports.study import write_tuning_report
-
     plan = prepare_tuning(spec)
-    stop = stop or StopFlag()
     own, whole = time.thread_time(), time.process_time()
-    with Store(directory) as store:
-        content = {**spec.content(), "openings_digest": plan.suite.digest}
-        claim(store, STORED_CONTENT, content, (), spec.conditions.source, accept_engine_change)
-        store.record_metadata({FILE_FACT: [spec.text, str(Path(spec.conditions.source).resolve())]})
-        progress = RunProgress(0, stream or sys.stderr)
-        with stopping_on_signals(stop), GameRunner(concurrency, stop, tick=progress.tick) as runner:
-            course = StudyRun(plan, store, runner, progress, stop, concurrency)
-            try:
-                ended = course.run()
-            finally:
-                progress.close()
+    with Run(directory, _purpose(plan), **options) as run:
+        result = StudyRun(plan, run).play()
         own, whole = time.thread_time() - own, time.process_time() - whole
-        study_result = replace(
-            ended, games=len(store), digest=store.digest(), engine=engines_of(store), own_seconds=own,
+        result = replace(
+            result, games=len(run.store), digest=run.store.digest(), engine=engines_of(run.store), own_seconds=own,
             games_seconds=max(0.0, whole - own),
         )  # fmt: skip
-    if study_result.interrupted or study_result.waiting_for:
-        return study_result
-    if study_result.confirmed:
-        preset = write_preset(
-            study_result.engine, spec, directory, study_result.recommended, study_result.verdicts[0], presets
-        )
-        study_result = replace(study_result, preset=preset)
-    return replace(study_result, report=write_tuning_report(study_result))
+    if result.interrupted or not result.confirmed:
+        return result
+    return replace(
+        result, preset=write_preset(result.engine, spec, directory, result.recommended, result.verdicts[0], presets)
+    )
+
+
+def _purpose(plan: TuningPlan) -> Purpose:
+    spec = plan.spec
+    source = spec.conditions.source
+    content = {**spec.content(), "openings_digest": plan.suite.digest}
+    return Purpose(KIND, content, source, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]})
 
 
 @dataclass(frozen=True)
@@ -257,11 +235,8 @@ def validate_again(
     limits: Limits | None,
     pairs: int | None,
     *,
-    concurrency: int = 1,
-    accept_engine_change: bool = False,
-    stream: TextIO | None = None,
-    stop: StopFlag | None = None,
     presets: Path | None = None,
+    **options: Unpack[RunOptions],
 ) -> ValidationResult:
     """Let the recommendation of a finished study play the base again on the reserved openings.
 
@@ -269,43 +244,14 @@ def validate_again(
     that a sequential test accepts is written as a preset, unless a match of the study speaks against it. Given again it
     plays only what is missing. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
-    from engine.engine import StopFlag
-    from tuning.study.spec import tuning_from_text
-
-    stop = stop or StopFlag()
-    with Store(directory) as store:
-        recorded, values = store.metadata(FILE_FACT), store.metadata(RECOMMENDATION_FACT)
-        if recorded is None or values is None:
-            what = "no study in it" if recorded is None else "its study has no recommendation yet"
-            raise RunError(f"{directory}: {what}; elolab tune SPEC.toml --out {directory} makes one")
-        spec = tuning_from_text(*recorded)
-        plan = prepare_tuning(spec)
-        content = {**spec.content(), "openings_digest": plan.suite.digest}
-        claim(store, STORED_CONTENT, content, (), spec.conditions.source, accept_engine_change)
-        named = dict(zip(spec.space.names, values, strict=True))
-        if named == spec.space.default:
-            raise RunError(f"{directory}: its study recommends {spec.base_name} itself; there is nothing to validate")
-        longest = spec.validation.maximum_pairs if pairs is None else pairs
-        stage = Stage(limits or spec.conditions.limits, "sprt" if pairs is None else "fixed", longest)
-        number = _place_of(store, stage)
-        progress = RunProgress(0, stream or sys.stderr)
-        progress.words = lambda: f"validation at {stage.limits}"
-
-        def show(verdict: Verdict) -> None:
-            progress.words = lambda: validation_words(verdict)
-
-        table = MatchTable(spec.conditions, plan.suite, store)
-        with stopping_on_signals(stop), GameRunner(concurrency, stop, tick=progress.tick) as runner:
-            try:
-                verdict = play_validation(
-                    spec, table, plan.reserved, named, stage, number,
-                    lambda match: table.play([match], runner, progress.finished), show,
-                )  # fmt: skip
-            finally:
-                progress.close()
-            for name, reason in runner.unavailable.items():
-                raise RunError(f"{spec.conditions.source}: player {name!r} cannot be started: {reason}")
-        engine = engines_of(store)
+    plan, named = _recommended(directory)
+    spec = plan.spec
+    longest = spec.validation.maximum_pairs if pairs is None else pairs
+    stage = Stage(limits or spec.conditions.limits, "sprt" if pairs is None else "fixed", longest)
+    with Run(directory, _purpose(plan), **options) as run:
+        table = MatchTable(spec.conditions.of_games, plan.suite, run)
+        verdict = _play_stage(plan, run, table, named, stage, _number_of(run.store, stage))
+        engine = engines_of(run.store)
         # The study's own, as far as it came: a stage after a failed one was not played.
         own = [
             play_validation(
@@ -328,13 +274,50 @@ def validate_again(
     return ValidationResult(spec, directory, named, verdict, preset, failed)
 
 
-def _place_of(store: Store, stage: Stage) -> int:
-    """The place of a further validation in the schedule, behind those of the study itself."""
+def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
+    """The study of a folder and what it recommends. Raises ``RunError`` if there is nothing to validate."""
+    from tuning.study.spec import tuning_from_text
+
+    with Store(directory, read_only=True) as store:
+        recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
+    if recorded is None or values is None:
+        what = "no study in it" if recorded is None else "its study has no recommendation yet"
+        raise RunError(f"{directory}: {what}; elolab tune SPEC.toml --out {directory} makes one")
+    spec = tuning_from_text(*recorded)
+    named = dict(zip(spec.space.names, values, strict=True))
+    if named == spec.space.default:
+        raise RunError(f"{directory}: its study recommends {spec.base_name} itself; there is nothing to validate")
+    return prepare_tuning(spec), named
+
+
+def _play_stage(
+    plan: TuningPlan, run: Run, table: MatchTable, values: Mapping[str, Value], stage: Stage, number: int
+) -> Verdict | None:
+    """Play a validation and show how it goes; ``None`` if it was stopped."""
+    progress = run.progress
+    games = 2 * min(stage.pairs, len(plan.reserved))
+    progress.begin(games, f"validation at {stage.limits}", is_bound=stage.kind == "sprt")
+
+    def play(match: Match) -> bool:
+        stored = 2 * match.pairs - table.missing_games([match])
+        progress.done += stored
+        return table.play([match])
+
+    def show(verdict: Verdict) -> None:
+        progress.words = lambda columns: validation_words(verdict)
+
+    verdict = play_validation(plan.spec, table, plan.reserved, values, stage, number, play, show)
+    run.refuse_unavailable()
+    return verdict
+
+
+def _number_of(store: Store, stage: Stage) -> int:
+    """Which of the folder's validations a further one is; those of the study itself come first."""
     wanted = [str(stage.limits), stage.kind]
-    known = store.metadata(VALIDATIONS_FACT) or []
+    known = store.metadata(VALIDATIONS_METADATA) or []
     if wanted not in known:
         known.append(wanted)
-        store.record_metadata({VALIDATIONS_FACT: known})
+        store.record_metadata({VALIDATIONS_METADATA: known})
     return MAX_STAGES + int(known.index(wanted))
 
 
@@ -356,27 +339,18 @@ class _Memory:
 class StudyRun:
     """One run of a study: round after round, then the playoff and the validations."""
 
-    def __init__(
-        self,
-        plan: TuningPlan,
-        store: Store,
-        runner: GameRunner,
-        progress: RunProgress,
-        stop: StopFlag,
-        concurrency: int,
-    ) -> None:
+    def __init__(self, plan: TuningPlan, run: Run) -> None:
         from tuning.study.storage import Study
 
-        self._plan, self._spec, self._store = plan, plan.spec, store
-        self._runner, self._progress, self._stop = runner, progress, stop
-        self._concurrency = concurrency
-        self._games = SettingsPairGames(self._spec, plan.suite, plan.openings, store)
+        self._plan, self._spec, self._run = plan, plan.spec, run
+        self._store, self._progress = run.store, run.progress
+        self._games = SettingsPairGames(self._spec, plan.suite, plan.openings, run)
         self._check_method()
         self._rounds = self._planned()
         self._memory = _Memory(Observations(self._spec.space))
-        self._study: Study = Study(self._spec, store.directory, self._worker())
+        self._study: Study = Study(self._spec, run.directory, self._worker())
         self._ends: dict[int, RoundEnd] = {}
-        self._seconds_before = float(store.metadata(SECONDS_FACT) or 0.0)
+        self._seconds_before = float(run.store.metadata(SECONDS_METADATA) or 0.0)
         self._started = time.monotonic()
         self._is_given_out = False
         """Whether every round of a shared study has somebody who plays or has played it."""
@@ -388,13 +362,13 @@ class StudyRun:
         budget = self._spec.budget
         if budget.games is not None:
             return rounds_of(self._spec, budget.games)
-        estimates = self._store.metadata(ESTIMATES_FACT)
+        estimates = self._store.metadata(ESTIMATES_METADATA)
         if estimates is None:
             assert budget.seconds is not None
             each = estimated_game_seconds([self._spec.conditions.limits])
-            games = estimated_games(budget.seconds, each, self._concurrency)
+            games = estimated_games(budget.seconds, each, self._run.concurrency)
             estimates = [max(fewest_games(self._spec), games)]
-            self._store.record_metadata({ESTIMATES_FACT: estimates})
+            self._store.record_metadata({ESTIMATES_METADATA: estimates})
         first = rounds_of(self._spec, estimates[0])
         return first if len(estimates) == 1 else rounds_of(self._spec, estimates[1], first[:1])
 
@@ -402,22 +376,22 @@ class StudyRun:
         """Raise ``RunError`` if the run was begun by another version of the method."""
         if self._spec.sampler != "duel":
             return
-        if len(self._store) and self._store.metadata(METHOD_FACT) != METHOD:
+        if len(self._store) and self._store.metadata(METHOD_METADATA) != METHOD:
             raise RunError(
-                f"{self._store.directory}: was begun by another version of elolab, which laid its duels out otherwise; "
+                f"{self._run.directory}: was begun by another version of elolab, which paired its settings otherwise; "
                 "finish it with that version, or give another folder with --out"
             )
-        self._store.record_metadata({METHOD_FACT: METHOD})
+        self._store.record_metadata({METHOD_METADATA: METHOD})
 
     def _correct_estimate(self, done: Round, seconds: float) -> None:
         """After the first round of a budget in time: plan the rest from the ``seconds`` that a game took."""
-        estimates = self._store.metadata(ESTIMATES_FACT)
+        estimates = self._store.metadata(ESTIMATES_METADATA)
         budget = self._spec.budget.seconds
         if budget is None or len(estimates) != 1:
             return
         games = estimated_games(budget, seconds, 1)
         games = max(games, fewest_games(self._spec), 4 * done.pairs)
-        self._store.record_metadata({ESTIMATES_FACT: [estimates[0], games]})
+        self._store.record_metadata({ESTIMATES_METADATA: [estimates[0], games]})
         self._rounds = self._planned()
         self._progress.planned = self._progress.done + self._missing_games()
 
@@ -432,7 +406,7 @@ class StudyRun:
         budget = self._spec.budget.seconds
         if budget is None or not finished:
             return False
-        playoff = self._store.metadata(PLAYOFF_FACT)
+        playoff = self._store.metadata(PLAYOFF_METADATA)
         if playoff is not None:
             return finished >= int(playoff[0])
         is_stored = self._games.missing_games(self._rounds[finished].first_pair, 1) == 0
@@ -444,7 +418,7 @@ class StudyRun:
         return rounds + 2 * self._playoff_pairs()
 
     def _playoff_pairs(self) -> int:
-        recorded = self._store.metadata(PLAYOFF_FACT)
+        recorded = self._store.metadata(PLAYOFF_METADATA)
         if recorded is not None:
             return int(recorded[1])
         if self._spec.budget.games is not None:
@@ -460,12 +434,13 @@ class StudyRun:
         memory.results[result.number] = result
         if result.number < len(self._rounds):
             one = self._rounds[result.number]
-            for place, (duel, counts) in enumerate(result.results):
-                opening = (one.first_pair + place * one.duel_pairs) % len(self._plan.openings)
-                meeting = (frozenset((duel.first, duel.second)), opening)  # either way round the games are the same
+            for place, (settings, counts) in enumerate(result.results):
+                opening = (one.first_pair + place * one.game_pairs) % len(self._plan.openings)
+                # Either way round the games are the same.
+                meeting = (frozenset((settings.first, settings.second)), opening)
                 if meeting not in memory.seen:
                     memory.seen.add(meeting)
-                    memory.observations.add(duel.first, duel.second, counts)
+                    memory.observations.add(settings.first, settings.second, counts)
 
     def _learn_from_all(self) -> None:
         """Read the rounds of all workers of a shared study."""
@@ -502,10 +477,9 @@ class StudyRun:
 
     # Playing
 
-    def run(self) -> StudyResult:
+    def play(self) -> StudyResult:
         """Go through to the end, or as far as the stop flag lets."""
-        self._progress.planned = self._missing_games()
-        self._progress.words = self._words
+        self._progress.begin(self._missing_games(), self._words)
         stopped_early = False
         while True:
             number = self._next_round()
@@ -522,13 +496,13 @@ class StudyRun:
             if others:
                 return self._ended(waiting_for=tuple(others))
         self._refit(is_last=True)
-        self._store.record_metadata({SECONDS_FACT: self._spent()})
+        self._store.record_metadata({SECONDS_METADATA: self._spent()})
         if self._memory.model is None:
             return self._ended(decision=None)
         decision = self._playoff()
         if decision is None:
             return self._ended(interrupted=True)
-        self._store.record_metadata({RECOMMENDATION_FACT: list(decision.values)})
+        self._store.record_metadata({RECOMMENDATION_METADATA: list(decision.values)})
         verdicts = self._validate(dict(zip(self._spec.space.names, decision.values, strict=True)))
         return self._ended(
             interrupted=verdicts is None, decision=decision, verdicts=tuple(verdicts or ()), stopped_early=stopped_early
@@ -552,9 +526,9 @@ class StudyRun:
         for one in self._rounds:
             if one.number in finished or one.number in self._memory.results:
                 continue
-            stored = self._games.stored_duels(one)
-            if len(stored) == one.duels and self._study.trial_of(one.number) is None:
-                results = tuple((placed.duel, self._games.counts(placed)) for placed in stored)
+            stored = self._games.stored_pairs(one)
+            if len(stored) == one.settings_pairs and self._study.trial_of(one.number) is None:
+                results = tuple((pair.settings, self._games.counts(pair)) for pair in stored)
                 self._study.add_lost(_result(one.number, self._design().centre, results), 0.0, None)
 
     def _is_little_left(self) -> bool:
@@ -568,7 +542,7 @@ class StudyRun:
 
     def _play_round(self, asked: int) -> bool:
         """Ask for a round, play what is missing of it, tell what came of it; False if it was stopped."""
-        if self._stop.is_set():
+        if self._run.stop.is_set():
             return False
         design = self._design()
         number, values, start = self._study.ask(
@@ -579,40 +553,37 @@ class StudyRun:
             self._is_given_out = True
             return True
         one = self._rounds[number]
-        duels = self._designed(one, values, RoundDesign.from_plain(values, start))
+        pairs = self._designed(one, values, RoundDesign.from_plain(values, start))
         missing = self._games.missing_games(one.first_pair, one.pairs)
         began = time.monotonic()
-        if not self._games.play(duels, self._runner, self._progress.finished):
-            self._store.record_metadata({SECONDS_FACT: self._spent()})
-            self._refuse_unavailable()
+        if not self._games.play(pairs):
+            self._store.record_metadata({SECONDS_METADATA: self._spent()})
+            self._run.refuse_unavailable()
             return False
-        results = [(placed.duel, self._games.counts(placed)) for placed in duels]
+        results = [(pair.settings, self._games.counts(pair)) for pair in pairs]
         result = _result(number, values, tuple(results))
         self._take_in(result)
         self._refit(is_last=False)
         end = self._note_end(result)
         self._study.tell(result, end.elo, {"pairs": end.pairs})
-        self._store.record_metadata({SECONDS_FACT: self._spent()})
+        self._store.record_metadata({SECONDS_METADATA: self._spent()})
         if missing and number == 0:
             self._correct_estimate(one, (time.monotonic() - began) / missing)
         return True
 
-    def _refuse_unavailable(self) -> None:
-        for name, reason in self._runner.unavailable.items():
-            raise RunError(f"{self._spec.conditions.source}: player {name!r} cannot be started: {reason}")
-
-    def _designed(self, one: Round, values: Values, design: RoundDesign) -> list[Placed]:
-        """The duels of a round; of another sampler than ``duel``, its trial against the base."""
+    def _designed(self, one: Round, values: Values, design: RoundDesign) -> list[ScheduledPair]:
+        """The pairs of settings of a round; of another sampler than ``duel``, its trial against the base."""
         space = self._spec.space
         if self._spec.sampler != "duel":
-            duel = SettingsPair(one.first_duel, space.effective_values(values), space.default_values)
-            return [Placed(duel, one.first_pair, one.duel_pairs, one.number)]
-        placed = []
-        for place in range(one.duels):
-            pair = one.first_pair + place * one.duel_pairs
-            duel = design_pair(space, self._spec.conditions.seed, design, one.first_duel + place, pair)
-            placed.append(Placed(duel, pair, one.duel_pairs, one.number))
-        return placed
+            settings = SettingsPair(one.first_settings_pair, space.effective_values(values), space.default_values)
+            return [ScheduledPair(settings, one.first_pair, one.game_pairs, one.number)]
+        pairs = []
+        for place in range(one.settings_pairs):
+            first_pair = one.first_pair + place * one.game_pairs
+            number = one.first_settings_pair + place
+            settings = design_pair(space, self._spec.conditions.seed, design, number, first_pair)
+            pairs.append(ScheduledPair(settings, first_pair, one.game_pairs, one.number))
+        return pairs
 
     def _note_end(self, result: RoundResult) -> RoundEnd:
         if self._spec.sampler == "duel":
@@ -638,19 +609,16 @@ class StudyRun:
         best = self._memory.best
         assert best is not None
         pairs = self._playoff_pairs()
-        self._store.record_metadata({PLAYOFF_FACT: [len(self._memory.results), pairs]})
+        self._store.record_metadata({PLAYOFF_METADATA: [len(self._memory.results), pairs]})
         if best == base:
             return decide(model, base)
-        size = len(self._plan.openings)
         before = sum(self._rounds[number].pairs for number in self._memory.results if number < len(self._rounds))
-        first_pair = -(-FIRST_PLAYOFF_DUEL // size) * size + before
-        placed = Placed(SettingsPair(FIRST_PLAYOFF_DUEL, best, base), first_pair, pairs, PLAYOFF_ROUND)
-        self._progress.planned = self._progress.done + self._games.missing_games(first_pair, pairs)
-        self._progress.words = lambda: "playoff"
-        if not self._games.play([placed], self._runner, self._progress.finished):
-            self._refuse_unavailable()
+        playoff = ScheduledPair(SettingsPair(0, best, base), before, pairs, series=PLAYOFF_SERIES)
+        self._progress.begin(self._games.missing_games(before, pairs, PLAYOFF_SERIES), "playoff")
+        if not self._games.play([playoff]):
+            self._run.refuse_unavailable()
             return None
-        counts = self._games.counts(placed)
+        counts = self._games.counts(playoff)
         return decide(model, best, counts.pairs, counts.estimate().score if counts.pairs else 0.5)
 
     def _validate(self, values: Mapping[str, Value]) -> list[Verdict] | None:
@@ -658,20 +626,10 @@ class StudyRun:
         if values == self._spec.space.default:
             return []
         verdicts: list[Verdict] = []
-        table = MatchTable(self._spec.conditions, self._plan.suite, self._store)
+        table = MatchTable(self._spec.conditions.of_games, self._plan.suite, self._run)
         for number, stage in enumerate(stages_of(self._spec.validation)):
-            self._progress.planned = self._progress.done
-            self._progress.words = lambda stage=stage: f"validation at {stage.limits}"  # type: ignore[misc]
-
-            def show(verdict: Verdict) -> None:
-                self._progress.words = lambda: validation_words(verdict)
-
-            verdict = play_validation(
-                self._spec, table, self._plan.reserved, values, stage, number,
-                lambda match: table.play([match], self._runner, self._progress.finished), show,
-            )  # fmt: skip
+            verdict = _play_stage(self._plan, self._run, table, values, stage, number)
             if verdict is None:
-                self._refuse_unavailable()
                 return None
             verdicts.append(verdict)
             if not verdict.passed:
@@ -680,7 +638,7 @@ class StudyRun:
 
     # What is shown and returned
 
-    def _words(self) -> str:
+    def _words(self, columns: int) -> str:
         number = len(self._memory.results) + 1
         text = f"round {min(number, len(self._rounds))}/{len(self._rounds)}"
         model = self._memory.model
@@ -694,7 +652,7 @@ class StudyRun:
     def _ended(self, **more: Any) -> StudyResult:
         return StudyResult(
             spec=self._spec,
-            directory=self._store.directory,
+            directory=self._run.directory,
             rounds=tuple(self._ends[number] for number in sorted(self._ends)),
             planned_rounds=len(self._rounds),
             games=len(self._store),
@@ -705,10 +663,10 @@ class StudyRun:
 
     def _worker(self) -> str:
         """The name of this folder among the workers of a shared study."""
-        name = self._store.metadata(WORKER_FACT)
+        name = self._store.metadata(WORKER_METADATA)
         if name is None:
             name = uuid.uuid4().hex
-            self._store.record_metadata({WORKER_FACT: name})
+            self._store.record_metadata({WORKER_METADATA: name})
         return str(name)
 
 

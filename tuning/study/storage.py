@@ -19,8 +19,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from arena.figures.statistics import Pentanomial
 from arena.records import digest_of
+from arena.run import RunError
 from engine.errors import UserError
-from tuning.run_folder import RunError
 from tuning.study.pairs_of_settings import SettingsPair
 from tuning.study.response import Values
 from tuning.study.sampler import DuelSampler, ReproducibleSampler, distribution_of, suggest

@@ -24,14 +24,10 @@ from engine.settings.parameters import Value
 from tuning.matches import Match, MatchTable
 from tuning.study.spec import TuningSpec, Validation, option_text
 
-FIRST_NUMBER = 10**9
-"""Place in the run's schedule from which validations are counted: behind any round and playoff."""
-NUMBERS_A_MATCH = 10**8
-"""Places kept for each of a run's validations."""
 MAX_STAGES = 2
-"""Validations that belong to a study itself; further ones have places behind them."""
-LOOK_PAIRS = 25
-"""A sequential test looks at its bounds after every so many pairs, whatever the number of processors."""
+"""Validations that belong to a study itself; further ones come after them."""
+INTERIM_PAIRS = 25
+"""Pairs between two interim analyses of a sequential test, whatever the number of processors."""
 
 
 @dataclass(frozen=True)
@@ -98,15 +94,14 @@ def stages_of(validation: Validation) -> list[Stage]:
 def validation_match(
     spec: TuningSpec, openings: tuple[int, ...], values: Mapping[str, Value], stage: Stage, number: int, pairs: range
 ) -> Match:
-    """The pairs ``pairs`` of a validation; ``number`` is its place among the run's validations."""
-    first = FIRST_NUMBER + NUMBERS_A_MATCH * number
+    """The pairs ``pairs`` of a validation; ``number`` is which of the run's validations it is."""
     return Match(
         variant=spec.player(values, stage.limits),
         reference=spec.player(spec.space.default, stage.limits),
         openings=openings[pairs.start : pairs.stop],
-        numbers=tuple(range(first + 2 * pairs.start, first + 2 * pairs.stop, 2)),
-        round=FIRST_NUMBER + number,
-        first_pair=pairs.start,
+        numbers=tuple(range(2 * pairs.start, 2 * pairs.stop, 2)),
+        pair_numbers=tuple(pairs),
+        series=f"validation {number:02d}",
     )
 
 
@@ -120,12 +115,12 @@ def play_validation(
     play: Callable[[Match], bool],
     show: Callable[[Verdict], None] = lambda verdict: None,
 ) -> Verdict | None:
-    """Go through a validation to its end; a sequential test looks every ``LOOK_PAIRS`` pairs.
+    """Go through a validation to its end; a sequential test is looked at after every ``INTERIM_PAIRS`` pairs.
 
     ``play`` plays what is missing of a part of it; ``None`` where it says that some of it is not played.
     """
     longest = min(stage.pairs, len(openings))
-    step = longest if stage.kind == "fixed" else LOOK_PAIRS
+    step = longest if stage.kind == "fixed" else INTERIM_PAIRS
     total = Pentanomial((0, 0, 0, 0, 0))
     for start in range(0, longest, step):
         match = validation_match(spec, openings, values, stage, number, range(start, min(start + step, longest)))
