@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.standings import percent_text, signed
+from arena.figures.standings import clipped, percent_text, signed
 from arena.files import replace_file
 from arena.reports.contents import Plot
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 from engine.settings.parameters import BY_NAME
-from engine.terminal import clipped, in_columns
 from tuning.ablation.rows import AGAINST
 from tuning.ablation.verdicts import (
     BETTER,
@@ -42,7 +41,7 @@ from tuning.reports.document import (
     write_document,
     write_svg,
 )
-from tuning.reports.study import condition_facts, elo_text, interval_text, repeat_command
+from tuning.reports.study import condition_facts, elo_text, in_columns, interval_text, repeat_command
 from tuning.reports.study_charts import chart_words
 
 if TYPE_CHECKING:
@@ -225,7 +224,8 @@ def _heat(result: AblationResult) -> tuple[list[str], Any, Any] | None:
 
 def _ablation_sentence(result: AblationResult, message: Catalogue) -> str:
     """How many questions are decided, what it cost, and the largest effect."""
-    verdicts = [row.verdict for row in (*result.rows, *result.effects) if row.verdict]
+    asked = [row.verdict for row in result.rows] + [row.verdict for row in result.effects]
+    verdicts = [verdict for verdict in asked if verdict]
     summary = message(
         "ablation.summary",
         decided=len(verdicts) - verdicts.count(UNDECIDED),
@@ -385,14 +385,14 @@ def ablation_text(
         )  # fmt: skip
         lines.append(in_columns(cells, COMPARISON_COLUMNS))
     if effects:
-        heads = (message("terminal.effect"), message("terminal.elo"), "±", message("terminal.verdict"))
-        lines += ["", in_columns(heads, EFFECT_COLUMNS)]
+        effect_heads = (message("terminal.effect"), message("terminal.elo"), "±", message("terminal.verdict"))
+        lines += ["", in_columns(effect_heads, EFFECT_COLUMNS)]
         for effect in effects:
-            cells = (
+            effect_cells = (
                 clipped(effect.effect, 52), signed(effect.elo), _error(effect.elo_error),
                 _verdict_text(effect.verdict, message),
             )  # fmt: skip
-            lines.append(in_columns(cells, EFFECT_COLUMNS))
+            lines.append(in_columns(effect_cells, EFFECT_COLUMNS))
     return "\n".join(lines)
 
 

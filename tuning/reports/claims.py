@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.search_statistics import SearchStatistics
-from arena.figures.standings import signed
+from arena.figures.standings import clipped, signed
 from arena.files import replace_file
 from arena.reports.charts import null_failures_chart
 from arena.reports.contents import Plot
 from engine.language import DEFAULT_LANGUAGE, Catalogue
-from engine.terminal import clipped, in_columns
 from tuning.ablation.rows import AblationRow
 from tuning.ablation.verdicts import MARGIN_ELO, POWER, Rule, decidable_elo, pairs_for_equivalence
 from tuning.claims.run import ClaimResult, ClaimsResult, MeasureRow
@@ -24,6 +23,7 @@ from tuning.reports import ablation_charts as charts
 from tuning.reports.ablation import limit_text, smallest_text
 from tuning.reports.document import (
     MESSAGES,
+    Block,
     Commands,
     Document,
     Facts,
@@ -33,7 +33,7 @@ from tuning.reports.document import (
     write_document,
     write_svg,
 )
-from tuning.reports.study import condition_facts, interval_text
+from tuning.reports.study import condition_facts, in_columns, interval_text
 from tuning.reports.study_charts import chart_words
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _claims_document(run: ClaimsResult, message: Catalogue) -> Document:
         (message("claims.searches"), message("claims.searched", depth=budget.depth, positions=budget.positions)),
         (message("fact.games"), message("claims.stored_games", digest=run.digest)),
     )
-    verdicts = (
+    verdicts: tuple[Block, ...] = (
         *_warnings(run, message), _summary_grid(run.results, message), *_summary_plot(run, message),
         Note(_rule_note(spec, message)),
     )  # fmt: skip
@@ -216,7 +216,7 @@ def _claim_plots(run: ClaimsResult, result: ClaimResult, message: Catalogue) -> 
             plots.append(searched(name, charts.measures_chart(own, words)))
     if result.verified:
         counted = SearchStatistics(result.verified, dict.fromkeys(result.verified, 0))
-        plots.append(searched("verifications", null_failures_chart(counted)))
+        plots.append(searched("verifications", null_failures_chart(counted, words.language)))
     if result.depths:
         plots.append(searched("depths", charts.depths_chart(result.depths, words)))
     return plots

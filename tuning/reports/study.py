@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.standings import percent_text, signed
+from arena.figures.standings import clipped, percent_text, signed
 from arena.files import replace_file
 from arena.reports.contents import Plot
 from arena.specifications import specification_word
-from engine.language import DEFAULT_LANGUAGE, Catalogue
+from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded, wrapped
 from engine.rules import Adjudication, Rules
 from engine.settings.parameters import BY_NAME, format_value
-from engine.terminal import clipped, filled, in_columns
 from tuning.conditions import Conditions
 from tuning.reports import study_charts as charts
 from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Grid, Note, Section, write_document
@@ -43,6 +43,12 @@ def elo_text(elo: float, error: float) -> str:
 def interval_text(low: float, high: float) -> str:
     """``[+1.2, +9.8]``."""
     return f"[{signed(low)}, {signed(high)}]"
+
+
+def in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """A row of a terminal's table: each cell in so many columns, to the right of them where the number is negative."""
+    placed = (padded(cell, abs(width), right=width < 0) for cell, width in zip(cells, widths, strict=True))
+    return "  ".join(placed).rstrip()
 
 
 # Studies
@@ -359,8 +365,8 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
         lines.append(in_columns((name[:24], format_value(base), format_value(recommended)), PARAMETER_COLUMNS) + mark)
     parts = ["\n".join(lines)]
     if result.decision is not None:
-        parts.append(filled(optimism_sentence(result, language), TEXT_WIDTH))
-    parts.append(filled(tuning_sentence(result, language), TEXT_WIDTH))
+        parts.append("\n".join(wrapped(optimism_sentence(result, language), TEXT_WIDTH)))
+    parts.append("\n".join(wrapped(tuning_sentence(result, language), TEXT_WIDTH)))
     if result.preset is not None:
         parts.append(message("terminal.preset", preset=result.preset))
     return "\n\n".join(parts)
@@ -425,11 +431,12 @@ def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> 
     """What all games of a run share, as names and values."""
     from engine.games import game_named
 
+    title = game_words(conditions.game, message.language).title
     rules = _changed(conditions.rules, Rules()) or message("fact.standard_rules")
     standard = game_named(conditions.game).adjudication
     adjudication = _changed(conditions.adjudication, standard) or message("fact.standard_adjudication")
     return (
-        (message("fact.game"), conditions.game),
+        (message("fact.game"), message("fact.game_name", title=title, name=conditions.game)),
         (message("fact.openings"), conditions.openings),
         (message("fact.rules"), rules),
         (message("fact.adjudication"), adjudication),
