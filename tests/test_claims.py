@@ -128,8 +128,8 @@ def test_the_shipped_tables_have_every_claim_that_applies(budget: str) -> None:
         assert [claim.id for claim in spec.claims] == [f"C{number}" for number in numbers]
         for claim in spec.claims:
             assert any(measure.expect for measure in claim.measures)
-            assert re.search(r"[\u4e00-\u9fff]", claim.text_zh)
-            assert re.search(r"[\u4e00-\u9fff]", claim.rule_zh)
+            assert re.search(r"[\u4e00-\u9fff]", claim.texts["zh"])
+            assert re.search(r"[\u4e00-\u9fff]", claim.rules["zh"])
             for group in claim.groups:
                 assert all(comparison.limits.is_reproducible for comparison in group.comparisons)
 

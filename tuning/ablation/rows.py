@@ -56,7 +56,7 @@ class AblationRow:
     verdict: str
     """``better``, ``worse``, ``equivalent`` or ``undecided``; empty where none was asked for."""
     simultaneous_low: float
-    """Bounds of the interval that holds for all questions and looks together, in Elo."""
+    """Bounds of the interval that holds for all questions and interim analyses together, in Elo."""
     simultaneous_high: float
     games_needed: int | None
     """Games that an open verdict would still need if the estimate is right; ``None`` where none is open."""

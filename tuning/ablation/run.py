@@ -181,7 +181,7 @@ def play_allocated(
         run.progress.done += 2 * sum(part.pairs for part in parts) - table.missing_games(parts)
         if not table.play(parts):
             return False
-        allocation.look(wanted)
+        allocation.analyse(wanted)
     return True
 
 

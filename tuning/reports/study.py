@@ -264,7 +264,8 @@ def _parameters_grid(result: StudyResult, message: Catalogue) -> Grid:
     for dimension in result.spec.space.dimensions:
         base = result.spec.space.default[dimension.name]
         recommended = base if result.decision is None else result.recommended[dimension.name]
-        unit, doc = ("", "") if result.spec.engine is not None else _unit_and_doc(dimension.name)
+        row = None if result.spec.engine is not None else BY_NAME[dimension.name]
+        unit, doc = ("", "") if row is None else (unit_text(row.unit, message), row.doc)
         changed = "" if base == recommended else message("parameters.changed")
         searched = _searched_text(dimension, message)
         rows.append((dimension.name, format_value(base), format_value(recommended), changed, unit, searched, doc))
@@ -282,8 +283,10 @@ def _searched_text(dimension: Dimension, message: Catalogue) -> str:
     return message(key, low=dimension.low, high=dimension.high)
 
 
-def _unit_and_doc(name: str) -> tuple[str, str]:
-    return BY_NAME[name].unit, BY_NAME[name].doc
+def unit_text(unit: str, message: Catalogue) -> str:
+    """A parameter's unit in the report's language; one that the catalogue lacks as the parameter has it."""
+    key = f"unit.{unit.replace(' ', '_')}"
+    return message(key) if key in message else unit
 
 
 def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
