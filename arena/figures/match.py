@@ -93,8 +93,9 @@ def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
     verdict = say(f"verdict.{VERDICT_KEYS.get(figures['verdict'], 'undecided')}_short")
     hypotheses = {name: f"{figures[name]:g}" for name in ("elo0", "elo1", "alpha", "beta")}
     after, los = _elo_with_interval(figures, "unbiased_", say), percent_text(figures["unbiased_los"])
+    ratio = say("match.llr_text", llr=f"{figures['llr']:+.3f}", low=low, high=high, verdict=verdict)
     return [
-        _line(say("match.llr"), say("match.llr_text", llr=f"{figures['llr']:+.3f}", low=low, high=high, verdict=verdict)),
+        _line(say("match.llr"), ratio),
         _line("", say("match.hypotheses", unit=say(f"verdict.unit_{figures['model']}"), **hypotheses)),
         _line(say("match.after"), say("match.after_text", interval=after, los=los)),
         _line("", say("match.unbiased")),

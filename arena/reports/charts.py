@@ -237,8 +237,9 @@ def sequential_chart(run: SequentialRun, language: str) -> Figure:
     for bound, hypothesis in ((test.upper_bound, "H1"), (test.lower_bound, "H0")):
         axes.axhline(bound, color=MUTED, linewidth=1.2, linestyle="--")
         axes.annotate(
-            say("chart.accepted", hypothesis=hypothesis), (0, bound), xycoords=("axes fraction", "data"), xytext=(4, 4 if bound > 0 else -4),
-            textcoords="offset points", ha="left", va="bottom" if bound > 0 else "top", color=MUTED, fontsize=11,
+            say("chart.accepted", hypothesis=hypothesis), (0, bound), xycoords=("axes fraction", "data"),
+            xytext=(4, 4 if bound > 0 else -4), textcoords="offset points", ha="left",
+            va="bottom" if bound > 0 else "top", color=MUTED, fontsize=11,
         )  # fmt: skip
     axes.axhline(0, color=GRID, linewidth=0.9)
     axes.plot(range(pairs + 1), [0.0, *ratios_by_pair(run.settings, run.history)], color=WIN, linewidth=1.8)

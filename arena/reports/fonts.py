@@ -13,7 +13,9 @@ CHINESE = (
     "Noto Sans CJK JP", "Droid Sans Fallback", "Arial Unicode MS",
 )  # fmt: skip
 """Fonts that have simplified Chinese, best first; matplotlib calls a collection by its first font."""
-FILES = ("notosanscjk", "notosanssc", "sourcehansans", "pingfang", "heiti", "msyh", "simhei", "wqy-", "droidsansfallback")
+FILES = (
+    "notosanscjk", "notosanssc", "sourcehansans", "pingfang", "heiti", "msyh", "simhei", "wqy-", "droidsansfallback",
+)  # fmt: skip
 """How the files of such fonts begin."""
 
 

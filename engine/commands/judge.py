@@ -69,8 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     first, second = position.game.side_names
     winner = {"1-0": f"{first} wins", "0-1": f"{second} wins", "1/2-1/2": "draw", "*": "the game goes on"}[result]
+    explanation = Catalogue("engine")(f"explanation.{reason}")
     print(f"result {result} ({winner})")
-    print(f"reason {reason}: {Catalogue("engine")(f"explanation.{reason}")}")
+    print(f"reason {reason}: {explanation}")
     print(f"position {position.text} after {position.ply} moves")
     if extra:
         print(f"extra moves {' '.join(extra)}")
