@@ -36,22 +36,32 @@ def python_strings() -> Iterator[tuple[Path, str, bool]]:
     """Every string of the code that may be a key or, of an f-string, a pattern of keys; and whether it is asked for."""
     for path, text in sources(".py").items():
         tree = ast.parse(text)
-        asked = {
-            id(node.args[0]) for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and node.args and getattr(node.func, "id", "") in ASKING
-        }  # fmt: skip
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+        asked = {id(call.args[0]) for call in calls if getattr(call.func, "id", "") in ASKING}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield path, re.escape(node.value), id(node) in asked
-            if isinstance(node, ast.JoinedStr):
-                parts = [re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in node.values]
-                yield path, "".join(parts), id(node) in asked
+            if isinstance(node, ast.Constant | ast.JoinedStr):
+                yield path, pattern_of(node), id(node) in asked
+        for call in calls:
+            if getattr(call.func, "attr", "") == "name_of":
+                yield path, r"\.".join(map(pattern_of, call.args)), False
+
+
+def pattern_of(node: ast.AST) -> str:
+    """A regular expression for the strings that an expression may give."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(pattern_of, node.values))
+    return re.escape(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ".+"
 
 
 @cache
 def used_patterns() -> tuple[tuple[Path, str, bool], ...]:
     """What the code and the templates may ask a catalogue for."""
-    found = [(path, text, asked) for path, text, asked in python_strings() if r"\." in text or asked]
+    strings = list(python_strings())
+    # Modules that put the table's name before a key themselves, where it stands alone as a string or ends in its dot.
+    composing = {path for path, text, asked in strings if asked and re.match(r"\.\+\\\.", text)}
+    found = [(path, text, asked) for path, text, asked in strings if r"\." in text or asked]
+    found += [(path, rf"{text}\..+", False) for path, text, _ in strings if path in composing and text.isidentifier()]
+    found += [(path, f"{text}.+", False) for path, text, _ in strings if re.fullmatch(r"[a-z_]+\\\.", text)]
     for path, text in sources(".j2").items():
         keys = re.findall(rf"(?:message|shell)\(\W({KEY.pattern})\W", text)
         found += [(path, re.escape(key), True) for key in keys]
@@ -73,7 +83,7 @@ def fields(text: str) -> set[str]:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_message_is_asked_for(package: str) -> None:
-    patterns = re.compile("|".join(sorted({text for _, text, _ in used_patterns() if r"\." in text})))
+    patterns = re.compile("|".join(sorted({text for _, text, _ in used_patterns() if re.match(r"[a-z_]+\\\.", text)})))
     assert [key for key in messages_of(package, LANGUAGES[0]) if not patterns.fullmatch(key)] == []
 
 
