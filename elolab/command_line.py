@@ -34,6 +34,11 @@ class Command:
     summary: str
     """One line of at most 60 characters for ``elolab --help``."""
 
+    @property
+    def module(self) -> str:
+        """The module's dotted name."""
+        return f"{self.package}.commands.{self.name.replace('-', '_')}"
+
 
 COMMANDS = (
     Command("tournament", "arena", "Playing", "play or resume a tournament and rate its players"),
@@ -112,7 +117,7 @@ def _run_command(command: Command, words: list[str]) -> int:
 
     from engine.commands.arguments import CommandParser
 
-    module = import_module(f"{command.package}.commands.{command.name.replace('-', '_')}")
+    module = import_module(command.module)
     summary = command.summary[0].upper() + command.summary[1:] + "."
     parser = CommandParser(prog=f"elolab {command.name}", description=summary)
     module.configure(parser)

@@ -19,6 +19,7 @@ import pytest
 from arena.notation.openings import is_reserved_for_validation
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, Opening, Pairing, PlayerSpec
+from arena.run import RunError
 from elolab import command_line
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
@@ -36,8 +37,7 @@ from tuning.evaluation.fit import FitResult, FitSpec, fit_data, fit_evaluation, 
 from tuning.evaluation.patterns import _best_of_phase, fit_patterns
 from tuning.evaluation.positions import positions_of
 from tuning.evaluation.ridge import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
-from tuning.evaluation.self_play import SelfPlay, games_of, stored_numbers
-from tuning.run_folder import RunError
+from tuning.evaluation.self_play import SelfPlay, games_of, stored_games
 
 ROOT = Path(__file__).parent.parent
 GAME = game_named("othello")
@@ -256,15 +256,15 @@ def test_games_of_weights_that_have_changed_since_are_not_taken(tmp_path: Path) 
         for name in ("weights old", "weights new")
     )
     record = GameRecord(
-        key="", pairing=Pairing(0, 0, 0, 0, 0, 0), first="weights old", second="weights old",
+        key="", pairing=Pairing(0, 0, 0, 0, 0, 0, "games 000"), first="weights old", second="weights old",
         opening=Opening(GAME.start), moves=(), result="1/2-1/2", reason="final_score", engine_identity="",
         started_at="", duration_ms=0.0, final_position="",
     )  # fmt: skip
     with Store(tmp_path) as store:
         store.add(replace(record, key="a"))
         store.add(replace(record, key="b", first="weights new", second="weights new"))
-        store.add(replace(record, key="c", pairing=Pairing(1, 1, 0, 0, 1, 0)))
-        assert (stored_numbers(old, store), stored_numbers(new, store)) == ({0, 1}, {0})
+        store.add(replace(record, key="c", pairing=Pairing(1, 1, 0, 0, 1, 0, "games 000")))
+        assert (stored_games(old, store), stored_games(new, store)) == ({0, 1}, {0})
         assert [record.key for record in games_of(old, store)] == ["a", "c"]
         assert [record.key for record in games_of(new, store)] == ["b"]
 

@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 
 from arena.figures.statistics import Pentanomial
 from arena.play.store import STORE_NAME
-from arena.records import Pairing
-from arena.schedule import Outcome, games_that_count, round_robin
+from arena.records import Outcome, Pairing
+from arena.schedule import format_of, games_that_count
 from arena.sequential import SequentialRun, SequentialSettings
-from arena.spec import TournamentSpec, spec_from_mapping
+from arena.spec import spec_from_mapping
+from arena.tournament_spec import TournamentSpec
 from elolab import command_line
 from engine.errors import UserError
 
@@ -119,7 +120,7 @@ def test_a_specification_of_a_test() -> None:
     assert spec.anchors == (("two", 100.0),)
     assert specification().pairs == 0
     assert TournamentSpec.from_content(json.loads(json.dumps(spec.content()))) == spec
-    pairings = list(round_robin(spec, range(30), []))
+    pairings = list(format_of(spec).pairings(spec, range(30), []))
     assert [(game.number, game.pair, game.first) for game in pairings[:3]] == [(0, 0, 0), (1, 0, 1), (2, 1, 0)]
     assert games_that_count(spec, []) == 60
     won = outcomes_of([(1.0, 1.0), (1.0, 0.5)] * 15)

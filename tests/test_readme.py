@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from arena.spec import spec_from_mapping
-from elolab import COMMANDS, find_command
+from elolab.command_line import COMMANDS, find_command
 from engine.commands.arguments import CommandParser
 
 ROOT = Path(__file__).parent.parent
@@ -48,7 +48,7 @@ def test_example_commands_are_read_by_the_command_line(page: str) -> None:
     for name, *words in examples:
         command = find_command(name)
         parser = CommandParser(prog=f"elolab {name}")
-        getattr(import_module(command.module), f"configure_{name.replace('-', '_')}")(parser)
+        import_module(command.module).configure(parser)
         parser.parse_args(words)
 
 

@@ -7,9 +7,10 @@ from dataclasses import asdict, replace
 import pytest
 
 from arena.notation.openings import Suite
-from arena.records import Opening, digest_of
-from arena.schedule import Outcome, job_of, opening_order, openings_needed, planned_games, round_robin
-from arena.spec import TournamentSpec, spec_from_mapping
+from arena.records import Opening, Outcome, digest_of
+from arena.schedule import format_of, job_of, opening_order, planned_games
+from arena.spec import spec_from_mapping
+from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 
 SUITE = Suite("made up", tuple(Opening(f"k{number}/9 w - - 0 1", (), str(number)) for number in range(20)))
@@ -22,7 +23,7 @@ def specification(players: int = 4, pairs: int = 3, **changes: object) -> Tourna
 
 
 def schedule(spec: TournamentSpec) -> list:
-    return list(round_robin(spec, opening_order(spec, SUITE.part("all")), []))
+    return list(format_of(spec).pairings(spec, opening_order(spec, SUITE.part("all")), []))
 
 
 def test_everybody_meets_everybody_with_both_colours_from_every_opening() -> None:
@@ -34,7 +35,7 @@ def test_everybody_meets_everybody_with_both_colours_from_every_opening() -> Non
     assert games == {(pair, a, b) for pair in range(3) for a in range(4) for b in range(4) if a != b}
     order = opening_order(spec, SUITE.part("all"))
     assert all(pairing.opening == order[pairing.pair] for pairing in pairings)
-    assert len(set(order)) == openings_needed(spec) == 3
+    assert len(set(order)) == format_of(spec).openings_needed(spec) == 3
 
 
 def test_the_games_of_a_pair_are_neighbours_and_pairs_fill_evenly() -> None:
@@ -52,7 +53,7 @@ def test_rounds() -> None:
 def test_one_batch_is_all() -> None:
     spec = specification()
     pairing = schedule(spec)[0]
-    assert list(round_robin(spec, range(20), [Outcome("key", pairing, 1.0)])) == []
+    assert list(format_of(spec).pairings(spec, range(20), [Outcome("key", pairing, 1.0)])) == []
 
 
 def test_extension_keeps_the_keys_of_the_games() -> None:

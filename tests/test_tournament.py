@@ -21,10 +21,13 @@ import pytest
 
 from arena.play.executor import GameRunner, stopping_on_signals
 from arena.play.store import STORE_NAME, Store
-from arena.play.tournament import TournamentError, TournamentResult, describe, prepare, run
+from arena.play.tournament import TournamentResult, describe, prepare, run
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from arena.schedule import job_of, round_robin
-from arena.spec import TournamentSpec, load_tournament
+from arena.reports.write import export
+from arena.run import RunError
+from arena.schedule import format_of, job_of
+from arena.spec import load_tournament
+from arena.tournament_spec import TournamentSpec
 from elolab import command_line
 from engine.engine import StopFlag
 from engine.errors import UserError
@@ -69,12 +72,16 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Tourna
     """A tournament of three players, two pairs each: its file, folder and end."""
     folder = tmp_path_factory.mktemp("played")
     path = write_spec(folder)
-    return path, folder / "out", play(path, folder / "out")
+    out = folder / "out"
+    result = play(path, out)
+    with Store(out, read_only=True) as store:
+        export(load_tournament(path), store)
+    return path, out, result
 
 
-def digest_of(ended: TournamentResult) -> str:
-    assert ended.exports is not None
-    return ended.exports.digest
+def digest_in(out: Path) -> str:
+    with Store(out, read_only=True) as store:
+        return store.digest()
 
 
 def test_every_game_is_played_once_and_exported(played: tuple[Path, Path, TournamentResult]) -> None:
@@ -90,19 +97,21 @@ def test_every_game_is_played_once_and_exported(played: tuple[Path, Path, Tourna
     assert [row["digest"] for row in rows] == [record.digest for record in records]
     assert (out / "games.pgn").read_text().count("[Result ") == 12
     assert json.loads((out / "live.json").read_text())["state"] == "finished"
-    assert ended.exports is not None
-    assert ended.exports.report.is_file()
+    assert (out / "report.html").is_file()
 
 
 def test_concurrency_does_not_matter(played: tuple[Path, Path, TournamentResult], tmp_path: Path) -> None:
-    path, _, ended = played
-    assert digest_of(play(path, tmp_path / "two", concurrency=2)) == digest_of(ended)
+    path, out, _ = played
+    play(path, tmp_path / "two", concurrency=2)
+    assert digest_in(tmp_path / "two") == digest_in(out)
 
 
 def test_again_plays_nothing(played: tuple[Path, Path, TournamentResult]) -> None:
-    path, out, ended = played
+    path, out, _ = played
     before = {record.key: record.started_at for record in records_in(out)}
-    assert digest_of(play(path, out)) == digest_of(ended)
+    digest = digest_in(out)
+    play(path, out)
+    assert digest_in(out) == digest
     assert {record.key: record.started_at for record in records_in(out)} == before
 
 
@@ -116,8 +125,8 @@ def test_extension_plays_only_what_is_missing(tmp_path: Path) -> None:
     after = {record.key: record.started_at for record in records_in(tmp_path / "out")}
     assert before.items() < after.items()
     assert [record.pairing.number for record in records_in(tmp_path / "out")] == list(range(12))
-    at_once = play(write_spec(tmp_path, players=3, pairs=2), tmp_path / "at once")
-    assert digest_of(large) == digest_of(at_once)
+    play(write_spec(tmp_path, players=3, pairs=2), tmp_path / "at once")
+    assert digest_in(tmp_path / "out") == digest_in(tmp_path / "at once")
 
 
 @pytest.mark.parametrize(
@@ -133,19 +142,19 @@ def test_extension_plays_only_what_is_missing(tmp_path: Path) -> None:
 def test_a_folder_of_another_tournament_is_refused(
     played: tuple[Path, Path, TournamentResult], tmp_path: Path, changes: dict[str, Any], words: list[str]
 ) -> None:
-    _, out, ended = played
-    with pytest.raises(TournamentError) as raised:
+    _, out, _ = played
+    digest = digest_in(out)
+    with pytest.raises(RunError) as raised:
         play(write_spec(tmp_path, **changes), out)
     for word in words:
         assert word in str(raised.value)
-    with Store(out, read_only=True) as store:
-        assert store.digest() == digest_of(ended)
+    assert digest_in(out) == digest
 
 
 def test_changed_openings_are_refused(played: tuple[Path, Path, TournamentResult], tmp_path: Path) -> None:
     path = write_spec(tmp_path)
     (tmp_path / "six.epd").write_text("".join(OPENINGS.splitlines(keepends=True)[::-1]))
-    with pytest.raises(TournamentError, match=r"openings .* have changed"):
+    with pytest.raises(RunError, match=r"openings .* have changed"):
         play(path, played[1])
 
 
@@ -154,7 +163,7 @@ def test_another_engine_is_refused_unless_accepted(tmp_path: Path, monkeypatch: 
     play(path, tmp_path / "out")
     monkeypatch.setattr("engine.compiled.identity.engine_identity", lambda: "another-one")
     path = write_spec(tmp_path, players=2, pairs=2)
-    with pytest.raises(TournamentError, match=r"this is engine another-one.*--accept-engine-change"):
+    with pytest.raises(RunError, match=r"this is engine another-one.*--accept-engine-change"):
         play(path, tmp_path / "out")
     assert play(path, tmp_path / "out", accept_engine_change=True).exit_code == 0
     identities = [record.engine_identity for record in records_in(tmp_path / "out")]
@@ -174,7 +183,8 @@ def test_a_suite_that_is_too_small_is_refused_before_anything_is_written(tmp_pat
 
 def some_jobs(folder: Path, **changes: Any) -> tuple[TournamentSpec, list[GameJob]]:
     plan = prepare(load_tournament(write_spec(folder, **changes)))
-    return plan.spec, [job_of(plan.spec, plan.suite, pairing) for pairing in round_robin(plan.spec, plan.order, [])]
+    pairings = format_of(plan.spec).pairings(plan.spec, plan.order, [])
+    return plan.spec, [job_of(plan.spec, plan.suite, pairing) for pairing in pairings]
 
 
 def test_the_runner_reads_jobs_just_ahead_and_yields_every_record(tmp_path: Path) -> None:
@@ -297,16 +307,15 @@ def command(*words: object) -> list[str]:
 def test_the_command_prints_standings_digest_and_report(
     played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path, out, ended = played
+    path, out, _ = played
     assert command_line.main(["tournament", str(path), "--out", str(out), "--concurrency", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-2] == f"games digest: {digest_of(ended)}"
-    assert ended.exports is not None
-    assert lines[-1] == str(ended.exports.report)
+    assert lines[-2] == f"games digest: {digest_in(out)}"
+    assert lines[-1] == str(out / "report.html")
     assert any("player 1" in line for line in lines)
     assert command_line.main(["report", str(out), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert data["games_digest"] == digest_of(ended)
+    assert data["games_digest"] == digest_in(out)
     assert {row["player"] for row in data["standings"]} == {"player 0", "player 1", "player 2"}
 
 
@@ -414,7 +423,8 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path) -> None:
     records = records_in(out)
     assert [record.pairing.number for record in records] == list(range(72))
     assert before.items() <= {record.key: record.started_at for record in records}.items()
-    assert digest_of(ended) == digest_of(play(path, tmp_path / "at once", concurrency=2))
+    play(path, tmp_path / "at once", concurrency=2)
+    assert digest_in(out) == digest_in(tmp_path / "at once")
 
 
 def test_interrupted_says_how_to_resume(tmp_path: Path) -> None:

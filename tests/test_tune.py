@@ -24,6 +24,7 @@ from arena.figures.statistics import Pentanomial
 from arena.notation.openings import is_reserved_for_validation
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord
+from arena.run import RunError
 from arena.spec import spec_from_mapping
 from elolab import command_line
 from engine.compiled.identity import engine_identity
@@ -31,13 +32,12 @@ from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.settings.configuration import read_toml
 from engine.settings.presets import load_preset
-from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data
-from tuning.run_folder import RunError
-from tuning.study.rounds import PLAYOFF_ROUND, pairs_before_playoff, rounds_of
+from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, write_tuning_report
+from tuning.study.rounds import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
 from tuning.study.run import StudyResult, prepare_tuning, tune
 from tuning.study.spec import load_tuning
 from tuning.study.storage import STUDY_NAME, without_password
-from tuning.study.validate import FIRST_NUMBER, judge, preset_text, stages_of
+from tuning.study.validate import judge, preset_text, stages_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -95,12 +95,10 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
 
 def run(path: Path, out: Path, concurrency: int = 1, *, with_report: bool = False, **options: Any) -> StudyResult:
     """Tune; the figures of a report cost more than the games, so only those who look at it get one."""
-    with pytest.MonkeyPatch.context() as patch:
-        if not with_report:
-            patch.setattr(
-                "tuning.reports.study.write_tuning_report", lambda study_result: study_result.directory / "report.html"
-            )
-        return tune(load_tuning(path), out, concurrency=concurrency, stream=io.StringIO(), presets=out, **options)
+    result = tune(load_tuning(path), out, concurrency=concurrency, stream=io.StringIO(), presets=out, **options)
+    if with_report:
+        write_tuning_report(result)
+    return result
 
 
 def records_in(out: Path) -> list[GameRecord]:
@@ -127,11 +125,11 @@ def sets_of(record: GameRecord) -> list[tuple[Any, ...]]:
 def test_rounds_are_duels_on_fresh_openings_and_validation_is_on_reserved_ones(
     played: tuple[Path, Path, StudyResult],
 ) -> None:
-    path, out, study_result = played
+    path, out, _ = played
     spec = load_tuning(path)
     records = records_in(out)
-    duels = [record for record in records if record.pairing.round < len(study_result.rounds)]
-    validation = [record for record in records if record.pairing.number >= FIRST_NUMBER]
+    duels = [record for record in records if not record.pairing.series]
+    validation = [record for record in records if record.pairing.series.startswith("validation")]
     assert not any(is_reserved_for_validation(record.opening) for record in duels)
     assert all(is_reserved_for_validation(record.opening) for record in validation)
     assert len(validation) in (0, 12)
@@ -147,7 +145,7 @@ def test_the_budget_holds_and_the_playoff_has_a_tenth(played: tuple[Path, Path, 
     _, out, study_result = played
     rounds = rounds_of(study_result.spec, 46)
     assert sum(one.pairs for one in rounds) == pairs_before_playoff(46) == 21
-    playoff = [record for record in records_in(out) if record.pairing.round == PLAYOFF_ROUND]
+    playoff = [record for record in records_in(out) if record.pairing.series == PLAYOFF_SERIES]
     assert len(playoff) in (0, 4)
     assert len(study_result.rounds) == len(rounds)
 
@@ -255,7 +253,7 @@ def test_a_study_that_contradicts_its_games_is_refused(tmp_path: Path) -> None:
         store.connection.execute(
             "UPDATE games SET result = CASE number % 2 WHEN 0 THEN '1-0' ELSE '0-1' END WHERE number < 8"
         )
-    with pytest.raises(UserError, match=r"between other sets|counted the pairs"):
+    with pytest.raises(UserError, match=r"between other settings|counted the pairs"):
         run(path, tmp_path / "out")
 
 
@@ -267,7 +265,7 @@ def test_games_of_other_sets_are_refused(tmp_path: Path) -> None:
         store.connection.execute(
             "UPDATE games SET detail = json_set(detail, '$.sets[0][1]', 149) WHERE number IN (0, 1)"
         )
-    with pytest.raises(RunError, match="game 0 was played between other sets"):
+    with pytest.raises(RunError, match="game 0 was played between other settings"):
         run(path, tmp_path / "out")
 
 
@@ -575,7 +573,7 @@ def test_a_recommendation_is_validated_again_from_its_folder(
     data = json.loads(capsys.readouterr().out)
     assert (data["pairs"], data["limit"], data["kind"], data["test"]) == (4, "nodes=200", "fixed", None)
     assert data["parameters"] == study_result.recommended
-    again = [record for record in records_in(folder / "out") if record.pairing.round == FIRST_NUMBER + 2]
+    again = [record for record in records_in(folder / "out") if record.pairing.series == "validation 02"]
     assert len(again) == 8
     assert all(is_reserved_for_validation(record.opening) for record in again)
     assert command_line.main(["validate", out, "--limit", "nodes=200", "--pairs", "4"]) == 0
@@ -646,7 +644,6 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) 
     frame = rounds_frame(study_result)
     assert list(frame.columns)[:4] == ["round", "null_depth", "lmr_base", "evaluation"]
     assert (frame[["LL", "LD", "even", "WD", "WW"]].sum(axis=1) == frame.pairs).all()
-    assert study_result.report == out / "report.html"
     page = (out / "report.html").read_text()
     assert page.count("<svg") == 4
     assert "http://" not in page.replace("http://www.w3.org", "")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from elolab import find_command
+from elolab.command_line import find_command
 from engine.commands.arguments import CommandParser
 from engine.settings.configuration import read_toml
 from tuning.ablation.spec import load_ablation
@@ -77,7 +77,7 @@ def test_commands_are_read_by_the_command_line(page: str) -> None:
     for program, name, *words in map(shlex.split, commands_in(page)):
         assert program == "elolab"
         parser = CommandParser(prog=f"elolab {name}")
-        getattr(import_module(find_command(name).module), f"configure_{name}")(parser)
+        import_module(find_command(name).module).configure(parser)
         parser.parse_args(words)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.sequential import MAX_HYPOTHESIS, SequentialSettings

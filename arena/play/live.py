@@ -161,15 +161,18 @@ class Progress:
         """Games done, speed, time left and the run's own words, within 79 columns."""
         speed = self.games_per_second()
         parts = [f"{self.done}/{self.planned} games"]
-        if not self.is_bound:
-            parts.append(f"{100 * self.done / max(1, self.planned):.0f} %")
         if speed is not None:
             parts.append(f"{speed:.1f}/s" if speed >= 1 else f"{60 * speed:.1f}/min")
             left = duration_text(max(0, self.planned - self.done) / speed)
             parts.append(f"{'at most ' if self.is_bound else ''}{left} left")
+        if not self.is_bound:
+            share = f"{100 * self.done / max(1, self.planned):.0f} %"
+            text = "  ".join([parts[0], share, *parts[1:]])
+            words = self.words(WIDTH - len(text) - 2)
+            if len(text) + 2 + len(words) <= WIDTH:
+                return f"{text}  {words}".rstrip()
         text = "  ".join(parts)
-        words = self.words(WIDTH - len(text) - 2)
-        return f"{text}  {words}"[:WIDTH].rstrip()
+        return f"{text}  {self.words(WIDTH - len(text) - 2)}"[:WIDTH].rstrip()
 
     def tick(self, running: Iterable[tuple[GameJob, float]] = ()) -> None:
         """Renew what is shown and published, if it is time."""

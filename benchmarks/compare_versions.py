@@ -1,0 +1,209 @@
+"""Whether another version of elolab plays and counts the same, and goes on with folders that this one left unfinished.
+
+    python benchmarks/compare_versions.py BEFORE AFTER [--only KIND ...]
+
+BEFORE and AFTER are two checkouts. Every kind of run (tournament, match, sprt, tune, ablate, claims, fit-evaluation) is
+played to its end by BEFORE and by AFTER; then BEFORE begins it once more, is killed on the way, and AFTER goes on. All
+three must have the same games (digests of moves, scores and nodes), the same tables and, apart from times, folders and
+the engine's identity, the same figures. Fitted weights say which engine's games they are of, so that of a fit only what
+the games were like is compared, not their keys. Prints a line a kind; the exit code is 1 if anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+OF_THE_RUN = {
+    "folder", "report", "seconds", "time_ms", "mean_time_ms", "engine", "engine_identity", "started_at", "own_seconds",
+    "games_seconds", "nodes_per_second", "weights", "output", "kept", "preset",
+}  # fmt: skip
+"""Keys and columns that may differ: times, places, and which version it was."""
+KILL_AFTER_GAMES = 6
+
+TUNING = """
+name = "compared"
+sampler = "duel"
+budget = { games = 60 }
+seed = 5
+limit = "nodes=60"
+parameters = ["null_depth", "history_weight"]
+
+[adjudication]
+maximum_plies = 60
+
+[validation]
+maximum_pairs = 30
+slow = "fixed"
+slow_pairs = 5
+slow_limit = "nodes=100"
+"""
+ABLATION = """
+name = "compared"
+seed = 5
+limit = "nodes=60"
+pairs = 12
+
+[adjudication]
+maximum_plies = 60
+
+[nodes_to_depth]
+depth = 3
+positions = 4
+
+[[leave_one_out]]
+features = ["null_move", "quiescence"]
+
+[[factorial]]
+factors = { null_move = [true, false], killers = [2, 0] }
+"""
+TOURNAMENT = """
+name = "compared"
+game = "othello"
+seed = 5
+pairs = 5
+limit = "depth=2"
+
+[[players]]
+name = "whole"
+
+[[players]]
+name = "no killers"
+set = { killers = 0 }
+
+[[players]]
+name = "deeper"
+limit = "depth=3"
+"""
+TWO_PLAYERS = ["default", "xqwlight-0.3", "--game", "xiangqi", "--limit", "nodes=60", "--seed", "5"]
+
+
+def commands(specifications: Path) -> dict[str, list[str]]:
+    """The command line of every kind, without ``--out``."""
+    files = {}
+    for kind, text in (("tournament", TOURNAMENT), ("tune", TUNING), ("ablate", ABLATION)):
+        files[kind] = specifications / f"{kind}.toml"
+        files[kind].write_text(text, "utf-8")
+    return {
+        **{kind: [kind, str(path)] for kind, path in files.items()},
+        "match": ["match", *TWO_PLAYERS, "--pairs", "10"],
+        "sprt": ["sprt", *TWO_PLAYERS, "--pairs", "40", "--elo0", "0", "--elo1", "40"],
+        "claims": ["claims", "--game", "othello", "--only", "C24"],
+        "fit-evaluation": [
+            "fit-evaluation", "--game", "othello", "--games", "40", "--iterations", "1", "--limit", "depth=1",
+            "--match-pairs", "5", "--phases", "2", "--patterns", "off",
+        ],
+    }  # fmt: skip
+
+
+def program(checkout: Path) -> list[str]:
+    """How a checkout's command line is started; earlier ones have it in a single file."""
+    single = checkout / "elolab.py"
+    return [sys.executable, str(single if single.is_file() else checkout / "elolab")]
+
+
+def play(checkout: Path, words: Sequence[str], folder: Path, *more: str) -> Any:
+    """Run a command to its end; what it says as JSON. 3 is an outcome too: no gain was shown."""
+    command = [*program(checkout), *words, "--out", str(folder), "--concurrency", "2", "--json", *more]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder.parent)
+    if done.returncode not in (0, 3):
+        raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def killed(checkout: Path, words: Sequence[str], folder: Path) -> int:
+    """Begin a command and kill it with SIGKILL after some games; how many games it left."""
+    command = [*program(checkout), *words, "--out", str(folder), "--concurrency", "1"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder.parent) as process:
+        while process.poll() is None and len(games(folder)) < KILL_AFTER_GAMES:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    return len(games(folder))
+
+
+def games(folder: Path) -> list[tuple[str, str]]:
+    """Key and digest of every stored game, by key."""
+    path = folder / "games.sqlite"
+    if not path.is_file():
+        return []
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+            return list(connection.execute("SELECT key, digest FROM games ORDER BY key"))
+    except sqlite3.Error:
+        return []  # it is being made
+
+
+def played(folder: Path, kind: str) -> list[Any]:
+    """What ``compare`` wants to be the same of the games."""
+    return sorted(digest for _, digest in games(folder)) if kind == "fit-evaluation" else games(folder)
+
+
+def comparable(data: Any) -> Any:
+    """Plain data without what may differ."""
+    if isinstance(data, dict):
+        return {key: comparable(value) for key, value in data.items() if key not in OF_THE_RUN}
+    return [comparable(entry) for entry in data] if isinstance(data, list) else data
+
+
+def tables(folder: Path) -> dict[str, Any]:
+    """Every CSV file of a folder, without what may differ: of a sequential test also the games beyond its end."""
+    found = {}
+    for path in sorted(folder.glob("*.csv")):
+        with path.open(newline="", encoding="utf-8") as stream:
+            rows = [row for row in csv.DictReader(stream) if row.get("counted") != "no"]
+        found[path.name] = [comparable(row) for row in rows]
+    return found
+
+
+def compare(before: Path, after: Path, words: Sequence[str], folder: Path) -> list[str]:
+    """Play a kind three times; what differs."""
+    shown = {name: folder / name for name in ("before", "after", "resumed")}
+    said = {"before": play(before, words, shown["before"]), "after": play(after, words, shown["after"])}
+    left = killed(before, words, shown["resumed"])
+    said["resumed"] = play(after, words, shown["resumed"], "--accept-engine-change")
+    found = [] if left else ["nothing was stored when it was killed"]
+    for name in ("after", "resumed"):
+        if words[0] != "sprt" and played(shown[name], words[0]) != played(shown["before"], words[0]):
+            found.append(f"{name}: other games")
+        if comparable(said[name]) != comparable(said["before"]):
+            found.append(f"{name}: other figures with --json")
+        for table, rows in tables(shown["before"]).items():
+            if tables(shown[name]).get(table) != rows:
+                found.append(f"{name}: another {table}")
+    if words[0] in ("tournament", "match", "sprt"):
+        command = [*program(after), "replay", str(shown["before"]), "0"]
+        if subprocess.run(command, capture_output=True).returncode:
+            found.append("a game of before is not replayed alike")
+    print(f"{words[0]:<15} {len(games(shown['before'])):>5} games, resumed from {left}: {'; '.join(found) or 'same'}")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before", type=lambda text: Path(text).resolve())
+    parser.add_argument("after", type=lambda text: Path(text).resolve())
+    parser.add_argument("--only", nargs="+", default=[], metavar="KIND")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        chosen = commands(Path(scratch))
+        found = []
+        for kind in arguments.only or chosen:
+            folder = Path(scratch) / kind
+            folder.mkdir()
+            found += compare(arguments.before, arguments.after, chosen[kind], folder)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
