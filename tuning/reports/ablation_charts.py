@@ -20,7 +20,7 @@ from arena.reports.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN
 from engine.language import Catalogue
 from engine.settings.parameters import BY_NAME
 from tuning.ablation.verdicts import DIFFERENT, EQUIVALENT
-from tuning.reports.study_charts import RATIO_TICKS, WIDEST_ELO, empty_figure
+from tuning.reports.study_charts import RATIO_TICKS, WIDEST_ELO, empty_figure, unit_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -178,7 +178,8 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue) -> None:
         axes.plot([place, place], interval, color=LOSS, linewidth=2.2, solid_capstyle="round")
         axes.plot([place], [worth], "s", color=LOSS, markersize=5)
     axes.plot([places[-1]], [0], "D", color=GROUND, markeredgecolor=WIN, markersize=7)
-    axes.set_xlabel(words("chart.parameter_with_unit", parameter=row.name, unit=row.unit) if row.unit else row.name)
+    unit = unit_text(row.unit, words)
+    axes.set_xlabel(words("chart.parameter_with_unit", parameter=row.name, unit=unit) if unit else row.name)
     if row.scale == "log":
         axes.set_xscale("log")
         axes.minorticks_off()

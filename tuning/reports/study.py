@@ -19,7 +19,7 @@ from engine.settings.parameters import BY_NAME, format_value
 from tuning.conditions import Conditions
 from tuning.reports import study_charts as charts
 from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Grid, Note, Section, write_document
-from tuning.reports.study_charts import chart_words
+from tuning.reports.study_charts import chart_words, unit_text
 from tuning.study.response import importances
 
 if TYPE_CHECKING:
@@ -281,12 +281,6 @@ def _searched_text(dimension: Dimension, message: Catalogue) -> str:
         return message("list.comma").join(format_value(value) for value in dimension.choices)
     key = "parameters.logarithmic_range" if dimension.scale == "log" else "parameters.range"
     return message(key, low=dimension.low, high=dimension.high)
-
-
-def unit_text(unit: str, message: Catalogue) -> str:
-    """A parameter's unit in the report's language; one that the catalogue lacks as the parameter has it."""
-    key = f"unit.{unit.replace(' ', '_')}"
-    return message(key) if key in message else unit
 
 
 def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:

@@ -42,6 +42,12 @@ def chart_words(message: Catalogue) -> Catalogue:
     return Catalogue(message.package, chart_language(message.language))
 
 
+def unit_text(unit: str, message: Catalogue) -> str:
+    """A parameter's unit in the report's language; one that the catalogue lacks as the parameter has it."""
+    key = f"unit.{unit.replace(' ', '_')}"
+    return message(key) if key in message else unit
+
+
 def empty_figure(
     height_inches: float,
     rows: int = 1,
@@ -150,7 +156,7 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
             )
             lowest = min(lowest, float(mean[inside].min(initial=0.0)))
         _draw_density(axes, dimension, sampled[:, place], weights)
-        _mark_axis(axes, result, dimension)
+        _mark_axis(axes, result, dimension, words)
     grid[0, 0].set_ylim(max(1.25 * lowest, -WIDEST_ELO) - 10, 20)
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo"))
@@ -257,9 +263,9 @@ def _place(dimension: Dimension, value: Any) -> float:
     return dimension.coordinate(value) if dimension.choices else float(value)
 
 
-def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension) -> None:
+def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Catalogue) -> None:
     """Name the axis and mark the base's and the recommended value on it."""
-    unit = "" if result.spec.engine is not None else BY_NAME[dimension.name].unit
+    unit = "" if result.spec.engine is not None else unit_text(BY_NAME[dimension.name].unit, words)
     axes.set_xlabel(f"{dimension.name}\n{unit}", fontsize=9)
     axes.axhline(0, color=MUTED, linewidth=0.8)
     axes.axvline(_place(dimension, result.spec.space.default[dimension.name]), color=MUTED, linewidth=1, linestyle=":")
