@@ -83,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     from engine.games import game_named
     from engine.settings.limits import Limits
     from engine.settings.parameters import BY_NAME
-    from tuning.evaluation.fit import FitSpec, check_fit, fit_data, fit_evaluation, fit_text, fitting_of
+    from tuning.evaluation.fit import FitSpec, check_fit, fit_evaluation, fitting_of
+    from tuning.reports.fit import fit_data, fit_text
 
     game = game_named(arguments.game)
     fitting = fitting_of(game)
