@@ -116,6 +116,7 @@ def _run_command(command: Command, words: list[str]) -> int:
     from importlib import import_module
 
     from engine.commands.arguments import CommandParser
+    from engine.language import DEFAULT_LANGUAGE, speak
 
     module = import_module(command.module)
     summary = command.summary[0].upper() + command.summary[1:] + "."
@@ -125,6 +126,7 @@ def _run_command(command: Command, words: list[str]) -> int:
         arguments = parser.parse_args(words)
     except SystemExit as finished:  # --help
         return int(finished.code or 0)
+    speak(getattr(arguments, "language", DEFAULT_LANGUAGE))
     return int(module.run(arguments))
 
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("en", "zh")
 DEFAULT_LANGUAGE = "en"
+LANGUAGE_VARIABLE = "ELOLAB_LANGUAGE"
+"""The environment variable that says which language is meant where ``--language`` is not given."""
+
+_console_language = DEFAULT_LANGUAGE
 
 
 class Catalogue:
@@ -50,9 +54,27 @@ def messages_of(package: str, language: str) -> dict[str, str]:
     return {f"{table}.{name}": message for table, messages in tables.items() for name, message in messages.items()}
 
 
+def speak(language: str) -> None:
+    """From here on this process speaks ``language`` on its console."""
+    global _console_language
+    _console_language = language
+
+
+def console(package: str) -> Catalogue:
+    """The messages of a package in the language that this process speaks."""
+    return Catalogue(package, _console_language)
+
+
 def columns_of(text: str) -> int:
     """How many columns of a terminal a text takes: Chinese characters take two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def cut(text: str, columns: int) -> str:
+    """The beginning of a text that fits into so many columns."""
+    while columns_of(text) > columns:
+        text = text[:-1]
+    return text
 
 
 def padded(text: str, columns: int, *, right: bool = False) -> str:

@@ -13,6 +13,7 @@ from engine.commands.arguments import (
     UsageError,
     add_concurrency_argument,
     add_json_argument,
+    add_language_argument,
     add_output_argument,
 )
 
@@ -36,6 +37,7 @@ def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "result
         "instruments.csv and a section of the report; the games are the same with and without",
     )
     add_anchor_argument(parser)
+    add_language_argument(parser)
     add_json_argument(parser)
 
 

@@ -68,20 +68,20 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
     say = Catalogue("arena", language)
     if figures["pentanomial"] is not None:
         counts = " ".join(map(str, figures["pentanomial"]))
-        lines = [_line(say("match.pairs"), say("match.pairs_text", pairs=figures["pairs"], counts=counts))]
+        lines = [labelled(say("match.pairs"), say("match.pairs_text", pairs=figures["pairs"], counts=counts))]
     else:
         wins, draws, losses = figures["wdl"]
         games = say("match.games_text", games=figures["games"], wins=wins, draws=draws, losses=losses)
-        lines = [_line(say("match.games"), games)]
+        lines = [labelled(say("match.games"), games)]
     lines += [
-        _line(say("match.score"), f"{100 * figures['score']:.2f} %"),
-        _line(say("match.elo"), _elo_with_interval(figures, "", say)),
-        *([_line("", say("match.narrow"))] if _has_narrow_interval(figures) else []),
-        _line(say("match.normalized"), _signed(figures["normalized_elo"])),
-        _line(say("match.los"), f"{percent_text(figures['los'])} %"),
+        labelled(say("match.score"), f"{100 * figures['score']:.2f} %"),
+        labelled(say("match.elo"), _elo_with_interval(figures, "", say)),
+        *([labelled("", say("match.narrow"))] if _has_narrow_interval(figures) else []),
+        labelled(say("match.normalized"), _signed(figures["normalized_elo"])),
+        labelled(say("match.los"), f"{percent_text(figures['los'])} %"),
     ]
     if figures["pairs_ratio"] is not None:
-        lines.append(_line(say("match.pairs_ratio"), f"{figures['pairs_ratio']:.3f}"))
+        lines.append(labelled(say("match.pairs_ratio"), f"{figures['pairs_ratio']:.3f}"))
     return lines if figures["llr"] is None else [*lines, *_test_lines(figures, say)]
 
 
@@ -95,14 +95,15 @@ def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
     after, los = _elo_with_interval(figures, "unbiased_", say), percent_text(figures["unbiased_los"])
     ratio = say("match.llr_text", llr=f"{figures['llr']:+.3f}", low=low, high=high, verdict=verdict)
     return [
-        _line(say("match.llr"), ratio),
-        _line("", say("match.hypotheses", unit=say(f"verdict.unit_{figures['model']}"), **hypotheses)),
-        _line(say("match.after"), say("match.after_text", interval=after, los=los)),
-        _line("", say("match.unbiased")),
+        labelled(say("match.llr"), ratio),
+        labelled("", say("match.hypotheses", unit=say(f"verdict.unit_{figures['model']}"), **hypotheses)),
+        labelled(say("match.after"), say("match.after_text", interval=after, los=los)),
+        labelled("", say("match.unbiased")),
     ]
 
 
-def _line(label: str, text: str) -> str:
+def labelled(label: str, text: str) -> str:
+    """One line: the label in a column of its own, then the text."""
     return padded(label, LABEL_WIDTH) + text
 
 

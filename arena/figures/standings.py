@@ -16,7 +16,7 @@ import numpy as np
 from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
 from arena.figures.statistics import Pentanomial, Trinomial
 from arena.records import GameRecord, Opening
-from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, wrapped
+from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, cut, padded, wrapped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -435,11 +435,7 @@ def percent_text(share: float) -> str:
 
 def clipped(name: str, width: int) -> str:
     """A text of at most ``width`` columns: of one that is longer, the beginning and an ellipsis."""
-    if columns_of(name) <= width:
-        return name
-    while columns_of(name) > width - 1:
-        name = name[:-1]
-    return name + "\N{HORIZONTAL ELLIPSIS}"
+    return name if columns_of(name) <= width else cut(name, width - 1) + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:

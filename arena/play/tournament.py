@@ -17,6 +17,7 @@ from arena.run import REMEDY, Purpose, Run, RunError, RunOptions
 from arena.schedule import format_of, games_that_count, job_of, opening_order, planned_games, sequential_run
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
+from engine.language import DEFAULT_LANGUAGE, console
 
 EXIT_NOT_CONFIRMED = 3
 """A sequential test ended without accepting H1."""
@@ -274,9 +275,10 @@ def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
 # Words for people
 
 
-def resume_command(spec: TournamentSpec, directory: Path) -> str:
+def resume_command(spec: TournamentSpec, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
     """The command that goes on with a tournament."""
-    return shlex.join(["elolab", *spec.words, "--out", str(directory)])
+    spoken = [] if language == DEFAULT_LANGUAGE else ["--language", language]
+    return shlex.join(["elolab", *spec.words, "--out", str(directory), *spoken])
 
 
 def estimated_seconds(plan: Plan, concurrency: int, mean_game_ms: float | None, missing: int) -> float:
@@ -323,13 +325,10 @@ def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
 
 def description_text(description: dict[str, Any]) -> str:
     """``describe``'s figures in words."""
-    most = "at most " if description["at_most"] else ""
-    lines = [
-        f"{description['name']}: {most}{description['games']} games, {description['stored']} of them in "
-        f"{description['folder']}",
-        f"openings: {most}{description['openings_needed']} needed, {description['openings_available']} available",
-        f"time: {most or 'about '}{duration_text(description['seconds'])} (hours:minutes:seconds)",
-    ]
+    say = console("arena")
+    bound = "_at_most" if description["at_most"] else ""
+    time = duration_text(description["seconds"])
+    lines = [say(f"dry_run.{name}{bound}", **{**description, "time": time}) for name in ("games", "openings", "time")]
     for name, reason in description["cannot_start"].items():
-        lines.append(f"warning: player {name!r}: {reason}")
+        lines.append(say("dry_run.cannot_start", name=name, reason=reason))
     return "\n".join(lines)
