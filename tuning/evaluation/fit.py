@@ -24,6 +24,7 @@ from arena.notation.openings import Suite
 from arena.records import PlayerSpec, digest_of
 from arena.run import Purpose, Run, RunOptions
 from engine.errors import UserError
+from engine.language import console
 from engine.rules import Rules
 from engine.settings.configuration import find_config
 from engine.settings.limits import Limits
@@ -353,11 +354,12 @@ class _Iterations:
         digest = str(values[self._fitting.parameter]).partition("#")[2]
         return PlayerSpec(f"weights {digest}", "builtin", limits, parameters=tuple(values.items()))
 
-    def _begin(self, games: int, words: str, done: int = 0) -> None:
-        self._run.progress.begin(games, f"iteration {self._number + 1}/{self._spec.iterations}: {words}", done=done)
+    def _begin(self, games: int, key: str, done: int = 0) -> None:
+        words = console("tuning")(key, number=self._number + 1, iterations=self._spec.iterations)
+        self._run.progress.begin(games, words, done=done)
 
     def _play(self, plan: SelfPlay) -> None:
-        self._begin(plan.games, "games", len(stored_games(plan, self._run.store)))
+        self._begin(plan.games, "progress.fit_games", len(stored_games(plan, self._run.store)))
         if not play_games(plan, self._game, self._run):
             raise Interrupted
 
@@ -369,7 +371,7 @@ class _Iterations:
         stored = _read_positions(path, digest)
         if stored is not None:
             return stored
-        self._begin(len(records), "results")
+        self._begin(len(records), "progress.fit_results")
 
         def finished() -> None:
             self._run.progress.finished()
@@ -418,7 +420,8 @@ class _Iterations:
             series=f"match {self._number:03d}.{index}", round=self._number,
         )  # fmt: skip
         games = 2 * spec.match_pairs
-        words = f"match {self._number}/{spec.iterations} against {against} at {limits}"
+        key = "progress.match_before" if against == AGAINST_BEFORE else "progress.match_first"
+        words = console("tuning")(key, number=self._number, iterations=spec.iterations, limit=limits)
         self._run.progress.begin(games, words, done=games - self._table.missing_games([match]))
         if not self._table.play([match]):
             raise Interrupted

@@ -365,7 +365,7 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
         parts.append("\n".join(wrapped(optimism_sentence(result, language), TEXT_WIDTH)))
     parts.append("\n".join(wrapped(tuning_sentence(result, language), TEXT_WIDTH)))
     if result.preset is not None:
-        parts.append(message("terminal.preset", preset=result.preset))
+        parts.append(Catalogue("tuning", language)("console.preset", preset=result.preset))
     return "\n\n".join(parts)
 
 
