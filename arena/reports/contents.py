@@ -260,9 +260,10 @@ def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
     return ", ".join(changes) or say("fact.default_setting")
 
 
-def repeat_command(spec: TournamentSpec) -> str:
-    """The command that plays the same games again."""
-    return shlex.join(("elolab", *spec.words))
+def repeat_command(spec: TournamentSpec, language: str = DEFAULT_LANGUAGE) -> str:
+    """The command that plays the same games again and writes the report in this language."""
+    spoken = () if language == DEFAULT_LANGUAGE else ("--language", language)
+    return shlex.join(("elolab", *spec.words, *spoken))
 
 
 def sequential_facts(contents: Contents) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ def markdown(contents: Contents) -> str:
     for section in contents.sections:
         parts += [f"## {contents.say(f'section.{section}')}", *_section(contents, section)]
     again = contents.say("page.label", label=contents.again)
-    return "\n\n".join([*parts, again, f"    {repeat_command(contents.spec)}"]) + "\n"
+    return "\n\n".join([*parts, again, f"    {repeat_command(contents.spec, contents.language)}"]) + "\n"
 
 
 def _section(contents: Contents, section: str) -> list[str]:

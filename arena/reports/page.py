@@ -49,7 +49,7 @@ def html_page(contents: Contents) -> str:
         warnings=warnings_of(contents),
         sequential_facts=sequential_facts(contents) if sequential is not None else (),
         facts=facts_of(contents),
-        command=repeat_command(contents.spec),
+        command=repeat_command(contents.spec, contents.language),
         tables=tables,
         players=tables.players_table(contents, code),
         crosstable=_crosstable(contents),

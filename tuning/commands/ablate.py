@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         return describe(spec.name, directory, plan.games, work_of(spec.comparisons), facts, arguments)
     result = uninterrupted(ablate, arguments, spec, directory)
     if result is None or result.interrupted:
-        say_how_to_resume(repeat_command("ablate", spec.conditions, directory), directory, arguments)
+        say_how_to_resume(repeat_command("ablate", spec.conditions, directory, arguments.language), directory)
         return 130
     report = write_ablation_report(result, arguments.language)
     if arguments.json:

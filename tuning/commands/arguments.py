@@ -16,7 +16,7 @@ from engine.commands.arguments import (
     add_output_argument,
     print_json,
 )
-from engine.language import DEFAULT_LANGUAGE, console
+from engine.language import console
 
 if TYPE_CHECKING:
     from engine.settings.limits import Limits
@@ -61,7 +61,7 @@ def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given
         return None
 
 
-def say_how_to_resume(command: str | None, directory: Path, arguments: argparse.Namespace) -> None:
+def say_how_to_resume(command: str | None, directory: Path) -> None:
     """Say on standard error how to go on; without a command, with the same again."""
     from arena.play.store import STORE_NAME, Store
 
@@ -69,11 +69,7 @@ def say_how_to_resume(command: str | None, directory: Path, arguments: argparse.
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             stored = len(store)
-    if command is None:
-        command = console("tuning")("console.same_command")
-    elif arguments.language != DEFAULT_LANGUAGE:
-        command += f" --language {arguments.language}"
-    complain("console.interrupted", stored=stored, command=command)
+    complain("console.interrupted", stored=stored, command=command or console("tuning")("console.same_command"))
 
 
 def complain(key: str, **values: Any) -> None:

@@ -73,6 +73,6 @@ def run(arguments: argparse.Namespace) -> int:
             print_outcome(claims_text(result, arguments.language), result.digest, report)
     if result is None or result.interrupted:
         sys.stdout.flush()
-        say_how_to_resume(claims_command(spec, directory), directory, arguments)
+        say_how_to_resume(claims_command(spec, directory, arguments.language), directory)
         return 130
     return int(result.exit_code)

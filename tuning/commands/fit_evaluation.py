@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"fit-evaluation: --output {output}: there is no folder {output.parent}")
     fitted = uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
     if fitted is None or fitted.interrupted:
-        say_how_to_resume(None, directory, arguments)
+        say_how_to_resume(None, directory)
         return 130
     if arguments.json:
         print_json(fit_data(fitted))

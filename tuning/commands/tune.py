@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _describe_tuning(spec, directory, arguments)
     result = uninterrupted(tune, arguments, spec, directory)
     if result is None or result.interrupted:
-        say_how_to_resume(repeat_command("tune", spec.conditions, directory), directory, arguments)
+        say_how_to_resume(repeat_command("tune", spec.conditions, directory, arguments.language), directory)
         return 130
     if result.waiting_for:
         rounds = ", ".join(str(number + 1) for number in result.waiting_for)

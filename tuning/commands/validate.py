@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"validate: {directory}: there is no such folder; expected one that elolab tune made")
     result = uninterrupted(validate_again, arguments, directory, arguments.limit, arguments.pairs)
     if result is None or result.verdict is None:
-        say_how_to_resume(None, directory, arguments)
+        say_how_to_resume(None, directory)
         return 130
     verdict = result.verdict
     if arguments.json:

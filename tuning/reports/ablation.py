@@ -41,7 +41,7 @@ from tuning.reports.document import (
     write_document,
     write_svg,
 )
-from tuning.reports.study import condition_facts, elo_text, in_columns, interval_text, repeat_command
+from tuning.reports.study import condition_facts, elo_text, in_columns, in_one, interval_text, repeat_command
 from tuning.reports.study_charts import chart_words
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _ablation_document(result: AblationResult, message: Catalogue) -> Document:
     if result.effects:
         sections.append(Section("effects", message("ablation.effects"), _effect_blocks(result, message)))
     played = (Facts(_ablation_facts(result, message)), _sides_grid(result.rows, message))
-    command = repeat_command("ablate", spec.conditions, result.directory)
+    command = repeat_command("ablate", spec.conditions, result.directory, message.language)
     sections += [
         Section("verdicts", message("section.verdicts"), (Note(_rule_note(spec.rule, message)),)),
         Section("conditions", message("section.conditions"), played),
@@ -105,7 +105,7 @@ def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
         limit=conditions.limits,
         base=conditions.base_name,
         engine=result.engine,
-        command=repeat_command("ablate", conditions, result.directory),
+        command=repeat_command("ablate", conditions, result.directory, message.language),
     )
 
 
@@ -136,7 +136,7 @@ def _plots(result: AblationResult, message: Catalogue) -> tuple[Plot, ...]:
             caption=message("ablation.depths_caption"),
             positions=result.rows[0].positions,
             engine=result.engine,
-            command=repeat_command("ablate", result.spec.conditions, result.directory),
+            command=repeat_command("ablate", result.spec.conditions, result.directory, message.language),
         )
         shown = _shown_depths(result.depths)
         found.append(Plot("depths", message("ablation.depths"), caption, charts.depths_chart(shown, words)))
@@ -239,7 +239,7 @@ def _ablation_sentence(result: AblationResult, message: Catalogue) -> str:
         return summary
     largest = max(settled, key=lambda row: abs(row.elo))
     elo = elo_text(largest.elo, largest.elo_error)
-    return message("list.sentences").join([summary, message("ablation.largest", label=largest.label, elo=elo)])
+    return in_one((summary, message("ablation.largest", label=largest.label, elo=elo)), message)
 
 
 def _plan_notes(result: AblationResult, message: Catalogue) -> tuple[Note, ...]:

@@ -33,7 +33,7 @@ from tuning.reports.document import (
     write_document,
     write_svg,
 )
-from tuning.reports.study import condition_facts, in_columns, interval_text
+from tuning.reports.study import condition_facts, in_columns, in_one, interval_text, language_words
 from tuning.reports.study_charts import chart_words
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def _claims_document(run: ClaimsResult, message: Catalogue) -> Document:
         *_warnings(run, message), _summary_grid(run.results, message), *_summary_plot(run, message),
         Note(_rule_note(spec, message)),
     )  # fmt: skip
+    command = claims_command(spec, run.directory, message.language)
     return Document(
         title=spec.name,
         kicker=message("claims.kicker"),
@@ -74,13 +75,13 @@ def _claims_document(run: ClaimsResult, message: Catalogue) -> Document:
             Section("summary", message("section.verdicts"), verdicts),
             *(_claim_section(run, result, message) for result in run.results),
             Section("conditions", message("section.conditions"), (Facts(facts),)),
-            Section("repeat", message("section.repeat"), (Commands((claims_command(spec, run.directory),)),)),
+            Section("repeat", message("section.repeat"), (Commands((command,)),)),
         ),
         language=message.language,
     )
 
 
-def claims_command(spec: ClaimsSpec, directory: Path) -> str:
+def claims_command(spec: ClaimsSpec, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
     """The command that goes on with a run; with another folder it makes the same report again."""
     from engine.settings.configuration import find_config
 
@@ -90,7 +91,7 @@ def claims_command(spec: ClaimsSpec, directory: Path) -> str:
         words += ["--claims", spec.source]
     if spec.only:
         words += ["--only", *spec.only]
-    return shlex.join([*words, "--out", str(directory)])
+    return shlex.join([*words, "--out", str(directory), *language_words(language)])
 
 
 def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
@@ -105,7 +106,7 @@ def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
     )
     if not run.is_indicative:
         return summary
-    return message("list.sentences").join([summary, message("claims.indicative_only")])
+    return in_one((summary, message("claims.indicative_only")), message)
 
 
 def _warnings(run: ClaimsResult, message: Catalogue) -> tuple[Note, ...]:
@@ -140,16 +141,16 @@ def _of_games(caption: str, run: ClaimsResult, rows: Sequence[AblationRow], mess
     games = sum(row.games for row in rows)
     if not games:
         return _of_searches(caption, run, message)
-    return message("caption.of_games", caption=caption, games=games, limit=limit, **_source_of(run))
+    return message("caption.of_games", caption=caption, games=games, limit=limit, **_source_of(run, message))
 
 
 def _of_searches(caption: str, run: ClaimsResult, message: Catalogue) -> str:
     """The caption of any other figure: engine and command."""
-    return message("caption.of_searches", caption=caption, **_source_of(run))
+    return message("caption.of_searches", caption=caption, **_source_of(run, message))
 
 
-def _source_of(run: ClaimsResult) -> dict[str, str]:
-    return {"engine": run.engine, "command": claims_command(run.spec, run.directory)}
+def _source_of(run: ClaimsResult, message: Catalogue) -> dict[str, str]:
+    return {"engine": run.engine, "command": claims_command(run.spec, run.directory, message.language)}
 
 
 def _rule_note(spec: ClaimsSpec, message: Catalogue) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,11 @@ def elo_text(elo: float, error: float) -> str:
 def interval_text(low: float, high: float) -> str:
     """``[+1.2, +9.8]``."""
     return f"[{signed(low)}, {signed(high)}]"
+
+
+def in_one(sentences: Iterable[str], message: Catalogue) -> str:
+    """Sentences one after the other."""
+    return reduce(lambda before, after: message("list.sentences", before=before, after=after), sentences)
 
 
 def in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -93,7 +99,7 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE) -
 
 def _tuning_document(result: StudyResult, language: str) -> Document:
     spec, message = result.spec, Catalogue(MESSAGES, language)
-    command = repeat_command("tune", spec.conditions, result.directory)
+    command = repeat_command("tune", spec.conditions, result.directory, language)
     parameters = (_parameters_grid(result, message), Note(_preset_sentence(result, message)))
     sections = [
         Section("outcome", message("study.outcome"), parameters),
@@ -125,7 +131,7 @@ def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> s
         games=result.games,
         limit=result.spec.conditions.limits,
         engine=result.engine,
-        command=repeat_command("tune", result.spec.conditions, result.directory),
+        command=repeat_command("tune", result.spec.conditions, result.directory, message.language),
     )
 
 
@@ -250,7 +256,7 @@ def _optimism_sentence(result: StudyResult, message: Catalogue) -> str:
         key = "recommendation.best_centre" if result.spec.sampler == "duel" else "recommendation.best_trial"
         shown = {"observed": signed(best["observed"]), "expected": signed(best["expected"])}
         sentences.append(message(key, round=f"{best['round']:.0f}", optimism=best["optimism"], **shown))
-    return message("list.sentences").join(sentences)
+    return in_one(sentences, message)
 
 
 def _preset_sentence(result: StudyResult, message: Catalogue) -> str:
@@ -447,7 +453,12 @@ def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str
     return ", ".join(f"{name} = {entry}" for name, entry in asdict(value).items() if entry != ordinary[name])
 
 
-def repeat_command(command: str, conditions: Conditions, directory: Path) -> str:
+def repeat_command(command: str, conditions: Conditions, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
     """The command that goes on with a run; with another folder it plays the same games again."""
     source = specification_word(SPECIFICATIONS[command], conditions.source)
-    return shlex.join(["elolab", command, source, "--out", str(directory)])
+    return shlex.join(["elolab", command, source, "--out", str(directory), *language_words(language)])
+
+
+def language_words(language: str) -> list[str]:
+    """The words of a command line that ask for a language; none for the one that it speaks unasked."""
+    return [] if language == DEFAULT_LANGUAGE else ["--language", language]
