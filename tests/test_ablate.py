@@ -34,7 +34,7 @@ from tuning.ablation.levels import level_of
 from tuning.ablation.rows import AblationRow, frame_of, row_of
 from tuning.ablation.run import AblationResult, ablate, prepare_ablation
 from tuning.ablation.spec import LEFT_OUT, AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
-from tuning.reports.ablation import ablation_text
+from tuning.reports.ablation import ablation_text, write_ablation_report
 from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
 from tuning.reports.document import MESSAGES
 
@@ -93,8 +93,11 @@ def write_ablation(folder: Path, pairs: int = 7, extra: str = "") -> Path:
     return path
 
 
-def run(path: Path, out: Path, concurrency: int = 1, **options: Any) -> AblationResult:
-    return ablate(load_ablation(path), out, concurrency=concurrency, stream=io.StringIO(), **options)
+def run(path: Path, out: Path, concurrency: int = 1, *, with_report: bool = False, **options: Any) -> AblationResult:
+    result = ablate(load_ablation(path), out, concurrency=concurrency, stream=io.StringIO(), **options)
+    if with_report:
+        write_ablation_report(result, "en")
+    return result
 
 
 def records_in(out: Path) -> list[GameRecord]:
@@ -111,7 +114,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Ablati
     """A small ablation: its file, folder and end."""
     folder = tmp_path_factory.mktemp("ablated")
     path = write_ablation(folder)
-    return path, folder / "out", run(path, folder / "out")
+    return path, folder / "out", run(path, folder / "out", with_report=True)
 
 
 # Declaring comparisons
@@ -536,7 +539,7 @@ def write_rounds(folder: Path) -> Path:
 
 def test_rounds_stop_matches_whose_verdict_has_fallen_at_any_concurrency(tmp_path: Path) -> None:
     path = write_rounds(tmp_path)
-    first = run(path, tmp_path / "one")
+    first = run(path, tmp_path / "one", with_report=True)
     assert all(row.pairs in (4, 8, 12) for row in first.rows)
     assert first.games == 2 * sum(row.pairs for row in first.rows) < first.planned
     for row in first.rows:
@@ -557,7 +560,7 @@ def test_an_extension_after_results_is_told(tmp_path: Path) -> None:
     path.write_text(ROUNDS.replace("pairs = 12", "pairs = 9"))
     assert len(run(path, tmp_path / "out").plans) == 1
     path.write_text(ROUNDS)
-    longer = run(path, tmp_path / "out")
+    longer = run(path, tmp_path / "out", with_report=True)
     assert [plan["pairs"] for plan in longer.plans] == [9, 12]
     assert "changed after" in (tmp_path / "out" / "report.md").read_text()
 
@@ -657,7 +660,7 @@ def test_the_ratio_is_a_geometric_mean_with_its_interval() -> None:
 def test_it_can_be_left_out(tmp_path: Path) -> None:
     path = write_ablation(tmp_path)
     path.write_text(path.read_text().replace("depth = 3", "depth = 0"))
-    ended = run(path, tmp_path / "out")
+    ended = run(path, tmp_path / "out", with_report=True)
     assert all(row.nodes_ratio is None for row in ended.rows)
     assert "not measured" in (tmp_path / "out" / "report.html").read_text()
 

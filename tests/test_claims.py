@@ -50,6 +50,7 @@ from tuning.claims.spec import (
     positions_needed,
     verdict_of_outcomes,
 )
+from tuning.reports.claims import write_claims_report
 
 ROOT = Path(__file__).parent.parent
 XIANGQI = ROOT / "configs" / "claims" / "xiangqi.toml"
@@ -116,6 +117,10 @@ def write_claims(folder: Path) -> Path:
 
 def run(path: Path, out: Path, **options: Any) -> ClaimsResult:
     return run_claims(load_claims(path, "quick"), out, stream=io.StringIO(), **options)
+
+
+def report(result: ClaimsResult, language: str = "en") -> str:
+    return write_claims_report(result, language).read_text("utf-8")
 
 
 # The shipped tables
@@ -479,19 +484,21 @@ def test_a_stopped_run_reports_on_the_claims_it_was_done_with(
     path, _, ended = claims_result
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr("tuning.claims.run.play_allotted", lambda *_: False)
+        patch.setattr("tuning.claims.run.play_allocated", lambda *_: False)
         stopped = run(path, out)
     assert (stopped.exit_code, stopped.missing) == (130, ("C20",))
     assert without_times(stopped) == without_times(ended)[1:]
-    page = (out / "report.html").read_text("utf-8")
+    page = report(stopped)
     assert "1 of 2 claims" in page
     assert "stopped before it had an answer on C20" in page
-    assert without_times(run(path, out)) == without_times(ended)
-    assert "stopped before" not in (out / "report.html").read_text("utf-8")
+    resumed = run(path, out)
+    assert without_times(resumed) == without_times(ended)
+    assert "stopped before" not in report(resumed)
 
 
 def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
     path, out, ended = claims_result
+    english = report(ended)
     rows = list(csv.DictReader((out / "claims.csv").open(encoding="utf-8")))
     assert [row["claim"] for row in rows] == ["C20", "C1"]
     assert len(list(csv.DictReader((out / "measures.csv").open(encoding="utf-8")))) == 12
@@ -499,7 +506,6 @@ def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Pa
     verified = list(csv.DictReader((out / "verifications.csv").open(encoding="utf-8")))
     assert {row["claim"] for row in verified} == {"C1"}
     assert sum(int(row["tries"]) for row in verified) > 0
-    english = (out / "report.html").read_text("utf-8")
     assert "Deeper is stronger." in english
     assert "indicative" in english
     strength = [line for line in (out / "report.md").read_text("utf-8").splitlines() if " games, " in line]
@@ -507,8 +513,7 @@ def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Pa
         "depth=2 against depth=1", "limits as in the tables",
     ]  # fmt: skip
     assert f"elolab claims --game xiangqi --budget quick --claims {path} --out {out}" in english
-    run(path, out, language="zh")
-    chinese = (out / "report.html").read_text("utf-8")
+    chinese = report(ended, "zh")
     assert '<html lang="zh-CN">' in chinese
     assert "搜得越深越强。" in chinese
     assert "仅具参考意义" in chinese

@@ -336,6 +336,6 @@ def test_over_uci_it_plays_as_it_does_built_in() -> None:
     )
     engine = Engine("xiangqi")
     builtin = tuple(
-        PlayerSpec(name, "builtin", limits, parameters=tuple(engine.settings.parameters.items())) for name in ("a", "b")
+        PlayerSpec(name, "builtin", limits, parameters=tuple(engine.parameters.items())) for name in ("a", "b")
     )
     assert play(programs) == play(builtin)  # type: ignore[arg-type]

@@ -211,7 +211,7 @@ def test_every_feature_occurs_and_changes_sign_with_the_sides() -> None:
 
 def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, FitResult]) -> None:
     out, _ = fitted
-    records = [record for record in records_in(out) if record.pairing.number < 40]
+    records = [record for record in records_in(out) if record.pairing.series == "games 000"]
     found = positions_of(records, GAME, 5, 2, StopFlag())
     assert found is not None
     steps, _ = fitting().survey(found.rows)
@@ -404,8 +404,8 @@ def test_each_iteration_plays_with_the_weights_before_and_matches_use_other_open
     records = records_in(out)
     digests = [read_weights(out / f"weights-{number}.toml").digest for number in range(3)]
     assert len(set(digests)) == 3
-    players = {record.pairing.number // 10**7: record.first for record in records if record.first == record.second}
-    assert players == {0: f"weights {digests[0]}", 1: f"weights {digests[1]}"}
+    players = {record.pairing.series: record.first for record in records if record.first == record.second}
+    assert players == {"games 000": f"weights {digests[0]}", "games 001": f"weights {digests[1]}"}
     assert all(record.reason == "final_score" for record in records)
     # A game played to one ply is not solved near its end, which would take longer than all the rest of it.
     own = [record for record in records if record.first == record.second]
@@ -551,6 +551,6 @@ def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
 
 def test_another_run_s_folder_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.record_metadata({"tuning": {}})
+        store.record_metadata({"tuning": {}, "engine_identity": "0" * 12})
     with pytest.raises(UserError, match="holds another run"):
         run(tmp_path)

@@ -50,7 +50,7 @@ def test_positions_that_no_game_has() -> None:
 
 
 def test_the_search_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retracing, "MOST_POSITIONS", 5)
+    monkeypatch.setattr(retracing, "MAX_POSITIONS", 5)
     retracing.moves_to.cache_clear()
     assert retracing.moves_to("----OX------OX-----XO------XO-----XXOX---X--O------------------- X") is None
     retracing.moves_to.cache_clear()

@@ -125,7 +125,7 @@ def test_the_specification_switches_them_on() -> None:
     for wrong, words in (
         ({"interval": 3}, "unknown key 'interval'"),
         ({"null_cutoff_nodes": 0}, "null_cutoff_nodes = 0, expected"),
-        ("yes", "instruments = 'yes', expected true, false or a table"),
+        ("yes", "search_statistics = 'yes', expected true, false or a table"),
     ):
         with pytest.raises(ConfigurationError, match=words):
             specification(search_statistics=wrong)

@@ -26,9 +26,9 @@ from engine.engine import Clock, Engine, SearchResult
 from engine.games import game_named
 from engine.games.othello.evaluation import evaluate_boards
 from engine.games.xiangqi.evaluation import at_start
+from engine.parameters import Value, to_record
 from engine.search.reports import ReportBoard
 from engine.settings.limits import Limits
-from engine.settings.parameters import Value, to_record
 from engine.settings.presets import load_preset
 
 Overrides = tuple[tuple[str, Value], ...]
@@ -295,7 +295,7 @@ def timed_cases(forecasts: bool) -> tuple[tuple[str, int, int, TimedMove], ...]:
 def differing_moves(preset: str, overrides: Overrides = ()) -> list[tuple[object, ...]]:
     """The cases in which a preset with the clock of the text does something else than the transcription."""
     engine = engine_of(preset, "othello", overrides)
-    assert engine.settings.parameters["clock_reserve_ms"] == RESERVE_MS
+    assert engine.parameters["clock_reserve_ms"] == RESERVE_MS
     differing: list[tuple[object, ...]] = []
     for text, remaining, speed, timed in timed_cases(preset == "othello-ids-forecast"):
         limits = Limits(clock_ms=remaining, clock_kind="node", nodes_per_second=speed)

@@ -19,6 +19,7 @@ import numpy as np
 
 from arena.records import GameRecord
 from engine.values import BAN_BOUND
+from tuning.evaluation.self_play import game_number
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
@@ -42,7 +43,7 @@ class Positions:
     scores: np.ndarray
     """float64, shape (n,): the score that the search gave in the game, the view of the side to move."""
     games: np.ndarray
-    """int64, shape (n,): the number of each position's game in the run's schedule, ascending."""
+    """int64, shape (n,): ``game_number`` of each position's game, ascending."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -106,7 +107,7 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
     before = len(record.opening.moves)
     rows = fitting.rows_of_game(record.opening.position, [*record.opening.moves, *(move.move for move in record.moves)])
     usable = fitting.usable(rows)
-    chance = random.Random(f"positions {seed} {record.pairing.number}")
+    chance = random.Random(f"positions {seed} {game_number(record)}")
     pairs = range(before, len(rows), PLIES_A_POSITION)
     chosen = [start + chance.randrange(PLIES_A_POSITION) for start in pairs]
     return rows, [ply for ply in chosen if ply < len(rows) and usable[ply]]
@@ -124,7 +125,7 @@ def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) ->
         # The colour that moves first in the game moves at even plies, for the games are played from its start.
         np.array([first if ply % 2 == 0 else 1 - first for ply in kept if first is not None], np.float64),
         np.array([scores.get(ply) or 0 for ply in kept], np.float64),
-        np.full(len(kept), record.pairing.number, np.int64),
+        np.full(len(kept), game_number(record), np.int64),
     )
 
 
@@ -150,5 +151,5 @@ def _solved_positions(
         rows[chosen],
         np.array([results[ply] for ply in chosen], np.float64),
         np.zeros(len(chosen)),
-        np.full(len(chosen), record.pairing.number, np.int64),
+        np.full(len(chosen), game_number(record), np.int64),
     )
