@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from elolab import command_line
 from engine.compiled.identity import engine_identity
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
-from engine.language import Catalogue
+from engine.language import Catalogue, columns_of
 from engine.settings.configuration import available_configs, find_config
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, parameters_of, resolve
@@ -684,6 +685,19 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, AblationResult
     assert float(depths[2]["branching_factor"]) == pytest.approx(float(depths[2]["nodes"]) / float(depths[1]["nodes"]))
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert (out / "plots" / "forest.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_report_and_the_table_are_in_chinese_too(played: tuple[Path, Path, AblationResult], tmp_path: Path) -> None:
+    _, _, ended = played
+    page = write_ablation_report(replace(ended, directory=tmp_path), "zh").read_text("utf-8")
+    text = (tmp_path / "report.md").read_text("utf-8")
+    for said in ("消融实验报告", "等效", "期中分析", "对局对", f"--out {tmp_path} --language zh"):
+        assert said in page
+        assert said in text
+    lines = ablation_text(ended.rows, ended.effects, "zh").splitlines()
+    assert max(map(columns_of, lines)) <= 80
+    heads, first = (next(line for line in lines if line.startswith(word)) for word in ("比较", "without"))
+    assert columns_of(heads.partition("判定")[0]) == columns_of(first.partition("更弱")[0])
 
 
 def test_matches_of_a_factorial_have_its_own_number_of_pairs() -> None:
