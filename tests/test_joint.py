@@ -67,7 +67,7 @@ def test_one_name_with_two_configurations_is_two_players(tmp_path: Path) -> None
     assert [player.name for player in joint.spec.players] == [
         f"{name} ({folder})" for name in ("a", "bb") for folder in (one, two)
     ]
-    assert f"a is 2 players here, because its configuration differs: limits = 'nodes=100' in {one}" in joint.notes[0]
+    assert f"a is 2 players here, because its configuration differs: limits = 'nodes=100' in {one}" in joint.notes_in("en")[0]
     assert len(tables(joint).ratings.groups) == 2
 
 
@@ -76,7 +76,7 @@ def test_a_game_in_two_folders_counts_once_and_another_run_of_the_players_twice(
     longer = run(tmp_path / "longer", specification(("a", "bb")), [*AB, ("a", "bb", 2, "1-0"), ("bb", "a", 2, "0-1")])
     joint = join([one, longer])
     assert len(joint.records) == 6
-    assert joint.notes == ("4 games are in more than one of the folders; each counts once.",)
+    assert joint.notes_in("en") == ("4 games are in more than one of the folders; each counts once.",)
     assert tables(joint).counter.complete_pairs == 3
     on_a_clock = run(tmp_path / "again", specification(("a", "bb")), AB, salt=1)
     assert tables(join([one, on_a_clock])).counter.complete_pairs == 4

@@ -179,6 +179,7 @@ def test_no_text_in_code_and_templates() -> None:
             continue
         assert not CHINESE.search(path.read_text("utf-8")), path
     for path, text in templates():
+        text = re.sub(r"\{% block policy %\}.*?\{% endblock %\}", "", text)
         visible = re.sub(r"\{%.*?%\}|\{\{.*?\}\}|<[^>]*>", " ", text, flags=re.DOTALL)
         assert not CHINESE.search(text), path
         assert not re.search("[A-Za-z]{3,}", visible), path
