@@ -14,6 +14,7 @@ import numpy as np
 from arena.figures.standings import clipped, percent_text, signed
 from arena.files import replace_file
 from arena.reports.contents import Plot
+from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 from engine.settings.parameters import BY_NAME
 from tuning.ablation.rows import AGAINST
@@ -35,9 +36,9 @@ from tuning.reports.document import (
     Commands,
     Document,
     Facts,
-    Grid,
     Note,
     Section,
+    table_of,
     write_document,
     write_svg,
 )
@@ -71,12 +72,12 @@ def _ablation_document(result: AblationResult, message: Catalogue) -> Document:
     sections = [
         Section("figure", message("ablation.figure"), (*_plan_notes(result, message), *_plots(result, message))),
         Section(
-            "table", message("ablation.table"), (_main_grid(result.rows, message), Note(_table_note(result, message)))
+            "table", message("ablation.table"), (_main_table(result.rows, message), Note(_table_note(result, message)))
         ),
     ]
     if result.effects:
         sections.append(Section("effects", message("ablation.effects"), _effect_blocks(result, message)))
-    played = (Facts(_ablation_facts(result, message)), _sides_grid(result.rows, message))
+    played = (Facts(_ablation_facts(result, message)), _sides_table(result.rows, message))
     command = repeat_command("ablate", spec.conditions, result.directory, message.language)
     sections += [
         Section("verdicts", message("section.verdicts"), (Note(_rule_note(spec.rule, message)),)),
@@ -172,7 +173,7 @@ def _curves(result: AblationResult) -> list[charts.Curve]:
 
 
 def _effect_blocks(result: AblationResult, message: Catalogue) -> tuple[Block, ...]:
-    blocks: list[Block] = [_effects_grid(result.effects, message), Note(message("ablation.effects_note"))]
+    blocks: list[Block] = [_effects_table(result.effects, message), Note(message("ablation.effects_note"))]
     words = chart_words(message)
     squares: dict[str, list[Any]] = {}
     for cell in result.cells:
@@ -299,7 +300,7 @@ def _nodes_text(row: AblationRow) -> str:
     return "" if row.nodes_ratio is None else f"{row.nodes_ratio:.3g}×"
 
 
-def _main_grid(rows: Sequence[AblationRow], message: Catalogue) -> Grid:
+def _main_table(rows: Sequence[AblationRow], message: Catalogue) -> TextTable:
     heads = (
         message("ablation.comparison"), message("ablation.elo"), message("ablation.verdict"),
         message("ablation.simultaneous_interval"), message("ablation.los"), message("ablation.pair_count"),
@@ -313,10 +314,10 @@ def _main_grid(rows: Sequence[AblationRow], message: Catalogue) -> Grid:
         )
         for row in rows
     )  # fmt: skip
-    return Grid(heads, cells, (1, 3, 4, 5, 6, 7, 8))
+    return table_of(heads, cells, (1, 3, 4, 5, 6, 7, 8))
 
 
-def _effects_grid(effects: Sequence[EffectRow], message: Catalogue) -> Grid:
+def _effects_table(effects: Sequence[EffectRow], message: Catalogue) -> TextTable:
     heads = (
         message("ablation.effect"), message("ablation.factorial"), message("ablation.elo"), message("ablation.verdict"),
         message("ablation.simultaneous_interval"), message("ablation.games"),
@@ -328,10 +329,10 @@ def _effects_grid(effects: Sequence[EffectRow], message: Catalogue) -> Grid:
         )
         for row in effects
     )  # fmt: skip
-    return Grid(heads, cells, (2, 4, 5))
+    return table_of(heads, cells, (2, 4, 5))
 
 
-def _sides_grid(rows: Sequence[AblationRow], message: Catalogue) -> Grid:
+def _sides_table(rows: Sequence[AblationRow], message: Catalogue) -> TextTable:
     """What exactly was compared: the settings in which each side differs from the base."""
     base = message("ablation.the_base")
     cells = tuple(
@@ -341,7 +342,7 @@ def _sides_grid(rows: Sequence[AblationRow], message: Catalogue) -> Grid:
         message("ablation.comparison"), message("ablation.variant"), message("ablation.reference"),
         message("ablation.limit"),
     )  # fmt: skip
-    return Grid(heads, cells, ())
+    return table_of(heads, cells)
 
 
 def _ablation_facts(result: AblationResult, message: Catalogue) -> tuple[tuple[str, str], ...]:

@@ -14,6 +14,7 @@ from arena.figures.standings import clipped, signed
 from arena.files import replace_file
 from arena.reports.charts import null_failures_chart
 from arena.reports.contents import Plot
+from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 from tuning.ablation.rows import AblationRow
 from tuning.ablation.verdicts import MARGIN_ELO, POWER, Rule, decidable_elo, pairs_for_equivalence
@@ -27,9 +28,9 @@ from tuning.reports.document import (
     Commands,
     Document,
     Facts,
-    Grid,
     Note,
     Section,
+    table_of,
     write_document,
     write_svg,
 )
@@ -63,7 +64,7 @@ def _claims_document(run: ClaimsResult, message: Catalogue) -> Document:
         (message("fact.games"), message("claims.stored_games", digest=run.digest)),
     )
     verdicts: tuple[Block, ...] = (
-        *_warnings(run, message), _summary_grid(run.results, message), *_summary_plot(run, message),
+        *_warnings(run, message), _summary_table(run.results, message), *_summary_plot(run, message),
         Note(_rule_note(spec, message)),
     )  # fmt: skip
     command = claims_command(spec, run.directory, message.language)
@@ -184,7 +185,7 @@ def _claim_section(run: ClaimsResult, result: ClaimResult, message: Catalogue) -
         (
             Note(claim.texts[message.language]),
             Facts(facts),
-            _measures_grid(result.rows, message),
+            _measures_table(result.rows, message),
             *_claim_plots(run, result, message),
         ),
     )
@@ -262,7 +263,7 @@ def range_text(row: MeasureRow) -> str:
     return f"[{row.low:.3g}, {row.high:.3g}]"
 
 
-def _summary_grid(results: Sequence[ClaimResult], message: Catalogue) -> Grid:
+def _summary_table(results: Sequence[ClaimResult], message: Catalogue) -> TextTable:
     heads = (
         message("claims.claim"), message("claims.says"), message("claims.source"), message("claims.basis"),
         message("claims.verdict"), message("claims.effect"), message("claims.interval"), message("claims.games"),
@@ -277,7 +278,7 @@ def _summary_grid(results: Sequence[ClaimResult], message: Catalogue) -> Grid:
         )
         for result in results
     )  # fmt: skip
-    return Grid(heads, cells, (5, 6, 7, 8), (1,))
+    return table_of(heads, cells, (5, 6, 7, 8), (1,))
 
 
 def _needed_text(result: ClaimResult, message: Catalogue) -> str:
@@ -287,7 +288,7 @@ def _needed_text(result: ClaimResult, message: Catalogue) -> str:
     return message("list.comma").join(parts)
 
 
-def _measures_grid(rows: Sequence[MeasureRow], message: Catalogue) -> Grid:
+def _measures_table(rows: Sequence[MeasureRow], message: Catalogue) -> TextTable:
     heads = (
         message("claims.measure"), message("claims.limit"), message("claims.expected"), message("claims.outcome"),
         message("claims.effect"), message("claims.interval"), message("claims.cases"), message("claims.games"),
@@ -300,7 +301,7 @@ def _measures_grid(rows: Sequence[MeasureRow], message: Catalogue) -> Grid:
         )
         for row in rows
     )  # fmt: skip
-    return Grid(heads, cells, (4, 5, 6, 7))
+    return table_of(heads, cells, (4, 5, 6, 7))
 
 
 def _expected_text(row: MeasureRow, message: Catalogue) -> str:

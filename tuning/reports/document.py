@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 from arena.files import FileError, replace_file
 from arena.reports.contents import Plot
+from arena.reports.markdown import table_markdown
+from arena.reports.render import OWN_PACKAGE, render
+from arena.reports.tables import NUMBER, TEXT, TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 
 if TYPE_CHECKING:
@@ -29,29 +32,6 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A table. The first column names its row."""
-
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numbers: tuple[int, ...]
-    """Columns that hold numbers and are set to the right."""
-    wide: tuple[int, ...] = ()
-    """Columns that hold sentences, which need room on a narrow screen too."""
-
-    @property
-    def titles(self) -> list[tuple[str, str]]:
-        """The heads, none with a unit below it."""
-        return [(head, "") for head in self.heads]
-
-    @property
-    def kinds(self) -> list[str]:
-        """By column how it is set: ``sentence``, ``number`` or nothing."""
-        places = range(len(self.heads))
-        return ["sentence" if place in self.wide else "number" if place in self.numbers else "" for place in places]
-
-
-@dataclass(frozen=True)
 class Facts:
     """Names and what belongs to them."""
 
@@ -65,7 +45,15 @@ class Commands:
     lines: tuple[str, ...]
 
 
-Block = Note | Grid | Facts | Commands | Plot
+Block = Note | TextTable | Facts | Commands | Plot
+
+
+def table_of(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), sentences: Sequence[int] = ()
+) -> TextTable:
+    """A table whose first column names the row; ``numbers`` are set to the right, ``sentences`` need room."""
+    kinds = ("sentence" if place in sentences else NUMBER if place in numbers else TEXT for place in range(len(heads)))
+    return TextTable(tuple((head, "") for head in heads), tuple(kinds), tuple(map(tuple, rows)))
 
 
 @dataclass(frozen=True)
@@ -131,8 +119,6 @@ def _svg_bytes(figure: Figure) -> bytes:
 
 def html_page(document: Document) -> str:
     """The whole page; it loads nothing from elsewhere."""
-    from arena.reports.render import render
-
     return render(
         f"{MESSAGES}/document.html.j2",
         document.language,
@@ -162,15 +148,11 @@ def _markdown(block: Block, language: str) -> str:
     if isinstance(block, Note):
         return message("document.warning", text=block.text) if block.warning else block.text
     if isinstance(block, Facts):
-        return "\n".join(message("document.fact", name=name, text=text) for name, text in block.entries)
+        shell = Catalogue(OWN_PACKAGE, language)
+        return "\n".join(f"- {shell('page.label_text', label=label, text=text)}" for label, text in block.entries)
     if isinstance(block, Commands):
         return "\n".join(f"    {line}" for line in block.lines)
-    if isinstance(block, Grid):
-        marks = ["---:" if place in block.numbers else "---" for place in range(len(block.heads))]
-        return "\n".join(_markdown_row(row) for row in (block.heads, marks, *block.rows))
+    if isinstance(block, TextTable):
+        return table_markdown(block)
     caption = message("document.figure", title=block.title, caption=block.caption)
     return f"![{block.title}]({PLOT_FOLDER}/{block.name}.png)\n\n{caption}"
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(text.replace("|", "\\|") for text in cells) + " |"

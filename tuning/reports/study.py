@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from arena.figures.standings import clipped, percent_text, signed
 from arena.files import replace_file
 from arena.reports.contents import Plot
+from arena.reports.tables import TextTable
 from arena.specifications import specification_word
 from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded, wrapped
 from engine.rules import Adjudication, Rules
 from engine.settings.parameters import BY_NAME, format_value
 from tuning.conditions import Conditions
 from tuning.reports import study_charts as charts
-from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Grid, Note, Section, write_document
+from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Note, Section, table_of, write_document
 from tuning.reports.study_charts import chart_words, unit_text
 from tuning.study.response import importances
 
@@ -100,7 +101,7 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE) -
 def _tuning_document(result: StudyResult, language: str) -> Document:
     spec, message = result.spec, Catalogue(MESSAGES, language)
     command = repeat_command("tune", spec.conditions, result.directory, language)
-    parameters = (_parameters_grid(result, message), Note(_preset_sentence(result, message)))
+    parameters = (_parameters_table(result, message), Note(_preset_sentence(result, message)))
     sections = [
         Section("outcome", message("study.outcome"), parameters),
         Section("validation", message("study.validation"), _validation_blocks(result, message)),
@@ -265,7 +266,7 @@ def _preset_sentence(result: StudyResult, message: Catalogue) -> str:
     return message("study.no_preset")
 
 
-def _parameters_grid(result: StudyResult, message: Catalogue) -> Grid:
+def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
     rows = []
     for dimension in result.spec.space.dimensions:
         base = result.spec.space.default[dimension.name]
@@ -279,7 +280,7 @@ def _parameters_grid(result: StudyResult, message: Catalogue) -> Grid:
         message("parameters.parameter"), message("parameters.base"), message("parameters.recommended"), "",
         message("parameters.unit"), message("parameters.searched"), message("parameters.meaning"),
     )  # fmt: skip
-    return Grid(heads, tuple(rows), (1, 2))
+    return table_of(heads, tuple(rows), (1, 2))
 
 
 def _searched_text(dimension: Dimension, message: Catalogue) -> str:
@@ -321,7 +322,7 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
         alpha=validation.alpha,
         beta=validation.beta,
     )
-    return (Grid(heads, tuple(rows), (1, 2, 3, 4, 5, 6, 7)), Note(rule))
+    return (table_of(heads, tuple(rows), (1, 2, 3, 4, 5, 6, 7)), Note(rule))
 
 
 def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, str], ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from arena.figures.standings import clipped
 from arena.reports.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIDTH_INCHES, WIN
 from arena.reports.fonts import chart_language, font_families
 from engine.language import Catalogue
@@ -33,6 +34,8 @@ CONTOUR_LEVELS = (-200, -100, -50, -30, -20, -10, -5, -2)
 """Elo below the recommendation."""
 CONTOUR_POINTS = 600
 RATIO_TICKS = (0.01, 0.03, 0.1, 0.25, 0.5, 1, 2, 4, 10, 30, 100, 1000)
+AXIS_NAME_WIDTH = 26
+"""Columns of the base's name beside an axis: the caption has it whole."""
 WIDEST_ELO = 400.0
 """Elo: intervals are cut off here, so that a hopeless variant does not flatten all others."""
 
@@ -117,7 +120,7 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
         axes.plot([where, where], [below, above], color=color, linewidth=2.4, solid_capstyle="round")
         axes.plot([where], [value], "D", color=color, markersize=6, markeredgecolor=GROUND, label=label)
     axes.set_xlabel(words("chart.games"))
-    axes.set_ylabel(words("chart.elo_against_base", base=result.spec.base_name))
+    axes.set_ylabel(words("chart.elo_against_base", base=clipped(result.spec.base_name, AXIS_NAME_WIDTH)))
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=1.2)
     return figure
