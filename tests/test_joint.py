@@ -67,7 +67,8 @@ def test_one_name_with_two_configurations_is_two_players(tmp_path: Path) -> None
     assert [player.name for player in joint.spec.players] == [
         f"{name} ({folder})" for name in ("a", "bb") for folder in (one, two)
     ]
-    assert f"a is 2 players here, because its configuration differs: limits = 'nodes=100' in {one}" in joint.notes_in("en")[0]
+    told = f"a is 2 players here, because its configuration differs: limits = 'nodes=100' in {one}"
+    assert told in joint.notes_in("en")[0]
     assert len(tables(joint).ratings.groups) == 2
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import csv
+import io
 import json
 import re
 import string
@@ -16,10 +17,11 @@ import pytest
 import test_report
 
 from arena.figures.statistics import SPRT_MODELS
+from arena.play.live import Progress, Scoreboard
 from arena.reports import fonts
 from arena.reports.write import write_report
 from elolab.command_line import main
-from engine.language import LANGUAGES, columns_of, cut, game_words, messages_of, padded, wrapped
+from engine.language import LANGUAGES, columns_of, cut, game_words, messages_of, padded, speak, wrapped
 from engine.rules import REASONS, Rules
 from engine.search.records import END_REASONS
 from engine.settings.parameters import BY_NAME
@@ -295,6 +297,23 @@ def test_the_console_speaks_the_language_asked_for(
     assert capsys.readouterr().out == chinese
     assert main([*command, "--language", "en"]) == 0
     assert capsys.readouterr().out == english
+
+
+def test_progress_in_chinese() -> None:
+    times = iter(range(100))
+    speak("zh")
+    try:
+        progress = Progress(io.StringIO(), clock=lambda: float(next(times)))
+        scoreboard = Scoreboard(["one", "另一名选手"])
+        scoreboard.add(0, 1, 1.0)
+        progress.begin(40, "LLR +0.12 [-2.94, +2.94]", is_bound=True)
+        progress.finished()
+        assert re.fullmatch(r"1/40 局  每\S+ [\d.]+ 局  最多还需 [\d:]+  LLR \+0.12 .*", progress.line())
+        lines = scoreboard.lines()
+    finally:
+        speak("en")
+    assert "选手" in lines[0]
+    assert len({columns_of(line) for line in lines[1:]}) == 1
 
 
 def test_data_are_never_translated(capsys: pytest.CaptureFixture[str]) -> None:
