@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from elolab import command_line
 from engine.compiled.identity import engine_identity
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
+from engine.language import Catalogue, columns_of
 from engine.settings.configuration import available_configs, find_config, specification_word
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, parameters_of, resolve
@@ -34,6 +36,7 @@ from tuning.ablation.run import AblationResult, ablate, prepare_ablation
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
 from tuning.reports.ablation import ablation_text, write_ablation_report
 from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
+from tuning.reports.document import MESSAGES
 
 ROOT = Path(__file__).parent.parent
 OPENINGS = """\
@@ -269,7 +272,7 @@ def test_a_curve_has_a_tick_for_every_level_and_its_diamond_at_the_reference(ref
     row = BY_NAME["null_depth"]
     values = [value for value in (2, 3, 4, "off") if value != reference]
     points = tuple((level_of(row, value, {"4": "four"}, "x"), a_row(elo=9.0, elo_low=1.0)) for value in values)
-    (axes,) = curves_chart([Curve("title", level_of(row, reference, {}, "x"), points)]).axes
+    (axes,) = curves_chart([Curve("title", level_of(row, reference, {}, "x"), points)], Catalogue(MESSAGES)).axes
     ticks = {tick.get_text(): place for tick, place in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True)}
     assert ticks == {"off": 1, "2": 2, "3": 3, "four": 4}
     (diamond,) = (line for line in axes.lines if line.get_marker() == "D")
@@ -683,6 +686,19 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, AblationResult
     assert (out / "plots" / "forest.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_report_and_the_table_are_in_chinese_too(played: tuple[Path, Path, AblationResult], tmp_path: Path) -> None:
+    _, _, ended = played
+    page = write_ablation_report(replace(ended, directory=tmp_path), "zh").read_text("utf-8")
+    text = (tmp_path / "report.md").read_text("utf-8")
+    for said in ("消融实验报告", "等效", "期中分析", "对局对", f"--out {tmp_path} --language zh"):
+        assert said in page
+        assert said in text
+    lines = ablation_text(ended.rows, ended.effects, "zh").splitlines()
+    assert max(map(columns_of, lines)) <= 80
+    heads, first = (next(line for line in lines if line.startswith(word)) for word in ("比较", "without"))
+    assert columns_of(heads.partition("判定")[0]) == columns_of(first.partition("更弱")[0])
+
+
 def test_matches_of_a_factorial_have_its_own_number_of_pairs() -> None:
     spec = read(
         comparisons=[{"variant": {"killers": 0}, "reference": {"killers": 2}, "pairs": 24}],
@@ -707,8 +723,8 @@ def test_the_text_fits_the_terminal_and_the_figure_bears_infinite_bounds() -> No
 
     rows = [a_row(), a_row(elo=1234.5, elo_error=999.9, nodes_ratio=None), a_row(elo=0.0, elo_low=-3.0)]
     assert max(map(len, ablation_text(rows).splitlines())) <= 80
-    assert forest_chart(rows).axes
-    assert forest_chart(rows[:1]).axes
+    assert forest_chart(rows, Catalogue(MESSAGES)).axes
+    assert forest_chart(rows[:1], Catalogue(MESSAGES)).axes
 
 
 def test_the_command_prints_the_table(

@@ -15,6 +15,7 @@ from scipy import stats
 
 from arena.play.store import Store
 from arena.records import Opening
+from arena.reports.fonts import chinese_font
 from elolab import command_line
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError
@@ -133,8 +134,8 @@ def test_the_shipped_tables_have_every_claim_that_applies(budget: str) -> None:
         assert [claim.id for claim in spec.claims] == [f"C{number}" for number in numbers]
         for claim in spec.claims:
             assert any(measure.expect for measure in claim.measures)
-            assert re.search(r"[\u4e00-\u9fff]", claim.text_zh)
-            assert re.search(r"[\u4e00-\u9fff]", claim.rule_zh)
+            assert re.search(r"[\u4e00-\u9fff]", claim.texts["zh"])
+            assert re.search(r"[\u4e00-\u9fff]", claim.rules["zh"])
             for group in claim.groups:
                 assert all(comparison.limits.is_reproducible for comparison in group.comparisons)
 
@@ -516,9 +517,10 @@ def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Pa
     chinese = report(ended, "zh")
     assert '<html lang="zh-CN">' in chinese
     assert "搜得越深越强。" in chinese
-    assert "仅具参考意义" in chinese
-    for picture in (out / "plots").glob("*.svg"):
-        assert picture.read_text("utf-8").isascii() or not re.search(r"[\u4e00-\u9fff]", picture.read_text("utf-8"))
+    for said in ("仅供参考", "期中分析", "等效", "depth=2 对 depth=1", f"--out {out} --language zh"):
+        assert said in chinese
+    figure = (out / "plots" / "strength.svg").read_text("utf-8")
+    assert ("Elo，变体减参照" in figure) == (chinese_font() is not None)
     assert ended.frame().shape[0] == 2
 
 

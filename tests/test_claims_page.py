@@ -37,9 +37,9 @@ def test_every_brace_is_filled_in(page: str) -> None:
 
 def test_both_languages_have_the_same_figures() -> None:
     pages = [claims_page(ROOT, page) for page in PAGES]
-    figures = [re.findall(r"[+−]?[\d.]+(?: %|×| Elo| pp) \[.*?\]|\d+ / \d+", page) for page in pages]
+    figures = [re.findall(r"[+−]?[\d.]+(?: %|×| Elo| pp| 百分点) \[.*?\]|\d+ / \d+", page) for page in pages]
     assert len(figures[0]) > 40
-    assert sorted(figures[0]) == sorted(figures[1])
+    assert sorted(figures[0]) == sorted(figure.replace("百分点", "pp") for figure in figures[1])
     links = [[link.replace(".zh-CN", "") for link in re.findall(r"\]\((.*?)\)", page)] for page in pages]
     assert links[0] == links[1]
 

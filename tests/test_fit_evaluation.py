@@ -33,11 +33,12 @@ from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
 from engine.settings.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of
 from engine.solving import Solver
-from tuning.evaluation.fit import FitResult, FitSpec, fit_data, fit_evaluation, fit_text, weights_text
+from tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation, weights_text
 from tuning.evaluation.patterns import _best_of_phase, fit_patterns
 from tuning.evaluation.positions import positions_of
 from tuning.evaluation.ridge import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
 from tuning.evaluation.self_play import SelfPlay, games_of, stored_games
+from tuning.reports.fit import fit_data, fit_text
 
 ROOT = Path(__file__).parent.parent
 GAME = game_named("othello")

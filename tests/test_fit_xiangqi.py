@@ -21,7 +21,7 @@ from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
 from engine.settings.weights import find_weights, read_weights, rows_of
 from engine.values import BAN_BOUND
-from tuning.evaluation.fit import FitResult, FitSpec, fit_data, fit_evaluation, fit_text
+from tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation
 from tuning.evaluation.logistic import (
     ALONE_SPREAD,
     GROUP_SPREAD,
@@ -33,6 +33,7 @@ from tuning.evaluation.logistic import (
     values_of,
 )
 from tuning.evaluation.positions import positions_of
+from tuning.reports.fit import fit_data, fit_text
 
 GAME = game_named("xiangqi")
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import test_report
 
+from arena.figures.statistics import SPRT_MODELS
 from arena.play.live import Progress, Scoreboard
 from arena.reports import fonts
 from arena.reports.write import write_report
@@ -23,16 +24,20 @@ from elolab.command_line import main
 from engine.language import LANGUAGES, columns_of, cut, game_words, messages_of, padded, speak, wrapped
 from engine.rules import REASONS, Rules
 from engine.search.records import END_REASONS
+from engine.settings.parameters import BY_NAME
+from tuning.ablation import verdicts
+from tuning.claims import spec
 
 ROOT = Path(__file__).parent.parent
 CHINESE = re.compile("[\N{CJK UNIFIED IDEOGRAPH-4E00}-\N{CJK UNIFIED IDEOGRAPH-9FA5}]")
+ROOMS = ("engine", "arena", "tuning")
 PACKAGES = sorted(
     ".".join(path.parent.parent.relative_to(ROOT).parts)
-    for room in ("engine", "arena", "tuning")
+    for room in ROOMS
     for path in (ROOT / room).rglob("messages/en.toml")
 )
 KEY = re.compile(r"[a-z_]+\.\w+")
-SPEAKERS = ("say", "arena")
+SPEAKERS = ("say", "arena", "message", "words")
 """What code calls a catalogue."""
 
 
@@ -60,7 +65,7 @@ def test_chinese_messages_are_chinese(package: str) -> None:
         bare = re.sub(r"\{.*?\}|\S+\.csv|zh-CN", "", text)
         words = set(re.findall(r"[A-Za-z]{3,}", bare)) - {"Elo", "LOS", "LLR"}
         assert CHINESE.search(text) or not words, f"{key}: {text}"
-        assert not re.search(r"等同|对数(?!似然比)", text), f"{key}: {text}"
+        assert not re.search(r"等同|对数(?!似然比|刻度)", text), f"{key}: {text}"
 
 
 def test_every_ending_has_a_name_and_an_explanation() -> None:
@@ -70,6 +75,20 @@ def test_every_ending_has_a_name_and_an_explanation() -> None:
         assert all(f"explanation.{reason}" in messages for reason in REASONS)
         names = messages_of("arena.reports", language)
         assert {key for key in names if key.startswith("search_end.")} == {f"search_end.{end}" for end in END_REASONS}
+
+
+def test_what_the_code_of_tuning_calls_something_has_a_name() -> None:
+    names = {
+        "verdict": (verdicts.BETTER, verdicts.WORSE, verdicts.EQUIVALENT, verdicts.UNDECIDED),
+        "outcome": (spec.CONFIRMED, spec.REFUTED, spec.UNDECIDED, spec.SHOWN),
+        "expected": {word for words in spec.EXPECTED.values() for word in words},
+        "basis": spec.BASES.values(),
+        "elo_model": SPRT_MODELS,
+        "unit": {row.unit.replace(" ", "_") for row in BY_NAME.values() if row.unit not in ("", "MiB")},
+    }
+    messages = messages_of("tuning.reports", "en")
+    for table, words in names.items():
+        assert {key for key in messages if key.startswith(f"{table}.")} == {f"{table}.{word}" for word in words}
 
 
 def test_a_games_words_are_those_of_the_game_in_english_and_others_in_chinese() -> None:
@@ -94,7 +113,7 @@ def sources(*rooms: str) -> Iterator[tuple[Path, ast.AST]]:
 
 
 def templates() -> Iterator[tuple[Path, str]]:
-    for path in sorted((ROOT / "arena").rglob("templates/*.j2")):
+    for path in sorted(path for room in ROOMS for path in (ROOT / room).rglob("templates/*.j2")):
         yield path, re.sub(r"\{#.*?#\}", "", path.read_text("utf-8"), flags=re.DOTALL)
 
 
@@ -106,7 +125,7 @@ def uses() -> tuple[set[str], list[re.Pattern[str]]]:
     """Strings in code and templates, and patterns of those that are put together there."""
     plain: set[str] = set()
     patterns: set[str] = {r"script\..*", r"piece\..*"}  # asked for by report.js, see below
-    for _, tree in sources("engine", "arena"):
+    for _, tree in sources(*ROOMS):
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 plain.add(node.value)
@@ -122,7 +141,7 @@ def uses() -> tuple[set[str], list[re.Pattern[str]]]:
     return plain, [re.compile(pattern) for pattern in patterns if re.match(r"\w+\\\.", pattern)]
 
 
-@pytest.mark.parametrize("package", [name for name in PACKAGES if not name.startswith("tuning")])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_every_message_is_used(package: str) -> None:
     plain, patterns = uses()
     for key in messages_of(package, "en"):
@@ -134,7 +153,7 @@ def test_every_message_is_used(package: str) -> None:
 def test_every_message_that_is_asked_for_exists() -> None:
     known = {key for package in PACKAGES for key in messages_of(package, "en")}
     asked = {key for _, text in templates() for key in re.findall(r"""(?:message|shell)\(["']([\w.]+)["'][,)]""", text)}
-    for _, tree in sources("engine", "arena"):
+    for _, tree in sources(*ROOMS):
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 called = node.func
@@ -157,7 +176,7 @@ def test_the_script_says_what_the_catalogue_has() -> None:
 
 
 def test_no_text_in_code_and_templates() -> None:
-    for path, _ in sources("arena"):
+    for path, _ in sources("arena", "tuning"):
         if path.parent.name == "notation":  # moves and tags of games are in Chinese
             continue
         assert not CHINESE.search(path.read_text("utf-8")), path

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -653,6 +654,19 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) 
     end = f"; engine {engine_identity()}; made by elolab tune {study_result.spec.conditions.source} --out {out}."
     assert [caption.endswith(end) for caption in captions] == [True] * 4, captions
     assert (out / "plots" / "convergence.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_report_and_the_console_are_in_chinese_too(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, study_result = played
+    page = write_tuning_report(replace(study_result, directory=tmp_path), "zh").read_text("utf-8")
+    text = (tmp_path / "report.md").read_text("utf-8")
+    for said in ("调参报告", "归一化 Elo", "赢家诅咒", "对局对", "象棋（xiangqi）", f"--out {tmp_path} --language zh"):
+        assert said in page
+        assert said in text
+    assert command_line.main(["tune", str(path), "--dry-run", "--out", str(out), "--language", "zh"]) == 0
+    assert "调参用的开局：17" in capsys.readouterr().out
 
 
 def test_the_command_prints_the_outcome(

@@ -28,6 +28,7 @@ from tuning.ablation.verdicts import (
     EffectEstimate,
     Question,
     Rule,
+    analyses_of,
     can_decide,
     critical_values,
     decidable_elo,
@@ -35,7 +36,6 @@ from tuning.ablation.verdicts import (
     evidence_of,
     judged,
     least_pairs,
-    looks_of,
     pairs_for_equivalence,
     pairs_still_needed,
     pairs_to_decide,
@@ -46,32 +46,34 @@ from tuning.ablation.verdicts import (
 
 
 def test_bounds_are_those_of_the_literature() -> None:
-    """Lan and DeMets' bounds for O'Brien and Fleming's spending, two-sided 5 %, five equal looks."""
+    """Lan and DeMets' bounds for O'Brien and Fleming's spending, two-sided 5 %, five equal analyses."""
     published = (4.8769, 3.3569, 2.6803, 2.2898, 2.0310)
     assert critical_values((1, 2, 3, 4, 5), 0.025) == pytest.approx(published, abs=2e-3)
     assert critical_values((7,), 0.025) == pytest.approx((1.959964,), abs=1e-6)
 
 
-@pytest.mark.parametrize(("looks", "error"), [((10, 20, 30, 40), 0.05), ((5, 6, 30, 100), 0.01), ((1, 9, 10), 0.025)])
-def test_the_chance_of_passing_any_bound_is_the_error(looks: tuple[int, ...], error: float) -> None:
+@pytest.mark.parametrize(
+    ("analyses", "error"), [((10, 20, 30, 40), 0.05), ((5, 6, 30, 100), 0.01), ((1, 9, 10), 0.025)]
+)
+def test_the_chance_of_passing_any_bound_is_the_error(analyses: tuple[int, ...], error: float) -> None:
     generator = np.random.default_rng(5)
-    steps = np.diff(np.array([0, *looks]))
-    sums = np.cumsum(generator.normal(size=(200_000, len(looks))) * np.sqrt(steps), axis=1)
-    passed = (sums / np.sqrt(looks) >= np.array(critical_values(looks, error))).any(axis=1).mean()
+    steps = np.diff(np.array([0, *analyses]))
+    sums = np.cumsum(generator.normal(size=(200_000, len(analyses))) * np.sqrt(steps), axis=1)
+    passed = (sums / np.sqrt(analyses) >= np.array(critical_values(analyses, error))).any(axis=1).mean()
     assert passed == pytest.approx(error, abs=3 * math.sqrt(error / 200_000))
 
 
 def test_bounds_are_stricter_for_a_smaller_error() -> None:
-    looks = looks_of(200, 10)
+    analyses = analyses_of(200, 10)
     for strict, mild in ((0.001, 0.002), (0.0125, 0.025)):
-        assert all(one >= other for one, other in zip(critical_values(looks, strict), critical_values(looks, mild),
-                                                      strict=True))  # fmt: skip
+        strict_bounds, mild_bounds = critical_values(analyses, strict), critical_values(analyses, mild)
+        assert all(one >= other for one, other in zip(strict_bounds, mild_bounds, strict=True))
 
 
-def test_looks_are_spread_evenly_and_end_with_the_last_pair() -> None:
-    assert looks_of(100, 4) == (25, 50, 75, 100)
-    assert looks_of(3, 10) == (1, 2, 3)
-    assert looks_of(7, 1) == (7,)
+def test_analyses_are_spread_evenly_and_end_with_the_last_pair() -> None:
+    assert analyses_of(100, 4) == (25, 50, 75, 100)
+    assert analyses_of(3, 10) == (1, 2, 3)
+    assert analyses_of(7, 1) == (7,)
 
 
 # Evidence
@@ -158,7 +160,7 @@ def test_verdicts_stay() -> None:
     assert judged([question(0, 100, WORSE)], Rule()) == (WORSE,)
 
 
-def test_before_the_first_look_nothing_is_decided() -> None:
+def test_before_the_first_analysis_nothing_is_decided() -> None:
     unseen = Question(evidence_in_elo(100, 1, 100, 5.0), (10, 20), 0)
     assert judged([unseen], Rule()) == (UNDECIDED,)
     assert simultaneous_interval(unseen, 1, Rule()) == (-math.inf, math.inf)
@@ -227,7 +229,7 @@ def allot(
         [outcomes.shape[1]] * len(outcomes), [inquiry(match) for match in range(len(outcomes))], rule, max_pairs
     )
     while (wanted := allocation.next_pairs()) is not None:
-        allocation.look(wanted)
+        allocation.analyse(wanted)
     return allocation
 
 
@@ -237,7 +239,7 @@ def test_games_go_where_the_verdict_is_open() -> None:
     assert ended.questions[0].verdict == WORSE
     assert ended.questions[1].verdict == BETTER
     assert ended.pairs[0] < ended.pairs[1] < ended.pairs[2]
-    assert all(pairs in looks_of(400, 10) for pairs in ended.pairs)
+    assert all(pairs in analyses_of(400, 10) for pairs in ended.pairs)
 
 
 def test_what_cannot_be_decided_is_given_up() -> None:
@@ -267,7 +269,7 @@ def test_questions_that_share_matches_keep_them_going() -> None:
         [100, 100, 100], [ResearchQuestion((0,), settled), ResearchQuestion((1, 2), open_to_the_end)], Rule(rounds=4)
     )
     while (wanted := allocation.next_pairs()) is not None:
-        allocation.look(wanted)
+        allocation.analyse(wanted)
     assert allocation.pairs[0] == 25
     assert allocation.pairs[1] == allocation.pairs[2] > 25
     assert sorted(set(seen)) == [0, *range(25, allocation.pairs[1] + 1, 25)]

@@ -32,18 +32,18 @@ def _section(contents: Contents, section: str) -> list[str]:
     if section == "figures":
         return [_plot(contents, contents.plot(name)) for name in FIGURES]
     if section == "played":
-        return [_facts(contents, facts_of(contents)), _table(tables.players_table(contents, "`{}`"))]
+        return [_facts(contents, facts_of(contents)), table_markdown(tables.players_table(contents, "`{}`"))]
     note = contents.note(section)
     if section == "sequential":
         return [note, _facts(contents, sequential_facts(contents)), _plot(contents, contents.plot("sequential"))]
     if section == "standings":
-        return [note, _table(tables.standings_table(contents)), _plot(contents, contents.plot("ratings"))]
+        return [note, table_markdown(tables.standings_table(contents)), _plot(contents, contents.plot("ratings"))]
     if section == "crosstable":
-        return [note, _table(tables.pairings_table(contents))]
+        return [note, table_markdown(tables.pairings_table(contents))]
     if section == "superiority":
-        return [note, _table(tables.superiority_table(contents))]
+        return [note, table_markdown(tables.superiority_table(contents))]
     figures = tables.turned_over(tables.search_statistics_table(contents), contents.say("column.figure"))
-    return [note, _table(figures), *(_plot(contents, plot) for plot in contents.instrument_plots)]
+    return [note, table_markdown(figures), *(_plot(contents, plot) for plot in contents.instrument_plots)]
 
 
 def _facts(contents: Contents, entries: Sequence[tuple[str, str]]) -> str:
@@ -55,7 +55,8 @@ def _plot(contents: Contents, plot: Plot) -> str:
     return f"![{plot.title}](plots/{plot.name}.png)\n\n*{title}* {plot.caption}"
 
 
-def _table(table: tables.TextTable) -> str:
+def table_markdown(table: tables.TextTable) -> str:
+    """A table as Markdown; units stand behind the titles."""
     heads = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
     rules = ["---:" if kind == tables.NUMBER else "---" for kind in table.kinds]
     return "\n".join(

@@ -25,7 +25,7 @@ from engine.settings.parameters import (
 from engine.settings.presets import load_preset, preset_name
 from tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
 from tuning.ablation.levels import Along, level_of, read_names, switched_on
-from tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule, least_pairs, looks_of, pairs_to_decide
+from tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule, analyses_of, least_pairs, pairs_to_decide
 from tuning.conditions import (
     CONDITION_KEYS,
     Conditions,
@@ -241,10 +241,10 @@ def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
             f"{where}: pairs = {largest} is too few to decide anything, even if one side won them all; {least} could "
             f"decide that much, and {pairs_to_decide(50, questions, rule)} a difference of 50 Elo"
         )
-    first_looks = sum(looks_of(comparison.pairs, rule.rounds)[0] for comparison in spec.comparisons)
-    if spec.max_games is not None and spec.max_games < 2 * first_looks:
+    first_analyses = sum(analyses_of(comparison.pairs, rule.rounds)[0] for comparison in spec.comparisons)
+    if spec.max_games is not None and spec.max_games < 2 * first_analyses:
         raise ConfigurationError(
-            f"{where}: games = {spec.max_games} is less than the first of {rule.rounds} rounds, {2 * first_looks} "
+            f"{where}: games = {spec.max_games} is less than the first of {rule.rounds} rounds, {2 * first_analyses} "
             f"games; all rounds are {2 * sum(comparison.pairs for comparison in spec.comparisons)} games at most"
         )
 

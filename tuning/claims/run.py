@@ -77,7 +77,7 @@ class MeasureRow:
     """``Elo``, ``×`` (ratio), ``%``, ``points`` (difference of percentages) or ``cases``."""
     effect: float
     low: float
-    """Bounds of the 95 % interval, of Elo of the one that holds for the claim's comparisons and looks together."""
+    """Bounds of the 95 % interval, of Elo of the one for the claim's comparisons and interim analyses together."""
     high: float
     threshold: float
     """What a share is compared with, in ``unit``; 0 for nothing."""
