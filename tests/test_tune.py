@@ -553,7 +553,7 @@ def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, StudyResult]) -
     assert study_result.preset == folder / "presets" / "weak.toml"
     assert load_preset(str(study_result.preset), "xiangqi") == {"hash_mb": 1}
     assert "quiescence off" in read_toml(study_result.preset)["description"]
-    data = tuning_data(study_result)
+    data = tuning_data(study_result, Path("report.html"))
     assert [entry["passed"] for entry in data["validation"]] == [True, True]
     assert data["validation"][0]["test"]["verdict"] == "upper accepted"
     found = data["recommendation"]

@@ -76,6 +76,16 @@ def png_bytes(figure: Figure) -> bytes:
     return stream.getvalue()
 
 
+def svg_bytes(figure: Figure) -> bytes:
+    """The figure as a picture of its own, the same bytes for the same figure; text stays text."""
+    import matplotlib
+
+    stream = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    return stream.getvalue().encode()
+
+
 def svg_text(figure: Figure, name: str, description: str) -> str:
     """The figure as an SVG element for a page: colours are the page's variables, ids begin with ``name``."""
     import html

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.figures.search_statistics import SearchStatistics
 from arena.figures.standings import clipped, signed
@@ -36,9 +36,6 @@ from tuning.reports.document import (
 )
 from tuning.reports.study import condition_facts, in_columns, in_one, interval_text, language_words
 from tuning.reports.study_charts import chart_words
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> Path:
@@ -195,32 +192,32 @@ def _claim_plots(run: ClaimsResult, result: ClaimResult, message: Catalogue) -> 
     """The figures of a claim: of its games first, then of its searches."""
     words = chart_words(message)
 
-    def plot(name: str, caption: str, figure: Figure) -> Plot:
+    def named(name: str) -> tuple[str, str]:
         title = message("claims.figure", claim=result.claim.id, title=message(f"claims.{name}"))
-        return Plot(f"{result.claim.id}-{name}", title, caption, figure)
+        return f"{result.claim.id}-{name}", title
 
-    def searched(name: str, figure: Figure) -> Plot:
-        return plot(name, _of_searches(message(f"claims.{name}_caption"), run, message), figure)
+    def searched(name: str) -> tuple[str, str, str]:
+        return *named(name), _of_searches(message(f"claims.{name}_caption"), run, message)
 
     plots = []
     if result.strength:
         caption = _of_games(message("claims.strength_caption"), run, result.strength, message)
         rows = [replace(row, group="") for row in result.strength]
-        plots.append(plot("strength", caption, charts.forest_chart(rows, words, MARGIN_ELO)))
+        plots.append(Plot(*named("strength"), caption, charts.forest_chart(rows, words, MARGIN_ELO)))
     if result.squares:
-        plots.append(searched("interaction", charts.interactions_chart(result.squares, words)))
+        plots.append(Plot(*searched("interaction"), charts.interactions_chart(result.squares, words)))
     for unit, compares, name in UNITS:
         own = [
             row for row in result.rows
             if row.unit == unit and row.kind not in STRENGTH and (row.kind in COMPARED) == compares
         ]  # fmt: skip
         if own:
-            plots.append(searched(name, charts.measures_chart(own, words)))
+            plots.append(Plot(*searched(name), charts.measures_chart(own, words)))
     if result.verified:
         counted = SearchStatistics(result.verified, dict.fromkeys(result.verified, 0))
-        plots.append(searched("verifications", null_failures_chart(counted, words.language)))
+        plots.append(Plot(*searched("verifications"), null_failures_chart(counted, words.language)))
     if result.depths:
-        plots.append(searched("depths", charts.depths_chart(result.depths, words)))
+        plots.append(Plot(*searched("depths"), charts.depths_chart(result.depths, words)))
     return plots
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from arena.files import FileError, replace_file
 from arena.reports.contents import Plot
@@ -14,9 +12,6 @@ from arena.reports.markdown import table_markdown
 from arena.reports.render import OWN_PACKAGE, render
 from arena.reports.tables import NUMBER, TEXT, TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MESSAGES = "tuning.reports"
 """The package whose catalogues say everything in these reports."""
@@ -103,18 +98,10 @@ def write_document(directory: Path, document: Document) -> Path:
 
 def write_svg(directory: Path, document: Document) -> None:
     """Write a document's plots as SVG beside the PNG."""
+    from arena.reports.charts import svg_bytes
+
     for plot in document.plots:
-        replace_file(directory / PLOT_FOLDER / f"{plot.name}.svg", _svg_bytes(plot.figure))
-
-
-def _svg_bytes(figure: Figure) -> bytes:
-    """The figure as a picture of its own, the same bytes for the same figure; text stays text."""
-    import matplotlib
-
-    stream = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    return stream.getvalue().encode()
+        replace_file(directory / PLOT_FOLDER / f"{plot.name}.svg", svg_bytes(plot.figure))
 
 
 def html_page(document: Document) -> str:
