@@ -551,6 +551,6 @@ def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
 
 def test_another_run_s_folder_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.record_metadata({"tuning": {}, "engine_identity": "0" * 12})
+        store.record_metadata({"tuning": {}})
     with pytest.raises(UserError, match="holds another run"):
         run(tmp_path)
