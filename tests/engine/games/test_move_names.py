@@ -8,6 +8,7 @@ import re
 import hypothesis
 import pyffish
 import pytest
+from effort import EFFORT
 from hypothesis import strategies
 
 from engine.games import game_named
@@ -82,11 +83,12 @@ def check_against_pyffish(position: Position) -> int:
     return exceptions
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_round_trips_and_pyffish_over_random_games(seed: int) -> None:
+@EFFORT
+@pytest.mark.parametrize("seed", range(2))
+def test_round_trips_and_pyffish_over_random_games(seed: int, effort: int) -> None:
     chooser = random.Random(seed)
     position = GAME.position()
-    for ply in range(160):
+    for ply in range(min(60 * effort, 200)):
         moves = position.legal_moves()
         if not moves:
             break
@@ -130,7 +132,7 @@ def tandem_positions(draw: strategies.DrawFn) -> str:
 
 
 @hypothesis.given(tandem_positions())
-@hypothesis.settings(max_examples=150)
+@hypothesis.settings(max_examples=50)
 def test_round_trips_and_pyffish_over_tandem_positions(text: str) -> None:
     try:
         position = GAME.position(text)

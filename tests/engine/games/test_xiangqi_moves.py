@@ -10,6 +10,7 @@ import numpy as np
 import plain_xiangqi
 import pyffish
 import pytest
+from effort import EFFORT
 
 from engine.games import game_named
 from engine.games.contract import MoveError, Position, PositionError
@@ -65,11 +66,12 @@ def test_perft_equals_the_shared_counts(case: dict) -> None:
 # --- Against pyffish ------------------------------------------------------------------------------------------------
 
 
+@EFFORT
 @pytest.mark.parametrize("taste", ["any", "captures", "checks"])
-def test_random_games_agree_with_pyffish(taste: str) -> None:
-    """Legal moves, check, position text and mates in about two thousand positions of each kind of game."""
+def test_random_games_agree_with_pyffish(taste: str, effort: int) -> None:
+    """Legal moves, check, position text and mates in hundreds of positions of each kind of game."""
     positions = checks = endings = 0
-    for seed in range(14):
+    for seed in range(3 * effort):
         generator = random.Random(seed)
         moves = random_game(seed, 170, taste).moves
         game = GAME.position()
@@ -104,9 +106,9 @@ def test_random_games_agree_with_pyffish(taste: str) -> None:
                         game.push(illegal)
                 fen = pyffish.get_fen("xiangqi", fen, [to_pyffish(moves[number])])
                 game.push(moves[number])
-    assert positions > 900, positions
+    assert positions > 200 * effort, positions
     if taste == "checks":
-        assert checks > 100, checks
+        assert checks > 20 * effort, checks
 
 
 def noisy(game: Position) -> list[str]:
@@ -115,11 +117,12 @@ def noisy(game: Position) -> list[str]:
     return [GAME.format_move(int(code)) for code in game.lists.moves[0, :count]]
 
 
-def test_random_endings_agree_with_pyffish() -> None:
-    """Few pieces, open lines, generals that face each other: legal moves, check and mates of a thousand positions."""
+@EFFORT
+def test_random_endings_agree_with_pyffish(effort: int) -> None:
+    """Few pieces, open lines, generals that face each other: legal moves, check and mates of hundreds of positions."""
     generator = random.Random(11)
     ended = 0
-    for _ in range(1000):
+    for _ in range(250 * effort):
         game = random_ending(generator)
         fen = game.text
         expected = pyffish.legal_moves("xiangqi", fen, [])

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import EFFORT
 from test_xiangqi_moves import random_ending, random_game
 
 from engine.engine import Clock, Engine, SearchMemory, SearchResult, StopFlag
@@ -100,16 +101,17 @@ SOUND_WAYS |= {
 }
 
 
+@EFFORT
 @pytest.mark.parametrize(
     "base",
     [{}, {"check_extension": False}, {"quiescence": False}, {"quiescence_see": False, "quiescence_check_plies": 1}],
     ids=["ordinary", "no check extension", "no quiescence", "other quiescence"],
 )
-def test_every_sound_way_gives_the_same_value(base: dict[str, Any]) -> None:
-    """Depths 1 to 4 in every way on twelve positions, by one engine a way, so that tables carry over."""
+def test_every_sound_way_gives_the_same_value(base: dict[str, Any], effort: int) -> None:
+    """Depths 1 to 4 in every way on several positions, by one engine a way, so that tables carry over."""
     engines = {name: Engine("xiangqi", {**SOUND, **base, **way}) for name, way in SOUND_WAYS.items()}
     reference = Engine("xiangqi", {**SOUND, **base, "aspiration": "off"})
-    for fen in sample(12, 1):
+    for fen in sample(4 * effort, 1):
         for depth in range(1, 5):
             expected = reference.search(GAME.position(fen), Limits(depth=depth))
             for name, engine in engines.items():
@@ -151,10 +153,11 @@ def minimax(position: Position, depth: int, ply: int, overrides: dict[str, Any])
     return ply - MATE if best is None else best
 
 
+@EFFORT
 @pytest.mark.parametrize("overrides", [{}, {"check_extension": False, "evaluation": "material", "tempo": 0}])
-def test_values_equal_plain_minimax(overrides: dict[str, Any]) -> None:
+def test_values_equal_plain_minimax(overrides: dict[str, Any], effort: int) -> None:
     settings = {**SOUND, **overrides, "quiescence": False}
-    for number, fen in enumerate(sample(10, 3)):
+    for number, fen in enumerate(sample(4 * effort, 3)):
         position = GAME.position(fen)
         GAME.kernels.prepare(position.state, to_record(resolve(settings)))
         for depth in range(1, 4 if number % 2 else 3):

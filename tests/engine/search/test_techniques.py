@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from effort import EFFORT
 from test_xiangqi_moves import random_ending
 
 from engine.engine import Clock, Engine, PonderGrant, SearchMemory, SearchResult
@@ -91,12 +92,13 @@ DRIVERS: tuple[dict[str, object], ...] = (
 )
 
 
+@EFFORT
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: "-".join(str(value) for value in driver.values()))
-def test_every_driver_finds_the_same_value(driver: dict[str, object]) -> None:
+def test_every_driver_finds_the_same_value(driver: dict[str, object], effort: int) -> None:
     reference = Engine("xiangqi", {**SOUND, "algorithm": "pvs", "aspiration": "off"})
     engine = Engine("xiangqi", {**SOUND, **driver})
     game = game_named("xiangqi")
-    for text in positions(40, 2):
+    for text in positions(10 * effort, 2):
         for depth in (1, 2, 3, 4):
             reference.new_game()
             engine.new_game()

@@ -268,10 +268,11 @@ def test_settings_survive_json(overrides: dict[str, Value]) -> None:
 
 @given(settings())
 def test_the_record_holds_the_code_of_every_value(overrides: dict[str, Value]) -> None:
-    record = to_record(resolve(overrides))
+    resolved = resolve(overrides)
+    record = to_record(resolved)
     assert record.dtype.descr == PARAMETERS_DTYPE.descr
     for row in PARAMETERS:
-        code, value = int(record[row.name]), resolve(overrides)[row.name]
+        code, value = int(record[row.name]), resolved[row.name]
         if row.kind == "weights":
             assert code != 0
             continue
