@@ -12,7 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
+from elolab.hiding import hidden_packages
+
 EXIT_FAILED = 1
+EXIT_WRONG_INPUT = 2
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports for any program whose reader went away."""
@@ -77,6 +80,10 @@ Examples:
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process's) and return its exit code."""
     _prepare_streams()
+    hidden = hidden_packages()
+    if hidden:
+        _complain(hidden)
+        return EXIT_WRONG_INPUT
     try:
         code = _run(list(sys.argv[1:] if words is None else words))
         sys.stdout.flush()
