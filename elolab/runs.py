@@ -36,7 +36,7 @@ class RunFolder:
 
 
 class PlayedGames:
-    """What every run with games has: ``folder``, and the games in it as tables."""
+    """What every run with games has: ``folder``, and the games in it as tables, read when they are first asked for."""
 
     _run_folder: RunFolder
 

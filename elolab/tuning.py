@@ -128,7 +128,7 @@ def tune(
     take as they are: the base's own and those searched; the function returns a finite number, in whatever unit.
 
     - ``dimensions``: names of parameters, with the ranges of ``elolab parameters``, or a mapping from names to ranges:
-      ``{"null_depth": {"low": 1, "high": 4}, "quiescence": {"choices": [...]}, "lmr_divisor": {}}``; further keys of a
+      ``{"null_depth": {"low": 2, "high": 4}, "quiescence": {"choices": [...]}, "lmr_divisor": {}}``; further keys of a
       range are ``step`` and ``scale`` (``linear`` or ``log``). A parameter without effect beside the others has the
       base's value.
     - ``game``; ``base``, the preset to start from, and ``settings``, in which the base differs from it.
