@@ -82,9 +82,7 @@ class Engine:
         place = self._position(position, moves)
         limits, stop = Limits.parse(limit), StopFlag()
         wanted = place.game.read_moves(place, _split(search_moves), "0")
-        future = in_background(
-            partial(self._engine.search, place, limits, stop=stop, search_moves=wanted, lines=lines)
-        )
+        future = in_background(partial(self._engine.search, place, limits, stop=stop, search_moves=wanted, lines=lines))
         try:
             return future.result()
         except KeyboardInterrupt:

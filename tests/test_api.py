@@ -301,9 +301,7 @@ def test_a_function_is_told_the_settings_of_its_base() -> None:
         told.append(settings)
         return 0.0
 
-    elolab.tune(
-        objective=objective, dimensions=["lmr_divisor"], base="no-null-move", settings={"hash_mb": 2}, trials=2
-    )
+    elolab.tune(objective=objective, dimensions=["lmr_divisor"], base="no-null-move", settings={"hash_mb": 2}, trials=2)
     assert [set(settings) for settings in told] == [{"null_move", "hash_mb", "lmr_divisor"}] * 2
     assert (told[0]["null_move"], told[0]["hash_mb"]) == (False, 2)
     assert elolab.Engine(settings=told[1]).settings["lmr_divisor"] == told[1]["lmr_divisor"]
