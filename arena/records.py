@@ -14,6 +14,9 @@ from engine.rules import Adjudication, Rules
 from engine.search_statistics import SearchStatisticsSettings
 from engine.settings.limits import Limits
 
+BUILTIN = "builtin"
+"""The protocol of players that are the built-in engine."""
+
 
 @dataclass(frozen=True)
 class PlayerSpec:
@@ -21,18 +24,14 @@ class PlayerSpec:
 
     name: str
     protocol: str
-    """``builtin`` or the protocol of an external engine (``uci``, ``gtp``, ``nboard``)."""
+    """The protocol that it is spoken to in, by its name in ``arena.players.registry``."""
     limits: Limits
     parameters: tuple[tuple[str, Any], ...] = ()
     """Built-in: every parameter with its value, in the table's order (hashable)."""
     command: tuple[str, ...] = ()
     """External: program and arguments."""
     options: tuple[tuple[str, str], ...] = ()
-    """UCI: options, sent in this order after the handshake."""
-    commands: tuple[str, ...] = ()
-    """GTP: commands of the engine's own, sent in this order after the handshake."""
-    gtp_passes: str = "send"
-    """GTP: ``send`` (``play b pass``, and its own are asked for with ``genmove``) or ``omit`` (it passes by itself)."""
+    """External: options, sent in this order after the handshake, where the protocol has any."""
     directory: str | None = None
     """External: working directory."""
     start_timeout_ms: int = 10_000
@@ -45,19 +44,47 @@ class PlayerSpec:
     """External: ``on_fault`` or ``always`` (a new process for every game)."""
     ponder: bool = False
     """Whether it thinks on the opponent's time, about the reply it expects."""
+    protocol_keys: tuple[tuple[str, Any], ...] = ()
+    """External: what only players of its protocol have, by the key of the file; values hashable, lists as tuples."""
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether it is the built-in engine, whose games need no processes."""
+        return self.protocol == BUILTIN
+
+    def protocol_key(self, key: str, default: Any) -> Any:
+        """The value of a key that only players of its protocol have."""
+        return dict(self.protocol_keys).get(key, default)
 
     def content(self) -> dict[str, Any]:
         """What decides the player's moves, as plain data for digests."""
         data: dict[str, Any] = {"name": self.name, "protocol": self.protocol, "limits": str(self.limits)}
-        if self.protocol == "builtin":
+        if self.is_builtin:
             data["parameters"] = dict(self.parameters)
         else:
             data |= {"command": list(self.command), "options": dict(self.options), "directory": self.directory}
-        if self.protocol == "gtp":
-            data |= {"commands": list(self.commands), "gtp_passes": self.gtp_passes}
+        data |= {key: list(value) if isinstance(value, tuple) else value for key, value in self.protocol_keys}
         if self.ponder:
             data["ponder"] = True
         return data
+
+    def stored(self) -> dict[str, Any]:
+        """All of it as plain data (JSON); ``from_stored`` reads it back."""
+        data = asdict(self)
+        return data | dict(data.pop("protocol_keys"))
+
+    @classmethod
+    def from_stored(cls, data: Mapping[str, Any], protocol_keys: Sequence[str]) -> PlayerSpec:
+        """The player that ``stored`` described; ``protocol_keys`` are those of its protocol."""
+        own = {key: data[key] for key in protocol_keys if key in data and key not in cls.__dataclass_fields__}
+        known = {key: value for key, value in data.items() if key in cls.__dataclass_fields__}
+        return cls(**known | {
+            "limits": Limits(**data["limits"]),
+            "command": tuple(data["command"]),
+            "parameters": tuple((name, value) for name, value in data["parameters"]),
+            "options": tuple((name, value) for name, value in data["options"]),
+            "protocol_keys": tuple((key, tuple(v) if isinstance(v, list) else v) for key, v in own.items()),
+        })  # fmt: skip
 
     @functools.cached_property
     def canonical_content(self) -> str:
@@ -155,7 +182,7 @@ class GameJob:
     def is_reproducible(self) -> bool:
         """Whether the game comes out the same every time."""
         players = (self.first, self.second)
-        return all(player.protocol == "builtin" and player.limits.is_reproducible for player in players)
+        return all(player.is_builtin and player.limits.is_reproducible for player in players)
 
     @property
     def thinks_on_both_sides(self) -> bool:

@@ -173,7 +173,7 @@ class Run:
             else:
                 self._check_same(recorded)
             self._check_engine()
-        elif len(store) or store.metadata(ENGINE_IDENTITY) is not None:
+        elif len(store) or store.metadata_names():
             raise RunError(
                 f"{self.directory}: holds another run, not this {purpose.kind}; give another folder with --out"
             )

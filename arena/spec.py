@@ -10,9 +10,16 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.figures.statistics import SPRT_MODELS
-from arena.players import EXPECTED_PROTOCOLS, PROTOCOLS, check_player
-from arena.players.gtp import PASSES as GTP_PASSES
-from arena.records import PlayerSpec
+from arena.players.registry import (
+    DEFAULT_PROTOCOL,
+    EXPECTED_PROTOCOLS,
+    PROTOCOLS,
+    Protocol,
+    check_player,
+    protocol_named,
+    protocols,
+)
+from arena.records import BUILTIN, PlayerSpec
 from arena.schedule import DEFAULT_FORMAT, FORMATS
 from arena.sequential import MAX_HYPOTHESIS, SequentialSettings
 from arena.tournament_spec import TournamentSpec
@@ -47,17 +54,15 @@ RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
 ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies")
 SPRT_KEYS = ("elo0", "elo1", "alpha", "beta", "model", "batch_pairs")
 SEARCH_STATISTICS_KEYS = ("null_cutoff_interval", "null_cutoff_nodes")
-BUILTIN_KEYS = ("name", "protocol", "limit", "ponder", "preset", "set")
-EXTERNAL_KEYS = (
-    "name", "protocol", "limit", "ponder", "command", "directory", "start_timeout", "margin", "watchdog", "restart",
-)  # fmt: skip
-PROTOCOL_KEYS = {
-    "builtin": BUILTIN_KEYS,
-    "uci": (*EXTERNAL_KEYS, "options"),
-    "gtp": (*EXTERNAL_KEYS, "commands", "gtp_passes"),
-    "nboard": EXTERNAL_KEYS,
-}
-"""What a table [[players]] may hold, by its protocol."""
+PLAYER_KEYS = ("name", "protocol", "limit", "ponder")
+"""Keys of any table [[players]]; its protocol has more."""
+EXTERNAL_KEYS = ("command", "directory", "start_timeout", "margin", "watchdog", "restart")
+"""Keys of players that are programs."""
+
+
+def keys_of(protocol: Protocol) -> tuple[str, ...]:
+    """What a table [[players]] of the protocol may hold."""
+    return (*PLAYER_KEYS, *(EXTERNAL_KEYS if protocol.is_external else ()), *protocol.keys)
 
 
 def load_tournament(path: Path) -> TournamentSpec:
@@ -265,45 +270,47 @@ def _player(
         raise ConfigurationError(f"{where}: {entry!r} is not a table; expected [[players]]")
     if isinstance(entry.get("name"), str):
         where = f"{where} ({entry['name']})"
-    protocol = entry.get("protocol", "builtin")
-    if protocol not in PROTOCOLS:
-        expected = EXPECTED_PROTOCOLS + nearest(str(protocol), PROTOCOLS)
-        raise ConfigurationError(f"{where}: protocol = {protocol!r}, expected {expected}")
+    name = entry.get("protocol", DEFAULT_PROTOCOL)
+    if name not in PROTOCOLS:
+        expected = EXPECTED_PROTOCOLS + nearest(str(name), PROTOCOLS)
+        raise ConfigurationError(f"{where}: protocol = {name!r}, expected {expected}")
+    protocol = protocol_named(name)
     _refuse_keys_of_another_kind(entry, where, protocol)
-    table = Table(entry, where, PROTOCOL_KEYS[protocol])
+    table = Table(entry, where, keys_of(protocol))
     if "limit" not in table and default_limit is None:
         raise ConfigurationError(f"{where}: no limit, neither here nor for all players; expected limit = {GRAMMAR!r}")
     limits = _limits(table, protocol) if "limit" in table else default_limit
     assert limits is not None
     ponder = table.switch("ponder", default_ponder)
-    if protocol == "builtin":
+    if not protocol.is_external:
         return replace(_builtin_player(table, game, limits, beside), ponder=ponder)
     player = replace(_external_player(table, protocol, limits), ponder=ponder)
     check_player(player, game, table.where)
     return player
 
 
-def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol: str) -> None:
+def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol: Protocol) -> None:
     for key in entry:
-        owners = [name for name, keys in PROTOCOL_KEYS.items() if key in keys]
+        owners = [other for other in protocols() if key in keys_of(other)]
         if not owners or protocol in owners:
             continue
-        if protocol == "builtin":
-            remedy = f'add protocol = "{owners[0]}" or remove it'
+        if not protocol.is_external:
+            remedy = f'add protocol = "{owners[0].name}" or remove it'
             raise ConfigurationError(f"{where}: {key} is a key of an external engine; {remedy}")
-        ways = {"uci": "options = {...}", "gtp": "commands = [...]", "nboard": "arguments in command"}
-        kind = "the built-in engine" if owners == ["builtin"] else f"engines over {' and '.join(owners)}"
+        names = " and ".join(owner.name for owner in owners)
+        kind = f"engines over {names}" if owners[0].is_external else owners[0].title
         raise ConfigurationError(
-            f"{where}: {key} is a key of {kind}; external engines over {protocol} take {ways[protocol]}"
+            f"{where}: {key} is a key of {kind}; external engines over {protocol.name} take {protocol.remedy}"
         )
 
 
-def _limits(table: Table, protocol: str = "") -> Limits:
+def _limits(table: Table, protocol: Protocol | None = None) -> Limits:
     text = table.text("limit", expected=GRAMMAR)
     if text == OWN_LEVEL:
-        if protocol == "gtp":
+        if protocol is not None and protocol.has_own_level:
             return Limits()
-        raise table.error("limit", f"{GRAMMAR}; only players over GTP can have their own level")
+        able = " or ".join(other.title for other in protocols() if other.has_own_level)
+        raise table.error("limit", f"{GRAMMAR}; only players over {able} can have their own level")
     try:
         return Limits.parse(text)
     except UserError as error:
@@ -324,7 +331,7 @@ def player_entry(name_or_path: str, game: str, limits: Limits) -> dict[str, Any]
     if any(section in data for section in GAMES):
         return {"name": name, "preset": name_or_path}
     entry = {key: value for key, value in data.items() if key != "description"}
-    if not any(key in keys for key in entry for keys in PROTOCOL_KEYS.values()):
+    if not any(key in keys_of(protocol) for key in entry for protocol in protocols()):
         entry = {"set": entry}
     entry = {"name": name, **entry}
     _player(entry, str(path), game, limits, False, path.parent)
@@ -360,28 +367,26 @@ def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> Pl
     overrides |= by_own_names(table.mapping("set"), table.where)
     parameters = resolve(overrides, table.where, game)
     name = _player_name(table, preset_name(preset))
-    return PlayerSpec(name, "builtin", limits, parameters=tuple(parameters.items()))
+    return PlayerSpec(name, BUILTIN, limits, parameters=tuple(parameters.items()))
 
 
-def _external_player(table: Table, protocol: str, limits: Limits) -> PlayerSpec:
+def _external_player(table: Table, protocol: Protocol, limits: Limits) -> PlayerSpec:
     command = _command(table)
     directory = table.text("directory", None, "a folder")
     if directory is not None and not Path(directory).is_dir():
         raise table.error("directory", "an existing folder")
-    return PlayerSpec(
+    player = PlayerSpec(
         _player_name(table, PurePath(command[0]).name),
-        protocol,
+        protocol.name,
         limits,
         command=command,
-        options=tuple((name, _option(table, name, value)) for name, value in table.mapping("options").items()),
-        commands=_commands(table),
-        gtp_passes=table.choice("gtp_passes", GTP_PASSES, GTP_PASSES[0]),
         directory=directory,
         start_timeout_ms=round(1000 * table.number("start_timeout", 0.1, 3600, 10, "seconds")),
         margin_ms=round(1000 * table.number("margin", 0, 3600, 0.1, "seconds")),
         watchdog_ms=round(1000 * table.number("watchdog", 0.1, 86_400, 60, "seconds")),
         restart=table.choice("restart", ("on_fault", "always"), "on_fault"),
     )
+    return replace(player, **protocol.read(table))
 
 
 def _command(table: Table) -> tuple[str, ...]:
@@ -395,18 +400,3 @@ def _command(table: Table) -> tuple[str, ...]:
     if not isinstance(command, list) or not command or not all(isinstance(word, str) and word for word in command):
         raise table.error("command", expected)
     return tuple(command)
-
-
-def _commands(table: Table) -> tuple[str, ...]:
-    commands = table.value("commands", [])
-    if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
-        raise table.error("commands", 'a list of texts such as ["level 3"]')
-    return tuple(commands)
-
-
-def _option(table: Table, name: str, value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if not isinstance(value, str | int | float) or "\n" in f"{name}{value}":
-        raise ConfigurationError(f"{table.where}: options: {name} = {value!r}, expected a text, number, true or false")
-    return str(value)

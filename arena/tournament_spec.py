@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from arena.players.registry import protocol_named
 from arena.records import GameConditions, PlayerSpec
 from arena.sequential import SequentialSettings
-from arena.specifications import specification_word
 from engine.rules import Adjudication, Rules
 from engine.search_statistics import SearchStatisticsSettings
-from engine.settings.limits import Limits
+from engine.settings.configuration import specification_word
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,15 @@ class TournamentSpec:
 
     def content(self) -> dict[str, Any]:
         """The whole specification as plain data (JSON); ``from_content`` reads it back."""
-        return asdict(self)
+        return asdict(self) | {"players": tuple(player.stored() for player in self.players)}
 
     @classmethod
     def from_content(cls, data: Mapping[str, Any]) -> TournamentSpec:
         """The specification that ``content`` described."""
         fields = dict(data)
-        fields["players"] = tuple(_player_from_content(player) for player in data["players"])
+        fields["players"] = tuple(
+            PlayerSpec.from_stored(player, protocol_named(player["protocol"]).keys) for player in data["players"]
+        )
         fields["rules"] = Rules(**data["rules"])
         fields["adjudication"] = Adjudication(**data["adjudication"])
         counting = fields.pop("instruments", None) or fields.get("search_statistics")  # the first in older folders
@@ -85,13 +87,3 @@ class TournamentSpec:
         fields["anchors"] = tuple((name, elo) for name, elo in data.get("anchors", ()))
         fields["command"] = tuple(data.get("command", ()))
         return cls(**fields)
-
-
-def _player_from_content(data: Mapping[str, Any]) -> PlayerSpec:
-    fields = dict(data)
-    fields["limits"] = Limits(**data["limits"])
-    fields["command"] = tuple(data["command"])
-    fields["commands"] = tuple(data.get("commands", ()))
-    for key in ("parameters", "options"):
-        fields[key] = tuple((name, value) for name, value in data[key])
-    return PlayerSpec(**fields)

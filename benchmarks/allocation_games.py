@@ -1,6 +1,6 @@
 """A real ablation with games allotted in rounds, and the same one as a fixed equal split: verdicts and games of both.
 
-    python benchmarks/allocation_games.py [--limit nodes=500] [--pairs 600] [--looks 20] [--out DIR]
+    python benchmarks/allocation_games.py [--limit nodes=500] [--pairs 600] [--analyses 20] [--out DIR]
 
 The ablation is configs/ablations/first.toml without the comparisons on the clock. All games of the equal split are
 played; those that the rounds would have asked for are among them, for a game is the same whenever it is played. The
@@ -37,7 +37,7 @@ def in_rounds(spec: AblationSpec, directory: Path) -> Allocation:
         played = PlayedComparisons(spec.comparisons, plan.matches, spec.factorials, table, spec.rule)
         allocation = Allocation([match.pairs for match in plan.matches], played.inquiries(spec), spec.rule)
         while (wanted := allocation.next_pairs()) is not None:
-            allocation.look(wanted)
+            allocation.analyse(wanted)
     return allocation
 
 
@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", default="nodes=500", help="of every move (default %(default)s)")
     parser.add_argument("--pairs", type=int, default=600, help="of games in each comparison (default %(default)s)")
-    parser.add_argument("--looks", type=int, default=20, help="at each comparison (default %(default)s, as in claims)")
+    parser.add_argument("--analyses", type=int, default=20, help="of a comparison (default %(default)s, as in claims)")
     parser.add_argument("--out", type=Path, default=Path("results/allotment"), help="folder (default %(default)s)")
     arguments = parser.parse_args()
     data = {**read_toml(SPECIFICATION), "limit": arguments.limit, "pairs": arguments.pairs}
@@ -57,7 +57,7 @@ def main() -> None:
     split = ablate(spec, arguments.out, concurrency=usable_processors())
     if split.interrupted:
         sys.exit("interrupted; the same command goes on")
-    allocation = in_rounds(replace(spec, rule=replace(spec.rule, rounds=arguments.looks)), arguments.out)
+    allocation = in_rounds(replace(spec, rule=replace(spec.rule, rounds=arguments.analyses)), arguments.out)
     print(f"{'':<32}{'in rounds':>12}{'games':>8}{'equal split':>14}{'games':>8}{'Elo':>8}")
     same = contradicted = 0
     for row, question, pairs in zip(split.rows, allocation.questions, allocation.pairs, strict=True):

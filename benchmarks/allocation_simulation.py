@@ -70,7 +70,7 @@ def played(outcomes: np.ndarray, rule: Rule) -> Outcome:
     comparisons, pairs = outcomes.shape
     allocation = Allocation([pairs] * comparisons, [inquiry(match) for match in range(comparisons)], rule)
     while (wanted := allocation.next_pairs()) is not None:
-        allocation.look(wanted)
+        allocation.analyse(wanted)
     return Outcome(tuple(question.verdict for question in allocation.questions), sum(allocation.pairs))
 
 

@@ -11,20 +11,13 @@ naming the rows, if something escapes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from engine.bench import CLOCKED, VARIANTS, searches_of
+from engine.bench import CLOCKED, NOT_IN_THE_SIGNATURE, VARIANTS, overrides_of, searches_of
 from engine.games import GAMES
-from engine.settings.parameters import PARAMETERS, Parameter, Value, find, format_value, resolve
-from tuning.conditions import is_active
-
-EXEMPT = {
-    "evaluation_weights": "another file is another evaluation, as tests/test_othello.py shows",
-    "poll_interval_nodes": "limits in nodes and the node clock are exact however often they are looked at",
-}
-"""Rows that cannot change the signature, and why."""
+from engine.settings.parameters import PARAMETERS, Parameter, Value, find, format_value, is_active, resolve
 
 SMALL_RANGE = 130
 """Numbers with no more legal values are moved by one, or if that is too little by four; others by as many fifths."""
@@ -39,11 +32,6 @@ class Mutation:
     """``default``, or the value that is exercised."""
     ways: tuple[tuple[str, Value], ...]
     """Variants, the most promising first, and the value that the row takes instead."""
-
-
-def overrides_of(variant: str) -> Mapping[str, Value]:
-    """What a variant sets."""
-    return CLOCKED[variant][2] if variant in CLOCKED else VARIANTS[variant]
 
 
 def variants() -> tuple[str, ...]:
@@ -88,7 +76,7 @@ def mutations_of(row: Parameter) -> Iterator[Mutation]:
 def mutations(rows: tuple[Parameter, ...] = PARAMETERS) -> Iterator[Mutation]:
     """Everything that the signature must notice."""
     for row in rows:
-        if row.name not in EXEMPT:
+        if row.name not in NOT_IN_THE_SIGNATURE:
             yield from mutations_of(row)
 
 
@@ -119,7 +107,7 @@ def main() -> int:
         print(f"{mutation.row:<32} {mutation.kind:<16} {seen or 'ESCAPES'}", flush=True)
         if seen is None:
             escaped.append(f"{mutation.row} ({mutation.kind})")
-    for name, reason in EXEMPT.items():
+    for name, reason in NOT_IN_THE_SIGNATURE.items():
         print(f"{name:<32} exempt: {reason}")
     if escaped:
         print(f"not noticed by any variant of engine/bench.py: {', '.join(escaped)}", file=sys.stderr)

@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from elolab.hiding import hidden_packages
+from elolab.hiding import exit_if_packages_are_hidden
+
+exit_if_packages_are_hidden()  # before the first of them is imported
+
+from engine.protocols import SESSIONS  # noqa: E402
 
 EXIT_FAILED = 1
-EXIT_WRONG_INPUT = 2
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports for any program whose reader went away."""
@@ -43,6 +46,9 @@ class Command:
         return f"{self.package}.commands.{self.name.replace('-', '_')}"
 
 
+PROTOCOLS = ", ".join(entry.title for entry in SESSIONS.values())
+"""What the engine speaks."""
+
 COMMANDS = (
     Command("tournament", "arena", "Playing", "play or resume a tournament and rate its players"),
     Command("match", "arena", "Playing", "play two settings or engines against each other"),
@@ -57,7 +63,7 @@ COMMANDS = (
     Command("ablate", "tuning", "Improving", "measure what each feature of the search is worth"),
     Command("claims", "tuning", "Improving", "put the literature's claims about the search to the test"),
     Command("fit-evaluation", "tuning", "Improving", "fit an evaluation's weights to games of self-play"),
-    Command("engine", "engine", "Engine", "run the engine as a program: UCCI, UCI, Qianhong, GTP, NBoard"),
+    Command("engine", "engine", "Engine", f"run the engine as a program: {PROTOCOLS}"),
     Command("analyse", "engine", "Engine", "search a position"),
     Command("suite", "engine", "Engine", "solve positions with known best moves"),
     Command("judge", "engine", "Engine", "say whether a game is over, and why"),
@@ -80,10 +86,6 @@ Examples:
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process's) and return its exit code."""
     _prepare_streams()
-    hidden = hidden_packages()
-    if hidden:
-        _complain(hidden)
-        return EXIT_WRONG_INPUT
     try:
         code = _run(list(sys.argv[1:] if words is None else words))
         sys.stdout.flush()
@@ -123,6 +125,7 @@ def _run_command(command: Command, words: list[str]) -> int:
     from importlib import import_module
 
     from engine.commands.arguments import CommandParser
+    from engine.language import DEFAULT_LANGUAGE, speak
 
     module = import_module(command.module)
     summary = command.summary[0].upper() + command.summary[1:] + "."
@@ -132,6 +135,7 @@ def _run_command(command: Command, words: list[str]) -> int:
         arguments = parser.parse_args(words)
     except SystemExit as finished:  # --help
         return int(finished.code or 0)
+    speak(getattr(arguments, "language", DEFAULT_LANGUAGE))
     return int(module.run(arguments))
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.standings import side_to_move
 from arena.notation.pgn import PortableGame
 from arena.notation.pgn import load_games as load_portable_games
 from arena.play.store import Store
-from arena.records import GameRecord, MoveRecord, Opening, points_of
+from arena.records import GameRecord, MoveRecord, points_of
 from arena.schedule import games_that_count
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
@@ -43,7 +42,7 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     """The games of a run's folder, or of a PGN file, as a table with one row a game, in the order of the schedule.
 
     ``source`` is the folder of a tournament, match, study or ablation (``--out`` of a command, ``folder`` of a
-    function here), or a PGN file; ``game`` (``xiangqi`` or ``othello``) says of the file what is played in it. Columns:
+    function here), or a PGN file; ``game`` (``xiangqi`` or ``othello``) says of a file what is played in it. Columns:
 
     ========================  =========================================================================
     ``number``                place in the schedule of its series, from 0
@@ -135,20 +134,27 @@ _MOVE_COLUMNS: dict[str, Any] = {
 def _loaded(source: str | os.PathLike[str], game: str) -> Iterator[_LoadedGame]:
     path = Path(source)
     if path.is_dir():
-        return _of_folder(path)
+        return _of_folder(path, game)
     if not path.exists():
         raise UserError(f"{path}: no such folder or PGN file")
     return _of_file(path, game)
 
 
-def _of_folder(folder: Path) -> Iterator[_LoadedGame]:
+def _of_folder(folder: Path, default_game: str) -> Iterator[_LoadedGame]:
+    from engine.games import game_named
+
     with Store(folder, read_only=True) as store:
+        contents = [store.metadata(name) for name in sorted(store.metadata_names())]
+        named = [content["game"] for content in contents if isinstance(content, Mapping) and "game" in content]
+        game = game_named(named[0] if named else default_game)
         content = store.metadata("specification")
         last = None if content is None else games_that_count(TournamentSpec.from_content(content), store.outcomes())
         for record in store.iterate():
             row = _row_of(record) | {"counted": last is None or record.pairing.number < last}
             names = tuple(entry.move for entry in record.moves)
-            yield _LoadedGame(row, side_to_move(record.opening), len(record.opening.moves), record.moves, names)
+            before = len(record.opening.moves)
+            start = (game.side_to_move(record.opening.position) + before) % 2
+            yield _LoadedGame(row, start, before, record.moves, names)
 
 
 def _row_of(record: GameRecord) -> dict[str, Any]:
@@ -179,7 +185,8 @@ def _row_of(record: GameRecord) -> dict[str, Any]:
 def _of_file(path: Path, game: str) -> Iterator[_LoadedGame]:
     from engine.games import game_named
 
-    names = game_named(game).side_names
+    contract = game_named(game)
+    names = contract.side_names
     for number, portable in enumerate(load_portable_games(path, game)):
         figures = tuple(move.figures for move in portable.moves)
         known = [entry for entry in figures if entry is not None]
@@ -206,7 +213,7 @@ def _of_file(path: Path, game: str) -> Iterator[_LoadedGame]:
             "key": str(number),
             "counted": portable.tag("Counted").lower() != "no",
         }
-        yield _LoadedGame(row, side_to_move(Opening(portable.start)), 0, figures, _names_of(portable))
+        yield _LoadedGame(row, contract.side_to_move(portable.start), 0, figures, _names_of(portable))
 
 
 def _names_of(portable: PortableGame) -> tuple[str, ...]:

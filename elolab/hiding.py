@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+EXIT_WRONG_INPUT = 2
+
 PACKAGES = ("engine", "arena", "tuning")
 """Our packages that must not be hidden. ``configs`` is found by its place, and may be hidden by anything."""
 
@@ -37,6 +39,14 @@ def hidden_packages() -> str:
         if not _is_same(found, root / name):
             return f"{found} hides elolab's package {name!r}; rename it or start the script from another folder"
     return ""
+
+
+def exit_if_packages_are_hidden() -> None:
+    """End the process with ``hidden_packages`` on standard error, if there is something to say."""
+    hidden = hidden_packages()
+    if hidden:
+        print(f"elolab: {hidden}", file=sys.stderr)
+        sys.exit(EXIT_WRONG_INPUT)
 
 
 def _place(folders: Iterable[str], file: str | None) -> Path | None:

@@ -13,9 +13,11 @@ from arena.figures.match import figures_of_match
 from arena.figures.standings import Tables, tables_of
 from arena.play import tournament
 from arena.play.store import Store
+from arena.players.registry import protocols
+from arena.records import BUILTIN
 from arena.run import RunOptions, plain
 from arena.schedule import games_that_count
-from arena.spec import MAX_NAME_LENGTH, PROTOCOL_KEYS, player_entry, spec_from_mapping
+from arena.spec import MAX_NAME_LENGTH, keys_of, player_entry, spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from elolab.runs import FolderLike, PlayedGames, RunFolder, Specification, read_specification, run_options
 from engine.errors import UserError
@@ -216,7 +218,7 @@ def _played(spec: TournamentSpec, folder: Path, options: RunOptions) -> tuple[to
     with Store(folder, read_only=True) as store:
         count = games_that_count(spec, store.outcomes())
         records = [record for record in store.iterate() if record.pairing.number < count]
-    return result, tables_of([player.name for player in spec.players], records, dict(spec.anchors))
+    return result, tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
 
 
 def _written_report(folder: Path) -> Path:
@@ -231,9 +233,9 @@ def _entry(player: Player, game: str, limits: Limits) -> dict[str, Any]:
     if not isinstance(player, Mapping):
         return player_entry(os.fspath(player), game, limits)
     entry: dict[str, Any] = plain(player)
-    if not any(key in keys for key in entry for keys in PROTOCOL_KEYS.values()):
+    if not any(key in keys for key in entry for keys in map(keys_of, protocols())):
         entry = {"set": entry}
-    if "name" not in entry and entry.get("protocol", "builtin") == "builtin":
+    if "name" not in entry and entry.get("protocol", BUILTIN) == BUILTIN:
         entry["name"] = _name_of(entry)
     return entry
 

@@ -3,20 +3,31 @@
 A change that should not change play leaves the number as it is; a change to search or evaluation shows. The positions
 are searched with the default parameters, for the speed, and again less deeply under variants that between them
 exercise every technique the default leaves out. Others play a few moves on the node clock, for the rules of time and
-for what one move leaves to the next. ``benchmarks/signature_mutations.py`` shows that no setting escapes.
+for what one move leaves to the next. A parameter that none of them exercises gets variants of its own from its row.
+``benchmarks/signature_mutations.py`` shows that no setting escapes.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.engine import Clock, Engine, PonderGrant, SearchResult
 from engine.games import GAMES, game_named
 from engine.games.contract import Position
 from engine.settings.limits import Limits
-from engine.settings.parameters import Value, parameters_of
+from engine.settings.parameters import (
+    BY_NAME,
+    PARAMETERS,
+    Parameter,
+    Value,
+    format_value,
+    is_active,
+    needed_for,
+    parameters_of,
+    resolve,
+)
 
 UNPRUNED: Mapping[str, Value] = {
     "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0, "late_move_pruning_depth": 0,
@@ -117,6 +128,57 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
     "short": ("clock=0.03+0.01,node_clock=500000", False, {"time_soft_factor": 3000, "time_hard_factor": 4000}),
 }  # fmt: skip
 """Limits, whether the player thinks on the opponent's time too, and overrides, by name."""
+
+DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
+"""Limits of a variant that is derived from the row of a parameter of the clock."""
+
+NOT_IN_THE_SIGNATURE = {
+    "evaluation_weights": "another file is another evaluation, as tests/engine/games/test_othello.py shows",
+    "poll_interval_nodes": "limits in nodes and the node clock are exact however often they are looked at",
+}
+"""Parameters that cannot change the signature, and why."""
+
+
+def overrides_of(variant: str) -> Mapping[str, Value]:
+    """What a variant sets."""
+    return CLOCKED[variant][2] if variant in CLOCKED else VARIANTS[variant]
+
+
+def derived_variants(rows: Iterable[Parameter] = PARAMETERS) -> dict[str, dict[str, Value]]:
+    """Overrides by name, ``NAME=VALUE``, that exercise what no variant above does: switches, choices, and numbers.
+
+    A number is exercised where it acts and is not off; one that is not gets two variants.
+    """
+    variants = [resolve(overrides_of(name)) for name in (*VARIANTS, *CLOCKED)]
+    derived: dict[str, dict[str, Value]] = {}
+    for row in rows:
+        if row.name in NOT_IN_THE_SIGNATURE:
+            continue
+        held = {values[row.name] for values in variants if is_active(row.name, values)}
+        if row.kind == "integer":
+            missing = [] if held - {row.off} else _trial_values(row)
+        else:
+            missing = [value for value in row.legal if value not in held]
+        for value in missing:
+            derived[f"{row.name}={format_value(value)}"] = {**needed_for(row.name), row.name: value}
+    return derived
+
+
+def _trial_values(row: Parameter) -> list[Value]:
+    """A quarter and three quarters of the way through a number's range for tuning, or through the legal one."""
+    low, high = row.tuning or row.legal
+    return sorted({low + (high - low) * quarters // 4 for quarters in (1, 3)} - {row.off})
+
+
+def _add_derived_variants() -> None:
+    for name, overrides in derived_variants().items():
+        if BY_NAME[name.partition("=")[0]].acts_on_clock_only:
+            CLOCKED[name] = (DERIVED_LIMITS, False, overrides)
+        else:
+            VARIANTS[name] = overrides
+
+
+_add_derived_variants()
 
 SHALLOWER = 3
 """Plies by which the variants are searched less deeply."""

@@ -138,7 +138,7 @@ class SearchResult:
     ended_by: str = ""
     """What ended it: a name of ``engine.search.records.END_REASONS``."""
     search_statistics: dict[str, Any] | None = None
-    """What the instruments counted, see ``engine.search_statistics``; ``None`` where they are off."""
+    """What was counted on request, see ``engine.search_statistics``; ``None`` where that is off."""
 
 
 CHECKER_MEGABYTES = 1
@@ -181,11 +181,11 @@ class SearchMemory:
 
     @property
     def checker(self) -> SearchMemory:
-        """Whose records search null cutoffs again; without instruments nothing does, and these stand in for them."""
+        """Whose records search null cutoffs again; where nothing does, these stand in for them."""
         return self._checker or self
 
     def begin_counting(self) -> None:
-        """Counters and instruments, read with ``counters`` and ``instruments``, count from here."""
+        """Counters and search statistics, read with ``counters`` and ``search_statistics``, count from here."""
         self._counters_before = {name: int(self.search[name]) for name in COUNTERS}
         if self._search_statistics is not None:
             clear_search_statistics(self._search_statistics)
@@ -195,7 +195,7 @@ class SearchMemory:
         return {name: int(self.search[name]) - before for name, before in self._counters_before.items()}
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """What the instruments counted since ``begin_counting``; ``None`` where they are off."""
+        """What was counted since ``begin_counting``; ``None`` where that is off."""
         if self._search_statistics is None:
             return None
         return {**search_statistics_data(self._search_statistics), "counters": self.counters()}
@@ -239,7 +239,7 @@ class Engine:
     """Plays one game under one set of parameters.
 
     ``parameters`` are overrides of the defaults (or all values); raises ``ParameterError`` if one is not legal. With
-    ``instruments`` each search also says what they counted; what it finds does not depend on them.
+    ``search_statistics`` each search also says what it counted; what it finds does not depend on them.
     """
 
     def __init__(

@@ -7,12 +7,22 @@ A catalogue is ``messages/en.toml`` and ``messages/zh.toml`` beside the modules 
 from __future__ import annotations
 
 import functools
+import textwrap
 import tomllib
+import unicodedata
+from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.rules import Rules
 
 LANGUAGES = ("en", "zh")
 DEFAULT_LANGUAGE = "en"
+LANGUAGE_VARIABLE = "ELOLAB_LANGUAGE"
+"""The environment variable that says which language is meant where ``--language`` is not given."""
+
+_console_language = DEFAULT_LANGUAGE
 
 
 class Catalogue:
@@ -27,6 +37,14 @@ class Catalogue:
         text = messages_of(self.package, self.language)[key]
         return text.format(**values) if values else text
 
+    def __contains__(self, key: str) -> bool:
+        return key in messages_of(self.package, self.language)
+
+    def name_of(self, table: str, name: str) -> str:
+        """What a table calls something that the program calls ``name``; for what it lacks, that name in words."""
+        key = f"{table}.{name}"
+        return self(key) if key in self else name.replace("_", " ")
+
 
 @functools.cache
 def messages_of(package: str, language: str) -> dict[str, str]:
@@ -34,3 +52,93 @@ def messages_of(package: str, language: str) -> dict[str, str]:
     text = (resources.files(package) / "messages" / f"{language}.toml").read_text("utf-8")
     tables = tomllib.loads(text)
     return {f"{table}.{name}": message for table, messages in tables.items() for name, message in messages.items()}
+
+
+def speak(language: str) -> None:
+    """From here on this process speaks ``language`` on its console."""
+    global _console_language
+    _console_language = language
+
+
+def console(package: str) -> Catalogue:
+    """The messages of a package in the language that this process speaks."""
+    return Catalogue(package, _console_language)
+
+
+def columns_of(text: str) -> int:
+    """How many columns of a terminal a text takes: Chinese characters take two."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def cut(text: str, columns: int) -> str:
+    """The beginning of a text that fits into so many columns."""
+    while columns_of(text) > columns:
+        text = text[:-1]
+    return text
+
+
+def padded(text: str, columns: int, *, right: bool = False) -> str:
+    """The text in so many columns, to the left or to the right; whole where it is longer."""
+    room = " " * (columns - columns_of(text))
+    return room + text if right else text + room
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """The text in lines of at most so many columns, broken at spaces and beside Chinese characters."""
+    if text.isascii() or columns_of(text) == len(text):
+        return textwrap.wrap(text, columns)
+    lines, line = [], ""
+    for piece in _unbroken(text):
+        if line and columns_of(line + piece.rstrip()) > columns:
+            lines.append(line.rstrip())
+            line = piece.lstrip()
+        else:
+            line += piece
+    return [*lines, line.rstrip()]
+
+
+def _unbroken(text: str) -> list[str]:
+    """The pieces of a text between which a line may end: never before a closing mark, nor after an opening one."""
+    pieces = [""]
+    before = ""
+    for character in text:
+        may_break = before == " " or columns_of(before) == 2 or columns_of(character) == 2
+        if may_break and character not in " ，。、；：！？）」”" and before not in ("", "（", "「", "“"):
+            pieces.append("")
+        pieces[-1] += character
+        before = character
+    return pieces
+
+
+@dataclass(frozen=True)
+class GameWords:
+    """What a game and its parts are called in a language."""
+
+    title: str
+    side_names: tuple[str, str]
+    """First mover's colour, second mover's colour."""
+    score_name: str
+    """What a hundred points of a search's score are called."""
+    pieces: dict[str, str]
+    """By the letter of a position's text; empty where pieces have no names."""
+    rules: tuple[str, ...] = ()
+    """The rules in force, where the game has a choice of them."""
+
+
+def game_words(name: str, language: str, rules: Rules | None = None) -> GameWords:
+    """The words of a game from its folder's catalogue, or, where it has none, as the game itself has them."""
+    from engine.games import game_named
+
+    game = game_named(name)
+    say = Catalogue(f"engine.games.{name}", language)
+    try:
+        messages = messages_of(say.package, language)
+    except (FileNotFoundError, ModuleNotFoundError):
+        return GameWords(game.title, game.side_names, game.score_name, {})
+    return GameWords(
+        say("game.title"),
+        (say("game.first_side"), say("game.second_side")),
+        say("game.score"),
+        {key.removeprefix("piece."): text for key, text in messages.items() if key.startswith("piece.")},
+        tuple(say(key, **values) for key, values in game.rule_messages(rules)) if rules else (),
+    )

@@ -149,7 +149,7 @@ def play_compiled(
 ):  # fmt: skip
     """Play from ``state`` to the end; fills ``record`` and returns the verdict code.
 
-    Each side's checker (a search record and parameters) is used only where its instruments are on.
+    Each side's checker (a search record and parameters) is used only where its search statistics are on.
     """
     while True:
         verdict = judge(state, lists)
@@ -228,7 +228,7 @@ class PlayedGame:
     late: LateMove | None = None
     """Where the game was lost on a wall clock."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
-    """What each side's instruments counted, see ``engine.search_statistics``; ``None`` where they are off."""
+    """What each side counted, see ``engine.search_statistics``; ``None`` where that is off."""
 
 
 class CompiledGames:
@@ -267,7 +267,7 @@ class CompiledGames:
     ) -> PlayedGame:
         """One game from a position and the moves of its opening; reason ``stopped`` if the flag was set.
 
-        The game does not depend on ``instruments``.
+        The game does not depend on ``search_statistics``.
         """
         start = self.game.position(position, moves)
         self.game.apply_rules(start.state, rules)

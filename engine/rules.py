@@ -15,7 +15,7 @@ MAX_PLIES = 1_000
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 """Result strings; ``1-0`` means that the side that moved first won."""
 
-# Codes of the reasons; the kernel returns the index.
+# Codes of the reasons; the kernel returns the index. What they mean is in engine/messages.
 REASONS = (
     "unfinished",
     "checkmate",
@@ -38,28 +38,6 @@ REASONS = (
     "resignation",
 )
 REASON_CODE = {reason: code for code, reason in enumerate(REASONS)}
-
-REASON_TEXT = {
-    "unfinished": "the game is not over",
-    "checkmate": "the side to move is in check and has no legal move",
-    "stalemate": "the side to move has no legal move (a loss in Xiangqi)",
-    "perpetual_check": "one side gave check on every move of a repetition and loses",
-    "perpetual_chase": "one side chased the same unprotected piece on every move of a repetition and loses",
-    "repetition": "a position was repeated, and neither side alone is at fault",
-    "move_limit": "too many plies without a capture",
-    "insufficient_material": "no side has a piece that can cross the river",
-    "final_score": "the board is full or neither side can move",
-    "resign_adjudication": "the loser's score stayed below the resign limit, and the winner's agreed",
-    "draw_adjudication": "both scores stayed near zero for long enough",
-    "maximum_length": "the game reached the maximum length",
-    "time_forfeit": "a player overstepped the time",
-    "illegal_move": "a player answered with an illegal or unreadable move",
-    "crash": "a player's process ended during the game",
-    "no_answer": "a player gave no answer before the watchdog's deadline",
-    "startup_failure": "a player's process could not be started or did not complete the handshake",
-    "stopped": "the game was interrupted and will be played again",
-    "resignation": "a player gave the game up",
-}
 
 REPETITION_RULES = ("draw", "check-only", "asian")
 

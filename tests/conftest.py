@@ -20,7 +20,7 @@ hypothesis.settings.register_profile("soak", deadline=None, max_examples=2000)
 hypothesis.settings.load_profile("ordinary")
 
 
-MAX_FILES = ("test_kernel_processes.py", "test_openings.py", "test_xiangqi_rules.py", "test_xiangqi_moves.py")
+SLOW_FILES = ("test_kernel_processes.py", "test_openings.py", "test_xiangqi_rules.py", "test_xiangqi_moves.py")
 """They begin first, lest one of them be left for the end, when a processor has nothing else to do."""
 
 
@@ -32,11 +32,26 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first; the order is otherwise kept."""
-    items.sort(key=lambda item: item.path.name not in MAX_FILES)
+    items.sort(key=lambda item: item.path.name not in SLOW_FILES)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how long the tests of each file took, the longest first; what is below a second is summed up."""
+    seconds: dict[str, float] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                file = report.nodeid.partition("::")[0]
+                seconds[file] = seconds.get(file, 0.0) + report.duration
+    terminalreporter.section("seconds of each file")
+    for file, spent in sorted(seconds.items(), key=lambda item: -item[1]):
+        if spent >= 1:
+            terminalreporter.write_line(f"{spent:8.1f}  {file}")
+    terminalreporter.write_line(f"{sum(seconds.values()):8.1f}  all {len(seconds)}")
 
 
 @pytest.fixture

@@ -19,15 +19,15 @@ OWN = {"engine", "arena", "tuning", "configs", "elolab"}
 MAY_IMPORT = {
     "configs": {"configs"},
     "engine": {"engine", "configs", "numba", "llvmlite", "numpy"},
-    "arena": {"arena", "engine", "configs", "numpy", "pandas", "matplotlib"},
+    "arena": {"arena", "engine", "configs", "numpy", "pandas", "matplotlib", "jinja2", "markupsafe"},
     "tuning": {"tuning", "arena", "engine", "configs", "numpy", "pandas", "matplotlib", "optuna"},
     "elolab": {"elolab", "tuning", "arena", "engine", "pandas"},
 }
 """What each may import besides the standard library."""
 
 MAY_DRAW = {
-    "arena.reports.charts", "arena.reports.contents", "tuning.reports.ablation_charts", "tuning.reports.study",
-    "tuning.reports.study_charts",
+    "arena.reports.charts", "arena.reports.contents", "arena.reports.fonts", "arena.reports.plots",
+    "tuning.reports.ablation_charts", "tuning.reports.study", "tuning.reports.study_charts",
 }  # fmt: skip
 """The only modules that may import matplotlib."""
 

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.records import GameConditions, PlayerSpec, digest_of
+from arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
 from arena.spec import MAX_NAME_LENGTH, MAX_SEED, read_adjudication, read_rules
 from engine.errors import UserError
 from engine.rules import Adjudication, Rules
 from engine.settings.configuration import ConfigurationError, Table
 from engine.settings.limits import GRAMMAR, Limits
-from engine.settings.parameters import BY_NAME, Value, by_own_names, format_value, resolve
+from engine.settings.parameters import BY_NAME, Value, by_own_names, format_value, is_active, resolve
 from engine.settings.presets import load_preset, preset_name
 
 CONDITION_KEYS = (
@@ -69,7 +69,7 @@ class Conditions:
         changed = self.differences(values)
         complete = self.base_values | dict(values)
         name = short_name(describe(changed)) if changed else self.base_name
-        return PlayerSpec(name, "builtin", limits or self.limits, parameters=tuple(complete.items()))
+        return PlayerSpec(name, BUILTIN, limits or self.limits, parameters=tuple(complete.items()))
 
     def content(self) -> dict[str, Any]:
         """What decides the games, as plain data by the keys of the file."""
@@ -150,23 +150,9 @@ def _folder_name(table: Table, default: str) -> str:
 # Which parameters have an effect
 
 
-def is_active(name: str, values: Mapping[str, Value]) -> bool:
-    """Whether a parameter has an effect beside the others' values."""
-    needed = BY_NAME[name].depends_on
-    # What a parameter depends on may be of another game alone, and then says nothing here.
-    if needed is None or needed[0] not in values:
-        return True
-    return values[needed[0]] in needed[1] and is_active(needed[0], values)
-
-
-def needs_clock(name: str) -> bool:
-    """Whether a parameter has an effect on a clock only."""
-    return name.startswith("time_") or name == "clock_reserve_ms"
-
-
 def why_without_effect(name: str, values: Mapping[str, Value], limits: Limits) -> str | None:
     """The reason in words why a parameter changes nothing here, or ``None``."""
-    if needs_clock(name) and limits.clock_ms is None:
+    if BY_NAME[name].acts_on_clock_only and limits.clock_ms is None:
         return f"it has an effect only on a clock, and the limit is {limits}"
     needed = BY_NAME[name].depends_on
     if needed is None or is_active(name, values):

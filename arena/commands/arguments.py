@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,16 @@ from engine.commands.arguments import (
     UsageError,
     add_concurrency_argument,
     add_json_argument,
+    add_language_argument,
     add_output_argument,
 )
+from engine.settings.configuration import KIND_NAMES, available_configs, find_config
 
 if TYPE_CHECKING:
     from arena.spec import TournamentSpec
 
+INDENTATION = "  "
+COLUMNS = 78
 
 def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "results/<name of the spec>") -> None:
     """The arguments of every command that plays a tournament: read them with ``play_and_print``."""
@@ -36,6 +41,7 @@ def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "result
         "instruments.csv and a section of the report; the games are the same with and without",
     )
     add_anchor_argument(parser)
+    add_language_argument(parser)
     add_json_argument(parser)
 
 
@@ -133,3 +139,29 @@ def _elo(text: str) -> float:
 
 def _error_probability(text: str) -> float:
     return _number(text, 0, 0.5, inside=True)
+
+
+def add_specification_argument(parser: argparse.ArgumentParser, kind: str) -> None:
+    """``SPEC``: read it with ``specification_of``. ``kind`` is a key of ``SUFFIXES``.
+
+    To ``argparse`` it may be missing, so that ``specification_of`` can say which names there are.
+    """
+    parser.add_argument(
+        "spec", metavar="SPEC", nargs="?", help=f"{KIND_NAMES[kind]}: a TOML file, or one of the names below"
+    )
+
+
+def names_paragraph(kind: str) -> str:
+    """The names that ``SPEC`` may be, as the last paragraph of a command's help."""
+    names = textwrap.wrap(", ".join(available_configs(kind)), COLUMNS - len(INDENTATION), break_on_hyphens=False)
+    return "\n".join(["\n\nNames that SPEC may be:", *(INDENTATION + line for line in names)])
+
+
+def specification_of(arguments: argparse.Namespace, kind: str, command: str) -> Path:
+    """The file that ``SPEC`` means. Raises ``UserError`` with the nearest name, or all names if it is missing."""
+    if arguments.spec is None:
+        raise UsageError(
+            f"{command}: SPEC is missing: give a TOML file or one of {', '.join(available_configs(kind))}; "
+            f"elolab {command} --help explains the arguments"
+        )
+    return find_config(kind, arguments.spec)

@@ -11,6 +11,7 @@ from engine.commands.arguments import (
     add_concurrency_argument,
     add_game_argument,
     add_json_argument,
+    add_language_argument,
     add_limit_argument,
     add_seed_argument,
     game_of,
@@ -19,6 +20,7 @@ from engine.commands.arguments import (
     whole_number,
 )
 from engine.errors import UserError
+from engine.language import console
 
 DEFAULT_PLIES = 8
 DEFAULT_COUNT = 1000
@@ -43,12 +45,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_number(generate, "--max-score", DEFAULT_MAX_SCORE, 30_000, scores)
     add_limit_argument(generate, DEFAULT_SCORING)
     add_concurrency_argument(generate)
+    add_language_argument(generate)
     generate.add_argument("--out", metavar="FILE", help="file to write, compressed if it ends in .gz (default: print)")
     check = actions.add_parser(
         "check", help="read a suite and say what is in it", description="Check every line of a suite and count."
     )
     check.add_argument("openings", metavar="FILE", help="an EPD file, or the name of a shipped suite")
     add_game_argument(check)
+    add_language_argument(check)
     add_json_argument(check)
 
 
@@ -84,7 +88,7 @@ def _generate_openings(arguments: argparse.Namespace) -> int:
         print(text, end="")
     else:
         write_suite(Path(arguments.out), text)
-        print(f"{arguments.out}: {len(positions)} openings")
+        print(console("arena")("openings.written", file=arguments.out, openings=len(positions)))
     return 0
 
 
@@ -101,7 +105,8 @@ def _show_openings(wanted: int) -> Any:
             return
         shown = now
         start, end = ("\r\x1b[K", "") if is_terminal and found < wanted else ("\r\x1b[K" if is_terminal else "", "\n")
-        print(f"{start}{found}/{wanted} openings of {seen} candidates", end=end, file=sys.stderr, flush=True)
+        text = console("arena")("openings.progress", found=found, wanted=wanted, seen=seen)
+        print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
     return show
 
@@ -117,8 +122,5 @@ def _check_openings(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"file": str(path), "digest": suite.digest, **counts})
     else:
-        print(
-            f"{path}: {counts['all']} openings, all legal and distinct; {counts['tournament']} for tournaments, "
-            f"{counts['validation']} reserved for validation; digest {suite.digest}"
-        )
+        print(console("arena")("openings.checked", file=path, digest=suite.digest, **counts))
     return 0

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from engine.commands.arguments import (
     add_json_argument,
+    add_language_argument,
     print_json,
 )
 from engine.errors import UserError
+from engine.language import console
 
 if TYPE_CHECKING:
     from arena.records import GameJob, GameRecord
@@ -21,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab replay``."""
     parser.add_argument("directory", type=Path, metavar="DIR", help="the tournament's folder")
     parser.add_argument("game", metavar="GAME", help="the game's number (as in games.csv) or the beginning of its key")
+    add_language_argument(parser)
     add_json_argument(parser)
 
 
@@ -34,8 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     with stopping_on_signals(stop), GameRunner(1, stop) as runner:
         played = next(runner.run([job]), None)
     if played is None:
-        reason = "; ".join(runner.unavailable.values()) or "interrupted"
-        print(f"elolab: the game was not played: {reason}", file=sys.stderr)
+        say = console("arena")
+        reason = "; ".join(runner.unavailable.values()) or say("replay.interrupted")
+        print(f"elolab: {say('replay.not_played', reason=reason)}", file=sys.stderr)
         return 130 if stop.is_set() else 1
     if arguments.json:
         print_json(_comparison(stored, played, job.is_reproducible))
@@ -85,24 +89,29 @@ def _summary(record: GameRecord) -> dict[str, Any]:
 
 
 def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool) -> str:
-    lines = [f"game {stored.pairing.number}: {stored.first} against {stored.second}, opening {stored.opening.name}"]
+    say = console("arena")
+    game, opening = stored.pairing.number, stored.opening.name
+    lines = [say("replay.title", game=game, first=stored.first, second=stored.second, opening=opening)]
     for name, record in (("stored", stored), ("played", played)):
-        plies = len(record.moves)
-        lines.append(f"{name}: {record.result} ({record.reason}) after {plies} plies, digest {record.digest}")
+        ended = {"result": record.result, "plies": len(record.moves), "digest": record.digest}
+        ended["reason"] = console("engine").name_of("ending", record.reason)
+        lines.append(say(f"replay.{name}", **ended))
     if stored.digest == played.digest:
-        lines.append("identical")
-        return "\n".join(lines)
-    lines.append(f"different{_first_difference(stored, played)}")
+        return "\n".join([*lines, say("replay.identical")])
+    lines.append(_difference_text(stored, played))
     if stored.engine_identity != played.engine_identity:
-        lines.append(f"it was played by engine {stored.engine_identity}, this is engine {played.engine_identity}")
+        lines.append(say("replay.engine", before=stored.engine_identity, now=played.engine_identity))
     if not reproducible:
-        lines.append("its limits or players are not reproducible (time, or an external engine): that is to be expected")
+        lines.append(say("replay.not_reproducible"))
     return "\n".join(lines)
 
 
-def _first_difference(stored: GameRecord, played: GameRecord) -> str:
+def _difference_text(stored: GameRecord, played: GameRecord) -> str:
+    """Where two games begin to differ."""
+    say = console("arena")
     for ply, (before, now) in enumerate(zip(stored.moves, played.moves, strict=False), start=1):
         for what in ("move", "score", "depth", "nodes"):
             if getattr(before, what) != getattr(now, what):
-                return f" from ply {ply} on: {what} {getattr(before, what)} stored, {getattr(now, what)} played"
-    return "" if len(stored.moves) == len(played.moves) else " in length"
+                name = say(f"replay.{what}")
+                return say("replay.different", ply=ply, what=name, before=getattr(before, what), now=getattr(now, what))
+    return say("replay.different_at_all" if len(stored.moves) == len(played.moves) else "replay.different_length")

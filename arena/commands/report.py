@@ -8,8 +8,9 @@ from pathlib import Path
 
 from arena.commands.arguments import add_anchor_argument
 from arena.commands.results import exports_data, print_exports, print_result
-from engine.commands.arguments import add_json_argument, add_output_argument, print_json
+from engine.commands.arguments import add_json_argument, add_language_argument, add_output_argument, print_json
 from engine.errors import UserError
+from engine.language import DEFAULT_LANGUAGE
 
 JOINT_FOLDER = "results/joint"
 
@@ -24,6 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_output_argument(parser, f"that of one tournament; {JOINT_FOLDER} for several")
     add_anchor_argument(parser)
+    add_language_argument(parser)
     add_json_argument(parser)
 
 
@@ -41,8 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"--out {arguments.out}: the report of one tournament is written into its folder; leave it out")
     with Store(directory, read_only=True) as store:
         spec = with_anchors(stored_tournament(store), arguments.anchors)
-        result, exports = result_of(spec, store), export(spec, store)
-    print_result(spec, directory, result, exports, as_json=arguments.json)
+        result, exports = result_of(spec, store), export(spec, store, arguments.language)
+    print_result(spec, directory, result, exports, arguments)
     return 0
 
 
@@ -50,11 +52,12 @@ def _run_joint_report(arguments: argparse.Namespace) -> int:
     from arena.reports.joint import export, join
 
     joint = join(arguments.directories, arguments.anchors)
-    exports = export(joint, Path(arguments.out or JOINT_FOLDER))
+    exports = export(joint, Path(arguments.out or JOINT_FOLDER), arguments.language)
     if arguments.json:
-        print_json({"folders": arguments.directories, "notes": joint.notes, **exports_data(joint.spec, exports)})
+        notes = joint.notes_in(DEFAULT_LANGUAGE)
+        print_json({"folders": arguments.directories, "notes": notes, **exports_data(joint.spec, exports)})
         return 0
-    for note in joint.notes:
+    for note in joint.notes_in(arguments.language):
         print(f"elolab: {note}", file=sys.stderr)
-    print_exports(joint.spec, exports)
+    print_exports(joint.spec, exports, arguments.language)
     return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.commands.arguments import output_folder
 from engine.commands.arguments import print_json
+from engine.language import console
 from engine.search_statistics import SearchStatisticsSettings
 
 if TYPE_CHECKING:
@@ -43,56 +44,67 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         result = run(
             spec, directory, concurrency=arguments.concurrency, accept_engine_change=arguments.accept_engine_change
         )
-        exports = None if result.interrupted else _written(directory)
+        exports = None if result.interrupted else _written(directory, arguments.language)
     except KeyboardInterrupt:
-        print(f"elolab: interrupted; to go on: {resume_command(spec, directory)}", file=sys.stderr)
+        command = resume_command(spec, directory, arguments.language)
+        complain("console.interrupted", command=command)
         return 130
-    print_result(spec, directory, result, exports, as_json=arguments.json)
+    print_result(spec, directory, result, exports, arguments)
     return result.exit_code
 
 
-def _written(directory: Path) -> Exports:
+def complain(key: str, **values: Any) -> None:
+    """Say something on standard error."""
+    print(f"elolab: {console('arena')(key, **values)}", file=sys.stderr)
+
+
+def _written(directory: Path, language: str) -> Exports:
     """Write a tournament's PGN, tables and report from its games."""
     from arena.play.store import Store
     from arena.play.tournament import stored_tournament
     from arena.reports.write import export
 
     with Store(directory, read_only=True) as store:
-        return export(stored_tournament(store), store)
+        return export(stored_tournament(store), store, language)
 
 
 def print_result(
-    spec: TournamentSpec, directory: Path, result: TournamentResult, exports: Exports | None, *, as_json: bool
+    spec: TournamentSpec,
+    directory: Path,
+    result: TournamentResult,
+    exports: Exports | None,
+    arguments: argparse.Namespace,
 ) -> None:
     """Print what came of a tournament, and on standard error what is missing."""
     from arena.play.tournament import resume_command
 
     for name, reason in result.unavailable.items():
-        print(f"elolab: player {name!r} could not be started and is out: {reason}", file=sys.stderr)
+        complain("console.unavailable", name=name, reason=reason)
     missing = result.planned - result.stored
     if missing and not result.interrupted:
-        print(f"elolab: {missing} of {result.planned} games were not played", file=sys.stderr)
+        complain("console.not_played", missing=missing, planned=result.planned)
     if missing:
-        kind = "interrupted: " if result.interrupted else ""
-        stored = f"{result.stored} of {result.planned} games are stored"
-        print(f"elolab: {kind}{stored}; to go on: {resume_command(spec, directory)}", file=sys.stderr)
-    if as_json:
+        key = "console.interrupted_stored" if result.interrupted else "console.stored"
+        command = resume_command(spec, directory, arguments.language)
+        complain(key, stored=result.stored, planned=result.planned, command=command)
+    if arguments.json:
         _print_result_as_json(spec, directory, result, exports)
     elif exports is not None:
-        print_exports(spec, exports)
+        print_exports(spec, exports, arguments.language)
 
 
-def print_exports(spec: TournamentSpec, exports: Exports) -> None:
+def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:
+    """Print the tables, and where the report is."""
     from arena.figures.match import match_lines
     from arena.figures.standings import tables_text
     from arena.schedule import is_match
-    from engine.games import game_named
+    from engine.language import game_words
 
-    print(tables_text(exports.tables, game_named(spec.game).side_names))
+    print(tables_text(exports.tables, game_words(spec.game, language).side_names, language))
     print()
     if is_match(spec):
-        print("\n".join([*match_lines(spec, exports.tables, exports.sequential), ""]))
-    print(f"games digest: {exports.digest}")
+        print("\n".join([*match_lines(spec, exports.tables, exports.sequential, language), ""]))
+    print(console("arena")("console.digest", digest=exports.digest))
     print(exports.report)
 
 

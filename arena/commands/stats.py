@@ -12,6 +12,7 @@ from engine.commands.arguments import (
     UsageError,
     add_game_argument,
     add_json_argument,
+    add_language_argument,
     game_of,
     print_json,
     whole_number,
@@ -41,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--opponent", metavar="NAME", help="PGN: against whom, where there are more than two players")
     add_hypothesis_arguments(parser, always=False)
     add_game_argument(parser)
+    add_language_argument(parser)
     add_json_argument(parser)
 
 
@@ -57,13 +59,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({**results.described, **figures})
     else:
-        print("\n".join([*results.lines, *figure_lines(figures)]))
+        print("\n".join([*results.lines(arguments.language), *figure_lines(figures, arguments.language)]))
     return 0
 
 
 def _results_of(arguments: argparse.Namespace) -> Results:
     if arguments.pentanomial is not None:
-        return Results(Pentanomial(tuple(arguments.pentanomial)), {}, ())
+        return Results(Pentanomial(tuple(arguments.pentanomial)), {})
     if arguments.wdl is not None:
-        return Results(Trinomial(*arguments.wdl), {}, ())
+        return Results(Trinomial(*arguments.wdl), {})
     return results_of_file(arguments.pgn, game_of(arguments).name, arguments.player, arguments.opponent)

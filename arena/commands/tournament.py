@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from arena.commands.arguments import add_playing_arguments
+from arena.commands.arguments import (
+    add_playing_arguments,
+    add_specification_argument,
+    names_paragraph,
+    specification_of,
+)
 from arena.commands.results import play_and_print
-from arena.specifications import add_specification_argument, names_paragraph, specification_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-import textwrap
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.statistics import Pentanomial, Trinomial
 from arena.sequential import SequentialSettings
+from engine.language import DEFAULT_LANGUAGE, Catalogue, padded, wrapped
 
 if TYPE_CHECKING:
     from arena.figures.standings import Tables
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 TEXT_WIDTH = 79
 FEW_PAIRS = 30
 """From fewer, the interval by a normal distribution is too narrow: ``benchmarks/statistics_simulation.py``."""
-FEW_PAIRS_LINE = "                (too narrow: of 10 pairs it is right in 90 %, of 30 in 94)"
+LABEL_WIDTH = 16
 
 
 def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | None = None) -> dict[str, Any]:
@@ -60,51 +61,70 @@ def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | N
     return figures
 
 
-def figure_lines(figures: dict[str, Any]) -> list[str]:
+def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> list[str]:
     """``figures_of`` in words, within 80 columns."""
     from arena.figures.standings import percent_text
 
+    say = Catalogue("arena", language)
     if figures["pentanomial"] is not None:
         counts = " ".join(map(str, figures["pentanomial"]))
-        lines = [f"pairs           {figures['pairs']}: LL LD even WD WW = {counts}"]
+        lines = [labelled(say("match.pairs"), say("match.pairs_text", pairs=figures["pairs"], counts=counts))]
     else:
         wins, draws, losses = figures["wdl"]
-        lines = [f"games           {figures['games']}, unpaired: {wins} won, {draws} drawn, {losses} lost"]
+        games = say("match.games_text", games=figures["games"], wins=wins, draws=draws, losses=losses)
+        lines = [labelled(say("match.games"), games)]
     lines += [
-        f"score           {100 * figures['score']:.2f} %",
-        f"Elo             {_elo_with_interval(figures, '')}",
-        *([FEW_PAIRS_LINE] if _has_narrow_interval(figures) else []),
-        f"normalized Elo  {_signed(figures['normalized_elo'])}",
-        f"LOS             {percent_text(figures['los'])} %",
+        labelled(say("match.score"), f"{100 * figures['score']:.2f} %"),
+        labelled(say("match.elo"), _elo_with_interval(figures, "", say)),
+        *([labelled("", say("match.narrow"))] if _has_narrow_interval(figures) else []),
+        labelled(say("match.normalized"), _signed(figures["normalized_elo"])),
+        labelled(say("match.los"), f"{percent_text(figures['los'])} %"),
     ]
     if figures["pairs_ratio"] is not None:
-        lines.append(f"pairs ratio     {figures['pairs_ratio']:.3f}")
-    if figures["llr"] is not None:
-        lines += [
-            f"LLR             {figures['llr']:+.3f}, bounds [{figures['lower_bound']:.3f}, "
-            f"{figures['upper_bound']:+.3f}]: {figures['verdict']}",
-            f"                of {figures['elo0']:g} (H0) against {figures['elo1']:g} (H1) {figures['model']} Elo, "
-            f"alpha {figures['alpha']:g}, beta {figures['beta']:g}",
-            f"after the test  {_elo_with_interval(figures, 'unbiased_')} Elo, LOS "
-            f"{percent_text(figures['unbiased_los'])} %",
-            "                (median-unbiased: without the bias of having stopped)",
-        ]
-    return lines
+        lines.append(labelled(say("match.pairs_ratio"), f"{figures['pairs_ratio']:.3f}"))
+    return lines if figures["llr"] is None else [*lines, *_test_lines(figures, say)]
+
+
+def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
+    """The figures of a sequential test."""
+    from arena.figures.standings import percent_text
+
+    low, high = f"{figures['lower_bound']:.3f}", f"{figures['upper_bound']:+.3f}"
+    verdict = say(f"verdict.{VERDICT_KEYS.get(figures['verdict'], 'undecided')}_short")
+    hypotheses = {name: f"{figures[name]:g}" for name in ("elo0", "elo1", "alpha", "beta")}
+    after, los = _elo_with_interval(figures, "unbiased_", say), percent_text(figures["unbiased_los"])
+    ratio = say("match.llr_text", llr=f"{figures['llr']:+.3f}", low=low, high=high, verdict=verdict)
+    return [
+        labelled(say("match.llr"), ratio),
+        labelled("", say("match.hypotheses", unit=say(f"verdict.unit_{figures['model']}"), **hypotheses)),
+        labelled(say("match.after"), say("match.after_text", interval=after, los=los)),
+        labelled("", say("match.unbiased")),
+    ]
+
+
+def labelled(label: str, text: str) -> str:
+    """One line: the label in a column of its own, then the text."""
+    return padded(label, LABEL_WIDTH) + text
 
 
 def _has_narrow_interval(figures: dict[str, Any]) -> bool:
     return figures["pentanomial"] is not None and figures["pairs"] < FEW_PAIRS and math.isfinite(figures["elo_error"])
 
 
+VERDICT_KEYS = {"H1 accepted": "upper", "H0 accepted": "lower"}
+"""What messages call a verdict; every other one is ``undecided``."""
+
+
 def verdict_text(verdict: str) -> str:
-    """What ``SequentialTest.verdict`` means."""
+    """What ``SequentialTest.verdict`` means, as data have it; ``verdict_sentence`` is for people."""
     return {"upper accepted": "H1 accepted", "lower accepted": "H0 accepted"}.get(verdict, "undecided")
 
 
-def _elo_with_interval(figures: dict[str, Any], prefix: str) -> str:
+def _elo_with_interval(figures: dict[str, Any], prefix: str, say: Catalogue) -> str:
     low, high = figures[f"{prefix}elo_low"], figures[f"{prefix}elo_high"]
     error = f" ± {(high - low) / 2:.2f}" if math.isfinite(high - low) else ""
-    return f"{_signed(figures[f'{prefix}elo'])}{error}, 95 % interval {_signed(low)} to {_signed(high)}"
+    elo = _signed(figures[f"{prefix}elo"])
+    return say("match.interval", elo=elo, error=error, low=_signed(low), high=_signed(high))
 
 
 def _signed(value: float) -> str:
@@ -122,24 +142,23 @@ def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any
     return figures_of(run.counts, run.settings) | {"verdict": run.verdict, "batch_pairs": run.settings.batch_pairs}
 
 
-def match_lines(spec: TournamentSpec, tables: Tables, run: SequentialRun | None) -> list[str]:
+def match_lines(
+    spec: TournamentSpec, tables: Tables, run: SequentialRun | None, language: str = DEFAULT_LANGUAGE
+) -> list[str]:
     """``figures_of_match`` in words; the verdict of a test comes last."""
+    say = Catalogue("arena", language)
     figures = figures_of_match(tables, run)
     one, other = (player.name for player in spec.players)
-    lines = [f"{one} against {other}, from the view of {one}:", *figure_lines(figures)]
+    lines = [say("match.title", one=one, other=other), *figure_lines(figures, language)]
     if run is not None:
-        lines += ["", *textwrap.wrap(verdict_sentence(run, one, other), TEXT_WIDTH)]
+        lines += ["", *wrapped(verdict_sentence(run, one, other, say), TEXT_WIDTH)]
     return lines
 
 
-def verdict_sentence(run: SequentialRun, one: str, other: str) -> str:
-    """What a sequential test of ``one`` against ``other`` has shown so far."""
-    settings, pairs = run.settings, run.games_seen // 2
-    unit = f"{settings.model} Elo"
-    if run.verdict == "H1 accepted":
-        return f"H1 accepted after {pairs} pairs: {one} is stronger than {other}, by {settings.elo1:g} {unit} rather " \
-               f"than {settings.elo0:g}."
-    if run.verdict == "H0 accepted":
-        return f"H0 accepted after {pairs} pairs: the gain of {one} over {other} is {settings.elo0:g} {unit} rather " \
-               f"than {settings.elo1:g}."
-    return f"Undecided after {pairs} of at most {run.pairs} pairs: neither hypothesis has been accepted."
+def verdict_sentence(run: SequentialRun, one: str, other: str, say: Callable[..., str]) -> str:
+    """What a sequential test of ``one`` against ``other`` has shown so far; ``say`` are the messages of ``arena``."""
+    settings = run.settings
+    return say(
+        f"verdict.{VERDICT_KEYS.get(run.verdict, 'undecided')}", pairs=run.games_seen // 2, most=run.pairs, one=one,
+        other=other, unit=say(f"verdict.unit_{settings.model}"), elo0=f"{settings.elo0:g}", elo1=f"{settings.elo1:g}",
+    )  # fmt: skip

@@ -215,24 +215,24 @@ def _frame(rows: Sequence[Row]) -> DataFrame:
 
 
 def shown_columns() -> tuple[tuple[str, str, Callable[[Row], float | None], int], ...]:
-    """The report's main table: head, unit, figure and digits of each column."""
+    """The report's main table: for each column its title and unit (keys of a report's messages), figure and digits."""
 
     def figure(column: str) -> Callable[[Row], float | None]:
         return lambda row: row[column]
 
     return (
-        ("Nodes", "a search", figure("nodes_per_search"), 0),
-        ("Branching", "factor", figure("branching_factor"), 2),
-        ("Last iteration", "% of nodes", figure("last_iteration_nodes_percent"), 1),
-        ("Windows held", "%", figure("aspiration_windows_held_percent"), 1),
-        ("First-move cutoffs", "%", figure("cutoffs_by_first_move_percent"), 1),
-        ("Table hits", "% of probes", figure("table_hits_percent_of_probes"), 1),
-        ("Table cutoffs", "% of probes", figure("table_cutoffs_percent_of_probes"), 1),
-        ("Null cutoffs", "% of tries", figure("null_cutoffs_percent_of_tries"), 1),
-        ("Failed verifications", "%", figure("null_verifications_failed_percent"), 2),
-        ("Wrong null cutoffs", "% of samples", figure("null_cutoffs_wrong_percent_of_decided"), 2),
-        ("After last iteration", "% of nodes", figure("after_last_iteration_nodes_percent"), 1),
-        ("After last result", "% of nodes", figure("after_last_result_nodes_percent"), 1),
-        ("Time used", "% of proper", figure("time_used_percent_of_proper"), 1),
-        ("Soft stops", "% of soft and hard", figure("soft_stops_percent_of_both"), 1),
+        ("nodes", "a_search", figure("nodes_per_search"), 0),
+        ("branching", "factor", figure("branching_factor"), 2),
+        ("last_iteration", "of_nodes", figure("last_iteration_nodes_percent"), 1),
+        ("windows_held", "%", figure("aspiration_windows_held_percent"), 1),
+        ("first_move_cutoffs", "%", figure("cutoffs_by_first_move_percent"), 1),
+        ("table_hits", "of_probes", figure("table_hits_percent_of_probes"), 1),
+        ("table_cutoffs", "of_probes", figure("table_cutoffs_percent_of_probes"), 1),
+        ("null_cutoffs", "of_tries", figure("null_cutoffs_percent_of_tries"), 1),
+        ("failed_verifications", "%", figure("null_verifications_failed_percent"), 2),
+        ("wrong_null_cutoffs", "of_samples", figure("null_cutoffs_wrong_percent_of_decided"), 2),
+        ("after_last_iteration", "of_nodes", figure("after_last_iteration_nodes_percent"), 1),
+        ("after_last_result", "of_nodes", figure("after_last_result_nodes_percent"), 1),
+        ("time_used", "of_proper", figure("time_used_percent_of_proper"), 1),
+        ("soft_stops", "of_stops", figure("soft_stops_percent_of_both"), 1),
     )

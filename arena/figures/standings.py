@@ -7,7 +7,7 @@ pandas tables, once, from all records.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,14 @@ import numpy as np
 
 from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
 from arena.figures.statistics import Pentanomial, Trinomial
-from arena.records import GameRecord, Opening
+from arena.records import GameRecord
+from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, cut, padded, wrapped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+MESSAGES = "arena"
+"""The package whose messages the text has."""
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 """Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
 TEXT_WIDTH = 80
@@ -282,32 +285,34 @@ def _frame(rows: Sequence[Any], kind: type) -> DataFrame:
 
 
 def tables_of(
-    players: Sequence[str], records: Sequence[GameRecord], anchors: Mapping[str, float] | None = None
+    game: str, players: Sequence[str], records: Sequence[GameRecord], anchors: Mapping[str, float] | None = None
 ) -> Tables:
     """Fit the ratings and build every table; ``players`` are the names in the order of the specification.
 
-    ``anchors`` are players whose ratings are given, with their Elo.
+    ``game`` is the name of the game that they played; ``anchors`` are players whose ratings are given, with their Elo.
     """
     counter = count_pairs(players, records)
     given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
     ratings = fit_ratings(len(players), counter.pairings(), anchors=given)
-    rows = _standings(counter, ratings, records)
+    rows = _standings(game, counter, ratings, records)
     ranking = [counter.players.index(row.player) for row in rows]
     return Tables(counter, ratings, rows, _duels(counter, ranking), _endings(records))
 
 
-def standings(players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
+def standings(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
     """The standings as a pandas table, best rating first."""
-    return tables_of(players, records).standings_frame()
+    return tables_of(game, players, records).standings_frame()
 
 
-def crosstable(players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
+def crosstable(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
     """Every ordered two players who met as a pandas table, from the view of ``player``."""
-    return tables_of(players, records).crosstable_frame()
+    return tables_of(game, players, records).crosstable_frame()
 
 
-def _standings(counter: PairCounter, ratings: Ratings, records: Iterable[GameRecord]) -> tuple[Standing, ...]:
-    effort = _effort(counter.players, records)
+def _standings(
+    game: str, counter: PairCounter, ratings: Ratings, records: Iterable[GameRecord]
+) -> tuple[Standing, ...]:
+    effort = _effort(game, counter.players, records)
     group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
     order = sorted(
         range(len(counter.players)),
@@ -327,23 +332,15 @@ def _standings(counter: PairCounter, ratings: Ratings, records: Iterable[GameRec
     return tuple(rows)
 
 
-def side_to_move(opening: Opening) -> int:
-    """Who makes the first recorded move: 0 for the first mover's colour, 1 for the other.
-
-    The second word of a position text is the side to move: ``w`` or ``r`` (FEN), ``X`` (Othello's first mover).
-    """
-    words = opening.position.split()
-    second_colour = len(words) > 1 and words[1].lower() not in ("w", "r", "x")
-    return (int(second_colour) + len(opening.moves)) % 2
-
-
 def _effort(
-    players: Sequence[str], records: Iterable[GameRecord]
+    game: str, players: Sequence[str], records: Iterable[GameRecord]
 ) -> dict[str, tuple[float | None, float | None, float | None]]:
     """Mean depth (plies), nodes and time (ms) of each player's moves; ``None`` where a player never said."""
+    from engine.games import game_named
+
     totals = {name: np.zeros((3, 2)) for name in players}
     for record in records:
-        start = side_to_move(record.opening)
+        start = game_named(game).side_to_move(record.opening.position) + len(record.opening.moves)
         for side, name in enumerate((record.first, record.second)):
             moves = record.moves[(side - start) % 2 :: 2]
             depths = [entry.depth for entry in moves if entry.depth is not None]
@@ -392,16 +389,26 @@ def _endings(records: Iterable[GameRecord]) -> tuple[EndingCount, ...]:
 
 
 def standings_text(
-    players: Sequence[str], records: Sequence[GameRecord], *, side_names: tuple[str, str] = ("first mover", "second")
+    game: str,
+    players: Sequence[str],
+    records: Sequence[GameRecord],
+    *,
+    side_names: tuple[str, str] | None = None,
+    language: str = DEFAULT_LANGUAGE,
 ) -> str:
     """Standings, pairings and endings for a terminal of 80 columns; each part says what its numbers are."""
-    return tables_text(tables_of(players, records), side_names)
+    return tables_text(tables_of(game, players, records), side_names, language)
 
 
-def tables_text(tables: Tables, side_names: tuple[str, str] = ("first mover", "second")) -> str:
+def tables_text(
+    tables: Tables, side_names: tuple[str, str] | None = None, language: str = DEFAULT_LANGUAGE
+) -> str:
     """The same from tables already made."""
+    say = Catalogue(MESSAGES, language)
+    first = side_names[0] if side_names else say("standings.first_mover")
     parts = [
-        _standings_lines(tables), _pairings_lines(tables), _superiority_lines(tables), _games_lines(tables, side_names)
+        _standings_lines(tables, say), _pairings_lines(tables, say), _superiority_lines(tables, say),
+        _games_lines(tables, first, say),
     ]  # fmt: skip
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
@@ -422,49 +429,50 @@ def percent_text(share: float) -> str:
 
 
 def clipped(name: str, width: int) -> str:
-    """A text of at most ``width`` characters: of one that is longer, the beginning and an ellipsis."""
-    return name if len(name) <= width else name[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    """A text of at most ``width`` columns: of one that is longer, the beginning and an ellipsis."""
+    return name if columns_of(name) <= width else cut(name, width - 1) + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def _standings_lines(tables: Tables) -> list[str]:
+def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
     counter = tables.counter
     lines = [
-        f"Standings: {counter.games} games, of which {counter.single_games} outside complete pairs",
-        *_wrapped(
-            f"Rating: {rating_reference(tables.anchors)} (joint fit of all games), ± half of its 95 % interval. Score "
-            "and W-D-L: the player's games. Pairs: swapped colours, by the player's result in both games (= is one "
-            "win each, or two draws)."
-        ),
+        say("standings.title", games=counter.games, single=counter.single_games),
+        *wrapped(say("standings.note", reference=rating_reference(tables.anchors, say)), TEXT_WIDTH - 1),
     ]
     if len(tables.ratings.groups) > 1:
-        lines.append(f"{len(tables.ratings.groups)} groups never met: ratings compare only within a group.")
+        lines.append(say("standings.groups", groups=len(tables.ratings.groups)))
     lines.append("")
     widths = [max([2, *(len(str(getattr(row, name))) for row in tables.standings)]) for name in PENTANOMIAL_COLUMNS]
     heads = ("LL", "LD", "=", "WD", "WW")
     pair_head = " ".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True))
     games_width = max([3, *(len(str(row.games)) for row in tables.standings)])
     name_width = max(10, TEXT_WIDTH - 4 - 8 - 7 - 8 - 3 * (games_width + 1) - 2 - len(pair_head) - 1)
-    name_width = min(name_width, max(6, *(len(name) for name in counter.players)))
-    wdl_head = "".join(f" {head:>{games_width}}" for head in "WDL")
-    lines.append(f"  # {'player':<{name_width}}  rating      ± score %{wdl_head}  {pair_head}")
+    name_width = min(name_width, max(6, *(columns_of(name) for name in counter.players)))
+    games_head = "".join(
+        " " + padded(say(f"standings.{name}"), games_width, right=True) for name in ("wins", "draws", "losses")
+    )
+    rating_head, score_head = (padded(say(f"standings.{name}"), 7, right=True) for name in ("rating", "score"))
+    name_head = padded(say("standings.player"), name_width)
+    lines.append(f"  # {name_head} {rating_head}      ± {score_head}{games_head}  {pair_head}")
     for row in tables.standings:
         pairs = " ".join(
             f"{getattr(row, name):>{width}}" for name, width in zip(PENTANOMIAL_COLUMNS, widths, strict=True)
         )
         games = "".join(f" {count:>{games_width}}" for count in (row.wins, row.draws, row.losses))
+        error = padded(error_text(row, tables, say), 6, right=True)
         lines.append(
-            f"{row.rank:>3} {clipped(row.player, name_width):<{name_width}} {rating_text(row, tables):>7} "
-            f"{error_text(row, tables):>6} {100 * row.score:>7.1f}{games}  {pairs}"
+            f"{row.rank:>3} {padded(clipped(row.player, name_width), name_width)} {rating_text(row, tables):>7} "
+            f"{error} {100 * row.score:>7.1f}{games}  {pairs}"
         )
     return lines
 
 
-def rating_reference(anchors: Mapping[str, float]) -> str:
-    """What ratings are relative to."""
+def rating_reference(anchors: Mapping[str, float], say: Callable[..., str]) -> str:
+    """What ratings are relative to; ``say`` are the messages of ``arena``."""
     if not anchors:
-        return "Elo above the mean of the field"
-    given = [f"{name} = {elo:g}" for name, elo in anchors.items()]
-    return f"Elo, given {', '.join(given)}"
+        return say("rating.reference_mean")
+    given = [say("rating.player_given", name=name, elo=f"{elo:g}") for name, elo in anchors.items()]
+    return say("rating.reference_given", players=say("rating.comma").join(given))
 
 
 def rating_text(row: Standing, tables: Tables) -> str:
@@ -472,75 +480,65 @@ def rating_text(row: Standing, tables: Tables) -> str:
     return signed(row.rating) if not tables.anchors else f"{row.rating:.1f}".replace("-", "\N{MINUS SIGN}")
 
 
-def error_text(row: Standing, tables: Tables) -> str:
-    """Half the width of a rating's interval; ``given`` for an anchor."""
-    return "given" if row.player in tables.anchors else f"{row.rating_error:.1f}"
+def error_text(row: Standing, tables: Tables, say: Callable[..., str]) -> str:
+    """Half the width of a rating's interval; for an anchor, that it was given."""
+    return say("rating.given") if row.player in tables.anchors else f"{row.rating_error:.1f}"
 
 
-def _superiority_lines(tables: Tables) -> list[str]:
+def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:
     """The matrix for a terminal; empty for two players, of whom the table before says the same."""
     names = [row.player for row in tables.standings]
     if len(names) < 3:
         return []
     shown = names[:MAX_MATRIX]
-    width = min(max(map(len, shown)), TEXT_WIDTH - 4 - 6 * len(shown))
+    width = min(max(map(columns_of, shown)), TEXT_WIDTH - 4 - 6 * len(shown))
     lines = [
-        *_wrapped(
-            "Likelihood that the left player is stronger than the one whose number heads the column, in %, from the "
-            "joint fit of all games (50.0 between players never compared)."
-        ),
+        *wrapped(say("standings.superiority"), TEXT_WIDTH - 1),
         "",
         " " * (4 + width) + "".join(f"{number:>6}" for number in range(1, len(shown) + 1)),
     ]
     for place, (name, shares) in enumerate(zip(shown, tables.superiority(), strict=False)):
         cells = ("-" if other == place else percent_text(share) for other, share in enumerate(shares[: len(shown)]))
-        lines.append(f"{place + 1:>3} {clipped(name, width):<{width}}" + "".join(f"{cell:>6}" for cell in cells))
+        lines.append(f"{place + 1:>3} {padded(clipped(name, width), width)}" + "".join(f"{cell:>6}" for cell in cells))
     if len(names) > len(shown):
-        lines.append(f"... and {len(names) - len(shown)} more players in superiority.csv")
+        lines.append(say("standings.more_players", count=len(names) - len(shown)))
     return lines
 
 
-def _pairings_lines(tables: Tables) -> list[str]:
+def _pairings_lines(tables: Tables, say: Catalogue) -> list[str]:
     rank = {row.player: row.rank for row in tables.standings}
     rows = [row for row in tables.duels if rank[row.player] < rank[row.opponent]]
     shown = rows[:MAX_PAIRING_LIST]
-    lines = [
-        "Every two players, from the left one's view: Elo from complete pairs, ± half of",
-        "its 95 % interval, LOS the probability that the left one is the stronger.",
-        "",
-    ]
-    width = min(20, max([8, *(len(name) for name in tables.counter.players)]))
-    lines.append(f"{'player':<{width}} {'opponent':<{width}} {'Elo':>7} {'±':>6} {'LOS %':>6} {'W-D-L':>14}")
+    lines = [*wrapped(say("standings.pairings"), TEXT_WIDTH - 1), ""]
+    width = min(20, max([8, *(columns_of(name) for name in tables.counter.players)]))
+    heads = [padded(say(f"standings.{name}"), width) for name in ("player", "opponent")]
+    lines.append(f"{' '.join(heads)} {'Elo':>7} {'±':>6} {'LOS %':>6} {padded(say('standings.games'), 14, right=True)}")
     for row in shown:
         mark = "" if row.from_pairs else " *"
         counts = f"{row.wins}-{row.draws}-{row.losses}"
+        names = " ".join(padded(clipped(name, width), width) for name in (row.player, row.opponent))
         lines.append(
-            f"{clipped(row.player, width):<{width}} {clipped(row.opponent, width):<{width}} {signed(row.elo):>7} "
-            f"{row.elo_error:>6.1f} {percent_text(row.los):>6} {counts:>14}{mark}"
+            f"{names} {signed(row.elo):>7} {row.elo_error:>6.1f} {percent_text(row.los):>6} {counts:>14}{mark}"
         )
     if any(not row.from_pairs for row in shown):
-        lines.append("* no complete pair yet: from single games")
+        lines.append(say("standings.single"))
     if len(rows) > len(shown):
-        lines.append(f"... and {len(rows) - len(shown)} more in crosstable.csv")
+        lines.append(say("standings.more_pairings", count=len(rows) - len(shown)))
     return lines
 
 
-def _games_lines(tables: Tables, side_names: tuple[str, str]) -> list[str]:
+def _games_lines(tables: Tables, first_side: str, say: Catalogue) -> list[str]:
     counts = tables.counter.first_mover()
-    name = side_names[0]
     lines = []
     if counts.games:
         advantage, error = tables.ratings.first_move_advantage, tables.ratings.first_move_error
-        lines += _wrapped(
-            f"{name} scored {100 * counts.score:.1f} % "
-            f"({counts.wins} won, {counts.draws} drawn, {counts.losses} lost); "
-            f"from these openings the first move is worth {signed(advantage)} ± {error:.1f} Elo."
-        )
-    endings = ", ".join(f"{row.reason.replace('_', ' ')} {row.games}" for row in tables.endings)
-    return lines + _wrapped(f"Endings: {endings or 'none'}.")
-
-
-def _wrapped(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, TEXT_WIDTH - 1)
+        sentence = say(
+            "standings.advantage", first=first_side, score=f"{100 * counts.score:.1f}", wins=counts.wins,
+            draws=counts.draws, losses=counts.losses, elo=signed(advantage), error=f"{error:.1f}",
+        )  # fmt: skip
+        lines += wrapped(sentence, TEXT_WIDTH - 1)
+    reasons = Catalogue("engine", say.language)
+    endings = say("standings.comma").join(
+        say("standings.ending", reason=reasons.name_of("ending", row.reason), games=row.games) for row in tables.endings
+    )
+    return lines + wrapped(say("standings.endings", endings=endings or say("standings.none")), TEXT_WIDTH - 1)

@@ -182,15 +182,9 @@ def _escaped(value: str) -> str:
     return " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _first_mover(position: str) -> int:
-    """0 if the first move of the game is the first side's, 1 if it is the other's: the second word says."""
-    words = position.split()
-    return int(len(words) > 1 and words[1].lower() not in ("w", "r", "x"))
-
-
 def _movetext(portable: PortableGame, game: Game, notation: str) -> list[str]:
     """Moves, numbers, comments and result as separate words."""
-    mover = _first_mover(portable.start)
+    mover = game.side_to_move(portable.start)
     words = _comment_words(portable.comment)
     names = move_names(game, portable.start, [entry.move for entry in portable.moves], notation)
     for ply, (name, entry) in enumerate(zip(names, portable.moves, strict=True), start=mover):

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.figures.match import labelled
 from arena.figures.statistics import Pentanomial, Trinomial
 from arena.records import points_of
 from engine.errors import UserError
+from engine.language import DEFAULT_LANGUAGE, Catalogue
 
 if TYPE_CHECKING:
     from arena.notation.pgn import PortableResult
@@ -21,9 +23,22 @@ class Results:
 
     counts: Pentanomial | Trinomial
     described: dict[str, Any]
-    """Where they are from, as plain data."""
-    lines: tuple[str, ...]
-    """The same in words."""
+    """Where they are from, as plain data; empty where they were given."""
+
+    def lines(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
+        """The same in words."""
+        if not self.described:
+            return []
+        say, found = Catalogue("arena", language), self.described
+        parts = [say("match.in_pairs", games=found["paired_games"], pairs=found["paired_games"] // 2)]
+        if found["single_games"]:
+            key = "match.outside" if isinstance(self.counts, Pentanomial) else "match.outside_counted"
+            parts.append(say(key, games=found["single_games"]))
+        for key in ("unfinished", "uncounted"):
+            if games := found[f"{key}_games"]:
+                parts.append(say(f"match.{key}", games=games))
+        title = say("match.title_of_file", one=found["player"], other=found["opponent"])
+        return [title, labelled(say("match.games"), say("match.comma").join(parts))]
 
 
 def results_of_file(path: str, game: str, player: str | None, opponent: str | None) -> Results:
@@ -81,18 +96,11 @@ def _counted(games: Sequence[PortableResult], player: str, opponent: str) -> Res
         "uncounted_games": len(games) - len(counting),
     }
     paired = in_pairs >= max(1, single)
-    outside = f"{single} outside them ({'left out of all figures' if paired else 'all games are counted unpaired'})"
-    parts = [f"{in_pairs} in {len(pairs)} complete pairs", *([outside] if single else [])]
-    if len(counting) > len(finished):
-        parts.append(f"{len(counting) - len(finished)} without a result")
-    if len(games) > len(counting):
-        parts.append(f"{len(games) - len(counting)} beyond the end of a sequential test (not counted)")
-    lines = (f"{player} against {opponent}, from the view of {player}", f"games           {', '.join(parts)}")
     if paired:
         counts = Pentanomial.from_pairs([(_points(one, player), _points(other, player)) for one, other in pairs])
-        return Results(counts, described, lines)
+        return Results(counts, described)
     scores = [_points(entry, player) for entry in finished]
-    return Results(Trinomial(scores.count(1.0), scores.count(0.5), scores.count(0.0)), described, lines)
+    return Results(Trinomial(scores.count(1.0), scores.count(0.5), scores.count(0.0)), described)
 
 
 def _is_pair(games: Sequence[PortableResult]) -> bool:

@@ -136,7 +136,7 @@ class GameRunner:
             with self._lock:
                 self._running[thread] = (job, time.monotonic())
             try:
-                if all(player.protocol == "builtin" and not player.ponder for player in (job.first, job.second)):
+                if all(player.is_builtin and not player.ponder for player in (job.first, job.second)):
                     return self._play_compiled(job, key)
                 return self._play_with_players(job)
             finally:
@@ -210,7 +210,7 @@ class GameRunner:
 
     def _players_of(self, job: GameJob) -> tuple[Player, Player]:
         """This thread's players for a job: those of its last game go on, the others are closed."""
-        from arena.players import make_player
+        from arena.players.registry import make_player
 
         kept: dict[tuple[PlayerSpec, SearchStatisticsSettings | None], Player]
         kept = self._local.__dict__.setdefault("players", {})

@@ -65,7 +65,7 @@ class GameClock:
     @property
     def margin_ns(self) -> int:
         """How late a move may be; a built-in player measures its own time and has none."""
-        return 0 if self.spec.protocol == "builtin" else self.spec.margin_ms * 1_000_000
+        return 0 if self.spec.is_builtin else self.spec.margin_ms * 1_000_000
 
     def before_move(self, opponent: GameClock) -> PlayerClock | None:
         """What the player is told; ``None`` without a clock."""
@@ -83,7 +83,7 @@ class GameClock:
         """Charge a move. Raises ``PlayerFault`` (``time_forfeit``) if it came later than time and margin allow."""
         self.elapsed_ns = elapsed_ns
         move_time_ms = self.spec.limits.move_time_ms
-        if move_time_ms is not None and self.spec.protocol != "builtin":
+        if move_time_ms is not None and not self.spec.is_builtin:
             # A built-in engine stops itself; its search may end a poll after the time, which is no fault of the player.
             self._allow(elapsed_ns, move_time_ms * 1_000_000)
         if not self.runs:

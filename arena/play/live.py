@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 from arena.files import FileError, replace_file
 from arena.records import GameJob, utc_now
+from engine.language import columns_of, console, cut, padded
 
 TERMINAL_SECONDS = 0.25
 PLAIN_SECONDS = 5.0
@@ -89,11 +90,15 @@ class Scoreboard:
 
     def lines(self) -> list[str]:
         """A small table within 79 columns."""
-        width = min(40, max(len("player"), *(len(name) for name in self.names)))
-        lines = [f"  {'player':<{width}}  {'games':>6}  {'+':>5}  {'=':>5}  {'-':>5}   score"]
+        say = console("arena")
+        player = say("standings.player")
+        width = min(40, max(map(columns_of, (player, *self.names))))
+        games = padded(say("progress.games_head"), 6, right=True)
+        lines = [f"  {padded(player, width)}  {games}  {'+':>5}  {'=':>5}  {'-':>5}   {say('progress.score_head')}"]
         for name, tally in self.ranked():
+            shown = padded(cut(name, width), width)
             lines.append(
-                f"  {name[:width]:<{width}}  {tally.games:>6}  {tally.wins:>5}  {tally.draws:>5}  {tally.losses:>5}  "
+                f"  {shown}  {tally.games:>6}  {tally.wins:>5}  {tally.draws:>5}  {tally.losses:>5}  "
                 f"{100 * tally.share:>5.1f} %"
             )
         return lines
@@ -160,19 +165,21 @@ class Progress:
     def line(self) -> str:
         """Games done, speed, time left and the run's own words, within 79 columns."""
         speed = self.games_per_second()
-        parts = [f"{self.done}/{self.planned} games"]
+        say = console("arena")
+        parts = [say("progress.games", done=self.done, planned=self.planned)]
         if speed is not None:
-            parts.append(f"{speed:.1f}/s" if speed >= 1 else f"{60 * speed:.1f}/min")
+            unit, rate = ("second", speed) if speed >= 1 else ("minute", 60 * speed)
+            parts.append(say(f"progress.per_{unit}", games=f"{rate:.1f}"))
             left = duration_text(max(0, self.planned - self.done) / speed)
-            parts.append(f"{'at most ' if self.is_bound else ''}{left} left")
+            parts.append(say("progress.at_most_left" if self.is_bound else "progress.left", time=left))
         if not self.is_bound:
             share = f"{100 * self.done / max(1, self.planned):.0f} %"
             text = "  ".join([parts[0], share, *parts[1:]])
-            words = self.words(WIDTH - len(text) - 2)
-            if len(text) + 2 + len(words) <= WIDTH:
+            words = self.words(WIDTH - columns_of(text) - 2)
+            if columns_of(text) + 2 + columns_of(words) <= WIDTH:
                 return f"{text}  {words}".rstrip()
         text = "  ".join(parts)
-        return f"{text}  {self.words(WIDTH - len(text) - 2)}"[:WIDTH].rstrip()
+        return cut(f"{text}  {self.words(WIDTH - columns_of(text) - 2)}", WIDTH).rstrip()
 
     def tick(self, running: Iterable[tuple[GameJob, float]] = ()) -> None:
         """Renew what is shown and published, if it is time."""

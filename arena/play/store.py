@@ -86,6 +86,10 @@ class Store:
         row = self.connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if row is None else json.loads(row[0])
 
+    def metadata_names(self) -> set[str]:
+        """The names under which anything is recorded."""
+        return {name for (name,) in self.connection.execute("SELECT name FROM facts")}
+
     def record_metadata(self, facts: Mapping[str, Any], places: Iterable[tuple[str, Pairing]] = ()) -> None:
         """Record plain data under names, replacing what was there, all or nothing.
 

@@ -17,6 +17,7 @@ from arena.run import REMEDY, Purpose, Run, RunError, RunOptions
 from arena.schedule import format_of, games_that_count, job_of, opening_order, planned_games, sequential_run
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
+from engine.language import DEFAULT_LANGUAGE, console
 
 EXIT_NOT_CONFIRMED = 3
 """A sequential test ended without accepting H1."""
@@ -84,16 +85,17 @@ def prepare(spec: TournamentSpec) -> Plan:
 
 def _check_reachable(plan: Plan) -> None:
     """Raise ``RunError`` if players have to be told openings by moves, and there are no moves to one of them."""
-    from arena.players.gtp import unreachable
+    from arena.players.registry import protocol_named
     from engine.games import game_named
 
-    over_gtp = [player.name for player in plan.spec.players if player.protocol == "gtp"]
-    if not over_gtp:
-        return
-    for index in plan.order:
-        position = plan.suite.openings[index].position
-        if game_named(plan.spec.game).moves_to(position) is None:
-            raise RunError(f"{plan.spec.source}: player {over_gtp[0]!r}: {unreachable(position)}")
+    for player in plan.spec.players:
+        explain = protocol_named(player.protocol).unreachable
+        if explain is None:
+            continue
+        for index in plan.order:
+            position = plan.suite.openings[index].position
+            if game_named(plan.spec.game).moves_to(position) is None:
+                raise RunError(f"{plan.spec.source}: player {player.name!r}: {explain(position)}")
 
 
 def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) -> TournamentResult:
@@ -265,7 +267,7 @@ def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
     """A stored player under today's table of parameters: a row the game did not know yet has its default."""
     from engine.settings.parameters import resolve
 
-    if player.protocol != "builtin":
+    if not player.is_builtin:
         return player
     values = resolve(dict(player.parameters), f"{directory}: player {player.name}", game)
     return replace(player, parameters=tuple(values.items()))
@@ -274,9 +276,10 @@ def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
 # Words for people
 
 
-def resume_command(spec: TournamentSpec, directory: Path) -> str:
+def resume_command(spec: TournamentSpec, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
     """The command that goes on with a tournament."""
-    return shlex.join(["elolab", *spec.words, "--out", str(directory)])
+    spoken = [] if language == DEFAULT_LANGUAGE else ["--language", language]
+    return shlex.join(["elolab", *spec.words, "--out", str(directory), *spoken])
 
 
 def estimated_seconds(plan: Plan, concurrency: int, mean_game_ms: float | None, missing: int) -> float:
@@ -313,7 +316,7 @@ def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
 
     missing = {}
     for player in players:
-        if player.protocol != "builtin":
+        if not player.is_builtin:
             try:
                 find_program(player.command, player.directory)
             except PlayerFault as fault:
@@ -323,13 +326,10 @@ def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
 
 def description_text(description: dict[str, Any]) -> str:
     """``describe``'s figures in words."""
-    most = "at most " if description["at_most"] else ""
-    lines = [
-        f"{description['name']}: {most}{description['games']} games, {description['stored']} of them in "
-        f"{description['folder']}",
-        f"openings: {most}{description['openings_needed']} needed, {description['openings_available']} available",
-        f"time: {most or 'about '}{duration_text(description['seconds'])} (hours:minutes:seconds)",
-    ]
+    say = console("arena")
+    bound = "_at_most" if description["at_most"] else ""
+    time = duration_text(description["seconds"])
+    lines = [say(f"dry_run.{name}{bound}", **{**description, "time": time}) for name in ("games", "openings", "time")]
     for name, reason in description["cannot_start"].items():
-        lines.append(f"warning: player {name!r}: {reason}")
+        lines.append(say("dry_run.cannot_start", name=name, reason=reason))
     return "\n".join(lines)

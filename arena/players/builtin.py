@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.players.contract import PlayerClock, PlayerFault, Pondered, Reply
+from arena.players.registry import Protocol
+from arena.records import BUILTIN
 
 if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
@@ -186,3 +188,13 @@ class PonderSearch:
 
 def _nanoseconds(result: SearchResult) -> int:
     return round(result.time_ms * 1e6)
+
+
+PROTOCOL = Protocol(
+    name=BUILTIN,
+    title="the built-in engine",
+    player=BuiltinPlayer,
+    is_external=False,
+    keys=("preset", "set"),
+    can_ponder=True,
+)

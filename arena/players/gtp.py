@@ -1,11 +1,11 @@
 """Players that speak GTP 2, the Go Text Protocol (Farnebäck, 2002), for Othello.
 
 GTP knows neither positions nor limits by depth or nodes. An opening is therefore told as moves from the start of the
-game, and an engine's level is set on its command line or by commands of its own (``PlayerSpec.commands``). Times are
+game, and an engine's level is set on its command line or by commands of its own (``commands``). Times are
 whole seconds; increments are not announced, but are in the time left that the engine is told before each move.
 
 Engines differ on passes: some are told of every pass (``play b pass``) and are asked for their own, others pass by
-themselves and understand no such command (``PlayerSpec.gtp_passes``).
+themselves and understand no such command (``gtp_passes``).
 """
 
 from __future__ import annotations
@@ -15,25 +15,47 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
 from arena.players.external import ExternalPlayer
+from arena.players.registry import Protocol
 from engine.settings.limits import OWN_LEVEL, Limits
 
 if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
     from engine.engine import StopFlag
     from engine.games.contract import Position
+    from engine.settings.configuration import Table
 
 PASS = "pass"
 PASSES = ("send", "omit")
-"""What ``PlayerSpec.gtp_passes`` may be."""
+"""What ``gtp_passes`` may be: ``play b pass`` is sent, and the engine's own are asked for, or it passes by itself."""
 BOARD_SIZE = 8
 MAX_ANSWER = 1000
 """Lines of an answer that are kept."""
 QUOTED = 80
 """Characters of an engine's words in messages."""
+
+
+def commands_of(spec: PlayerSpec) -> tuple[str, ...]:
+    """Commands of the engine's own, sent in this order after the handshake."""
+    commands: tuple[str, ...] = spec.protocol_key("commands", ())
+    return commands
+
+
+def passes_of(spec: PlayerSpec) -> str:
+    """One of ``PASSES``."""
+    return str(spec.protocol_key("gtp_passes", PASSES[0]))
+
+
+def read_keys(table: Table) -> dict[str, Any]:
+    """What a player's table says that is GTP's alone."""
+    commands = table.value("commands", [])
+    if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
+        raise table.error("commands", 'a list of texts such as ["level 3"]')
+    passes = table.choice("gtp_passes", PASSES, PASSES[0])
+    return {"protocol_keys": (("commands", tuple(commands)), ("gtp_passes", passes))}
 
 
 def mistake_in(spec: PlayerSpec) -> str:
@@ -50,9 +72,9 @@ def mistake_in(spec: PlayerSpec) -> str:
         return f"limit = {str(limits)!r}, but GTP counts whole seconds; give a clock or move_time in whole seconds"
     if spec.options:
         return "options are UCI's; GTP has none: give commands, a list of the engine's own commands"
-    if spec.gtp_passes not in PASSES:
-        return f"gtp_passes = {spec.gtp_passes!r}, expected {' or '.join(PASSES)}"
-    for command in spec.commands:
+    if passes_of(spec) not in PASSES:
+        return f"gtp_passes = {passes_of(spec)!r}, expected {' or '.join(PASSES)}"
+    for command in commands_of(spec):
         if not command.strip() or not command.isprintable() or "#" in command:
             return f"commands: {command!r} is no GTP command; expected a line of printable characters without #"
     return ""
@@ -187,7 +209,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         self._converse(self._session.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
         listed = self._session.answers[-1]
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
-        for command in self.spec.commands:
+        for command in commands_of(self.spec):
             self._converse(self._session.ask(command), deadline_ns)
             if self._refusal():
                 raise PlayerFault("startup_failure", self._refusal())
@@ -223,12 +245,12 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         return [
             play_command(move, ply % 2)
             for ply, move in enumerate(self._known)
-            if ply >= begin and (move != PASS or self.spec.gtp_passes == "send")
+            if ply >= begin and (move != PASS or passes_of(self.spec) == "send")
         ]
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Tell of the moves made since, then ``genmove``; the clock runs from before the first of these lines."""
-        if self.spec.gtp_passes == "omit" and position.legal_moves() == [PASS]:
+        if passes_of(self.spec) == "omit" and position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)  # what led here is told before the next move
         told = len(self._known)
         line = [*self._path, *moves]
@@ -286,3 +308,17 @@ def unreachable(position: str) -> str:
         f"the opening {position!r} was not reached by moves from the start of the game, and GTP can be told moves "
         "only; use openings of fewer discs, games in PGN from the start on, or another protocol"
     )
+
+
+PROTOCOL = Protocol(
+    name="gtp",
+    title="GTP",
+    player=lambda spec, game, _: GtpPlayer(spec, game),
+    games=("othello",),
+    keys=("commands", "gtp_passes"),
+    read=read_keys,
+    check=mistake_in,
+    remedy="commands = [...]",
+    has_own_level=True,
+    unreachable=unreachable,
+)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from arena.players.contract import MAX_DEPTH, PlayerClock, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
 from arena.players.process import DeadlinePassed, ProcessEnded
+from arena.players.registry import Protocol
 from engine.settings.limits import Limits
 
 if TYPE_CHECKING:
@@ -168,3 +169,13 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
         except (DeadlinePassed, ProcessEnded):
             self._running().end()
         return self._session.move_line != ""
+
+
+PROTOCOL = Protocol(
+    name="nboard",
+    title="NBoard",
+    player=lambda spec, game, _: NBoardPlayer(spec, game),
+    games=("othello",),
+    check=mistake_in,
+    remedy="arguments in command",
+)

@@ -13,11 +13,13 @@ import re
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
 from arena.players.process import DeadlinePassed, ProcessEnded
+from arena.players.registry import Protocol
+from engine.settings.configuration import ConfigurationError
 from engine.settings.limits import Limits
 from engine.values import BAN_BOUND, MATE, MAX_PLY
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
     from engine.engine import StopFlag
     from engine.games.contract import Position
+    from engine.settings.configuration import Table
 
 VARIANTS = {"xiangqi": "xiangqi"}
 """The games that can be played over UCI, and what ``UCI_Variant`` calls them."""
@@ -238,6 +241,30 @@ def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
                 raise PlayerFault("startup_failure", f"option {RANKS_OPTION} = {value!r}: expected 0, 1 or auto")
             return int(value)
     return None
+
+
+def mistake_in(spec: PlayerSpec) -> str:
+    """What is wrong with a player's options before any engine was asked; empty if nothing."""
+    try:
+        forced_first_rank(spec.options)
+    except PlayerFault as fault:
+        return fault.text
+    return ""
+
+
+def read_keys(table: Table) -> dict[str, Any]:
+    """What a player's table says that is UCI's alone."""
+    options = table.mapping("options")
+    return {"options": tuple((name, _written(table, name, value)) for name, value in options.items())}
+
+
+def _written(table: Table, name: str, value: object) -> str:
+    """An option's value as it is sent."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str | int | float) or "\n" in f"{name}{value}":
+        raise ConfigurationError(f"{table.where}: options: {name} = {value!r}, expected a text, number, true or false")
+    return str(value)
 
 
 def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, ponder: bool = False) -> str:
@@ -473,3 +500,16 @@ class UciPlayer(ExternalPlayer[UciSession]):
         expected = parse_ponder_move(line)
         expected = None if expected is None else read_move(expected, self._first_rank or 0)
         return Reply(move, information.score, information.depth, information.nodes, elapsed_ns, counted, expected)
+
+
+PROTOCOL = Protocol(
+    name="uci",
+    title="UCI",
+    player=lambda spec, game, _: UciPlayer(spec, game),
+    games=tuple(VARIANTS),
+    keys=("options",),
+    read=read_keys,
+    check=mistake_in,
+    remedy="options = {...}",
+    can_ponder=True,
+)

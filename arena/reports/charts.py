@@ -1,6 +1,7 @@
 """The report's figures, drawn by matplotlib without a display, as SVG that follows the page's colours and as PNG.
 
-Every function takes tables and returns a figure; none writes a file. matplotlib is imported inside them only.
+Every function takes tables and the language of its words and returns a figure; none writes a file. matplotlib is
+imported inside them only.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from arena.figures.ratings import fit_ratings
 from arena.figures.search_statistics import SearchStatistics, iteration_rows, null_rows
 from arena.figures.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, clipped, rating_reference
 from arena.records import GameRecord
+from arena.reports.fonts import LATIN, font_families
 from arena.sequential import SequentialRun, ratios_by_pair
+from engine.language import Catalogue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +47,7 @@ def _figure(height_inches: float) -> tuple[Figure, Axes]:
     matplotlib.rcParams.update(
         {
             "svg.fonttype": "none",
-            "font.family": ["DejaVu Sans"],
+            "font.family": font_families(),
             "font.size": 12,
             "text.color": INK,
             "text.parse_math": False,
@@ -73,6 +76,16 @@ def png_bytes(figure: Figure) -> bytes:
     return stream.getvalue()
 
 
+def svg_bytes(figure: Figure) -> bytes:
+    """The figure as a picture of its own, the same bytes for the same figure; text stays text."""
+    import matplotlib
+
+    stream = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    return stream.getvalue().encode()
+
+
 def svg_text(figure: Figure, name: str, description: str) -> str:
     """The figure as an SVG element for a page: colours are the page's variables, ids begin with ``name``."""
     import html
@@ -89,9 +102,13 @@ def svg_text(figure: Figure, name: str, description: str) -> str:
     text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
     for color, variable in PALETTE.items():
         text = text.replace(color, f"var(--{variable})")
-    text = re.sub(r"font: ([^\"]*?)'DejaVu Sans'[^;\"]*", r"font: \1var(--sans)", text)
+    text = re.sub(rf"font: ([^\"]*?)'{LATIN}'[^;\"]*", r"font: \1var(--sans)", text)
     label = html.escape(description, quote=True)
     return re.sub(r"<svg ", f'<svg class="chart" role="img" aria-label="{label}" ', text, count=1)
+
+
+def _say(language: str) -> Catalogue:
+    return Catalogue("arena.reports", language)
 
 
 def _grid(axes: Axes, axis: str) -> None:
@@ -103,7 +120,7 @@ def _names(names: Sequence[str], longest: int = 28) -> list[str]:
     return [clipped(name, longest) for name in names]
 
 
-def ratings_chart(tables: Tables) -> Figure:
+def ratings_chart(tables: Tables, language: str) -> Figure:
     """Forest plot: every player's rating with its 95 % interval, best on top."""
     rows = tables.standings
     figure, axes = _figure(1.0 + 0.36 * len(rows))
@@ -118,17 +135,20 @@ def ratings_chart(tables: Tables) -> Figure:
         axes.axvline(0, color=MUTED, linewidth=0.9)
     axes.set_yticks(places, _names([row.player for row in rows]))
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    reference = rating_reference(tables.anchors)
-    axes.set_xlabel(f"{reference if len(reference) < 60 else 'Elo'}, with 95 % interval")
+    reference = rating_reference(tables.anchors, Catalogue("arena", language))
+    say = _say(language)
+    axes.set_xlabel(say("chart.rating", reference=reference if len(reference) < 60 else say("chart.elo")))
     _grid(axes, "x")
     return figure
 
 
-def pairs_chart(tables: Tables) -> Figure:
+def pairs_chart(tables: Tables, language: str) -> Figure:
     """Stacked bars: share of each outcome of a pair, for every player, from that player's view."""
     rows = tables.standings
     figure, axes = _figure(1.5 + 0.36 * len(rows))
-    labels = ("both lost", "loss and draw", "one each, or two draws", "win and draw", "both won")
+    say = _say(language)
+    names = ("both_lost", "loss_and_draw", "even", "win_and_draw", "both_won")
+    labels = [say(f"chart.{name}") for name in names]
     start = [0.0] * len(rows)
     for column, label, color in zip(PENTANOMIAL_COLUMNS, labels, (LOSS, SETBACK, EVEN, GAIN, WIN), strict=True):
         shares = [100 * getattr(row, column) / max(1, row.pairs) for row in rows]
@@ -137,7 +157,7 @@ def pairs_chart(tables: Tables) -> Figure:
     axes.set_yticks(range(len(rows)), _names([row.player for row in rows]))
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(0, 100)
-    axes.set_xlabel("share of the player's complete pairs, %")
+    axes.set_xlabel(say("chart.pair_share"))
     axes.spines["bottom"].set_visible(False)
     figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=11, handlelength=1, columnspacing=1.2)
     return figure
@@ -164,7 +184,7 @@ def convergence(tables: Tables, records: Sequence[GameRecord]) -> tuple[list[int
     return pairs, ratings
 
 
-def convergence_chart(tables: Tables, records: Sequence[GameRecord]) -> Figure:
+def convergence_chart(tables: Tables, records: Sequence[GameRecord], language: str) -> Figure:
     """Ratings as games came in, in schedule order."""
     pairs, ratings = convergence(tables, records)
     figure, axes = _figure(3.6)
@@ -181,29 +201,31 @@ def convergence_chart(tables: Tables, records: Sequence[GameRecord]) -> Figure:
         axes.set_ylim(min(settled) - room, max(settled) + room)
     if not tables.anchors:
         axes.axhline(0, color=MUTED, linewidth=0.9)
-    axes.set_xlabel("complete pairs of all players together, in schedule order")
-    axes.set_ylabel("Elo" if tables.anchors else "Elo above the mean")
+    say = _say(language)
+    axes.set_xlabel(say("chart.pairs_of_all"))
+    axes.set_ylabel(say("chart.elo" if tables.anchors else "chart.elo_above_mean"))
     _grid(axes, "y")
     if len(tables.standings) <= 20:
         figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)
     return figure
 
 
-def endings_chart(tables: Tables, side_names: tuple[str, str]) -> Figure:
-    """Bars: games by reason, split by result."""
+def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str, str], language: str) -> Figure:
+    """Bars: games by reason, split by result; ``sides`` are keys of ``SIDES``, ``side_names`` what to call them."""
+    say, endings = _say(language), Catalogue("engine", language)
     rows = tables.endings
     figure, axes = _figure(1.4 + 0.32 * max(1, len(rows)))
     start = [0] * len(rows)
     parts = (
-        ("first_won", f"{side_names[0]} won", SIDES[side_names[0]]), ("drawn", "drawn", EVEN),
-        ("second_won", f"{side_names[1]} won", SIDES[side_names[1]]),
+        ("first_won", say("chart.won", side=side_names[0]), SIDES[sides[0]]), ("drawn", say("chart.drawn"), EVEN),
+        ("second_won", say("chart.won", side=side_names[1]), SIDES[sides[1]]),
     )  # fmt: skip
     for column, label, color in parts:
         counts = [getattr(row, column) for row in rows]
         edge = MUTED if color == GROUND else GROUND
         axes.barh(range(len(rows)), counts, left=start, color=color, label=label, height=0.66, edgecolor=edge)
         start = [before + count for before, count in zip(start, counts, strict=True)]
-    axes.set_yticks(range(len(rows)), [row.reason.replace("_", " ") for row in rows])
+    axes.set_yticks(range(len(rows)), [endings.name_of("ending", row.reason) for row in rows])
     axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
     for place, row in enumerate(rows):
         axes.annotate(
@@ -211,21 +233,23 @@ def endings_chart(tables: Tables, side_names: tuple[str, str]) -> Figure:
             fontsize=11,
         )  # fmt: skip
     axes.margins(x=0.08)
-    axes.set_xlabel("games")
+    axes.set_xlabel(say("chart.games"))
     _grid(axes, "x")
     figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=11, handlelength=1, columnspacing=1.2)
     return figure
 
 
-def sequential_chart(run: SequentialRun) -> Figure:
+def sequential_chart(run: SequentialRun, language: str) -> Figure:
     """The log-likelihood ratio of a sequential test after each pair, between its bounds."""
     figure, axes = _figure(3.2)
     test, pairs = run.state, run.counts.pairs
-    for bound, label in ((test.upper_bound, "H1 accepted"), (test.lower_bound, "H0 accepted")):
+    say = _say(language)
+    for bound, hypothesis in ((test.upper_bound, "H1"), (test.lower_bound, "H0")):
         axes.axhline(bound, color=MUTED, linewidth=1.2, linestyle="--")
         axes.annotate(
-            label, (0, bound), xycoords=("axes fraction", "data"), xytext=(4, 4 if bound > 0 else -4),
-            textcoords="offset points", ha="left", va="bottom" if bound > 0 else "top", color=MUTED, fontsize=11,
+            say("chart.accepted", hypothesis=hypothesis), (0, bound), xycoords=("axes fraction", "data"),
+            xytext=(4, 4 if bound > 0 else -4), textcoords="offset points", ha="left",
+            va="bottom" if bound > 0 else "top", color=MUTED, fontsize=11,
         )  # fmt: skip
     axes.axhline(0, color=GRID, linewidth=0.9)
     axes.plot(range(pairs + 1), [0.0, *ratios_by_pair(run.settings, run.history)], color=WIN, linewidth=1.8)
@@ -233,35 +257,36 @@ def sequential_chart(run: SequentialRun) -> Figure:
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, test.lower_bound - room), max(high, test.upper_bound + room))
     axes.set_xlim(0, max(1, pairs))
-    axes.set_xlabel("pairs, in schedule order")
-    axes.set_ylabel("log-likelihood ratio")
+    axes.set_xlabel(say("chart.pairs_in_order"))
+    axes.set_ylabel(say("chart.ratio"))
     _grid(axes, "y")
     return figure
 
 
-def lengths_chart(records: Sequence[GameRecord]) -> Figure:
+def lengths_chart(records: Sequence[GameRecord], language: str) -> Figure:
     """Histogram of the games' lengths in plies, decisive games and draws."""
     import numpy as np
 
     figure, axes = _figure(2.9)
+    say = _say(language)
     decisive = [len(record.moves) for record in records if record.result in ("1-0", "0-1")]
     drawn = [len(record.moves) for record in records if record.result == "1/2-1/2"]
     longest = max([10, *decisive, *drawn])
     width = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000) if longest / step <= 50)
     bins: Any = np.arange(0, longest + width + 1, width)
     axes.hist(
-        [decisive, drawn], bins=bins, stacked=True, color=[WIN, EVEN], label=["decisive", "drawn"], edgecolor=GROUND,
-        linewidth=0.6,
+        [decisive, drawn], bins=bins, stacked=True, color=[WIN, EVEN], edgecolor=GROUND, linewidth=0.6,
+        label=[say("chart.decisive"), say("chart.drawn")],
     )  # fmt: skip
     axes.set_xlim(0, bins[-1])
-    axes.set_xlabel(f"plies after the opening (bars of {width})")
-    axes.set_ylabel("games")
+    axes.set_xlabel(say("chart.plies", width=width))
+    axes.set_ylabel(say("chart.games"))
     _grid(axes, "y")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=11, handlelength=1)
     return figure
 
 
-def iterations_chart(search_statistics: SearchStatistics) -> Figure:
+def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figure:
     """Mean nodes from the start of a search to the end of each depth, on a logarithmic scale, by player."""
     from matplotlib.ticker import MaxNLocator
 
@@ -276,24 +301,26 @@ def iterations_chart(search_statistics: SearchStatistics) -> Figure:
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
     axes.yaxis.set_minor_formatter("")
-    axes.set_xlabel("depth of the iteration, plies")
-    axes.set_ylabel("nodes to its end, mean")
+    say = _say(language)
+    axes.set_xlabel(say("chart.iteration_depth"))
+    axes.set_ylabel(say("chart.nodes_to_its_end"))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _grid(axes, "y")
     figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)
     return figure
 
 
-def null_failures_chart(search_statistics: SearchStatistics) -> Figure:
+def null_failures_chart(search_statistics: SearchStatistics, language: str) -> Figure:
     """Failed verifications and wrong samples of null cutoffs against own material, all players together."""
     from engine.search_statistics import MATERIAL_STEP, summed_search_statistics
 
     figure, axes = _figure(3.2)
     total = {"null_by_material": {}, **summed_search_statistics(search_statistics.totals.values())}
     rows = null_rows("", total, "material")
+    say = _say(language)
     parts = (
-        ("refuted_percent_of_verified", "verifications that failed", LOSS, "o-"),
-        ("wrong_percent_of_decided", "sampled cutoffs that were wrong", WIN, "s--"),
+        ("refuted_percent_of_verified", say("chart.failed_verifications"), LOSS, "o-"),
+        ("wrong_percent_of_decided", say("chart.wrong_samples"), WIN, "s--"),
     )
     for column, label, color, style in parts:
         known = [row for row in rows if row[column] is not None]
@@ -303,14 +330,14 @@ def null_failures_chart(search_statistics: SearchStatistics) -> Figure:
         )  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
-    axes.set_xlabel(f"own material, pawns (classes of {MATERIAL_STEP / 100:g})")
+    axes.set_xlabel(say("chart.own_material", width=f"{MATERIAL_STEP / 100:g}"))
     axes.set_ylabel("%")
     _grid(axes, "y")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=11, handlelength=1.6)
     return figure
 
 
-def crosstable_chart(tables: Tables) -> Figure:
+def crosstable_chart(tables: Tables, language: str) -> Figure:
     """Heat map: score of the row's player against the column's, in percent."""
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
@@ -330,6 +357,6 @@ def crosstable_chart(tables: Tables) -> Figure:
     axes.set_xticks(range(len(names)), short, **turned)
     axes.set_yticks(range(len(names)), short)
     axes.tick_params(axis="x", labelcolor=INK)
-    axes.set_xlabel("opponent\nscore in % of the player on the left")
+    axes.set_xlabel(_say(language)("chart.opponent"))
     axes.spines["bottom"].set_visible(False)
     return figure

@@ -16,11 +16,13 @@ from arena.figures.standings import Tables, tables_of
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import first_difference, stored_player, stored_tournament
 from arena.records import GameRecord, PlayerSpec, games_digest
+from arena.reports.contents import REPORTS
 from arena.reports.write import Exports, write_exports, write_report
 from arena.schedule import games_that_count
 from arena.spec import MAX_NAME_LENGTH, with_anchors
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
+from engine.language import DEFAULT_LANGUAGE, Catalogue
 
 FORMAT = "joint"
 """What stands for the format of a report over several runs."""
@@ -41,6 +43,10 @@ class JoinedRun:
     """The games that count, in schedule order."""
 
 
+JoinNote = tuple[str, dict[str, Any]]
+"""A key of the reports' messages and its fields."""
+
+
 @dataclass(frozen=True)
 class Joint:
     """Several runs as one list of games."""
@@ -49,8 +55,13 @@ class Joint:
     """Name, game, players and anchors; rules and openings are those of the runs."""
     records: tuple[GameRecord, ...]
     runs: tuple[JoinedRun, ...]
-    notes: tuple[str, ...]
+    notes: tuple[JoinNote, ...]
     """What a reader must know of how they were joined."""
+
+    def notes_in(self, language: str) -> tuple[str, ...]:
+        """The notes as sentences."""
+        say = Catalogue(REPORTS, language)
+        return tuple(say(key, **fields) for key, fields in self.notes)
 
 
 def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> Joint:
@@ -66,7 +77,7 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
     names, players, notes = _told_apart(runs)
     records, repeated = _put_together(runs, names, [player.name for player in players])
     if repeated:
-        notes.append(f"{repeated} games are in more than one of the folders; each counts once.")
+        notes.append(("joint.repeated", {"games": repeated}))
     spec = replace(
         first.spec,
         name=" + ".join(run.spec.name for run in runs)[:MAX_NAME_LENGTH],
@@ -99,7 +110,7 @@ def _read(folder: str) -> JoinedRun:
     return JoinedRun(folder, replace(spec, players=players), records)
 
 
-def _told_apart(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[str]]:
+def _told_apart(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
     """For each run the joint name of each of its players; the joint players; what to say of names that were split."""
     seen: dict[str, dict[str, tuple[JoinedRun, PlayerSpec]]] = {}
     for run in runs:
@@ -107,7 +118,7 @@ def _told_apart(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[P
             seen.setdefault(player.name, {}).setdefault(_identity(player), (run, player))
     labels: dict[tuple[str, str], str] = {}
     players: list[PlayerSpec] = []
-    notes: list[str] = []
+    notes: list[JoinNote] = []
     for name, versions in seen.items():
         for identity, (run, player) in versions.items():
             label = name if len(versions) == 1 else f"{name} ({run.folder})"
@@ -116,10 +127,11 @@ def _told_apart(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[P
         if len(versions) > 1:
             (run, player), (other_run, other), *_ = versions.values()
             key, before, now = first_difference(player, other)
-            notes.append(
-                f"{name} is {len(versions)} players here, because its configuration differs: {key} = {before!r} in "
-                f"{run.folder}, {now!r} in {other_run.folder}."
-            )
+            fields = {
+                "name": name, "count": len(versions), "key": key, "before": repr(before), "folder": run.folder,
+                "now": repr(now), "other_folder": other_run.folder,
+            }  # fmt: skip
+            notes.append(("joint.split", fields))
     names = [
         {player.name: labels[player.name, _identity(player)] for player in run.spec.players} for run in runs
     ]
@@ -171,7 +183,7 @@ def _common_anchors(runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]
     return tuple((name, elo) for name, (elo, _) in found.items())
 
 
-def export(joint: Joint, directory: Path) -> Exports:
+def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE) -> Exports:
     """Write games.pgn, games.csv, the tables and the report of several runs into a folder of their own."""
     if (directory / STORE_NAME).exists():
         raise JointError(f"{directory}: holds a run of its own; give another folder with --out")
@@ -179,10 +191,14 @@ def export(joint: Joint, directory: Path) -> Exports:
     count = len(joint.records)
     write_exports(directory, joint.spec, joint.records, count)
     runs = [(run.folder, run.spec) for run in joint.runs]
-    report = write_report(directory, joint.spec, joint.records, planned_games=count, runs=runs, notes=joint.notes)
+    report = write_report(
+        directory, joint.spec, joint.records, planned_games=count, runs=runs, notes=joint.notes_in(language),
+        language=language,
+    )  # fmt: skip
     return Exports(games_digest(joint.records), report, tables(joint), None)
 
 
 def tables(joint: Joint) -> Tables:
     """The tables over all games."""
-    return tables_of([player.name for player in joint.spec.players], joint.records, dict(joint.spec.anchors))
+    spec = joint.spec
+    return tables_of(spec.game, [player.name for player in spec.players], joint.records, dict(spec.anchors))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from arena.figures.search_statistics import SearchStatistics, search_statistics_of
+from arena.figures.search_statistics import search_statistics_of
 from arena.figures.standings import Tables, tables_of
 from arena.files import FileError, replace_file
 from arena.notation.pgn import write_games
@@ -17,9 +17,11 @@ from arena.records import GameRecord, Outcome
 from arena.reports.contents import Contents, Plot, repeat_command
 from arena.reports.markdown import markdown
 from arena.reports.page import html_page
+from arena.reports.plots import plots_of, search_statistics_plots
 from arena.schedule import games_that_count, sequential_run
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
+from engine.language import DEFAULT_LANGUAGE
 
 __all__ = ["Exports", "export", "repeat_command", "write_exports", "write_report"]
 
@@ -41,7 +43,7 @@ class Exports:
     """The sequential test, if the tournament is one."""
 
 
-def export(spec: TournamentSpec, store: Store) -> Exports:
+def export(spec: TournamentSpec, store: Store, language: str = DEFAULT_LANGUAGE) -> Exports:
     """Write games.pgn, games.csv, the tables and the report into the store's folder.
 
     Games beyond the end of a sequential test are marked there, and left out of every table.
@@ -50,9 +52,9 @@ def export(spec: TournamentSpec, store: Store) -> Exports:
     count = games_that_count(spec, outcomes)
     records = store.records()
     write_exports(store.directory, spec, records, count)
-    report = write_report(store.directory, spec, records, planned_games=count)
+    report = write_report(store.directory, spec, records, planned_games=count, language=language)
     counted = [record for record in records if record.pairing.number < count]
-    tables = tables_of([player.name for player in spec.players], counted, dict(spec.anchors))
+    tables = tables_of(spec.game, [player.name for player in spec.players], counted, dict(spec.anchors))
     return Exports(store.digest(count), report, tables, sequential_run(spec, outcomes))
 
 
@@ -89,6 +91,7 @@ def write_report(
     planned_games: int,
     runs: Sequence[tuple[str, TournamentSpec]] = (),
     notes: Sequence[str] = (),
+    language: str = DEFAULT_LANGUAGE,
 ) -> Path:
     """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and plots/*.png into ``directory``.
 
@@ -99,21 +102,18 @@ def write_report(
     Returns the path of report.html. The files depend on nothing but the arguments. Raises ``FileError`` if one of them
     cannot be written.
     """
-    from engine.games import game_named
-
-    game = game_named(spec.game)
     names = [player.name for player in spec.players]
     ordered = sorted(records, key=lambda record: record.pairing.number)
     counted = [record for record in ordered if record.pairing.number < planned_games]
-    tables = tables_of(names, counted, dict(spec.anchors))
+    tables = tables_of(spec.game, names, counted, dict(spec.anchors))
     sequential = sequential_run(spec, [Outcome(record.key, record.pairing, record.score) for record in ordered])
-    plots = (*_plots(tables, counted, game.side_names), *_sequential_plots(sequential))
+    plots = plots_of(tables, counted, sequential, spec.game, language)
     search_statistics = search_statistics_of(names, counted)
-    instrument_plots = _instrument_plots(search_statistics) if search_statistics else ()
+    instrument_plots = search_statistics_plots(search_statistics, language) if search_statistics else ()
     contents = Contents(
-        spec, ordered, planned_games, game.title, game.side_names, game.score_name, tables, plots,
-        search_statistics, instrument_plots, sequential, tuple(runs), tuple(notes)
-    )
+        spec, ordered, planned_games, tables, plots, search_statistics, instrument_plots, sequential, tuple(runs),
+        tuple(notes), language,
+    )  # fmt: skip
     folder = directory / "plots"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -130,94 +130,6 @@ def write_report(
     page = directory / "report.html"
     replace_file(page, html_page(contents))
     return page
-
-
-def _plots(tables: Tables, records: Sequence[GameRecord], side_names: tuple[str, str]) -> tuple[Plot, ...]:
-    from arena.reports import charts
-
-    first = side_names[0]
-    origin = "the players whose ratings are given" if tables.anchors else "the mean of the field"
-    return (
-        Plot(
-            "ratings",
-            "Ratings",
-            f"Points are ratings, lines their 95 % intervals relative to {origin}. Where two lines do not "
-            "overlap, the order is settled; where they do, the pairs between the two, in the crosstable, say more.",
-            charts.ratings_chart(tables),
-        ),
-        Plot(
-            "convergence",
-            "Ratings as games came in",
-            "Joint ratings at forty moments of the tournament, games in schedule order. Lines that have run flat have "
-            "settled; lines that still cross have not.",
-            charts.convergence_chart(tables, records),
-        ),
-        Plot(
-            "pairs",
-            "Outcomes of pairs",
-            "Shares of each player's complete pairs, from that player's view. The more grey, the more the openings or "
-            "draws decided; the balance of blue over orange is the player's strength.",
-            charts.pairs_chart(tables),
-        ),
-        Plot(
-            "endings",
-            "How games ended",
-            f"Games by reason, split by who won ({first} moves first). Time forfeits, illegal moves or crashes here "
-            "mean that a player was at fault, not outplayed; many games at the maximum length mean that the limit "
-            "decides.",
-            charts.endings_chart(tables, side_names),
-        ),
-        Plot(
-            "lengths",
-            "Lengths of games",
-            "Plies played after the opening. A spike at the right end comes from the maximum length or the move limit.",
-            charts.lengths_chart(records),
-        ),
-        Plot(
-            "crosstable",
-            "Scores",
-            "Score in % of the player on the left against the one below; blue is above one half, orange below.",
-            charts.crosstable_chart(tables),
-        ),
-    )
-
-
-def _sequential_plots(run: SequentialRun | None) -> tuple[Plot, ...]:
-    from arena.reports import charts
-
-    if run is None:
-        return ()
-    return (
-        Plot(
-            "sequential",
-            "The test as games came in",
-            "Log-likelihood ratio after each pair, in schedule order; the test ends at the first look at which it is "
-            "beyond one of the dashed bounds.",
-            charts.sequential_chart(run),
-        ),
-    )
-
-
-def _instrument_plots(search_statistics: SearchStatistics) -> tuple[Plot, ...]:
-    from arena.reports import charts
-
-    return (
-        Plot(
-            "nodes_to_depth",
-            "Nodes to depth",
-            "Mean nodes from the start of a search to the end of each iteration, over the searches that completed it. "
-            "Equal slopes are equal branching factors; the deepest points come from the few searches that got there.",
-            charts.iterations_chart(search_statistics),
-        ),
-        Plot(
-            "null_failures",
-            "Null moves that failed",
-            "Share of the verified null cutoffs that the verification refuted, and of the sampled ones that a search "
-            "without null moves refuted, by the material of the side that skipped its turn (generals not counted), all "
-            "players together.",
-            charts.null_failures_chart(search_statistics),
-        ),
-    )
 
 
 def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from engine.errors import UserError
+from engine.language import DEFAULT_LANGUAGE, LANGUAGE_VARIABLE, LANGUAGES
 from engine.settings.whole_numbers import natural_number
 
 if TYPE_CHECKING:
@@ -260,6 +261,29 @@ def add_json_argument(parser: argparse.ArgumentParser) -> None:
 def print_json(data: Any) -> None:
     """Print plain data as JSON; what JSON cannot express (infinite and undefined figures) becomes null."""
     print(json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def add_language_argument(parser: argparse.ArgumentParser) -> None:
+    """``--language``: one of ``engine.language.LANGUAGES``; also the language that the console speaks."""
+    given = os.environ.get(LANGUAGE_VARIABLE)
+    parser.add_argument(
+        "--language",
+        type=_language,
+        default=_FromEnvironment(given) if given else DEFAULT_LANGUAGE,
+        metavar="{" + ",".join(LANGUAGES) + "}",
+        help=f"language of reports and of the console (default: {LANGUAGE_VARIABLE}, or else {DEFAULT_LANGUAGE})",
+    )
+
+
+class _FromEnvironment(str):
+    """A language that the environment names."""
+
+
+def _language(text: str) -> str:
+    if text not in LANGUAGES:
+        named = f"{LANGUAGE_VARIABLE} = {str(text)!r}" if isinstance(text, _FromEnvironment) else repr(text)
+        raise argparse.ArgumentTypeError(f"{named} is not a language; expected {' or '.join(LANGUAGES)}")
+    return str(text)
 
 
 def add_openings_argument(parser: argparse.ArgumentParser) -> None:

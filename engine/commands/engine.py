@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.commands.arguments import (
     UsageError,
@@ -17,14 +17,13 @@ from engine.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-
     from engine.protocols.session import Session
     from engine.settings.parameters import Value
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab engine``."""
-    from engine.protocols import PROTOCOLS
+    from engine.protocols import SESSIONS, choices_in_words
 
     parser.description = (
         "Run the engine as a program that other programs talk to, over standard input and output. It ends with the "
@@ -33,9 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_game_argument(parser)
     parser.add_argument(
         "--protocol",
-        choices=PROTOCOLS,
-        help="for Xiangqi ucci (default), uci, or qianhong: the plug-in protocol of Qianhong; for Othello gtp "
-        "(default) or nboard",
+        choices=tuple(SESSIONS),
+        help=choices_in_words(),
     )
     parser.add_argument(
         "--ranks",
@@ -64,31 +62,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Session:
     """The session of ``--protocol``; raises ``UsageError`` for a game that it cannot play."""
-    from engine.protocols import USUAL_PROTOCOLS
-    from engine.protocols.gtp import GtpSession
-    from engine.protocols.nboard import NBoardSession
-    from engine.protocols.qianhong import QianhongSession
-    from engine.protocols.ucci import UcciSession
-    from engine.protocols.uci import UciSession
+    from engine.protocols import SESSIONS, sessions_for
     from engine.settings.presets import preset_name
 
-    kinds: dict[str, type[Session]] = {
-        "ucci": UcciSession, "uci": UciSession, "qianhong": QianhongSession, "gtp": GtpSession, "nboard": NBoardSession,
-    }  # fmt: skip
     game = game_of(arguments).name
-    protocol = arguments.protocol or USUAL_PROTOCOLS.get(game)
-    if protocol is None:
-        raise UsageError(f"no protocol is usual for {game}; name one with --protocol")
-    kind = kinds[protocol]
-    if game not in kind.games:
-        others = " or ".join(name for name in kinds if game in kinds[name].games)
+    suitable = sessions_for(game)
+    if not suitable:
+        raise UsageError(f"no protocol can play {game}; those there are play other games: {', '.join(SESSIONS)}")
+    entry = SESSIONS[arguments.protocol] if arguments.protocol else suitable[0]
+    if entry not in suitable:
         raise UsageError(
-            f"--protocol {protocol} cannot play {game}, only {', '.join(kind.games)} (--game {kind.games[0]}); "
-            f"{game} is played over {others}"
+            f"--protocol {entry.name} cannot play {game}, only {', '.join(entry.games)} (--game {entry.games[0]}); "
+            f"{game} is played over {' or '.join(other.name for other in suitable)}"
         )
+    options: dict[str, Any] = {"first_rank": int(arguments.ranks)} if entry.takes_first_rank else {}
     title = preset_name(arguments.preset) if arguments.preset else ""
-    if kind is UciSession:
-        return UciSession(
-            game, overrides, sys.stdout, rules=rules_of(arguments), title=title, first_rank=int(arguments.ranks)
-        )
-    return kind(game, overrides, sys.stdout, rules=rules_of(arguments), title=title)
+    return entry.load()(game, overrides, sys.stdout, rules=rules_of(arguments), title=title, **options)

@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab judge``."""
-    from engine.rules import REASON_TEXT
+    from engine.language import Catalogue
+    from engine.rules import REASONS
 
+    say = Catalogue("engine")
     parser.description = (
         "Say whether a game is over, and why. The first ending decides; later moves must be legal and are listed as "
         "extra moves.\n\nReasons:\n" + "\n".join(
-            textwrap.fill(f"{reason}: {text}", 76, initial_indent="  ", subsequent_indent="      ")
-            for reason, text in REASON_TEXT.items()
+            textwrap.fill(
+                f"{reason}: {say(f'explanation.{reason}')}", 76, initial_indent="  ", subsequent_indent="      "
+            )
+            for reason in REASONS
         )
     )
     add_game_argument(parser)
@@ -40,7 +44,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the moves through and print the arbiter's verdict."""
-    from engine.rules import REASON_TEXT, RESULTS
+    from engine.language import Catalogue
+    from engine.rules import RESULTS
 
     rules = rules_of(arguments)
     target = position_of(arguments)
@@ -64,8 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     first, second = position.game.side_names
     winner = {"1-0": f"{first} wins", "0-1": f"{second} wins", "1/2-1/2": "draw", "*": "the game goes on"}[result]
+    explanation = Catalogue("engine")(f"explanation.{reason}")
     print(f"result {result} ({winner})")
-    print(f"reason {reason}: {REASON_TEXT[reason]}")
+    print(f"reason {reason}: {explanation}")
     print(f"position {position.text} after {position.ply} moves")
     if extra:
         print(f"extra moves {' '.join(extra)}")

@@ -15,6 +15,7 @@ import hashlib
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from engine.compiled.sources import cache_key
 
 KEPT_CACHES = 4
 """Caches of other states of the sources that are kept, so that switching between two checkouts stays warm."""
+KEPT_SECONDS = 24 * 3600
+"""A cache that was used more recently is kept too: its process may still be writing to it."""
 
 
 def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
@@ -63,9 +66,10 @@ def _prepare_cache() -> Path:
         os.utime(directory)
         # A directory may vanish under us when two processes prune at once; that is as good as pruned.
         with contextlib.suppress(OSError):
-            others = sorted(base.glob("kernels-*"), key=lambda path: path.stat().st_mtime, reverse=True)
-            for stale in others[KEPT_CACHES:]:
-                shutil.rmtree(stale, ignore_errors=True)
+            used = {path: path.stat().st_mtime for path in base.glob("kernels-*")}
+            for stale in sorted(used, key=used.__getitem__, reverse=True)[KEPT_CACHES:]:
+                if used[stale] < time.time() - KEPT_SECONDS:
+                    shutil.rmtree(stale, ignore_errors=True)
     except (OSError, RuntimeError):
         # No home, or none that can be written to: compile anew in a directory of this user's own.
         directory = Path(f"/tmp/elolab-{os.getuid() if hasattr(os, 'getuid') else 'user'}") / name

@@ -13,6 +13,12 @@ from pathlib import Path
 
 ENGINE_DIRECTORY = Path(__file__).parent.parent
 
+DEBUG = os.environ.get("ELOLAB_DEBUG", "") not in ("", "0")
+"""Whether the search asserts what must hold on entry (``engine.assertions``): for tests, and many times slower.
+
+Read once. Machine code with assertions and without is never mixed.
+"""
+
 
 def engine_files() -> list[Path]:
     """Every Python source of the engine, in a fixed order."""
@@ -21,8 +27,8 @@ def engine_files() -> list[Path]:
 
 def cache_key() -> str:
     """Sixteen hexadecimal digits that change whenever cached machine code might be stale."""
-    flags = f"{metadata.version('numba')} {metadata.version('llvmlite')} {os.environ.get('NUMBA_BOUNDSCHECK', '')}"
-    digest = hashlib.sha256(flags.encode())
+    flags = [metadata.version("numba"), metadata.version("llvmlite"), os.environ.get("NUMBA_BOUNDSCHECK", "")]
+    digest = hashlib.sha256(" ".join([*flags, *(["debug"] if DEBUG else [])]).encode())
     for path in engine_files():
         digest.update(str(path.relative_to(ENGINE_DIRECTORY).as_posix()).encode())
         digest.update(path.read_bytes())

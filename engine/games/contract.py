@@ -180,6 +180,11 @@ def material(state):  # type: ignore[no-untyped-def]
 
 
 @game_stub(1)
+def position_key(state):  # type: ignore[no-untyped-def]
+    """The hash of the position (uint64) computed anew: what ``state.key`` must be."""
+
+
+@game_stub(1)
 def piece_count(state):  # type: ignore[no-untyped-def]
     """Pieces of both sides on the board."""
 
@@ -198,8 +203,8 @@ COMPILED_CONTRACT = (
     "generate", "generate_noisy", "make", "key_after", "unmake", "make_null", "unmake_null", "in_check",
     "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
     "loses_material", "history_piece", "is_pass", "plies_left", "solvable", "solve", "best_line",
-    "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "piece_count", "past_move",
-    "perft",
+    "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "position_key",
+    "piece_count", "past_move", "perft",
 )  # fmt: skip
 """The stubs a game must register."""
 
@@ -310,7 +315,7 @@ class EvaluationFitting(ABC):
     """What ``elolab fit-evaluation`` needs to know of a game whose evaluation is a sum of weighted features.
 
     Positions are rows of ``words`` uint64, always seen by the side to move. The regression is *linear* where the
-    evaluation foretells the game's own score, solved exactly near the end, and *logistic* where it foretells who wins.
+    evaluation predicts the game's own score, solved exactly near the end, and *logistic* where it predicts who wins.
     """
 
     parameter: str
@@ -362,6 +367,10 @@ class EvaluationFitting(ABC):
         """How much each row of weights counts at each of n steps, shape (n, phases); for a logistic regression."""
         return np.ones((len(steps), 1))
 
+    @abstractmethod
+    def rows_in_words(self, phases: int) -> str:
+        """What the values in a file of weights are, and its so many rows: a sentence for the file."""
+
     @property
     def pattern_weights(self) -> int:
         """Weights of patterns in each phase, beside those of the features; 0 if there are no patterns."""
@@ -386,6 +395,10 @@ class Game:
     """First mover's colour, second mover's colour."""
     start: str
     """Text of the start position."""
+    side_letters: tuple[str, str] = ("wr", "b")
+    """What may stand for the side to move, the second word of a position's text: the first mover's and the second's."""
+    empty_square: str = ""
+    """What stands for an empty square in a position's text; where there is no such character, digits count them."""
     default_suite: str
     """Name of the opening suite used where none is given."""
     longest_game: int
@@ -434,6 +447,18 @@ class Game:
         """The canonical text of a state."""
         raise PositionError(f"{self.name} has no text for positions")
 
+    def side_to_move(self, text: str) -> int:
+        """0 if the first mover's side is to move in a legal position's text (empty: the start), 1 if the other."""
+        words = (text or self.start).split()
+        return int(len(words) > 1 and words[1].lower() in self.side_letters[1].lower())
+
+    def empty_squares(self, text: str) -> int:
+        """How many squares are empty in a legal position's text."""
+        board = text.split()[0]
+        if self.empty_square:
+            return board.count(self.empty_square)
+        return sum(int(letter) for letter in board if letter.isdigit())
+
     def format_move(self, code: int) -> str:
         """Protocol notation of a kernel's move."""
         raise MoveError(f"{self.name} has no text for move {code}")
@@ -441,9 +466,9 @@ class Game:
     def apply_rules(self, state: Any, rules: Rules) -> None:
         """Put the rules in force into a state."""
 
-    def describe_rules(self, rules: Rules) -> str:
-        """Those options of the rules that mean something in this game, for a report; empty where none does."""
-        return ""
+    def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """Those options of the rules that mean something in this game: keys of its ``messages``, and their fields."""
+        return ()
 
     def moves_to(self, text: str) -> tuple[str, ...] | None:
         """Moves that lead from the start of the game to a position, for programs that can be told nothing else.

@@ -1,9 +1,68 @@
-"""The engine as a program: each protocol is a thin layer over the same session."""
+"""The engine as a program: each protocol is a thin layer over the same session.
+
+Adding a protocol is a module here and a line in ``SESSIONS``. The modules are imported when they are asked for.
+"""
 
 from __future__ import annotations
 
-PROTOCOLS = ("ucci", "uci", "qianhong", "gtp", "nboard")
-"""By the names of ``--protocol``; each is a module of this package."""
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-USUAL_PROTOCOLS = {"xiangqi": "ucci", "othello": "gtp"}
-"""What programs that play a game mostly speak."""
+if TYPE_CHECKING:
+    from engine.protocols.session import Session
+
+
+@dataclass(frozen=True)
+class SessionEntry:
+    """One protocol that the engine speaks."""
+
+    name: str
+    """Of ``--protocol``, and of the module in this package."""
+    session: str
+    """The subclass of ``Session`` in that module."""
+    games: tuple[str, ...]
+    """The games that can be played over it."""
+    title: str
+    """How people write it."""
+    note: str = ""
+    """What it is, where the name does not say it."""
+    takes_first_rank: bool = False
+    """Whether the session can be told the number of the lowest rank, as ``first_rank``."""
+
+    def load(self) -> type[Session]:
+        """The class of its sessions."""
+        kind: type[Session] = getattr(importlib.import_module(f"{__name__}.{self.name}"), self.session)
+        return kind
+
+
+SESSIONS: dict[str, SessionEntry] = {
+    entry.name: entry
+    for entry in (
+        SessionEntry("ucci", "UcciSession", ("xiangqi",), "UCCI"),
+        SessionEntry("uci", "UciSession", ("xiangqi",), "UCI", takes_first_rank=True),
+        SessionEntry("qianhong", "QianhongSession", ("xiangqi",), "Qianhong", "the plug-in protocol of Qianhong"),
+        SessionEntry("gtp", "GtpSession", ("othello",), "GTP"),
+        SessionEntry("nboard", "NBoardSession", ("othello",), "NBoard"),
+    )
+}
+"""By name; of those for a game, the first is the one that programs that play it mostly speak."""
+
+
+def sessions_for(game: str) -> list[SessionEntry]:
+    """The protocols that a game can be played over, the usual one first."""
+    return [entry for entry in SESSIONS.values() if game in entry.games]
+
+
+def choices_in_words() -> str:
+    """``for GAME a (default), b or c; for ...``, for the help of ``--protocol``."""
+    games = dict.fromkeys(game for entry in SESSIONS.values() for game in entry.games)
+    return "; ".join(f"for {game.capitalize()} {_in_words(sessions_for(game))}" for game in games)
+
+
+def _in_words(entries: list[SessionEntry]) -> str:
+    words = [entry.name + (f": {entry.note}" if entry.note else "") for entry in entries]
+    words[0] += " (default)"
+    if len(words) < 3:
+        return " or ".join(words)
+    return f"{', '.join(words[:-1])}, or {words[-1]}"

@@ -39,7 +39,6 @@ Action = Callable[[Sequence[str]], str | None]
 class GtpSession(Session):
     """One conversation in GTP."""
 
-    games = ("othello",)
 
     def open(self) -> None:
         """Nothing is said before the first command, which is read when everything is compiled."""

@@ -29,7 +29,6 @@ PASS_ANSWER = "=== PA"
 class NBoardSession(Session):
     """One conversation in the NBoard protocol."""
 
-    games = ("othello",)
 
     def open(self) -> None:
         """Nothing is said before the first command, which is read when everything is compiled."""

@@ -78,8 +78,6 @@ class Progress:
 class Session(ABC):
     """One conversation of the program; ``run`` leads it to its end."""
 
-    games: tuple[str, ...] = ()
-    """The games the protocol can play."""
     other_names: ClassVar[Mapping[str, str]] = {}
     """What the protocol calls some parameters, an alias of each."""
 

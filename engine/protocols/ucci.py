@@ -62,7 +62,6 @@ _MODES = ("ponder", "draw", "infinite")
 class UcciSession(Session):
     """One conversation in UCCI."""
 
-    games = ("xiangqi",)
     other_names: ClassVar = {"hash_mb": "hashsize"}
 
     def open(self) -> None:

@@ -43,7 +43,6 @@ _KEYWORDS = (*_NUMBERS, *_TIMES, "mate", "infinite", "ponder", "searchmoves")
 class UciSession(Session):
     """One conversation in UCI."""
 
-    games = ("xiangqi",)
     other_names: ClassVar = {"hash_mb": "Hash"}
 
     def __init__(

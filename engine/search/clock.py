@@ -1,4 +1,4 @@
-"""Time: how long a move may take, and the look at clock, node limit and stop flag.
+"""Time: how long a move may take, and the polling of clock, node limit and stop flag.
 
 Strategies [EE 8.2]: the *proper* time of a move is what remains divided by the moves to go, or the increment plus what
 remains divided by ``time_divisor``. ``elephanteye`` plays once the root has a new result after half of it and aborts at
@@ -201,7 +201,7 @@ def allot_iteration(search, parameters, depth, left):
     nothing_used = awaits_ponder_hit(search) and parameters.ponder_elapsed == _FROM_HIT
     used_ns = np.int64(0) if nothing_used else counted_ns(search)
     search.hard_ns = min(search.max_ns, (search.remaining_ns - used_ns) // moves)
-    # The next look was planned for the deadline before.
+    # The next poll was planned for the deadline before.
     search.countdown = 0
 
 
@@ -260,7 +260,7 @@ def is_pondering(search, parameters):
 
 @jit
 def poll(search, parameters):
-    """Look at every limit; set ``stopped``, or the number of nodes until the next look."""
+    """Poll every limit; set ``stopped``, or the number of nodes until the next poll."""
     if read_flag(search.stop_address) != 0:
         search.stopped = STOPPED_BY_FLAG
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.assertions import check_node
 from engine.compiled.kernel import jit
 from engine.games.contract import generate, in_check, make, plies_left, repetition_key, unmake
 from engine.search.clock import (
@@ -24,8 +25,8 @@ from engine.search.node import (
     ALPHABETA,
     RECORD_CUTOFF_AND_PV,
     bounded,
-    child_depth_of,
     enter_node,
+    next_depth,
     remember_variation,
 )
 from engine.search.ordering import (
@@ -81,6 +82,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     A move that raises alpha is a proven improvement and is kept in the results at once, so that an abort later in the
     iteration loses nothing; a result at or below alpha proves nothing and changes nothing.
     """
+    check_node(state, search, alpha, beta, depth, np.int64(0))
     search.variation_end[0] = 0
     if parameters.root_order == _ORDER_AS_NODES:
         _order_as_node(state, search, lists, parameters, first)
@@ -90,28 +92,28 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
     best_index = first
-    raised = alpha
+    original_alpha = alpha
     line = search.current_line
     for index in range(first, search.root_count):
         move = np.int64(search.root_moves[index])
         if not spend_node(search, parameters):
             return np.int64(0)
-        child = np.int64(child_depth_of(state, parameters, move, depth))
+        new_depth = np.int64(next_depth(state, parameters, move, depth))
         make(state, move)
         if index == first or parameters.algorithm == ALPHABETA:
-            value = -enter_node(state, search, lists, parameters, -beta, -raised, child, 1)
+            value = -enter_node(state, search, lists, parameters, -beta, -alpha, new_depth, 1)
         else:
-            value = -enter_node(state, search, lists, parameters, -raised - 1, -raised, child, 1)
-            if value > raised and value < beta and search.stopped == 0:
+            value = -enter_node(state, search, lists, parameters, -alpha - 1, -alpha, new_depth, 1)
+            if value > alpha and value < beta and search.stopped == 0:
                 search.researches += 1
-                value = -enter_node(state, search, lists, parameters, -beta, -raised, child, 1)
+                value = -enter_node(state, search, lists, parameters, -beta, -alpha, new_depth, 1)
         unmake(state)
         if search.stopped != 0:
             return np.int64(0)
         if value > best:
             best = value
-            if value > raised:
-                raised = value
+            if value > alpha:
+                alpha = value
                 best_move = move
                 remember_variation(search, np.int64(0), move)
                 _keep_result(search, line, move, value, iteration)
@@ -132,7 +134,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                     break
     if best_index != first:
         _move_to_front(search, best_index, first)
-    best = bounded(parameters, best, alpha, beta)
+    best = bounded(parameters, best, original_alpha, beta)
     bound = EXACT
     if best >= beta:
         bound = LOWER_BOUND

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from engine.assertions import check_move_count, check_node
 from engine.compiled.kernel import address_of, call_at, jit
 from engine.games.contract import (
     PATH_DRAW,
@@ -33,7 +34,7 @@ from engine.search.null_move import (
     is_mate_threat,
     may_try_null_move,
     must_verify,
-    null_move_barred,
+    null_move_banned,
 )
 from engine.search.ordering import pick_move, reward_cutoff, reward_history, score_moves
 from engine.search.quiescence import quiescence, static_value, terminal_value
@@ -139,7 +140,7 @@ def table_cutoff(parameters, entry, alpha, beta, depth, ply):
 
 
 @jit
-def child_depth_of(state, parameters, move, depth):
+def next_depth(state, parameters, move, depth):
     """Depth to which a move from a node of ``depth`` is searched: a forced pass need not cost any."""
     if parameters.pass_costs_depth == 0 and is_pass(state, move):
         return depth
@@ -158,13 +159,13 @@ def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
     """A value of at least ``beta`` that the table proves for one of the moves, or ``-INFINITY``."""
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
-        child = child_depth_of(state, parameters, move, depth)
+        new_depth = next_depth(state, parameters, move, depth)
         make(state, move)
         entry = probe(search, state.key)
         unmake(state)
         if entry != 0 and entry_bound(entry) != LOWER_BOUND:
             value = -entry_score(entry, ply + 1)
-            if value >= beta and table_cutoff(parameters, entry, -beta, -beta + 1, child, ply + 1):
+            if value >= beta and table_cutoff(parameters, entry, -beta, -beta + 1, new_depth, ply + 1):
                 return value
     return np.int64(-INFINITY)
 
@@ -201,19 +202,21 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
 
 
 @jit
-def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role):
+def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_type):
     """Value of the position for the side to move, within or beyond (alpha, beta).
 
-    ``role`` is what the node is to the null move or to singular moves (see ``engine.search.null_move``). When
-    ``search.stopped`` is set the value means nothing.
+    ``node_type`` is one of the types of ``engine.search.null_move``. When ``search.stopped`` is set the value means
+    nothing.
     """
+    check_node(state, search, alpha, beta, depth, ply)
+
     # Step 1. A side in check must not be judged at the horizon.
     checked = in_check(state)
     if checked and parameters.check_extension != 0 and depth < MAX_PLY:
         depth += 1
 
     # Step 2. The end of the game, where the game can solve it exactly; the horizon.
-    if role != EXCLUSION and solvable(state, parameters, depth):
+    if node_type != EXCLUSION and solvable(state, parameters, depth):
         search.variation_end[ply] = ply
         return bounded(parameters, solve(state, search, lists, parameters, alpha, beta, ply), alpha, beta)
     if depth <= 0:
@@ -233,13 +236,13 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     # Step 4. The transposition table. Nodes of the principal variation are searched unless a mate is proven; plain
     # alpha-beta has no such nodes to tell apart, for nearly all of its windows are open, and principal variation search
     # is told by spare_open_windows not to. A stored null cutoff says nothing where no null move may be tried.
-    principal = beta - alpha > 1 and parameters.algorithm != ALPHABETA and parameters.spare_open_windows != 0
-    barred = null_move_barred(search, parameters, role)
+    pv_node = beta - alpha > 1 and parameters.algorithm != ALPHABETA and parameters.spare_open_windows != 0
+    null_banned = null_move_banned(search, parameters, node_type)
     entry = probe(search, state.key)
     hash_move = entry_move(entry)
     threat = entry_threat(entry)
-    if entry != 0 and role != EXCLUSION and not (barred and is_null_cutoff(entry)):
-        if principal:
+    if entry != 0 and node_type != EXCLUSION and not (null_banned and is_null_cutoff(entry)):
+        if pv_node:
             decided = mate_cutoff(parameters, entry, alpha, beta, ply)
         else:
             decided = table_cutoff(parameters, entry, alpha, beta, depth, ply)
@@ -253,7 +256,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         # Every test below compares with a bound of the window, give or take the greatest margin.
         reach = depth * max(parameters.reverse_futility_margin, parameters.futility_margin, parameters.razoring_margin)
         static = static_value(state, parameters, np.int64(alpha - reach), np.int64(beta + reach))
-        if not principal and alpha > -MATE_BOUND and beta < MATE_BOUND:
+        if not pv_node and alpha > -MATE_BOUND and beta < MATE_BOUND:
             margin = parameters.reverse_futility_margin * depth
             if depth <= parameters.reverse_futility_depth and static - margin >= beta:
                 return bounded(parameters, static, alpha, beta)
@@ -265,8 +268,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
                     return bounded(parameters, value, alpha, beta)
 
     # Step 6. Null move: if even skipping the turn keeps the score above beta, a real move will.
-    if not barred and (not checked or parameters.null_not_in_check == 0):
-        if may_try_null_move(state, parameters, entry, beta, depth, ply, static, principal):
+    if not null_banned and (not checked or parameters.null_not_in_check == 0):
+        if may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_node):
             search.null_tries += 1
             note_null(state, search, NULL_TRY, depth)
             null_depth = np.int64(max(depth - parameters.null_depth, 0))
@@ -317,9 +320,9 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     if threat != 0 and parameters.mate_threat_extension != 0:
         depth += 1
 
-    # Step 7. A shallower search far outside the window foretells the deeper one (ProbCut).
-    foretell = parameters.probcut_depth != 0 and depth >= parameters.probcut_depth
-    if foretell and not principal and not checked and role != EXCLUSION:
+    # Step 7. ProbCut: a shallower search far outside the window predicts the deeper one.
+    try_probcut = parameters.probcut_depth != 0 and depth >= parameters.probcut_depth
+    if try_probcut and not pv_node and not checked and node_type != EXCLUSION:
         high = static >= beta
         bound = beta + parameters.probcut_margin if high else alpha - parameters.probcut_margin
         if alpha > -MATE_BOUND and beta < MATE_BOUND:
@@ -349,13 +352,13 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         elif parameters.internal_iterative_reduction != 0 and depth >= parameters.internal_iterative_reduction:
             depth -= 1
 
-    # Step 9. Does the table's move stand alone? Then it is searched deeper.
+    # Step 9. Singular extension: a table's move that all others are far behind is searched deeper.
     singular = np.int64(0)
     if (
         parameters.singular_depth != 0
         and depth >= parameters.singular_depth
         and hash_move != 0
-        and role != EXCLUSION
+        and node_type != EXCLUSION
         and entry != 0
         and entry_bound(entry) != UPPER_BOUND
         and entry_depth(entry) >= depth - 3
@@ -364,42 +367,43 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         if -MATE_BOUND < expected < MATE_BOUND:
             search.singular_tries += 1
             search.excluded[ply] = hash_move
-            bar = expected - parameters.singular_margin * depth
+            singular_beta = expected - parameters.singular_margin * depth
             value = search_node(
-                state, search, lists, parameters, np.int64(bar - 1), np.int64(bar), np.int64(depth // 2), ply,
-                np.int64(EXCLUSION)
+                state, search, lists, parameters, np.int64(singular_beta - 1), np.int64(singular_beta),
+                np.int64(depth // 2), ply, np.int64(EXCLUSION)
             )  # fmt: skip
             if search.stopped != 0:
                 return np.int64(0)
             search.variation_end[ply] = ply
-            if value < bar:
+            if value < singular_beta:
                 search.singular_moves += 1
                 singular = np.int64(1)
 
     # Step 10. Moves, in the order of promise; the table's move is tried before the others are even generated.
     count = np.int64(1)
-    look_up = parameters.enhanced_cutoff_depth != 0 and depth >= parameters.enhanced_cutoff_depth
-    look_up = look_up and not principal and role != EXCLUSION
+    try_enhanced_cutoff = parameters.enhanced_cutoff_depth != 0 and depth >= parameters.enhanced_cutoff_depth
+    try_enhanced_cutoff = try_enhanced_cutoff and not pv_node and node_type != EXCLUSION
     generated = (
         hash_move == 0
         or parameters.hash_move == 0
         or parameters.single_reply_extension != 0
-        or role == EXCLUSION
-        or look_up
+        or node_type == EXCLUSION
+        or try_enhanced_cutoff
     )
     if generated:
         count = generate(state, lists, ply)
+        check_move_count(count)
         if count == 0:
             return bounded(parameters, terminal_value(state, ply), alpha, beta)
         if count == 1 and parameters.single_reply_extension != 0:
             depth += 1
         score_moves(state, search, lists, parameters, ply, count, hash_move)
-        if look_up:
+        if try_enhanced_cutoff:
             value = enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count)
             if value >= beta:
                 search.enhanced_cutoffs += 1
                 return bounded(parameters, value, alpha, beta)
-    prune_quiets = not principal and not checked and alpha > -MATE_BOUND
+    prune_quiets = not pv_node and not checked and alpha > -MATE_BOUND
     futile = prune_quiets and depth <= parameters.futility_depth
     futile = futile and static + parameters.futility_margin * depth <= alpha
     max_moves = np.int64(MAX_MOVES)
@@ -409,13 +413,13 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
     # Step 11. The move loop.
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
-    raised = alpha
+    original_alpha = alpha
     index = np.int64(-1)
     while index + 1 < count:
         index += 1
         if generated:
             move = pick_move(state, parameters, lists, ply, index, count)
-            if role == EXCLUSION and move == search.excluded[ply]:
+            if node_type == EXCLUSION and move == search.excluded[ply]:
                 continue
         else:
             move = hash_move
@@ -426,7 +430,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         skipped = (futile or index >= max_moves) and quiet and best > -MATE_BOUND
         if skipped and parameters.pruning_spares_checks == 0:
             continue
-        child = child_depth_of(state, parameters, move, np.int64(depth))
+        new_depth = next_depth(state, parameters, move, np.int64(depth))
         prefetch_bucket(search, key_after(state, move))
         make(state, move)
         if skipped and not in_check(state):
@@ -452,21 +456,21 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         # move; again in full depth if a reduced search raises alpha, and with the whole window if a null window is
         # not enough.
         if singular != 0 and move == hash_move:
-            child += 1
-        child_depth = np.int64(child - reduced)
-        upper = beta if index == 0 or parameters.algorithm == ALPHABETA else raised + 1
+            new_depth += 1
+        search_depth = np.int64(new_depth - reduced)
+        upper = beta if index == 0 or parameters.algorithm == ALPHABETA else alpha + 1
         while True:
-            if child_depth <= 0 and (parameters.check_extension == 0 or not in_check(state)):
-                value = -horizon(state, search, lists, parameters, -upper, -raised, ply + 1)
+            if search_depth <= 0 and (parameters.check_extension == 0 or not in_check(state)):
+                value = -horizon(state, search, lists, parameters, -upper, -alpha, ply + 1)
             else:
                 value = -search_node(
-                    state, search, lists, parameters, -upper, -raised, child_depth, ply + 1, np.int64(NORMAL)
+                    state, search, lists, parameters, -upper, -alpha, search_depth, ply + 1, np.int64(NORMAL)
                 )
-            if value <= raised or search.stopped != 0:
+            if value <= alpha or search.stopped != 0:
                 break
-            if child_depth < child:
+            if search_depth < new_depth:
                 search.reduced_researches += 1
-                child_depth = child
+                search_depth = new_depth
             elif upper < beta and value < beta:
                 search.researches += 1
                 upper = beta
@@ -479,8 +483,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         # Step 15. Keep the best; stop at a refutation.
         if value > best:
             best = value
-            if value > raised:
-                raised = value
+            if value > alpha:
+                alpha = value
                 best_move = move
                 remember_variation(search, ply, move)
                 if value >= beta:
@@ -492,15 +496,16 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, role)
         if not generated:
             generated = True
             count = generate(state, lists, ply)
+            check_move_count(count)
             score_moves(state, search, lists, parameters, ply, count, hash_move)
             # The table's move comes first again, and is done.
             pick_move(state, parameters, lists, ply, np.int64(0), count)
 
     # Step 16. Record the result.
-    if role == EXCLUSION:
-        # Not the position's value; where the left out move was the only one, nothing comes near it.
-        return alpha if best == -INFINITY else best
-    best = bounded(parameters, best, alpha, beta)
+    if node_type == EXCLUSION:
+        # Not the position's value; where the excluded move was the only one, nothing comes near it.
+        return original_alpha if best == -INFINITY else best
+    best = bounded(parameters, best, original_alpha, beta)
     bound = EXACT
     if best >= beta:
         bound = LOWER_BOUND

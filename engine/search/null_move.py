@@ -10,27 +10,28 @@ from engine.values import MATE, MATE_BOUND
 
 _VERIFY_ALWAYS = choice_code("null_verify", "always")
 _VERIFY_UNLESS_SAFE = choice_code("null_verify", "unless_safe")
-_BAR_SUBTREE = choice_code("null_not_in_verify", "subtree")
-_BAR_ROOT = choice_code("null_not_in_verify", "root")
+_BANNED_IN_SUBTREE = choice_code("null_not_in_verify", "subtree")
+_BANNED_AT_ROOT = choice_code("null_not_in_verify", "root")
 _GUARD_ANY_ENTRY = choice_code("null_hash_guard", "any_entry")
 _GUARD_BOUND = choice_code("null_hash_guard", "bound")
 _OFFSET_NULL_DEPTH = choice_code("mate_threat_offset", "null_depth")
 
 NORMAL, AFTER_NULL, VERIFICATION, EXCLUSION = 0, 1, 2, 3
-"""What a node is: an ordinary node, the child of a null move, the root of a verification, or one without its table's
-move, to see whether that move stands alone."""
+"""Types of nodes: an ordinary node, one where no other null move should follow (after a null move, or in a search for
+another's sake), the root of a verification, or one without its table's move, the excluded one, to see whether that move
+is singular."""
 
 
 @jit
-def null_move_barred(search, parameters, role):
+def null_move_banned(search, parameters, node_type):
     """Whether the node may not try a null move because of where it stands (conditions 4 and 5)."""
-    if parameters.null_move == 0 or role == EXCLUSION:
+    if parameters.null_move == 0 or node_type == EXCLUSION:
         return True
-    if role != NORMAL and parameters.null_not_twice != 0:
+    if node_type != NORMAL and parameters.null_not_twice != 0:
         return True
-    if search.verifying > 0 and parameters.null_not_in_verify == _BAR_SUBTREE:
+    if search.verifying > 0 and parameters.null_not_in_verify == _BANNED_IN_SUBTREE:
         return True
-    return role == VERIFICATION and parameters.null_not_in_verify >= _BAR_ROOT
+    return node_type == VERIFICATION and parameters.null_not_in_verify >= _BANNED_AT_ROOT
 
 
 @jit
@@ -50,11 +51,11 @@ def _table_forbids(parameters, entry, beta, depth, ply):
 
 
 @jit
-def may_try_null_move(state, parameters, entry, beta, depth, ply, static, open_window):
+def may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_node):
     """Whether the other conditions for a null move hold; each is a parameter (that of check is the caller's)."""
     if depth < parameters.null_min_depth:
         return False
-    if open_window and parameters.null_in_pv == 0:
+    if pv_node and parameters.null_in_pv == 0:
         return False
     # A bound that is itself a mate cannot be reached by passing.
     if beta >= MATE_BOUND or beta <= -MATE_BOUND:

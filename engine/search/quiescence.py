@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.assertions import check_node
 from engine.compiled.kernel import jit
 from engine.games.contract import (
     capture_gain,
@@ -42,6 +43,7 @@ def terminal_value(state, ply):
 @jit
 def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
     """Value of a position at or below the horizon; ``below`` counts the plies under it."""
+    check_node(state, search, alpha, beta, np.int64(0), ply)
     search.variation_end[ply] = ply
     if ply > search.deepest_ply:
         search.deepest_ply = ply

@@ -35,7 +35,7 @@ SEARCH_DTYPE = np.dtype(
     [
         ("search_record", np.int64),  # a name of its own, so that no other record begins alike
         ("nodes", np.int64),  # moves made in the main and the quiescence search; null moves not counted
-        ("countdown", np.int64),  # nodes until the next look at limits, clock and stop flag
+        ("countdown", np.int64),  # nodes until limits, clock and stop flag are polled again
         ("stopped", np.int64),
         ("stopped_at_result", np.int64),  # whether by the soft limit at a new result of the root
         ("root", np.int64),  # the state's ply at the root
@@ -118,7 +118,7 @@ SEARCH_DTYPE = np.dtype(
         ("singular_tries", np.int64),  # table moves compared with all the others
         ("singular_moves", np.int64),  # those that stood alone and were extended
         ("predicted_stops", np.int64),  # iterations not begun because they could not end in time
-        ("probcuts", np.int64),  # cutoffs that a shallower search foretold
+        ("probcuts", np.int64),  # cutoffs that a shallower search predicted
         ("enhanced_cutoffs", np.int64),  # cutoffs by the table entry of a child, before any was searched
         ("table_probes", np.int64),
         ("table_hits", np.int64),

@@ -1,6 +1,6 @@
 """What a search counts when it is asked to: a record beside the search's own, which knows its address (0: off).
 
-A search without instruments only tests the address, and only where that is rare: at null moves, at new results of the
+A search without statistics only tests the address, and only where that is rare: at null moves, at new results of the
 root, at the ends of iterations. Nothing here changes what is searched.
 """
 

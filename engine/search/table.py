@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.assertions import check_entry, check_table_word
 from engine.compiled.kernel import jit, load_word, prefetch, store_word
 from engine.settings.parameters import choice_code
 from engine.values import BAN_BOUND, MATE_BOUND
@@ -73,6 +74,7 @@ def probe(search, key):
     search.table_probes += 1
     key ^= search.history_key
     start = (np.int64(key) & search.table_mask) * WORDS_A_BUCKET
+    check_table_word(search, start, WORDS_A_BUCKET)
     for offset in (0, 2):
         data = load_word(search.table_address, start + offset + 1)
         if load_word(search.table_address, start + offset) ^ data == key:
@@ -150,6 +152,8 @@ def store(search, key, move, score, depth, bound, ply, threat):
         return
     key ^= search.history_key
     start = (np.int64(key) & search.table_mask) * WORDS_A_BUCKET
+    check_table_word(search, start, WORDS_A_BUCKET)
+    check_entry(move, score, depth, bound, threat)
     deep = load_word(search.table_address, start + 1)
     deep_key = load_word(search.table_address, start) ^ deep
     last = load_word(search.table_address, start + 3)

@@ -189,3 +189,11 @@ class Table:
         if not isinstance(value, list) or not value:
             raise self.error(key, expected)
         return value
+
+
+def specification_word(kind: str, source: str) -> str:
+    """How to name that file on a command line: by its name alone if it is a shipped one, otherwise by its path."""
+    path = Path(source)
+    name = path.name.removesuffix(SUFFIXES[kind][0])
+    is_shipped = path.parent == shipped_folder() / kind and find_config(kind, name) == path
+    return name if is_shipped else source

@@ -1,8 +1,9 @@
 """The one table of every tunable of the engine.
 
 Everything that knows about parameters is derived from ``PARAMETERS``: the record the kernels read, the checking of
-configurations, the command line, tuning dimensions, ablation rows and the printed reference (``elolab parameters``).
-Adding a parameter is one row here and its use in the search. A row is found under its name and its aliases in any
+configurations, the command line, tuning dimensions, ablation rows, what a complete preset does without, what the
+benchmark exercises and the printed reference (``elolab parameters``). Adding a parameter is one row here, its use in
+the search, and a test. A row is found under its name and its aliases in any
 spelling; everything that is stored bears its name alone.
 
 Sources: [EE] ElephantEye, chapter 8 (2005); [AW] aspiration windows (Moreland); [FN] null move in practice (fenon,
@@ -52,6 +53,13 @@ class Parameter:
     """Another parameter and the values of it under which this one has an effect."""
     sound: bool
     """Whether, everything else being sound, the value of a position at a given depth does not depend on it."""
+    off: Value | None
+    """The value that leaves out what the parameter stands for; ``None`` if no value does (a step, a margin, a time).
+
+    Ablations leave it out so, and a preset that is complete has so whatever it does not name.
+    """
+    acts_on_clock_only: bool
+    """Whether it has no effect under limits without a clock."""
     doc: str
     source: str
     default_by_game: tuple[tuple[str, Value], ...] = ()
@@ -113,7 +121,7 @@ class Parameter:
 
 
 def _switch(name: str, default: bool, doc: str, source: str, *, sound: bool = False, **rest: Any) -> Parameter:
-    return _row(name, "switch", default, (False, True), (False, True), doc, source, sound=sound, **rest)
+    return _row(name, "switch", default, (False, True), (False, True), doc, source, sound=sound, off=False, **rest)
 
 
 def _choice(
@@ -158,14 +166,16 @@ def _row(
     games: tuple[str, ...] = (),
     depends_on: tuple[str, tuple[Value, ...]] | None = None,
     sound: bool,
+    off: Value | None = None,
+    clock: bool = False,
     aliases: tuple[str, ...] = (),
     **by_game: Value,
 ) -> Parameter:
-    """A row; further arguments are defaults of single games, ``othello=False``."""
-    defaults = tuple(by_game.items())
+    """A row; ``clock`` is ``acts_on_clock_only``; further arguments are defaults of single games, ``othello=False``."""
     return Parameter(
-        name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, doc, source, defaults, aliases
-    )
+        name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, off, clock, doc, source,
+        tuple(by_game.items()), aliases,
+    )  # fmt: skip
 
 
 def _needs(name: str, *values: Value) -> tuple[str, tuple[Value, ...]]:
@@ -180,7 +190,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _choice("algorithm", "pvs", ("alphabeta", "pvs", "mtdf"),
             "plain alpha-beta, principal variation search (null windows after the first move), or MTD(f): null windows "
             "only, closing in on the value", "[XQ][OT] alphabeta; [AW] note pvs; [OT] mtdf", sound=True,
-            aliases=("search_algorithm",)),
+            aliases=("search_algorithm",), off="alphabeta"),
     _choice("mtdf_guess", "last", ("last", "two_back", "zero"),
             "first guess of MTD(f): the last iteration's value, that of two iterations ago (same parity), or 0; the "
             "first iteration starts from 0", "[OT] last", sound=True, depends_on=_needs("algorithm", "mtdf"),
@@ -199,7 +209,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             "window around the last iteration's value; after a failure reopen both bounds (full), the failing bound "
             "(one_sided), widen the failing bound by a growing factor (gradual), or open the failing bound and set the "
             "other to the value just seen (naive: both ways; naive_half: only after a failure upwards); a guard ends "
-            "the alternation that naive can fall into", "[AW]", sound=True, depends_on=_needs("iterative_deepening")),
+            "the alternation that naive can fall into", "[AW]", sound=True, depends_on=_needs("iterative_deepening"),
+            off="off"),
     _integer("aspiration_window", 53, (1, 5000), (10, 400), "centipawns",
              "half-width of the aspiration window (the text's valWINDOW: half a pawn)", "[AW]", scale="log", sound=True,
              depends_on=_needs("aspiration", "full", "one_sided", "gradual", "naive_half", "naive"), othello=94,
@@ -234,10 +245,10 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[ours]", depends_on=_needs("quiescence"), games=_XIANGQI),
     _integer("quiescence_check_plies", 0, (0, 64), (0, 8), "plies",
              "depth below the horizon to which a side in check searches every reply, not only captures", "[ours]",
-             depends_on=_needs("quiescence"), games=_XIANGQI),
+             depends_on=_needs("quiescence"), games=_XIANGQI, off=0),
     _integer("delta_margin", 187, (0, 3000), (0, 600), "centipawns",
              "quiescence skips captures that even with this margin cannot raise the score to alpha; 0 is off", "[ours]",
-             depends_on=_needs("quiescence"), games=_XIANGQI, aliases=("DeltaPruningMargin",)),
+             depends_on=_needs("quiescence"), games=_XIANGQI, aliases=("DeltaPruningMargin",), off=0),
     # Null move
     _switch("null_move", True, "prune where even skipping the turn keeps the score above beta", "[FN][EE]",
             othello=False, aliases=("NullMovePruning", "UseNullMove", "NMP")),
@@ -261,7 +272,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[FN] condition 7, from Fruit", depends_on=_needs("null_move")),
     _choice("null_not_in_verify", "subtree", ("off", "root", "subtree"),
             "no null move while a null cutoff is verified: nowhere in the verification's subtree, or only not at its "
-            "root", "[FN] condition 5 subtree; [EE] root", depends_on=_needs("null_verify", "always", "unless_safe")),
+            "root", "[FN] condition 5 subtree; [EE] root", depends_on=_needs("null_verify", "always", "unless_safe"),
+            off="off"),
     _switch("null_mate_guard", False,
             "no null move in a position where an earlier null search came back mated (kept in the table's entry)",
             "[FN] condition 6, from Crafty", depends_on=_needs("null_move"), games=_XIANGQI),
@@ -270,11 +282,11 @@ PARAMETERS: tuple[Parameter, ...] = (
             "exact, below beta and at least as deep as the null search; any_entry, the text to the letter, leaves "
             "hardly a null move under iterative deepening, where nearly every node has an earlier entry, so that its "
             "author can only have meant bound", "[FN] condition 8 any_entry; bound from Crafty",
-            depends_on=_needs("null_move")),
+            depends_on=_needs("null_move"), off="off"),
     _integer("null_min_material", 0, (0, 10000), (0, 2000), "centipawns",
              "a null move needs more own material than this (the general not counted); 0 is off",
              "[EE] instead of condition 1; [3.31] 200 in its unit, 900 here", depends_on=_needs("null_move"),
-             games=_XIANGQI),
+             games=_XIANGQI, off=0),
     _switch("null_in_pv", False,
             "also try null moves in nodes of the principal variation; plain alpha-beta, and principal variation search "
             "without spare_open_windows, do not tell them apart and always do",
@@ -282,7 +294,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _choice("null_verify", "off", ("off", "always", "unless_safe"),
             "after a null cutoff search the same side at depth - null_depth + 1 and believe it only if that fails high "
             "too; unless_safe skips this above null_safe_material", "[FN][EE]", depends_on=_needs("null_move"),
-            aliases=("NullVerification", "VerifiedNullMove")),
+            aliases=("NullVerification", "VerifiedNullMove"), off="off"),
     _integer("null_verify_min_depth", 0, (0, 30), (0, 10), "plies",
              "least depth of a null cutoff that is verified; 0 stands for null_depth, below which the verification "
              "would itself be quiescence", "[FN] null_depth",
@@ -291,7 +303,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             "what a null cutoff returns", "[FN] null_score; [EE] beta", depends_on=_needs("null_move")),
     _choice("null_store", "off", ("off", "verified", "all"),
             "which null cutoffs enter the table, as bounds without a move and with the null search's depth",
-            "[FN] verified; [3.31] and Crafty all", depends_on=_needs("null_move")),
+            "[FN] verified; [3.31] and Crafty all", depends_on=_needs("null_move"), off="off"),
     _choice("mate_threat_offset", "two", ("two", "null_depth"),
             "a null search whose score is -MATE + ply + this shows a threat of mate", "[EE] and Crafty 2; [FN]'s "
             "listing null_depth", depends_on=_needs("null_move"), games=_XIANGQI),
@@ -318,32 +330,34 @@ PARAMETERS: tuple[Parameter, ...] = (
             aliases=("OneReplyExtension",)),
     _integer("singular_depth", 0, (0, 30), (0, 12), "plies",
              "least depth at which a table move that all others are far behind is searched one ply deeper; 0 is off",
-             "[ours], after Deep Blue", aliases=("SingularExtensionDepth",)),
+             "[ours], after Deep Blue", aliases=("SingularExtensionDepth",), off=0),
     _integer("singular_margin", 6, (0, 200), (1, 30), "centipawns a ply",
              "how far behind the others must be, times the depth", "[ours]",
              depends_on=_needs("singular_depth", *range(1, 31))),
     _integer("reverse_futility_depth", 6, (0, 20), (0, 8), "plies",
              "deepest node at which a static evaluation far above beta is believed; 0 is off", "[ours]", othello=0,
-             aliases=("RFPDepth", "StaticNullMoveDepth")),
+             aliases=("RFPDepth", "StaticNullMoveDepth"), off=0),
     _integer("reverse_futility_margin", 62, (1, 2000), (40, 400), "centipawns a ply",
              "how far above beta the evaluation must be, times the depth", "[ours]", scale="log", othello=120,
-             aliases=("RFPMargin", "StaticNullMoveMargin")),
+             aliases=("RFPMargin", "StaticNullMoveMargin"), depends_on=_needs("reverse_futility_depth", *range(1, 21))),
     _integer("futility_depth", 4, (0, 20), (0, 6), "plies",
              "deepest node at which quiet moves are skipped when the static evaluation is far below alpha; 0 is off",
-             "[ours]", othello=0),
+             "[ours]", othello=0, off=0),
     _integer("futility_margin", 83, (1, 2000), (50, 500), "centipawns a ply",
-             "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log", othello=150),
+             "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log", othello=150,
+             depends_on=_needs("futility_depth", *range(1, 21))),
     _integer("razoring_depth", 2, (0, 10), (0, 4), "plies",
              "deepest node that goes straight to quiescence when the static evaluation is far below alpha; 0 is off",
-             "[ours]", othello=0, aliases=("RazorDepth",)),
+             "[ours]", othello=0, aliases=("RazorDepth",), off=0),
     _integer("razoring_margin", 300, (1, 3000), (100, 900), "centipawns a ply",
-             "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log"),
+             "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log",
+             depends_on=_needs("razoring_depth", *range(1, 11))),
     _integer("late_move_pruning_depth", 4, (0, 20), (0, 6), "plies",
              "deepest node at which late quiet moves are skipped altogether; 0 is off", "[ours]", othello=0,
-             aliases=("LMPDepth",)),
+             aliases=("LMPDepth",), off=0),
     _integer("late_move_pruning_base", 5, (1, 60), (2, 20), "moves",
              "moves searched at depth 1 before late ones are skipped; depth squared are added", "[ours]", othello=6,
-             aliases=("LMPBase",)),
+             aliases=("LMPBase",), depends_on=_needs("late_move_pruning_depth", *range(1, 21))),
     _switch("pruning_spares_checks", True,
             "moves that give check are not skipped as futile or late (which costs making every such move)", "[ours]",
             games=_XIANGQI),
@@ -352,15 +366,16 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[OT] off", games=_OTHELLO),
     _integer("probcut_depth", 0, (0, 60), (0, 12), "plies",
              "least depth at which a shallower search whose value lies far outside the window is believed; 0 is off",
-             "[ours], after Buro's ProbCut", othello=2),
+             "[ours], after Buro's ProbCut", othello=2, off=0),
     _integer("probcut_checks", 1, (1, 3), (1, 3), "searches",
              "multi-ProbCut: such searches at a node, each deeper than the one before, up to half the depth",
-             "[ours], after Buro", depends_on=("probcut_depth", tuple(range(1, 61)))),
+             "[ours], after Buro", depends_on=_needs("probcut_depth", *range(1, 61))),
     _integer("probcut_margin", 400, (0, 5000), (100, 1500), "centipawns",
-             "how far outside the window the shallower value must lie", "[ours]", scale="log", othello=465),
+             "how far outside the window the shallower value must lie", "[ours]", scale="log", othello=465,
+             depends_on=_needs("probcut_depth", *range(1, 61))),
     # Transposition table
     _integer("hash_mb", 16, (0, 4096), (), "MiB", "size of the transposition table; 0 is none", "[EE]",
-             aliases=("Hash", "hashsize", "TTSize")),
+             aliases=("Hash", "hashsize", "TTSize"), off=0),
     _choice("replacement", "two_tier", ("two_tier", "always", "deeper"),
             "which entries of a bucket of two give way: one keeps the deepest of the search and the other the latest "
             "(two_tier), the latest two stay (always), or only what is no deeper or of an earlier move (deeper)",
@@ -374,20 +389,20 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("enhanced_cutoff_depth", 0, (0, 60), (0, 12), "plies",
              "least depth at which, before any move is searched, every child's table entry is asked for a cutoff (in "
              "the endgame solver too); 0 is off", "[ours], after Plaat's enhanced transposition cutoffs",
-             aliases=("ETCDepth",)),
+             aliases=("ETCDepth",), off=0),
     # Move ordering
     _switch("hash_move", True, "try the table's move first", "[3.31]", sound=True, aliases=("mvHash", "TTMove")),
     _integer("killers", 2, (0, 2), (0, 2), "moves", "killer moves kept at each ply", "[3.31] 2", sound=True,
-             aliases=("mvKillers", "KillerMoves")),
+             aliases=("mvKillers", "KillerMoves"), off=0),
     _choice("capture_order", "see", ("none", "mvv_lva", "see"),
             "captures first by most valuable victim, least valuable attacker; see also puts losing ones last",
-            "[3.31]; none in [XQ]", sound=True, games=_XIANGQI),
+            "[3.31]; none in [XQ]", sound=True, games=_XIANGQI, off="none"),
     _switch("internal_iterative_deepening", False,
             "search open-window nodes deeper than 2 without a table move at half the depth first", "[3.31]",
             sound=True, aliases=("IID",)),
     _integer("internal_iterative_reduction", 0, (0, 20), (0, 8), "plies",
              "least depth at which a node without a table move is searched one ply less; 0 is off", "[ours]",
-             aliases=("IIRDepth",)),
+             aliases=("IIRDepth",), off=0),
     _switch("history", True, "order quiet moves by how often they cut", "[XQ 3.4]", sound=True,
             aliases=("HistoryHeuristic",)),
     _integer("history_weight", 2, (0, 3), (0, 3), "exponent", "bonus is (remaining depth) to this power", "[XQ 3.4] 2",
@@ -408,8 +423,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     _choice("evaluation", "full", ("material_chess", "material", "piece_square", "full"),
             "international chess's values (rook 5, horse and cannon 3, pawn 1), our values, a value by piece and "
             "square, or these with mobility, the general's safety, bound pieces, pawns and phase",
-            "[XQ 3.1]; material and full [ours]", games=_XIANGQI),
-    _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]", games=_XIANGQI),
+            "[XQ 3.1]; material and full [ours]", games=_XIANGQI, off="material"),
+    _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]", games=_XIANGQI,
+             off=0),
     _switch("rules_in_search", True,
             "score repetitions, the move limit and bare material inside the search; off leaves them to the arbiter",
             "[ours]", games=_XIANGQI),
@@ -420,7 +436,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     # Endgame
     _integer("endgame_empties", 14, (0, 60), (8, 20), "empty squares",
              "from so many empty squares on the game is solved exactly, at the root whatever the depth limit, below it "
-             "where the search reaches the end; 0 is off", "[ours]", games=_OTHELLO),
+             "where the search reaches the end; 0 is off", "[ours]", games=_OTHELLO, off=0),
     _integer("endgame_presearch", 8, (1, 60), (4, 14), "plies",
              "iteration after which the next one solves the root, once endgame_empties allows it", "[ours]",
              games=_OTHELLO),
@@ -441,37 +457,37 @@ PARAMETERS: tuple[Parameter, ...] = (
             "fixed: the same time every move, aborted; share: a fixed share of what remains; min_time: end after the "
             "iteration in which the time passed, never inside; othello: before each iteration what remains is shared "
             "among the own moves beyond its horizon", "[EE 8.2]; [3.31]; min_time [XQ 3.5]; share [ours]; othello [OT]",
-            tuning=()),
+            tuning=(), clock=True),
     _integer("time_divisor", 20, (2, 200), (8, 60), "moves",
              "proper time is increment + remaining / time_divisor: the game is taken to end within so many moves (by "
              "othello only where its end is not known)", "[EE 8.2] 20", scale="log",
              depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31", "othello"),
-             aliases=("TIME_DIVISOR",)),
+             aliases=("TIME_DIVISOR",), clock=True),
     _integer("time_hard_factor", 2401, (1000, 20000), (1000, 6000), "permille",
              "the search is aborted after this much of the proper time", "[EE 8.2] 2", scale="log",
-             depends_on=_needs("time_strategy", "elephanteye"), othello=2000),
+             depends_on=_needs("time_strategy", "elephanteye"), othello=2000, clock=True),
     _integer("time_soft_factor", 613, (50, 5000), (200, 1500), "permille",
              "when the root has a result after this much of the proper time, the move is played", "[EE 8.2] 1/2",
-             scale="log", depends_on=_needs("time_strategy", "elephanteye"), othello=500),
+             scale="log", depends_on=_needs("time_strategy", "elephanteye"), othello=500, clock=True),
     _choice("time_soft_check", "root_result", ("root_result", "iteration"),
             "where the soft limit is tested: whenever a move becomes best at the root, or after an iteration",
-            "[EE 8.2] root_result; [3.31] iteration", depends_on=_needs("time_strategy", "elephanteye")),
+            "[EE 8.2] root_result; [3.31] iteration", depends_on=_needs("time_strategy", "elephanteye"), clock=True),
     _integer("time_fixed_ms", 1000, (1, 3_600_000), (), "ms",
              "time a move under the fixed and min_time strategies on a clock", "[EE 8.2][XQ 3.5]",
-             depends_on=_needs("time_strategy", "fixed", "min_time")),
+             depends_on=_needs("time_strategy", "fixed", "min_time"), clock=True),
     _choice("time_predict", "off", ("off", "last_ratio", "constant_ratio", "least_squares"),
             "forecast the next iteration's time and do not start it if it cannot end before the hard limit (under the "
             "strategy othello: before that iteration's own): by the ratio of the last two, a constant ratio, or a line "
             "through the logarithms of the last three", "[OT]",
-            tuning=("off", "last_ratio", "constant_ratio", "least_squares")),
+            tuning=("off", "last_ratio", "constant_ratio", "least_squares"), off="off", clock=True),
     _integer("time_predict_ratio", 3000, (1000, 20000), (1500, 8000), "permille",
              "growth from one iteration to the next under constant_ratio", "[ours]", scale="log",
-             depends_on=_needs("time_predict", "constant_ratio")),
+             depends_on=_needs("time_predict", "constant_ratio"), clock=True),
     _integer("time_share", 40, (1, 1000), (10, 150), "permille", "share of the remaining time under share", "[ours]",
-             scale="log", depends_on=_needs("time_strategy", "share")),
+             scale="log", depends_on=_needs("time_strategy", "share"), clock=True),
     _integer("time_move_cap", 500, (1, 1000), (100, 1000), "permille",
              "the most of the remaining time that a move may take under othello, which would spend all of it on a "
-             "search to the end", "[ours]; [OT] 1000", depends_on=_needs("time_strategy", "othello")),
+             "search to the end", "[ours]; [OT] 1000", depends_on=_needs("time_strategy", "othello"), clock=True),
     _choice("ponder_elapsed", "from_hit", ("from_hit", "from_start"),
             "what counts as spent after a ponder hit: the time since the hit, or all since the search began (it then "
             "answers at once if the soft limit has passed)", "[EE 8.1] from_hit; [3.31] from_start"),
@@ -479,7 +495,7 @@ PARAMETERS: tuple[Parameter, ...] = (
              "factor of the proper time for a player who thinks on the opponent's time too", "[3.31] 5/4", scale="log",
              depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31")),
     _integer("clock_reserve_ms", 50, (0, 60_000), (), "ms", "never used: kept for what lies outside the search",
-             "[ours]", aliases=("Move Overhead",)),
+             "[ours]", aliases=("Move Overhead",), clock=True),
     _integer("poll_interval_nodes", 1024, (1, 1_000_000), (), "nodes", "nodes between two looks at clock and stop flag",
              "[EE 8.2]"),
 )  # fmt: skip
@@ -578,6 +594,45 @@ def resolve(overrides: Mapping[str, object], where: str = "", game: str | None =
         if row.kind == "weights" and row.name not in overrides:
             values[row.name] = row.check(row.default, where)
     return values
+
+
+def is_active(name: str, values: Mapping[str, Value]) -> bool:
+    """Whether a parameter has an effect beside the others' values."""
+    needed = BY_NAME[name].depends_on
+    # What a parameter depends on may be of another game alone, and then says nothing here.
+    if needed is None or needed[0] not in values:
+        return True
+    return values[needed[0]] in needed[1] and is_active(needed[0], values)
+
+
+def needed_for(name: str) -> dict[str, Value]:
+    """Values of other parameters under which this one has an effect, whatever the defaults are."""
+    needed = BY_NAME[name].depends_on
+    if needed is None:
+        return {}
+    parent, wanted = needed
+    default = BY_NAME[parent].default
+    return {**needed_for(parent), parent: default if default in wanted else wanted[0]}
+
+
+def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
+    """The settings of a complete preset, and everything else of the game that has an effect and can be off, off."""
+    rows = {row.name: row for row in parameters_of(game)}
+    completed = dict(settings)
+
+    def value_of(name: str) -> Value:
+        if name in completed:
+            return completed[name]
+        row = rows[name]
+        needed = row.depends_on
+        if row.off is not None and (needed is None or value_of(needed[0]) in needed[1]):
+            completed[name] = row.off
+            return row.off
+        return row.default
+
+    for name in rows:
+        value_of(name)
+    return completed
 
 
 def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[str, Value]:

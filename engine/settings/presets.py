@@ -1,4 +1,8 @@
-"""Presets of the built-in engine: named sets of parameters in ``configs/engines/NAME.toml``, one section a game."""
+"""Presets of the built-in engine: named sets of parameters in ``configs/engines/NAME.toml``, one section a game.
+
+A preset lists what differs from the defaults. One that says ``complete = true``, such as a system of the literature, is
+without every technique that it does not name, so that techniques that are added to the engine stay out of it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,10 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from engine.settings.configuration import ConfigurationError, Table, find_config, read_toml
-from engine.settings.parameters import by_own_names, resolve
+from engine.settings.parameters import by_own_names, resolve, without_what_is_not_named
+
+DEFAULT_PRESET = "default"
+"""The engine as it comes, in every game: those without a section in it have nothing that differs."""
 
 
 def preset_name(name_or_path: str) -> str:
@@ -17,15 +24,16 @@ def preset_name(name_or_path: str) -> str:
 def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dict[str, Any]:
     """The overrides of a preset for a game: the section of that name in ``configs/engines/NAME.toml``, by own names.
 
-    Raises ``UserError`` if there is no such preset or section, or if a parameter or value is wrong.
+    Of a preset that is complete also whatever it is without. Raises ``UserError`` if there is no such preset or
+    section, or if a parameter or value is wrong.
     """
     from engine.games import GAMES
 
     path = find_config("engines", name_or_path, beside)
-    table = Table(read_toml(path), str(path), ("description", *GAMES))
+    table = Table(read_toml(path), str(path), ("description", "complete", *GAMES))
     table.text("description", "none")
-    if game not in table:
+    if game not in table and preset_name(name_or_path) != DEFAULT_PRESET:
         raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
     overrides = by_own_names(table.mapping(game), f"{path}: [{game}]")
     resolve(overrides, f"{path}: [{game}]", game)
-    return overrides
+    return without_what_is_not_named(overrides, game) if table.switch("complete", False) else overrides

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.games import GAMES, game_named
-from engine.settings.parameters import Parameter, Value, format_value, parameters_of
+from engine.settings.parameters import BY_NAME, Parameter, Value, format_value, parameters_of
 
 SOURCES = {
     "EE": "ElephantEye, chapter 8 (2005); EE 8.2 and 8.3 are its sections",
@@ -152,7 +152,7 @@ def _one_in_full(rows: Mapping[str, Parameter], width: int) -> str:
         return "; ".join(f"{one} ({game})" for game, one in texts.items() if one)
 
     tuning = "" if not row.tuning else told(lambda own, game: _values(own.kind, own.tuning))
-    facts = {
+    properties = {
         "aliases": ", ".join(row.aliases),
         "option": row.protocol_name,
         "kind": PARAMETER_KINDS[row.kind],
@@ -167,9 +167,9 @@ def _one_in_full(rows: Mapping[str, Parameter], width: int) -> str:
         "source": _sentence(row.source),
         "measured": told(lambda own, game: measurements(game).get(own.name, "")),
     }
-    title_width = max(map(len, facts))
+    title_width = max(map(len, properties))
     lines = [row.name]
-    for title, metadata in facts.items():
+    for title, metadata in properties.items():
         head = f"{_INDENT}{title:<{title_width}}  "
         lines += textwrap.wrap(metadata or "-", width, initial_indent=head, subsequent_indent=" " * len(head))
     return "\n".join(lines) + "\n"
@@ -201,6 +201,8 @@ def _need(row: Parameter) -> str:
     if row.depends_on is None:
         return ""
     name, values = row.depends_on
+    if BY_NAME[name].kind == "integer":
+        return f"{name} = {_values('integer', (values[0], values[-1]))}"
     return f"{name} = {' or '.join(format_value(value) for value in values)}"
 
 

@@ -1,14 +1,13 @@
 """Weights of a linear evaluation, read from a file: one row a phase of the game, one column a feature.
 
-A file is TOML: ``game``, ``provenance`` (who made the weights from what), ``features`` (names, of ``engine.features``)
-and ``phases`` (rows of whole numbers in hundredths of a point, in the order of the features); a feature without a
-column weighs nothing. What a row stands for is the game's: in Othello the rows divide the ``STEPS`` of a game evenly,
-so that their number must divide it; in Xiangqi the first row holds with all the material of the start, the last one
-with none, and between them they are mixed. Weights of patterns, if there are any, are ``patterns``: 16-bit numbers, a
-row for each of ``pattern_phases``, compressed (zlib) and written in base 85. A setting names a file; checked, it
-becomes ``name#digest`` with a digest of the numbers, so that a game's settings say which weights were meant, and a file
-that was changed since is noticed.
-"""
+A file is TOML: ``game``, ``provenance`` (who made the weights from what), ``features`` (names, of
+``engine.settings.features``) and ``phases`` (rows of whole numbers in hundredths of a point, in the order of the
+features); a feature without a column weighs nothing. What a row stands for is the game's: in Othello the rows divide
+the ``STEPS`` of a game evenly, so that their number must divide it; in Xiangqi the first row holds with all the
+material of the start, the last one with none, and between them they are mixed. Weights of patterns, if there are any,
+are ``patterns``: 16-bit numbers, a row for each of ``pattern_phases``, compressed (zlib) and written in base 85. A
+setting names a file; checked, it becomes ``name#digest`` with a digest of the numbers, so that a game's settings say
+which weights were meant, and a file that was changed since is noticed."""
 
 from __future__ import annotations
 
@@ -27,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.features import FEATURES
 from engine.settings.configuration import ConfigurationError, Table, find_config, nearest, read_toml
+from engine.settings.features import FEATURES
 
 KEYS = ("game", "provenance", "features", "phases", "pattern_phases", "patterns")
 STEPS = 60

@@ -1,7 +1,7 @@
 """Which matches play on: games go in rounds fixed beforehand to the matches whose verdict is still open.
 
-An allotment is a pure function of the plan and of results up to the looks, so that neither the order in which games end
-nor how many are played at a time matters, and a stopped run goes on by going through it again.
+An allocation is a pure function of the plan and of results up to the interim analyses, so that neither the order in
+which games end nor how many are played at a time matters, and a stopped run goes on by going through it again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tuning.ablation.verdicts import UNDECIDED, EffectEstimate, Question, Rule, hopeless, judged, looks_of
+from tuning.ablation.verdicts import UNDECIDED, EffectEstimate, Question, Rule, analyses_of, hopeless, judged
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,18 @@ class Allocation:
         self.rule = rule
         self.pairs = [0] * len(pairs)
         """Pairs of each match that count."""
-        self._looks = [looks_of(planned, rule.rounds) for planned in pairs]
+        self._analyses = [analyses_of(planned, rule.rounds) for planned in pairs]
         self._most_pairs = sum(pairs) if max_pairs is None else max_pairs
         self.inquiries = tuple(inquiries)
         self.questions = tuple(
-            Question(inquiry.evidence(0), self._looks[inquiry.matches[0]], 0, beyond_margin=inquiry.beyond_margin)
+            Question(inquiry.evidence(0), self._analyses[inquiry.matches[0]], 0, beyond_margin=inquiry.beyond_margin)
             for inquiry in inquiries
         )
         self.given_up = (False,) * len(inquiries)
         """Questions that get no more games, for their plans would all but certainly leave them open."""
 
     def next_pairs(self) -> tuple[int, ...] | None:
-        """Pairs that each match has to have at the next look, or ``None`` if there is none.
+        """Pairs that each match has to have at the next analysis, or ``None`` if there is none.
 
         A match goes on while a question that it bears on is open and not given up. All of them go on together or,
         where the most of all together would be passed, none.
@@ -58,18 +58,18 @@ class Allocation:
             question.verdict == UNDECIDED and not given_up and match in inquiry.matches
             for question, inquiry, given_up in zip(self.questions, self.inquiries, self.given_up, strict=True)
         )
-        later = [look for look in self._looks[match] if look > self.pairs[match]]
+        later = [analysis for analysis in self._analyses[match] if analysis > self.pairs[match]]
         return later[0] if is_open and later else self.pairs[match]
 
-    def look(self, pairs: Sequence[int]) -> None:
-        """Take up that every match has so many pairs, and judge the questions that have reached a new look."""
+    def analyse(self, pairs: Sequence[int]) -> None:
+        """Take up that every match has so many pairs, and judge the questions that have reached a new analysis."""
         self.pairs = list(pairs)
         questions = []
         for question, inquiry in zip(self.questions, self.inquiries, strict=True):
             played = min(self.pairs[match] for match in inquiry.matches)
             if question.verdict == UNDECIDED and played:
-                look = question.looks.index(played) + 1
-                question = replace(question, evidence=inquiry.evidence(played), look=look)
+                done = question.analyses.index(played) + 1
+                question = replace(question, evidence=inquiry.evidence(played), analyses_done=done)
             questions.append(question)
         verdicts = judged(questions, self.rule)
         self.questions = tuple(

@@ -12,8 +12,7 @@ from arena.figures.statistics import INTERVAL_DEVIATIONS
 from arena.play.store import Store
 from arena.records import Opening, digest_of
 from engine.settings.limits import Limits
-from engine.settings.parameters import Value
-from tuning.conditions import needs_clock
+from engine.settings.parameters import BY_NAME, Value
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
@@ -168,7 +167,7 @@ def _search_all(
 
 
 def _content(values: Mapping[str, Value]) -> dict[str, Value]:
-    return {name: value for name, value in values.items() if not needs_clock(name)}
+    return {name: value for name, value in values.items() if not BY_NAME[name].acts_on_clock_only}
 
 
 def _fact_name(game: str, identity: str, content: Any, positions: Sequence[Opening], depth: int) -> str:

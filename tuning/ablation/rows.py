@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+AGAINST = " against "
+"""Between the limits of the two sides of a comparison, where they differ."""
+
+
 @dataclass(frozen=True)
 class AblationRow:
     """What one comparison showed. Elo is the variant's minus the reference's: positive if the variant is stronger."""
@@ -52,7 +56,7 @@ class AblationRow:
     verdict: str
     """``better``, ``worse``, ``equivalent`` or ``undecided``; empty where none was asked for."""
     simultaneous_low: float
-    """Bounds of the interval that holds for all questions and looks together, in Elo."""
+    """Bounds of the interval that holds for all questions and interim analyses together, in Elo."""
     simultaneous_high: float
     games_needed: int | None
     """Games that an open verdict would still need if the estimate is right; ``None`` where none is open."""
@@ -265,7 +269,7 @@ def row_of(
     longest = max(one.pairs for one in spec.comparisons)
     limit = str(comparison.limits)
     if comparison.reference_limits is not None:
-        limit += f" against {comparison.reference_limits}"
+        limit += f"{AGAINST}{comparison.reference_limits}"
     return AblationRow(
         label=comparison.label,
         group=comparison.group,

@@ -12,6 +12,7 @@ from arena.play.store import Store
 from arena.records import Pairing
 from arena.run import Purpose, Run, RunOptions, engines_of
 from arena.spec import MAX_NAME_LENGTH
+from engine.language import console
 from tuning.ablation.allocation import Allocation
 from tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
 from tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparisons, frame_of
@@ -169,7 +170,8 @@ def play_allocated(
 
     def words(columns: int) -> str:
         verdicts = [question.verdict for question in allocation.questions]
-        return f"{prefix}{len(verdicts) - verdicts.count(UNDECIDED)} of {len(verdicts)} verdicts"
+        decided = len(verdicts) - verdicts.count(UNDECIDED)
+        return prefix + console("tuning")("progress.verdicts", decided=decided, questions=len(verdicts))
 
     run.progress.begin(games, words, is_bound=True)
     while (wanted := allocation.next_pairs()) is not None:
@@ -181,7 +183,7 @@ def play_allocated(
         run.progress.done += 2 * sum(part.pairs for part in parts) - table.missing_games(parts)
         if not table.play(parts):
             return False
-        allocation.look(wanted)
+        allocation.analyse(wanted)
     return True
 
 
@@ -210,7 +212,9 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
     sets = [dict(side) for comparison in plan.spec.comparisons for side in (comparison.variant, comparison.reference)]
 
     def show(finished: int, planned: int) -> None:
-        run.progress.words = lambda columns: f"nodes to depth {wanted.depth}: {100 * finished // planned} %"
+        percent = 100 * finished // planned
+        words = console("tuning")("progress.nodes_to_depth", depth=wanted.depth, percent=percent)
+        run.progress.words = lambda columns: words
         run.tick()
 
     game = plan.spec.conditions.game

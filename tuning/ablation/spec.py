@@ -25,7 +25,7 @@ from engine.settings.parameters import (
 from engine.settings.presets import load_preset, preset_name
 from tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
 from tuning.ablation.levels import Along, level_of, read_names, switched_on
-from tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule, least_pairs, looks_of, pairs_to_decide
+from tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule, analyses_of, least_pairs, pairs_to_decide
 from tuning.conditions import (
     CONDITION_KEYS,
     Conditions,
@@ -53,19 +53,6 @@ MAX_ROUNDS = 100
 BARE = "plain-alpha-beta"
 """The preset to which features are added one at a time, unless another is named."""
 MAX_LABEL = 60
-
-LEFT_OUT: dict[str, Value] = {
-    "algorithm": "alphabeta",
-    "aspiration": "off",
-    "null_verify": "off",
-    "capture_order": "none",
-    "evaluation": "material",
-    "killers": 0,
-    "hash_mb": 0,
-    "tempo": 0,
-    "quiescence_check_plies": 0,
-}
-"""What is left of a feature that is no switch when it is left out."""
 
 
 @dataclass(frozen=True)
@@ -254,10 +241,10 @@ def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
             f"{where}: pairs = {largest} is too few to decide anything, even if one side won them all; {least} could "
             f"decide that much, and {pairs_to_decide(50, questions, rule)} a difference of 50 Elo"
         )
-    first_looks = sum(looks_of(comparison.pairs, rule.rounds)[0] for comparison in spec.comparisons)
-    if spec.max_games is not None and spec.max_games < 2 * first_looks:
+    first_analyses = sum(analyses_of(comparison.pairs, rule.rounds)[0] for comparison in spec.comparisons)
+    if spec.max_games is not None and spec.max_games < 2 * first_analyses:
         raise ConfigurationError(
-            f"{where}: games = {spec.max_games} is less than the first of {rule.rounds} rounds, {2 * first_looks} "
+            f"{where}: games = {spec.max_games} is less than the first of {rule.rounds} rounds, {2 * first_analyses} "
             f"games; all rounds are {2 * sum(comparison.pairs for comparison in spec.comparisons)} games at most"
         )
 
@@ -488,13 +475,12 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
 
     Raises ``UserError`` for an unknown feature (nearest name) and for one that the base does not have.
     """
-    names = _features_of(game)
-    row = find(feature, f"{where}: features", names)
-    if row.name not in names:
+    row = find(feature, f"{where}: features", _features_of(game))
+    value = row.off
+    if value is None or row.name not in _features_of(game):
         raise ConfigurationError(
             f"{where}: {row.name} cannot be left out, it is no feature of {game}; use [[values]] to compare its values"
         )
-    value = LEFT_OUT.get(row.name, False)
     if base[row.name] == value:
         raise ConfigurationError(
             f"{where}: {row.name} is {format_value(value)} in the base, so it cannot be left out of it; use [[values]] "
@@ -505,7 +491,7 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
 
 def _features_of(game: str) -> list[str]:
     """The parameters that can be left out."""
-    return [row.name for row in parameters_of(game) if row.kind == "switch" or row.name in LEFT_OUT]
+    return [row.name for row in parameters_of(game) if row.off is not None]
 
 
 def _rows(words: Iterable[str], where: str, game: str) -> dict[str, Parameter]:

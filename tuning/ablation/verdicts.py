@@ -1,8 +1,8 @@
-"""Verdicts over many comparisons that are looked at repeatedly: group-sequential bounds, Holm's correction, intervals.
+"""Verdicts over many comparisons with interim analyses: group-sequential bounds, Holm's correction, intervals.
 
 Every comparison asks two questions: is there a difference, and is it smaller than a margin, so that "has almost no
 effect" can be confirmed and not only not rejected. Where that is what was claimed, only a difference larger than the
-margin counts as one: a smaller one, though there beyond doubt, would leave the claim open. A comparison is looked at
+margin counts as one: a smaller one, though there beyond doubt, would leave the claim open. A comparison is analysed
 after numbers of pairs that are fixed beforehand; its bounds are those of a group-sequential test whose error is spent
 in the manner of O'Brien and Fleming (Lan and DeMets, "Discrete sequential boundaries for clinical trials", 1983).
 Holm's correction runs over all comparisons, for differences and for equivalences apart: a comparison found equivalent
@@ -59,11 +59,11 @@ class Rule:
     """Effects smaller than this are equivalent to none; 0 asks for differences only."""
     error_rate: float = ERROR_RATE
     rounds: int = 10
-    """Looks at each comparison, after equal numbers of pairs; 1 is a single look at the end."""
+    """Analyses of each comparison, after equal numbers of pairs: interim ones and the final one; 1 is that alone."""
 
 
-def looks_of(pairs: int, rounds: int) -> tuple[int, ...]:
-    """Numbers of pairs after which a comparison of so many pairs is looked at."""
+def analyses_of(pairs: int, rounds: int) -> tuple[int, ...]:
+    """Numbers of pairs after which a comparison of so many pairs is analysed, the last of them at its end."""
     return tuple(sorted({math.ceil(pairs * number / rounds) for number in range(1, rounds + 1)}))
 
 
@@ -78,13 +78,13 @@ def spent(fraction: float, error: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def critical_values(looks: tuple[int, ...], error: float) -> tuple[float, ...]:
-    """Standard errors that an estimate must lie from a value at each look, the one-sided ``error`` over all of them.
+def critical_values(analyses: tuple[int, ...], error: float) -> tuple[float, ...]:
+    """Standard errors that an estimate must lie from a value at each analysis, the one-sided ``error`` over all.
 
-    Under the value itself the probability that any look passes its bound is ``error``. The distribution of the sum of
-    what was observed, among the paths that have not passed, is carried from look to look on a grid.
+    Under the value itself the probability that any analysis passes its bound is ``error``. The distribution of the sum
+    of what was observed, among the paths that have not passed, is carried from analysis to analysis on a grid.
     """
-    fractions = [look / looks[-1] for look in looks]
+    fractions = [analysis / analyses[-1] for analysis in analyses]
     bounds = [min(_quantile(spent(fractions[0], error)), MAX_VALUE)]
     used = _upper_tail(bounds[0])
     sums = np.linspace(-MAX_VALUE, bounds[0], GRID_POINTS) * math.sqrt(fractions[0])
@@ -134,7 +134,7 @@ _upper_tails = np.vectorize(_upper_tail, otypes=[float])
 
 @dataclass(frozen=True)
 class EffectEstimate:
-    """What a comparison has shown by a look, on the scale on which it is measured."""
+    """What a comparison has shown by an analysis, on the scale on which it is measured."""
 
     estimate: float
     error: float
@@ -191,12 +191,12 @@ def evidence_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> 
 
 @dataclass(frozen=True)
 class Question:
-    """A comparison at a look: what it has shown, where it stands in its plan, and the verdict so far."""
+    """A comparison at an analysis: what it has shown, where it stands in its plan, and the verdict so far."""
 
     evidence: EffectEstimate
-    looks: tuple[int, ...]
-    """Its planned looks, in pairs."""
-    look: int
+    analyses: tuple[int, ...]
+    """The pairs at each of its planned analyses, the final one last."""
+    analyses_done: int
     """How many of them are behind it, the present one included; 0 before the first."""
     verdict: str = UNDECIDED
     beyond_margin: bool = False
@@ -213,12 +213,12 @@ class Question:
         return -self.evidence.deviations_from(self.evidence.low_margin if self.beyond_margin else self.evidence.nothing)
 
     def bound(self, rate: float) -> float:
-        """Standard errors that decide at this look, for a two-sided error of ``rate``."""
-        return critical_values(self.looks, rate / 2)[self.look - 1]
+        """Standard errors that decide at this analysis, for a two-sided error of ``rate``."""
+        return critical_values(self.analyses, rate / 2)[self.analyses_done - 1]
 
 
 def judged(questions: Sequence[Question], rule: Rule) -> tuple[str, ...]:
-    """The verdicts on all questions at their present looks, those that were reached before kept.
+    """The verdicts on all questions at their present analyses, those that were reached before kept.
 
     By Holm's correction: with each difference found the error rate is shared by fewer that are left, and so with each
     equivalence.
@@ -230,7 +230,7 @@ def judged(questions: Sequence[Question], rule: Rule) -> tuple[str, ...]:
         different = sum(verdict in DIFFERENT for verdict in verdicts)
         equivalent = verdicts.count(EQUIVALENT)
         for place, question in enumerate(questions):
-            if verdicts[place] != UNDECIDED or not question.look:
+            if verdicts[place] != UNDECIDED or not question.analyses_done:
                 continue
             evidence, shares = question.evidence, len(questions)
             inside = min(
@@ -253,12 +253,12 @@ def chance_of_verdict(question: Question, levels: tuple[float, float], rule: Rul
     The true value is averaged over what the evidence leaves possible. ``levels`` are the two-sided errors open to a
     difference and to an equivalence. An upper bound: every kind of verdict is counted by itself.
     """
-    done = question.looks[question.look - 1] / question.looks[-1] if question.look else 0.0
+    done = question.analyses[question.analyses_done - 1] / question.analyses[-1] if question.analyses_done else 0.0
     if question.verdict != UNDECIDED or not 0 < done < 1 or not math.isfinite(question.evidence.error):
         return 1.0 if done < 1 else 0.0
 
     def chance(now: float, level: float) -> float:
-        bound = critical_values(question.looks, level / 2)[-1]
+        bound = critical_values(question.analyses, level / 2)[-1]
         return _upper_tail((bound * math.sqrt(done) - now) / math.sqrt(1 - done))
 
     evidence, (for_difference, for_equivalence) = question.evidence, levels
@@ -267,7 +267,7 @@ def chance_of_verdict(question: Question, levels: tuple[float, float], rule: Rul
         # At the end both margins have to be this far away, so half their distance has to reach so far.
         room = (evidence.high_margin - evidence.low_margin) / 2 / (evidence.error * math.sqrt(done))
         inside = min(evidence.deviations_from(evidence.low_margin), -evidence.deviations_from(evidence.high_margin))
-        if room >= critical_values(question.looks, for_equivalence / 2)[-1]:
+        if room >= critical_values(question.analyses, for_equivalence / 2)[-1]:
             total += chance(inside, for_equivalence)
     return min(total, 1.0)
 
@@ -290,8 +290,8 @@ def hopeless(questions: Sequence[Question], rule: Rule) -> tuple[bool, ...]:
 
 
 def simultaneous_interval(question: Question, questions: int, rule: Rule) -> tuple[float, float]:
-    """Bounds that hold for all of so many questions, and at all looks, together; on the scale of the evidence."""
-    if not question.look:
+    """Bounds that hold for all of so many questions, and at all analyses, together; on the scale of the evidence."""
+    if not question.analyses_done:
         return -math.inf, math.inf
     return question.evidence.interval(question.bound(rule.error_rate / questions))
 
@@ -302,11 +302,11 @@ def pairs_still_needed(question: Question, questions: int, rule: Rule) -> int | 
     With probability ``POWER``, at the level of the first verdict among so many questions.
     """
     evidence = question.evidence
-    if question.verdict != UNDECIDED or not question.look or not math.isfinite(evidence.error):
+    if question.verdict != UNDECIDED or not question.analyses_done or not math.isfinite(evidence.error):
         return None
-    played = question.looks[question.look - 1]
+    played = question.analyses[question.analyses_done - 1]
     deviation = evidence.error * math.sqrt(played)
-    level = critical_values(question.looks, rule.error_rate / questions / 2)[-1]
+    level = critical_values(question.analyses, rule.error_rate / questions / 2)[-1]
     inside = min(evidence.high_margin - evidence.estimate, evidence.estimate - evidence.low_margin)
     distances = [-inside if question.beyond_margin else abs(evidence.estimate - evidence.nothing)]
     if rule.margin_elo > 0:
@@ -326,19 +326,19 @@ def decidable_elo(pairs: int, questions: int, rule: Rule, deviation: float = TYP
 
     ``deviation`` is the standard deviation of a pair's score. Infinite if no difference could be found so.
     """
-    level = critical_values(looks_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
+    level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
     return elo_of_score(0.5 + (level + _NORMAL.inv_cdf(POWER)) * deviation / math.sqrt(pairs))
 
 
 def pairs_to_decide(elo: float, questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> int:
     """Pairs that find a difference of ``elo`` with probability ``POWER``, among so many questions."""
-    level = critical_values(looks_of(1000, rule.rounds), rule.error_rate / questions / 2)[-1]
+    level = critical_values(analyses_of(1000, rule.rounds), rule.error_rate / questions / 2)[-1]
     return _pairs_for(abs(score_of_elo(elo) - 0.5), deviation, level)
 
 
 def pairs_for_equivalence(questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> int:
     """Pairs that confirm with probability ``POWER`` that there is no difference, where there is none."""
-    level = critical_values(looks_of(1000, rule.rounds), rule.error_rate / questions / 2)[-1]
+    level = critical_values(analyses_of(1000, rule.rounds), rule.error_rate / questions / 2)[-1]
     # Both margins must be kept away from, so the power is lost on two sides.
     distance = score_of_elo(rule.margin_elo) - 0.5
     return math.ceil(((level + _NORMAL.inv_cdf((1 + POWER) / 2)) * deviation / distance) ** 2)
@@ -346,8 +346,8 @@ def pairs_for_equivalence(questions: int, rule: Rule, deviation: float = TYPICAL
 
 def can_decide(pairs: int, questions: int, rule: Rule) -> bool:
     """Whether any outcome of so many pairs would bring a verdict: whether winning all of them would."""
-    looks = looks_of(pairs, rule.rounds)
-    question = Question(evidence_of(Pentanomial((0, 0, 0, 0, pairs)), rule.margin_elo), looks, len(looks))
+    analyses = analyses_of(pairs, rule.rounds)
+    question = Question(evidence_of(Pentanomial((0, 0, 0, 0, pairs)), rule.margin_elo), analyses, len(analyses))
     return judged([question], replace(rule, error_rate=rule.error_rate / questions)) != (UNDECIDED,)
 
 

@@ -13,6 +13,7 @@ from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
 from arena.records import Opening
 from arena.run import Purpose, Run, RunOptions, engines_of
+from engine.games import game_named
 from engine.search_statistics import summed_search_statistics
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
@@ -76,7 +77,7 @@ class MeasureRow:
     """``Elo``, ``×`` (ratio), ``%``, ``points`` (difference of percentages) or ``cases``."""
     effect: float
     low: float
-    """Bounds of the 95 % interval, of Elo of the one that holds for the claim's comparisons and looks together."""
+    """Bounds of the 95 % interval, of Elo of the one for the claim's comparisons and interim analyses together."""
     high: float
     threshold: float
     """What a share is compared with, in ``unit``; 0 for nothing."""
@@ -369,9 +370,8 @@ class _Experiments:
                     _same_outcome(measure, mates, changed))  # fmt: skip
 
     def _exact(self, claim: Claim, measure: Measure) -> MeasureRow | None:
-        positions = [
-            one for one in self._suite("last") if one.position.split()[0].count("-") <= FEW_EMPTY_SQUARES
-        ]  # fmt: skip
+        game = game_named(self._spec.game)
+        positions = [one for one in self._suite("last") if game.empty_squares(one.position) <= FEW_EMPTY_SQUARES]
         sides = [
             self._searches.search(values, Limits(depth=FEW_EMPTY_SQUARES + 1), positions)
             for values in (dict(measure.variant), dict(measure.variant) | {"endgame_empties": 60})

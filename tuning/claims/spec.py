@@ -2,7 +2,7 @@
 
 A table of claims (configs/claims/*.toml) says for each claim what is measured and what the claim expects there. A claim
 is confirmed if every measure that expects something is, refuted if one of them is, and undecided otherwise. Measures of
-strength are comparisons of an ablation, with its verdicts and its allotment of games, Holm's correction within the
+strength are comparisons of an ablation, with its verdicts and its allocation of games, Holm's correction within the
 claim; the others are searches of fixed positions.
 """
 
@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from statistics import NormalDist
 from typing import Any
 
+from engine.language import DEFAULT_LANGUAGE, LANGUAGES
 from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value, by_own_names, resolve
@@ -25,13 +26,16 @@ from tuning.claims.measures import SHARES
 from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions
 
 BUDGETS = ("quick", "full")
-BASES = {"c": "claimed", "i": "implied", "o": "our question"}
-"""The text claims it, its design implies it, or no text says so."""
+BASES = {"c": "claimed", "i": "implied", "o": "own"}
+"""The text claims it, its design implies it, or no text says so and the question is our own."""
 CONFIRMED, REFUTED, UNDECIDED, SHOWN = "confirmed", "refuted", "undecided", "shown"
 
 FILE_KEYS = ("name", "game", "seed", "openings", "adjudication", "budgets", "claims")
 BUDGET_KEYS = ("pairs", "rounds", "depth", "positions", "limits")
-CLAIM_KEYS = ("id", "claim", "claim_zh", "source", "basis", "rule", "rule_zh", "base", "measures")
+TRANSLATED_KEYS = ("claim", "rule")
+"""Keys whose texts are in English; those in another language follow under ``claim_zh`` and so on."""
+TRANSLATIONS = tuple(f"{key}_{language}" for key in TRANSLATED_KEYS for language in LANGUAGES[1:])
+CLAIM_KEYS = ("id", "source", "basis", "base", "measures", *TRANSLATED_KEYS, *TRANSLATIONS)
 MEASURE_KEYS = (
     "kind", "label", "set", "variant", "reference", "limit", "reference_limit", "ponder", "expect", "of", "bound",
     "threshold", "weight", "margin", "depth", "suite", "only", "factors",
@@ -110,20 +114,24 @@ class Claim:
     """One claim with its experiment."""
 
     id: str
-    text: str
-    text_zh: str
+    texts: Mapping[str, str]
+    """What it says, by language."""
     source: str
     """Abbreviation of the text, as in ``engine.settings.parameters``."""
     basis: str
     """A key of ``BASES``."""
-    rule: str
-    """What decides it, in words."""
-    rule_zh: str
+    rules: Mapping[str, str]
+    """What decides it, in words, by language."""
     conditions: Conditions
     """With the preset that its measures change as the base."""
     measures: tuple[Measure, ...]
     groups: tuple[AblationSpec, ...]
     """Its comparisons of strength, by margin."""
+
+    @property
+    def text(self) -> str:
+        """What it says, in English."""
+        return self.texts[DEFAULT_LANGUAGE]
 
 
 @dataclass(frozen=True)
@@ -263,9 +271,15 @@ def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget)
     if not any(one.expect for one in measures):
         raise ConfigurationError(f"{where}: no measure expects anything; give at least one of them expect = ...")
     return Claim(
-        name, table.text("claim"), table.text("claim_zh"), table.text("source"), table.choice("basis", tuple(BASES)),
-        table.text("rule"), table.text("rule_zh"), conditions, tuple(measures), tuple(groups),
+        name, _translations(table, "claim"), table.text("source"), table.choice("basis", tuple(BASES)),
+        _translations(table, "rule"), conditions, tuple(measures), tuple(groups),
     )  # fmt: skip
+
+
+def _translations(table: Table, key: str) -> dict[str, str]:
+    """The text under a key in every language."""
+    keys = {language: key if language == DEFAULT_LANGUAGE else f"{key}_{language}" for language in LANGUAGES}
+    return {language: table.text(own) for language, own in keys.items()}
 
 
 def _beyond_margin(group: AblationSpec, measure: Measure) -> AblationSpec:

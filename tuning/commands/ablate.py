@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from arena.specifications import specification_of
+from arena.commands.arguments import specification_of
 from engine.commands.arguments import print_json
 from tuning.commands.arguments import (
-    add_language_argument,
     configure_with_specification,
     describe,
     folder_of,
+    print_outcome,
     say_how_to_resume,
     uninterrupted,
     work_of,
@@ -26,7 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "equivalent within a margin. Given again, the command plays only what is missing: that resumes an ablation "
         "after any stop, and extends it after comparisons or pairs were added to SPEC.",
     )
-    add_language_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,14 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
         return describe(spec.name, directory, plan.games, work_of(spec.comparisons), facts, arguments)
     result = uninterrupted(ablate, arguments, spec, directory)
     if result is None or result.interrupted:
-        say_how_to_resume(repeat_command("ablate", spec.conditions, directory), directory)
+        say_how_to_resume(repeat_command("ablate", spec.conditions, directory, arguments.language), directory)
         return 130
     report = write_ablation_report(result, arguments.language)
     if arguments.json:
         print_json(ablation_data(result, report))
     else:
-        print(ablation_text(result.rows, result.effects))
-        print()
-        print(f"games digest: {result.digest}")
-        print(report)
+        print_outcome(ablation_text(result.rows, result.effects, arguments.language), result.digest, report)
     return result.exit_code

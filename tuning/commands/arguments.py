@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.specifications import add_specification_argument, names_paragraph
+from arena.commands.arguments import add_specification_argument, names_paragraph
 from engine.commands.arguments import (
     add_concurrency_argument,
     add_json_argument,
+    add_language_argument,
     add_output_argument,
     print_json,
 )
+from engine.language import console
 
 if TYPE_CHECKING:
     from engine.settings.limits import Limits
@@ -27,6 +29,7 @@ def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epi
     add_output_argument(parser)
     add_playing_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
+    add_language_argument(parser)
     add_json_argument(parser)
 
 
@@ -35,12 +38,6 @@ def add_playing_arguments(parser: argparse.ArgumentParser) -> None:
     add_concurrency_argument(parser)
     parser.add_argument(
         "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
-    )
-
-
-def add_language_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--language", choices=("en", "zh"), default="en", help="the report's language (default %(default)s)"
     )
 
 
@@ -64,14 +61,28 @@ def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given
         return None
 
 
-def say_how_to_resume(command: str, directory: Path) -> None:
+def say_how_to_resume(command: str | None, directory: Path) -> None:
+    """Say on standard error how to go on; without a command, with the same again."""
     from arena.play.store import STORE_NAME, Store
 
     stored = 0
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             stored = len(store)
-    print(f"elolab: interrupted: {stored} games are stored; to go on: {command}", file=sys.stderr)
+    complain("console.interrupted", stored=stored, command=command or console("tuning")("console.same_command"))
+
+
+def complain(key: str, **values: Any) -> None:
+    """Say something on standard error."""
+    print(f"elolab: {console('tuning')(key, **values)}", file=sys.stderr)
+
+
+def print_outcome(text: str, digest: str, report: Path | None) -> None:
+    """Print what came of a run, the digest of its games and where the report is."""
+    print(text)
+    print()
+    print(console("arena")("console.digest", digest=digest))
+    print(report)
 
 
 def work_of(comparisons: Iterable[Comparison]) -> list[tuple[int, tuple[Limits, ...]]]:
@@ -106,7 +117,14 @@ def describe(
     if arguments.json:
         print_json(data)
         return 0
-    print(f"{name}: at most {games} games, {stored} of them stored in {directory}")
-    print(", ".join(f"{metadata.replace('_', ' ')}: {count}" for metadata, count in facts.items()))
-    print(f"time: at most {duration_text(seconds)} or so (hours:minutes:seconds)")
+    message = console("tuning")
+    print(message("dry_run.games", name=name, games=games, stored=stored, folder=directory))
+    print(facts_text(facts))
+    print(message("dry_run.time", time=duration_text(seconds)))
     return 0
+
+
+def facts_text(facts: dict[str, int]) -> str:
+    """What a run consists of, by names of the messages ``dry_run``."""
+    message = console("tuning")
+    return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in facts.items())

@@ -9,15 +9,16 @@ from engine.commands.arguments import (
     UsageError,
     add_game_argument,
     add_json_argument,
+    add_language_argument,
     add_output_argument,
     game_of,
     print_json,
 )
 from tuning.commands.arguments import (
-    add_language_argument,
     add_playing_arguments,
     describe,
     folder_of,
+    print_outcome,
     say_how_to_resume,
     uninterrupted,
     work_of,
@@ -69,12 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json(claims_data(result, report))
         elif report is not None:
-            print(claims_text(result))
-            print()
-            print(f"games digest: {result.digest}")
-            print(report)
+            print_outcome(claims_text(result, arguments.language), result.digest, report)
     if result is None or result.interrupted:
         sys.stdout.flush()
-        say_how_to_resume(claims_command(spec, directory), directory)
+        say_how_to_resume(claims_command(spec, directory, arguments.language), directory)
         return 130
     return int(result.exit_code)

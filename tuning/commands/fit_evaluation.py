@@ -9,6 +9,7 @@ from engine.commands.arguments import (
     UsageError,
     add_game_argument,
     add_json_argument,
+    add_language_argument,
     add_output_argument,
     add_seed_argument,
     print_json,
@@ -70,6 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write the last weights here too, to be used by this name")
     add_output_argument(parser, "results/fit-<game>")
     add_playing_arguments(parser)
+    add_language_argument(parser)
     add_json_argument(parser)
     parser.epilog = (
         "Exit code 3: a gain was asked for and none was found. "
@@ -83,7 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
     from engine.games import game_named
     from engine.settings.limits import Limits
     from engine.settings.parameters import BY_NAME
-    from tuning.evaluation.fit import FitSpec, check_fit, fit_data, fit_evaluation, fit_text, fitting_of
+    from tuning.evaluation.fit import FitSpec, check_fit, fit_evaluation, fitting_of
+    from tuning.reports.fit import fit_data, fit_text
 
     game = game_named(arguments.game)
     fitting = fitting_of(game)
@@ -112,10 +115,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"fit-evaluation: --output {output}: there is no folder {output.parent}")
     fitted = uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
     if fitted is None or fitted.interrupted:
-        say_how_to_resume("the same command again", directory)
+        say_how_to_resume(None, directory)
         return 130
     if arguments.json:
         print_json(fit_data(fitted))
     else:
-        print(fit_text(fitted))
+        print(fit_text(fitted, arguments.language))
     return 3 if fitted.kept is None else 0

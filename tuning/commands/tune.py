@@ -7,12 +7,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.specifications import specification_of
+from arena.commands.arguments import specification_of
 from engine.commands.arguments import print_json
+from engine.language import console
 from tuning.commands.arguments import (
+    complain,
     configure_with_specification,
     describe,
+    facts_text,
     folder_of,
+    print_outcome,
     say_how_to_resume,
     uninterrupted,
 )
@@ -44,27 +48,20 @@ def run(arguments: argparse.Namespace) -> int:
         return _describe_tuning(spec, directory, arguments)
     result = uninterrupted(tune, arguments, spec, directory)
     if result is None or result.interrupted:
-        say_how_to_resume(repeat_command("tune", spec.conditions, directory), directory)
+        say_how_to_resume(repeat_command("tune", spec.conditions, directory, arguments.language), directory)
         return 130
     if result.waiting_for:
         rounds = ", ".join(str(number + 1) for number in result.waiting_for)
-        print(
-            f"elolab: other workers are still playing the rounds {rounds}; when they have finished, give the same "
-            "command again for the playoff and the validation",
-            file=sys.stderr,
-        )
+        complain("console.other_workers", rounds=rounds)
         return result.exit_code
-    report = write_tuning_report(result)
+    report = write_tuning_report(result, arguments.language)
     if arguments.json:
         print_json(tuning_data(result, report))
     else:
-        print(tuning_text(result))
-        print()
-        print(f"games digest: {result.digest}")
-        print(report)
+        print_outcome(tuning_text(result, arguments.language), result.digest, report)
     if not result.confirmed:
         sys.stdout.flush()
-        print(f"elolab: {tuning_sentence(result)}", file=sys.stderr)
+        print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
     return result.exit_code
 
 
@@ -87,6 +84,6 @@ def _describe_tuning(spec: TuningSpec, directory: Path, arguments: argparse.Name
         return 0
     from arena.play.live import duration_text
 
-    print(f"{spec.name}: {duration_text(spec.budget.seconds or 0)} (hours:minutes:seconds), then the validation")
-    print(", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in facts.items()))
+    print(console("tuning")("dry_run.seconds", name=spec.name, time=duration_text(spec.budget.seconds or 0)))
+    print(facts_text(facts))
     return 0

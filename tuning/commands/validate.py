@@ -9,10 +9,12 @@ from pathlib import Path
 from engine.commands.arguments import (
     UsageError,
     add_json_argument,
+    add_language_argument,
     print_json,
     whole_number,
 )
-from tuning.commands.arguments import add_playing_arguments, say_how_to_resume, uninterrupted
+from engine.language import console
+from tuning.commands.arguments import add_playing_arguments, complain, say_how_to_resume, uninterrupted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--pairs", type=whole_number(1), metavar="N", help="play so many pairs of games instead of a sequential test"
     )
     add_playing_arguments(parser)
+    add_language_argument(parser)
     add_json_argument(parser)
     parser.epilog = (
         "Plays the study's recommendation against its base on openings that the tuning never saw. The exit code is 0 "
@@ -45,19 +48,22 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"validate: {directory}: there is no such folder; expected one that elolab tune made")
     result = uninterrupted(validate_again, arguments, directory, arguments.limit, arguments.pairs)
     if result is None or result.verdict is None:
-        say_how_to_resume("the same command again", directory)
+        say_how_to_resume(None, directory)
         return 130
     verdict = result.verdict
     if arguments.json:
         preset = None if result.preset is None else str(result.preset)
         print_json({"parameters": result.values, **verdict_data(verdict), "preset": preset})
     else:
-        print(verdict_sentence(verdict))
-        print(f"pentanomial: {' '.join(map(str, verdict.counts.counts))}")
+        message = console("tuning")
+        print(verdict_sentence(verdict, arguments.language))
+        print(message("console.pentanomial", counts=" ".join(map(str, verdict.counts.counts))))
         if result.preset is not None:
-            print(f"preset: {result.preset}")
+            print(message("console.preset", preset=result.preset))
     if not verdict.passed or result.failed is not None:
         sys.stdout.flush()
-        against = verdict.limits if not verdict.passed else f"{result.failed.limits} in the study itself"
-        print(f"elolab: {directory}: the recommendation is not validated at {against}", file=sys.stderr)
+        if not verdict.passed:
+            complain("console.not_validated", folder=directory, limit=verdict.limits)
+        else:
+            complain("console.not_validated_in_study", folder=directory, limit=result.failed.limits)
     return int(result.exit_code)

@@ -21,9 +21,10 @@ import numpy as np
 from arena.figures.statistics import Pentanomial
 from arena.files import replace_file
 from arena.notation.openings import Suite
-from arena.records import PlayerSpec, digest_of
+from arena.records import BUILTIN, PlayerSpec, digest_of
 from arena.run import Purpose, Run, RunOptions
 from engine.errors import UserError
+from engine.language import console
 from engine.rules import Rules
 from engine.settings.configuration import find_config
 from engine.settings.limits import Limits
@@ -165,17 +166,19 @@ class ErrorKind:
     """What a regression minimises, in words."""
 
     name: str
-    unit: str
-    """Behind the name, in tables."""
     prior: str
     """What was chosen by the games held out."""
 
 
 ERRORS = {
-    "linear": ErrorKind("root mean square error", "points", "ridge strength"),
-    "logistic": ErrorKind("logistic loss", "a position", "spread of the prior"),
+    "linear": ErrorKind("root mean square error", "ridge strength"),
+    "logistic": ErrorKind("logistic loss", "spread of the prior"),
 }
 """By regression."""
+
+
+AGAINST_BEFORE, AGAINST_FIRST = "the weights before", "the first weights"
+"""Against which weights new ones are matched."""
 
 
 class Interrupted(Exception):
@@ -349,13 +352,14 @@ class _Iterations:
         own = {self._fitting.parameter: str(self._weights_path(number))}
         values = resolve({**(settings or {}), **own}, game=self._spec.game)
         digest = str(values[self._fitting.parameter]).partition("#")[2]
-        return PlayerSpec(f"weights {digest}", "builtin", limits, parameters=tuple(values.items()))
+        return PlayerSpec(f"weights {digest}", BUILTIN, limits, parameters=tuple(values.items()))
 
-    def _begin(self, games: int, words: str, done: int = 0) -> None:
-        self._run.progress.begin(games, f"iteration {self._number + 1}/{self._spec.iterations}: {words}", done=done)
+    def _begin(self, games: int, key: str, done: int = 0) -> None:
+        words = console("tuning")(key, number=self._number + 1, iterations=self._spec.iterations)
+        self._run.progress.begin(games, words, done=done)
 
     def _play(self, plan: SelfPlay) -> None:
-        self._begin(plan.games, "games", len(stored_games(plan, self._run.store)))
+        self._begin(plan.games, "progress.fit_games", len(stored_games(plan, self._run.store)))
         if not play_games(plan, self._game, self._run):
             raise Interrupted
 
@@ -367,7 +371,7 @@ class _Iterations:
         stored = _read_positions(path, digest)
         if stored is not None:
             return stored
-        self._begin(len(records), "results")
+        self._begin(len(records), "progress.fit_results")
 
         def finished() -> None:
             self._run.progress.finished()
@@ -391,7 +395,7 @@ class _Iterations:
             f"{self._number * self._spec.games} games of engine {engine_identity()}, {found.training} positions; "
             f"{kind.name} on {found.held_out} positions of games held out "
             f"{found.held_out_error / unit:.4f} ({error_before / unit:.4f} with the weights before), "
-            f"{kind.prior} {_strengths(found)}."
+            f"{kind.prior} {strengths_text(found)}."
         )
         text = weights_text(self._spec.game, provenance, self._fitting.features, found.weights.tolist())
         return text if found.patterns is None else text + patterns_text(found.patterns)
@@ -399,9 +403,9 @@ class _Iterations:
     def _matches(self) -> tuple[FittedMatch, ...]:
         """The newest weights against those before, and against the first, on openings that no fit has seen."""
         spec = self._spec
-        opponents = {"the weights before": self._number - 1}
+        opponents = {AGAINST_BEFORE: self._number - 1}
         if self._number > 1:
-            opponents["the first weights"] = 0
+            opponents[AGAINST_FIRST] = 0
         planned = [(against, number, limits) for against, number in opponents.items() for limits in spec.match_limits]
         return tuple(
             self._match(index, against, number, limits)
@@ -416,7 +420,8 @@ class _Iterations:
             series=f"match {self._number:03d}.{index}", round=self._number,
         )  # fmt: skip
         games = 2 * spec.match_pairs
-        words = f"match {self._number}/{spec.iterations} against {against} at {limits}"
+        key = "progress.match_before" if against == AGAINST_BEFORE else "progress.match_first"
+        words = console("tuning")(key, number=self._number, iterations=spec.iterations, limit=limits)
         self._run.progress.begin(games, words, done=games - self._table.missing_games([match]))
         if not self._table.play([match]):
             raise Interrupted
@@ -438,11 +443,13 @@ def _two_ends(rows: np.ndarray, phases: int) -> np.ndarray:
 
 def weights_text(game: str, provenance: str, features: Sequence[str], phases: Sequence[Sequence[int]]) -> str:
     """A file of weights as TOML; see ``engine.settings.weights``."""
+    from engine.games import game_named
+
     lines = [
         f"game = {json.dumps(game)}",
         f"provenance = {json.dumps(provenance)}",
         f"features = {json.dumps(list(features))}",
-        f"# {_row_words(game, len(phases))}",
+        f"# {fitting_of(game_named(game)).rows_in_words(len(phases))}",
         "phases = [",
         *("    [" + ", ".join(f"{weight:5d}" for weight in row) + "]," for row in phases),
         "]",
@@ -450,90 +457,6 @@ def weights_text(game: str, provenance: str, features: Sequence[str], phases: Se
     return "\n".join(lines) + "\n"
 
 
-def _row_words(game: str, phases: int) -> str:
-    """What the rows of weights are."""
-    if game == "xiangqi":
-        return "Centipawns: with all the material of the start, and with none."
-    return f"Hundredths of a point; a row for each {STEPS // phases} of {STEPS} steps of a game."
-
-
-def _strengths(found: Fit) -> str:
+def strengths_text(found: Fit) -> str:
+    """The strengths of the prior that were chosen."""
     return ", ".join(f"{strength:g}" for strength in found.strengths)
-
-
-# What the command prints
-
-
-def fit_text(fitted: FitResult) -> str:
-    """Every iteration's errors, learning curve and matches."""
-    unit, kind = fitted.unit, ERRORS[fitted.regression]
-    lines = []
-    for done in fitted.iterations:
-        found = done.fit
-        lines += [
-            f"iteration {done.number}: {done.games} games, {found.training} positions fitted to, {found.held_out} of "
-            "games held out",
-            f"  {f'{kind.name} ({kind.unit})':<31} {'training':>10} {'held out':>10}",
-            f"    {'weights before':<40} {done.error_before / unit:10.4f}",
-            f"    {'the same, scaled to fit':<40} {done.error_before_scaled / unit:10.4f}",
-            f"    {'fitted':<29} {found.training_error / unit:10.4f} {found.held_out_error / unit:10.4f}",
-            f"  {kind.prior} {_strengths(found)}",
-            "  learning curve (training games)",
-            *(
-                f"    {games:<29d} {training / unit:10.4f} {held_out / unit:10.4f}"
-                for games, training, held_out in found.curve
-            ),
-        ]
-        for match in done.matches:
-            estimate = match.counts.estimate()
-            lines.append(
-                f"  against {match.against} at {match.limits}: {100 * estimate.score:.1f} % of "
-                f"{2 * match.counts.pairs} games, {estimate.elo:+.1f} Elo [{estimate.elo_low:+.1f}, "
-                f"{estimate.elo_high:+.1f}], pentanomial {list(match.counts.counts)}"
-            )
-        lines.append(f"  {done.weights}")
-    if fitted.kept is None:
-        lines.append("no iteration's weights beat those before with 95 % certainty: none are kept")
-    if fitted.output is not None:
-        lines.append(f"written to {fitted.output}")
-    return "\n".join(lines)
-
-
-def fit_data(fitted: FitResult) -> dict[str, Any]:
-    """The same as plain data; errors in points of the game's own score, or logistic losses."""
-    unit = fitted.unit
-    return {
-        "game": fitted.spec.game,
-        "folder": str(fitted.directory),
-        "regression": fitted.regression,
-        "kept": None if fitted.kept is None else str(fitted.kept),
-        "output": None if fitted.output is None else str(fitted.output),
-        "iterations": [
-            {
-                "games": done.games,
-                "positions": {"training": done.fit.training, "held_out": done.fit.held_out},
-                "ridge_strengths": list(done.fit.strengths),
-                "error": {
-                    "training": done.fit.training_error / unit,
-                    "held_out": done.fit.held_out_error / unit,
-                    "held_out_before": done.error_before / unit,
-                    "held_out_before_scaled": done.error_before_scaled / unit,
-                },
-                "learning_curve": [
-                    {"games": games, "training": training / unit, "held_out": held_out / unit}
-                    for games, training, held_out in done.fit.curve
-                ],
-                "matches": [
-                    {
-                        "against": match.against,
-                        "limit": str(match.limits),
-                        "pentanomial": list(match.counts.counts),
-                        **asdict(match.counts.estimate()),
-                    }
-                    for match in done.matches
-                ],
-                "weights": str(done.weights),
-            }
-            for done in fitted.iterations
-        ],
-    }

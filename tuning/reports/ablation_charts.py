@@ -1,13 +1,11 @@
 """The figures of ablations and claims, drawn by matplotlib without a display.
 
-Every function takes rows and returns a figure; none writes a file. matplotlib is imported inside them only. The words
-in a figure are English in every language of the report, for they are the names of settings and units, and a machine
-without Chinese fonts would draw boxes; captions explain them in the report's language.
+Every function takes rows and the words of the figure (``study_charts.chart_words``) and returns a figure; none writes a
+file. matplotlib is imported inside them only.
 """
 
 from __future__ import annotations
 
-import io
 import math
 import textwrap
 from collections.abc import Sequence
@@ -19,9 +17,10 @@ import numpy as np
 
 from arena.figures.standings import signed
 from arena.reports.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN
+from engine.language import Catalogue
 from engine.settings.parameters import BY_NAME
 from tuning.ablation.verdicts import DIFFERENT, EQUIVALENT
-from tuning.reports.study_charts import RATIO_TICKS, WIDEST_ELO, empty_figure
+from tuning.reports.study_charts import RATIO_TICKS, WIDEST_ELO, empty_figure, unit_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,17 +44,7 @@ def wrapped(label: str) -> str:
     return "\n".join(lines[:2])
 
 
-def svg_bytes(figure: Figure) -> bytes:
-    """The figure as a picture of its own, the same bytes for the same figure; text stays text."""
-    import matplotlib
-
-    stream = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    return stream.getvalue().encode()
-
-
-def forest_chart(rows: Sequence[AblationRow], margin: float = 0.0) -> Figure:
+def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 0.0) -> Figure:
     """Elo of every comparison with both of its intervals, and beside it what the same depth costs.
 
     ``margin`` (Elo) is the width of the band that counts as nothing.
@@ -75,10 +64,10 @@ def forest_chart(rows: Sequence[AblationRow], margin: float = 0.0) -> Figure:
     axes.set_ylim(max(places) + 0.7, min(places) - 0.7)
     low, high = min(row.elo_low for row in rows), max(row.elo_high for row in rows)
     axes.set_xlim(max(min(low, 0.0), -limit) - 0.05 * limit, min(max(high, 0.0), limit) + 0.05 * limit)
-    axes.set_xlabel("Elo, variant minus reference")
+    axes.set_xlabel(words("chart.elo_difference"))
     axes.grid(axis="x", color=GRID, linewidth=0.8)
     if with_nodes:
-        _draw_nodes(grid[0, 1], rows, places)
+        _draw_nodes(grid[0, 1], rows, places, words)
     return figure
 
 
@@ -115,7 +104,7 @@ def verdict_color(verdict: str, elo: float) -> str:
     return SAME if verdict == EQUIVALENT else MUTED
 
 
-def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]) -> None:
+def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float], words: Catalogue) -> None:
     axes.axvline(1, color=MUTED, linewidth=0.9)
     seen = [1.0]
     for place, row in zip(places, rows, strict=True):
@@ -127,7 +116,7 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
         axes.plot([row.nodes_ratio], [place], "s", color=INK, markersize=4)
         seen.append(row.nodes_ratio)
     _mark_ratios(axes, seen, max_ticks=3)
-    axes.set_xlabel(f"nodes to depth {rows[0].depth}")
+    axes.set_xlabel(words("chart.nodes_to_depth", depth=rows[0].depth))
     axes.grid(axis="x", color=GRID, linewidth=0.8)
 
 
@@ -157,7 +146,7 @@ class Curve:
     points: tuple[tuple[Level, AblationRow], ...]
 
 
-def curves_chart(curves: Sequence[Curve]) -> Figure:
+def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
     """Elo along each parameter, with its 95 % intervals."""
     columns = min(2, len(curves))
     figure, grid = empty_figure(0.7 + 2.6 * math.ceil(len(curves) / columns), math.ceil(len(curves) / columns), columns)
@@ -165,13 +154,13 @@ def curves_chart(curves: Sequence[Curve]) -> Figure:
         if place >= len(curves):
             axes.set_visible(False)
             continue
-        _draw_curve(axes, curves[place])
+        _draw_curve(axes, curves[place], words)
     for axes in grid[:, 0]:
-        axes.set_ylabel("Elo against the reference")
+        axes.set_ylabel(words("chart.elo_against_reference"))
     return figure
 
 
-def _draw_curve(axes: Axes, curve: Curve) -> None:
+def _draw_curve(axes: Axes, curve: Curve, words: Catalogue) -> None:
     """Values as a line with a band; what is switched off stands apart, on the left of all values."""
     row = BY_NAME[curve.reference.parameter]
     levels = [*(level for level, _ in curve.points), curve.reference]
@@ -189,7 +178,8 @@ def _draw_curve(axes: Axes, curve: Curve) -> None:
         axes.plot([place, place], interval, color=LOSS, linewidth=2.2, solid_capstyle="round")
         axes.plot([place], [worth], "s", color=LOSS, markersize=5)
     axes.plot([places[-1]], [0], "D", color=GROUND, markeredgecolor=WIN, markersize=7)
-    axes.set_xlabel(f"{row.name}{f' ({row.unit})' if row.unit else ''}")
+    unit = unit_text(row.unit, words)
+    axes.set_xlabel(words("chart.parameter_with_unit", parameter=row.name, unit=unit) if unit else row.name)
     if row.scale == "log":
         axes.set_xscale("log")
         axes.minorticks_off()
@@ -210,7 +200,7 @@ def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
     return [off if level.value is None else float(level.value) for level in levels]
 
 
-def interactions_chart(squares: Sequence[Sequence[CellRow]]) -> Figure:
+def interactions_chart(squares: Sequence[Sequence[CellRow]], words: Catalogue) -> Figure:
     """For every 2 x 2 factorial the strength of its four combinations: parallel lines mean no interaction."""
     columns = min(2, len(squares))
     figure, grid = empty_figure(
@@ -238,11 +228,11 @@ def interactions_chart(squares: Sequence[Sequence[CellRow]]) -> Figure:
         axes.legend(frameon=False, fontsize=9, loc="upper right", ncols=2, borderpad=0)
         axes.grid(axis="y", color=GRID, linewidth=0.8)
     for axes in grid[:, 0]:
-        axes.set_ylabel("Elo above both low")
+        axes.set_ylabel(words("chart.elo_above_low"))
     return figure
 
 
-def heat_chart(features: Sequence[str], worth: Any, known: Any) -> Figure:
+def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue) -> Figure:
     """Heat map of pairs: by how many Elo the worth of one feature grows with the other.
 
     ``worth`` has shape (features, features), symmetric; ``known`` says which verdicts have fallen.
@@ -263,12 +253,12 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any) -> Figure:
                     ha="right" if len(features) > 3 else "center")  # fmt: skip
     axes.set_yticks(range(len(features)), features)
     axes.tick_params(axis="x", labelcolor=INK)
-    axes.set_xlabel("Elo by which the worth of the one grows with the other")
+    axes.set_xlabel(words("chart.interaction"))
     axes.spines["bottom"].set_visible(False)
     return figure
 
 
-def depths_chart(rows: Sequence[DepthRow]) -> Figure:
+def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
     """Nodes to the end of each depth on a logarithmic scale, a line for each setting."""
     from matplotlib.ticker import MaxNLocator
 
@@ -285,15 +275,15 @@ def depths_chart(rows: Sequence[DepthRow]) -> Figure:
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
     axes.yaxis.set_minor_formatter("")
-    axes.set_xlabel("depth, plies")
-    axes.set_ylabel("nodes to its end, geometric mean")
+    axes.set_xlabel(words("chart.depth"))
+    axes.set_ylabel(words("chart.nodes"))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=2)
     return figure
 
 
-def measures_chart(rows: Sequence[MeasureRow]) -> Figure:
+def measures_chart(rows: Sequence[MeasureRow], words: Catalogue) -> Figure:
     """What is measured without games, all of one unit: points with their 95 % intervals, and what is compared with."""
     figure, grid = empty_figure(1.1 + 0.34 * len(rows))
     axes: Axes = grid[0, 0]
@@ -312,9 +302,9 @@ def measures_chart(rows: Sequence[MeasureRow]) -> Figure:
     axes.set_ylim(len(rows) - 0.4, -0.6)
     if is_ratio:
         _mark_ratios(axes, [value for value in finite if value > 0])
-    axes.set_xlabel({"×": "nodes, ratio" if is_ratio else "ratio", "%": "%", "points": "difference, percentage points"}[
-        rows[0].unit
-    ])  # fmt: skip
+    units = {"×": "chart.node_ratio" if is_ratio else "chart.ratio", "%": "chart.percent",
+             "points": "chart.percentage_points"}  # fmt: skip
+    axes.set_xlabel(words(units[rows[0].unit]))
     axes.grid(axis="x", color=GRID, linewidth=0.8)
     return figure
 

@@ -10,8 +10,6 @@ whose results are in the folders that ``RUNS`` names:
 - ``{{xiangqi open}}``: the claims without a result
 - ``{{xiangqi games xiangqi-again}}``: the games of a folder
 - ``{{xiangqi C14 half and twice against fixed}}``: what that measure of the claim gave, with its interval
-
-``{{verdicts A B C}}`` says the words of the page's language for confirmed, refuted and undecided.
 """
 
 from __future__ import annotations
@@ -24,15 +22,19 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import UserError
+from engine.language import Catalogue
 from engine.settings.configuration import read_toml
 from tuning.claims.run import MeasureRow
 from tuning.claims.spec import CONFIRMED, REFUTED, UNDECIDED
 from tuning.reports.claims import effect_text, range_text
+from tuning.reports.document import MESSAGES
 
 RUNS = {"xiangqi": ("xiangqi", "xiangqi-again"), "othello": ("othello", "othello-again")}
 """Folders of ``results/reference/claims`` by game; where two have the same claim, the later one holds."""
-PAGES = {"claims.md": "claim", "claims.zh-CN.md": "claim_zh"}
-"""The pages, and the key under which a table of claims has a claim's text in the page's language."""
+PAGES = {"claims.md": "en", "claims.zh-CN.md": "zh"}
+"""The pages, and their languages."""
+TEXTS = {"en": "claim", "zh": "claim_zh"}
+"""The key under which a table of claims has a claim's text in a language."""
 VERDICTS = (CONFIRMED, REFUTED, UNDECIDED)
 
 
@@ -82,20 +84,17 @@ def read_kept_claims(root: Path, game: str) -> KeptClaims:
 def claims_page(root: Path, page: str) -> str:
     """The text of a page (a key of ``PAGES``), filled in. Raises ``UserError`` for braces that name nothing."""
     source = _source_of(page)
-    words: dict[str, str] = {}
+    message = Catalogue(MESSAGES, PAGES[page])
     kept = {game: read_kept_claims(root, game) for game in RUNS}
 
     def fill(match: re.Match[str]) -> str:
         subject, *what = match[1].split(" ", 2)
-        if subject == "verdicts":
-            words.update(zip(VERDICTS, " ".join(what).split(), strict=True))
-            return ""
         try:
-            return _filled(kept[subject], what[0], " ".join(what[1:]), PAGES[page], words)
+            return _filled(kept[subject], what[0], " ".join(what[1:]), message)
         except (KeyError, IndexError):
             raise UserError(f"docs/{source}: {match[0]} names nothing in results/reference/claims") from None
 
-    text = re.sub(r"\{\{(.*?)\}\}", fill, (root / "docs" / source).read_text("utf-8")).lstrip()
+    text = re.sub(r"\{\{(.*?)\}\}", fill, (root / "docs" / source).read_text("utf-8"))
     return f"<!-- Made by `make docs` from {source} and results/reference/claims; edit the former. -->\n\n" + text
 
 
@@ -113,12 +112,12 @@ def _source_of(page: str) -> str:
     return page.replace("claims", "claims-source", 1)
 
 
-def _filled(kept: KeptClaims, what: str, rest: str, text_key: str, words: Mapping[str, str]) -> str:
+def _filled(kept: KeptClaims, what: str, rest: str, message: Catalogue) -> str:
     verdicts = [result.verdict for result in kept.results.values()]
     if what == "rows":
         return "\n".join(
-            f"| {name} | {kept.texts[name][text_key]} | {words[result.verdict]} | {_figure(result.headline)} "
-            f"| {result.games} |"
+            f"| {name} | {kept.texts[name][TEXTS[message.language]]} | {message(f'outcome.{result.verdict}')} "
+            f"| {_figure(result.headline, message)} | {result.games} |"
             for name, result in kept.results.items()
         )
     if what in VERDICTS:
@@ -131,11 +130,11 @@ def _filled(kept: KeptClaims, what: str, rest: str, text_key: str, words: Mappin
         return ", ".join(name for name in kept.texts if name not in kept.results)
     if what == "games":
         return str(kept.games[rest])
-    return _figure(kept.results[what].measures[rest])
+    return _figure(kept.results[what].measures[rest], message)
 
 
-def _figure(row: MeasureRow) -> str:
-    return f"{effect_text(row)} {range_text(row)}".rstrip().replace("+inf", "∞").replace("−inf", "−∞")
+def _figure(row: MeasureRow, message: Catalogue) -> str:
+    return f"{effect_text(row, message)} {range_text(row)}".rstrip().replace("+inf", "∞").replace("−inf", "−∞")
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

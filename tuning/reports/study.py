@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.standings import clipped, percent_text, signed
 from arena.files import replace_file
-from arena.reports.write import Plot
-from arena.specifications import specification_word
+from arena.reports.contents import Plot
+from arena.reports.tables import TextTable
+from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded, wrapped
 from engine.rules import Adjudication, Rules
+from engine.settings.configuration import specification_word
 from engine.settings.parameters import BY_NAME, format_value
 from tuning.conditions import Conditions
 from tuning.reports import study_charts as charts
-from tuning.reports.document import Commands, Document, Facts, Grid, Note, Section, write_document
+from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Note, Section, table_of, write_document
+from tuning.reports.study_charts import chart_words, unit_text
 from tuning.study.response import importances
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from tuning.study.run import RoundEnd, StudyResult
+    from tuning.study.space import Dimension
     from tuning.study.validate import Verdict
 
 TEXT_WIDTH = 80
+PARAMETER_COLUMNS = (24, -22, -22)
 SPECIFICATIONS = {"tune": "tuning", "ablate": "ablations"}
 """The commands and the kinds of configuration files that they are given."""
-MINUS = "\N{MINUS SIGN}"
 
 
 def elo_text(elo: float, error: float) -> str:
@@ -39,6 +45,17 @@ def elo_text(elo: float, error: float) -> str:
 def interval_text(low: float, high: float) -> str:
     """``[+1.2, +9.8]``."""
     return f"[{signed(low)}, {signed(high)}]"
+
+
+def in_one(sentences: Iterable[str], message: Catalogue) -> str:
+    """Sentences one after the other."""
+    return reduce(lambda before, after: message("list.sentences", before=before, after=after), sentences)
+
+
+def in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """A row of a terminal's table: each cell in so many columns, to the right of them where the number is negative."""
+    placed = (padded(cell, abs(width), right=width < 0) for cell, width in zip(cells, widths, strict=True))
+    return "  ".join(placed).rstrip()
 
 
 # Studies
@@ -73,68 +90,81 @@ def rounds_frame(result: StudyResult) -> DataFrame:
     return pandas.DataFrame(rows)
 
 
-def write_tuning_report(result: StudyResult) -> Path:
+def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> Path:
     """Write rounds.csv, report.md, report.html and the plots; returns the path of report.html."""
     if result.model is not None:
         table = rounds_frame(result)
         replace_file(result.directory / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
-    return write_document(result.directory, _tuning_document(result))
+    return write_document(result.directory, _tuning_document(result, language))
 
 
-def _tuning_document(result: StudyResult) -> Document:
-    spec = result.spec
-    sections = [Section("outcome", "Parameters", (_parameters_grid(result), Note(_preset_sentence(result))))]
-    sections.append(Section("validation", "Validation", _validation_blocks(result)))
+def _tuning_document(result: StudyResult, language: str) -> Document:
+    spec, message = result.spec, Catalogue(MESSAGES, language)
+    command = repeat_command("tune", spec.conditions, result.directory, language)
+    parameters = (_parameters_table(result, message), Note(_preset_sentence(result, message)))
+    sections = [
+        Section("outcome", message("study.outcome"), parameters),
+        Section("validation", message("study.validation"), _validation_blocks(result, message)),
+    ]
     if result.model is not None and result.decision is not None:
         sections += [
-            Section("convergence", "Convergence", _convergence_blocks(result)),
-            Section("model", "The model", _model_blocks(result)),
+            Section("convergence", message("study.convergence"), _convergence_blocks(result, message)),
+            Section("model", message("study.model"), _model_blocks(result, message)),
         ]
     sections += [
-        Section("conditions", "What was played", (Facts(_tuning_facts(result)),)),
-        Section("repeat", "To repeat it", (Commands((repeat_command("tune", spec.conditions, result.directory),)),)),
+        Section("conditions", message("section.conditions"), (Facts(_tuning_facts(result, message)),)),
+        Section("repeat", message("section.repeat"), (Commands((command,)),)),
     ]
-    return Document(title=spec.name, kicker="Tuning report", summary=tuning_sentence(result), sections=tuple(sections))
+    return Document(
+        title=spec.name,
+        kicker=message("study.kicker"),
+        summary=tuning_sentence(result, language),
+        sections=tuple(sections),
+        language=language,
+    )
 
 
-def _provenance(result: StudyResult) -> str:
-    """What every figure has to say of itself: games and limit, engine and command."""
-    command = repeat_command("tune", result.spec.conditions, result.directory)
-    return f" {result.games} games at {result.spec.conditions.limits}; engine {result.engine}; made by {command}."
+def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> str:
+    """The caption and what every figure has to say of itself: games and limit, engine and command."""
+    return message(
+        "caption.of_study",
+        caption=caption,
+        games=result.games,
+        limit=result.spec.conditions.limits,
+        engine=result.engine,
+        command=repeat_command("tune", result.spec.conditions, result.directory, message.language),
+    )
 
 
-def _convergence_blocks(result: StudyResult) -> tuple[Any, ...]:
-    unit = "centre" if result.spec.sampler == "duel" else "trial's set"
+def _convergence_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
+    base = result.spec.base_name
+    duels = result.spec.sampler == "duel"
+    caption = message("convergence.of_centres", base=base) if duels else message("convergence.of_trials", base=base)
     history = Plot(
         "convergence",
-        "Gain against games",
-        f"Expected Elo against {result.spec.base_name} of every round's {unit}, by the model of all games with its "
-        "90 % band, and the estimate of the time where there was one. The diamond is the recommendation with the "
-        "playoff's interval; the other one, if there is one, its validation." + _provenance(result),
-        charts.convergence_chart(result),
+        message("convergence.title"),
+        _with_provenance(caption, result, message),
+        charts.convergence_chart(result, chart_words(message)),
     )
-    return (history, Note(optimism_sentence(result)))
+    return (history, Note(_optimism_sentence(result, message)))
 
 
-def _model_blocks(result: StudyResult) -> tuple[Any, ...]:
-    slices = Plot(
-        "slices",
-        "The model through the recommendation",
-        "Expected Elo along one parameter, the others as recommended, relative to the recommendation, with 90 % band. "
-        "Bars below show where games were played. The dotted line is the base's value, the full one the recommended."
-        + _provenance(result),
-        charts.slices_chart(result),
-    )
+def _model_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
     assert result.observations is not None
     assert result.model is not None
+    words = chart_words(message)
+    slices = Plot(
+        "slices",
+        message("model.slices"),
+        _with_provenance(message("model.slices_caption"), result, message),
+        charts.slices_chart(result, words),
+    )
     shares = importances(result.model, result.observations.trust_region())
     importance = Plot(
         "importance",
-        "Importance",
-        "Functional ANOVA of the model over what was sampled: the share of each parameter in the variance of the "
-        "expected Elo. A small share may mean that the parameter does not matter, or that it was sampled only near "
-        "its best value." + _provenance(result),
-        charts.importance_chart(shares),
+        message("model.importance"),
+        _with_provenance(message("model.importance_caption"), result, message),
+        charts.importance_chart(shares, words),
     )
     ordered = {dimension.name for dimension in result.spec.space.dimensions if not dimension.choices}
     leading = [name for name in shares if name in ordered][:3]
@@ -143,47 +173,48 @@ def _model_blocks(result: StudyResult) -> tuple[Any, ...]:
         return (slices, importance)
     contours = Plot(
         "contours",
-        "Contours",
-        "Expected Elo below the recommendation over the most important parameters, the others as recommended; points "
-        "are sets that were played." + _provenance(result),
-        charts.contour_chart(result, pairs),
+        message("model.contours"),
+        _with_provenance(message("model.contours_caption"), result, message),
+        charts.contour_chart(result, pairs, words),
     )
     return (slices, contours, importance)
 
 
-def tuning_sentence(result: StudyResult) -> str:
+def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     """The outcome in one or two sentences."""
-    spec = result.spec
+    spec, message = result.spec, Catalogue(MESSAGES, language)
     if result.decision is None:
-        return f"{len(result.rounds)} of {result.planned_rounds} rounds are finished."
+        return message("study.unfinished", rounds=len(result.rounds), planned=result.planned_rounds)
     if not result.verdicts:
-        return (
-            f"No set of parameters looks better than {spec.base_name} after {result.games} games, so there was nothing "
-            "to validate."
-        )
-    found = "; ".join(map(verdict_sentence, result.verdicts))
-    if result.confirmed:
-        return f"A gain is confirmed on openings that the tuning never saw: {found}."
-    return f"No gain is confirmed, so nothing was written as a preset: {found}."
+        return message("study.nothing_better", base=spec.base_name, games=result.games)
+    found = message("list.semicolon").join(verdict_sentence(verdict, language) for verdict in result.verdicts)
+    return message("study.confirmed", found=found) if result.confirmed else message("study.not_confirmed", found=found)
 
 
-def verdict_sentence(verdict: Verdict) -> str:
+def verdict_sentence(verdict: Verdict, language: str = DEFAULT_LANGUAGE) -> str:
     """What one validation showed, without a full stop."""
-    outcome = "" if verdict.test is None else f", {_test_words(verdict)}"
-    return (
-        f"{signed(verdict.elo)} Elo {interval_text(*verdict.interval)} over {verdict.counts.pairs} pairs at "
-        f"{verdict.limits}{outcome}"
-    )
-
-
-def _test_words(verdict: Verdict) -> str:
-    assert verdict.test is not None
-    words = {
-        "upper accepted": "the gain was accepted",
-        "lower accepted": "the gain was rejected",
-        "undecided": "undecided",
+    message = Catalogue(MESSAGES, language)
+    shown = {
+        "elo": signed(verdict.elo),
+        "interval": interval_text(*verdict.interval),
+        "pairs": verdict.counts.pairs,
+        "limit": verdict.limits,
     }
-    return words[verdict.test.verdict]
+    if verdict.test is None:
+        return message("study.validated", **shown)
+    return message("study.validated_by_test", **shown, outcome=_test_words(verdict, message))
+
+
+def _test_words(verdict: Verdict, message: Catalogue) -> str:
+    """How a validation's sequential test ended, or that it has none."""
+    if verdict.test is None:
+        return message("study.fixed_length")
+    key = {
+        "upper accepted": "study.gain_accepted",
+        "lower accepted": "study.gain_rejected",
+        "undecided": "study.undecided",
+    }[verdict.test.verdict]
+    return message(key)
 
 
 def best_round(result: StudyResult) -> RoundEnd | None:
@@ -207,123 +238,141 @@ def optimism(result: StudyResult) -> dict[str, float] | None:
     return {"round": best.number + 1, "observed": best.elo, "expected": expected, "optimism": best.elo - expected}
 
 
-def optimism_sentence(result: StudyResult) -> str:
+def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     """The recommendation and, beside it, the winner's curse of the best trial."""
+    return _optimism_sentence(result, Catalogue(MESSAGES, language))
+
+
+def _optimism_sentence(result: StudyResult, message: Catalogue) -> str:
     found, best = result.decision, optimism(result)
     assert found is not None
-    low, high = found.interval()
-    choice = (
-        "Recommended is the base itself: nothing else is expected to be stronger."
-        if found.is_base
-        else f"Recommended is the model's maximum: {signed(found.gain)} Elo expected, 90 % interval "
-        f"{interval_text(low, high)}."
-    )
+    if found.is_base:
+        sentences = [message("recommendation.base")]
+    else:
+        interval = interval_text(*found.interval())
+        sentences = [message("recommendation.maximum", gain=signed(found.gain), interval=interval)]
     if found.pairs and found.believed:
-        choice += f" Before the playoff of {found.pairs} pairs the model expected {signed(found.believed)} of it."
-    if best is None:
-        return choice
-    what = "The best trial" if result.spec.sampler != "duel" else "The highest estimate of a centre at its time"
-    return (
-        f"{choice} {what}, of round {best['round']:.0f}, was {signed(best['observed'])} Elo; the model of all games "
-        f"expects {signed(best['expected'])} of that set: it was optimistic by {best['optimism']:.1f} Elo."
-    )
+        sentences.append(message("recommendation.before_playoff", pairs=found.pairs, gain=signed(found.believed)))
+    if best is not None:
+        key = "recommendation.best_centre" if result.spec.sampler == "duel" else "recommendation.best_trial"
+        shown = {"observed": signed(best["observed"]), "expected": signed(best["expected"])}
+        sentences.append(message(key, round=f"{best['round']:.0f}", optimism=best["optimism"], **shown))
+    return in_one(sentences, message)
 
 
-def _preset_sentence(result: StudyResult) -> str:
+def _preset_sentence(result: StudyResult, message: Catalogue) -> str:
     if result.preset is not None:
-        return f"Written as {result.preset}."
-    return "Not written as a preset: only a confirmed gain is."
+        return message("study.preset_written", preset=result.preset)
+    return message("study.no_preset")
 
 
-def _parameters_grid(result: StudyResult) -> Grid:
+def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
     rows = []
     for dimension in result.spec.space.dimensions:
         base = result.spec.space.default[dimension.name]
         recommended = base if result.decision is None else result.recommended[dimension.name]
-        tried = (
-            ", ".join(format_value(value) for value in dimension.choices)
-            if dimension.choices
-            else f"{dimension.low} to {dimension.high}{', log scale' if dimension.scale == 'log' else ''}"
-        )
-        unit, doc = ("", "") if result.spec.engine is not None else _unit_and_doc(dimension.name)
-        changed = "" if base == recommended else "changed"
-        rows.append((dimension.name, format_value(base), format_value(recommended), changed, unit, tried, doc))
-    heads = ("Parameter", "Base", "Recommended", "", "Unit", "Searched", "What it is")
-    return Grid(heads, tuple(rows), (1, 2))
+        row = None if result.spec.engine is not None else BY_NAME[dimension.name]
+        unit, doc = ("", "") if row is None else (unit_text(row.unit, message), row.doc)
+        changed = "" if base == recommended else message("parameters.changed")
+        searched = _searched_text(dimension, message)
+        rows.append((dimension.name, format_value(base), format_value(recommended), changed, unit, searched, doc))
+    heads = (
+        message("parameters.parameter"), message("parameters.base"), message("parameters.recommended"), "",
+        message("parameters.unit"), message("parameters.searched"), message("parameters.meaning"),
+    )  # fmt: skip
+    return table_of(heads, tuple(rows), (1, 2))
 
 
-def _unit_and_doc(name: str) -> tuple[str, str]:
-    return BY_NAME[name].unit, BY_NAME[name].doc
+def _searched_text(dimension: Dimension, message: Catalogue) -> str:
+    if dimension.choices:
+        return message("list.comma").join(format_value(value) for value in dimension.choices)
+    key = "parameters.logarithmic_range" if dimension.scale == "log" else "parameters.range"
+    return message(key, low=dimension.low, high=dimension.high)
 
 
-def _validation_blocks(result: StudyResult) -> tuple[Any, ...]:
+def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
     if not result.verdicts:
-        return (Note(tuning_sentence(result)),)
+        return (Note(tuning_sentence(result, message.language)),)
     rows = []
     for verdict in result.verdicts:
-        estimate = verdict.estimate
-        ratio = "" if verdict.test is None else f"{verdict.test.log_likelihood_ratio:.2f}"
-        bounds = "" if verdict.test is None else f"{verdict.test.lower_bound:.2f} to {verdict.test.upper_bound:.2f}"
-        words = _test_words(verdict) if verdict.test is not None else "fixed length"
+        test = verdict.test
+        ratio = "" if test is None else f"{test.log_likelihood_ratio:.2f}"
+        bounds = (
+            "" if test is None
+            else message("validation.between_bounds", lower=test.lower_bound, upper=test.upper_bound)
+        )  # fmt: skip
         rows.append(
             (
                 str(verdict.limits), signed(verdict.elo), interval_text(*verdict.interval),
-                percent_text(estimate.los), str(verdict.counts.pairs), " / ".join(map(str, verdict.counts.counts)),
-                ratio, bounds, words,
+                percent_text(verdict.estimate.los), str(verdict.counts.pairs),
+                " / ".join(map(str, verdict.counts.counts)), ratio, bounds, _test_words(verdict, message),
             )
         )  # fmt: skip
     heads = (
-        "Limit", "Elo", "95 % interval", "LOS, %", "Pairs", "LL / LD / even / WD / WW", "LLR", "Bounds", "Outcome",
+        message("validation.limit"), message("validation.elo"), message("validation.interval"),
+        message("validation.los"), message("validation.pairs"), message("validation.pentanomial"),
+        message("validation.log_likelihood_ratio"), message("validation.bounds"), message("validation.outcome"),
     )  # fmt: skip
     validation = result.spec.validation
-    rule = Note(
-        "Elo is the recommendation's minus the base's, on openings of the half of the suite that is reserved for "
-        f"validation. The sequential test asks for {validation.elo_lower:g} against {validation.elo_upper:g} "
-        f"{validation.model} Elo, alpha {validation.alpha:g}, beta {validation.beta:g}; its Elo is the "
-        "median-unbiased estimate. A match of fixed length passes unless its whole interval lies below 0."
+    rule = message(
+        "validation.rule",
+        lower=validation.elo_lower,
+        upper=validation.elo_upper,
+        model=message(f"elo_model.{validation.model}"),
+        alpha=validation.alpha,
+        beta=validation.beta,
     )
-    return (Grid(heads, tuple(rows), (1, 2, 3, 4, 5, 6, 7)), rule)
+    return (table_of(heads, tuple(rows), (1, 2, 3, 4, 5, 6, 7)), Note(rule))
 
 
-def _tuning_facts(result: StudyResult) -> tuple[tuple[str, str], ...]:
+def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, str], ...]:
     spec = result.spec
-    budget = f"{spec.budget.games} games" if spec.budget.games is not None else f"{spec.budget.seconds:g} seconds"
-    method = "duels around the model's maximum" if spec.sampler == "duel" else f"sampler {spec.sampler}"
-    early = "; ended early, little was left to gain" if result.stopped_early else ""
-    storage = STORAGE_TEXT if spec.storage is None else "a shared storage holds the rounds as trials of an Optuna study"
+    budget = (
+        message("study_fact.budget_seconds", seconds=spec.budget.seconds)
+        if spec.budget.games is None
+        else message("study_fact.budget_games", games=spec.budget.games)
+    )
+    duels = spec.sampler == "duel"
+    method = message("study_fact.duels") if duels else message("study_fact.sampler", sampler=spec.sampler)
+    rounds_key = "study_fact.ended_early" if result.stopped_early else "study_fact.played_rounds"
+    seconds = {"games_seconds": result.games_seconds, "own_seconds": result.own_seconds}
     return (
-        ("Budget", budget),
-        ("Rounds", f"{len(result.rounds)} of {result.planned_rounds}; {method}{early}"),
-        ("Limit", str(spec.conditions.limits)),
-        *condition_facts(spec.conditions, result.engine),
-        ("Games", f"{result.games} in games.sqlite, validation included; digest {result.digest}"),
-        ("Study", storage),
+        (message("fact.budget"), budget),
         (
-            "Processor time",
-            f"{result.games_seconds:.0f} s in games of the last run, {result.own_seconds:.1f} s in the tuner itself",
+            message("study_fact.rounds"),
+            message(rounds_key, rounds=len(result.rounds), planned=result.planned_rounds, method=method),
         ),
+        (message("fact.limit"), str(spec.conditions.limits)),
+        *condition_facts(spec.conditions, result.engine, message),
+        (message("fact.games"), message("study_fact.games", games=result.games, digest=result.digest)),
+        (
+            message("study_fact.study"),
+            message("study_fact.own_storage") if spec.storage is None else message("study_fact.shared_storage"),
+        ),
+        (message("study_fact.time"), message("study_fact.seconds", **seconds)),
     )
 
 
-STORAGE_TEXT = "study.sqlite holds the rounds as trials of an Optuna study (optuna-dashboard sqlite:///study.sqlite)"
-
-
-def tuning_text(result: StudyResult) -> str:
+def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     """The outcome for a terminal of 80 columns."""
-    import textwrap
-
-    lines = [f"{'parameter':<24}  {clipped(result.spec.base_name, 22):>22}  {'recommended':>22}"]
+    message = Catalogue(MESSAGES, language)
+    lines = [
+        in_columns(
+            (message("terminal.parameter"), clipped(result.spec.base_name, 22), message("terminal.recommended")),
+            PARAMETER_COLUMNS,
+        )
+    ]
     for name in result.spec.space.names:
         base = result.spec.space.default[name]
         recommended = base if result.decision is None else result.recommended[name]
         mark = "" if base == recommended else "  *"
-        lines.append(f"{name[:24]:<24}  {format_value(base):>22}  {format_value(recommended):>22}{mark}")
+        lines.append(in_columns((name[:24], format_value(base), format_value(recommended)), PARAMETER_COLUMNS) + mark)
     parts = ["\n".join(lines)]
     if result.decision is not None:
-        parts.append(textwrap.fill(optimism_sentence(result), TEXT_WIDTH))
-    parts.append(textwrap.fill(tuning_sentence(result), TEXT_WIDTH))
+        parts.append("\n".join(wrapped(optimism_sentence(result, language), TEXT_WIDTH)))
+    parts.append("\n".join(wrapped(tuning_sentence(result, language), TEXT_WIDTH)))
     if result.preset is not None:
-        parts.append(f"preset: {result.preset}")
+        parts.append(Catalogue("tuning", language)("console.preset", preset=result.preset))
     return "\n\n".join(parts)
 
 
@@ -382,19 +431,21 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
 # Both
 
 
-def condition_facts(conditions: Conditions, engine: str) -> tuple[tuple[str, str], ...]:
+def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
     """What all games of a run share, as names and values."""
     from engine.games import game_named
 
-    rules = _changed(conditions.rules, Rules()) or "the engine's standard ones"
-    adjudication = _changed(conditions.adjudication, game_named(conditions.game).adjudication) or "the standard one"
+    title = game_words(conditions.game, message.language).title
+    rules = _changed(conditions.rules, Rules()) or message("fact.standard_rules")
+    standard = game_named(conditions.game).adjudication
+    adjudication = _changed(conditions.adjudication, standard) or message("fact.standard_adjudication")
     return (
-        ("Game", conditions.game),
-        ("Openings", conditions.openings),
-        ("Rules", rules),
-        ("Adjudication", adjudication),
-        ("Random seed", str(conditions.seed)),
-        ("Engine", engine),
+        (message("fact.game"), message("fact.game_name", title=title, name=conditions.game)),
+        (message("fact.openings"), conditions.openings),
+        (message("fact.rules"), rules),
+        (message("fact.adjudication"), adjudication),
+        (message("fact.seed"), str(conditions.seed)),
+        (message("fact.engine"), engine),
     )
 
 
@@ -403,7 +454,12 @@ def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str
     return ", ".join(f"{name} = {entry}" for name, entry in asdict(value).items() if entry != ordinary[name])
 
 
-def repeat_command(command: str, conditions: Conditions, directory: Path) -> str:
+def repeat_command(command: str, conditions: Conditions, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
     """The command that goes on with a run; with another folder it plays the same games again."""
     source = specification_word(SPECIFICATIONS[command], conditions.source)
-    return shlex.join(["elolab", command, source, "--out", str(directory)])
+    return shlex.join(["elolab", command, source, "--out", str(directory), *language_words(language)])
+
+
+def language_words(language: str) -> list[str]:
+    """The words of a command line that ask for a language; none for the one that it speaks unasked."""
+    return [] if language == DEFAULT_LANGUAGE else ["--language", language]

@@ -1,7 +1,8 @@
 """The figures of studies, drawn by matplotlib without a display.
 
-Every function takes results and returns a figure; none writes a file. matplotlib is imported inside them only. Colours
-are those of ``arena.reports.charts``, so that the page can replace them.
+Every function takes results and the words of the figure (``chart_words``) and returns a figure; none writes a file.
+matplotlib is imported inside them only. Colours are those of ``arena.reports.charts``, so that the page can replace
+them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from arena.figures.standings import clipped
 from arena.reports.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIDTH_INCHES, WIN
+from arena.reports.fonts import chart_language, font_families
+from engine.language import Catalogue
 from engine.settings.parameters import BY_NAME, format_value
 from tuning.study.playoff import INTERVAL_90
 from tuning.study.space import Dimension
@@ -30,8 +34,21 @@ CONTOUR_LEVELS = (-200, -100, -50, -30, -20, -10, -5, -2)
 """Elo below the recommendation."""
 CONTOUR_POINTS = 600
 RATIO_TICKS = (0.01, 0.03, 0.1, 0.25, 0.5, 1, 2, 4, 10, 30, 100, 1000)
+AXIS_NAME_WIDTH = 26
+"""Columns of the base's name beside an axis: the caption has it whole."""
 WIDEST_ELO = 400.0
 """Elo: intervals are cut off here, so that a hopeless variant does not flatten all others."""
+
+
+def chart_words(message: Catalogue) -> Catalogue:
+    """What figures say in a report of that language, as far as this machine can draw it."""
+    return Catalogue(message.package, chart_language(message.language))
+
+
+def unit_text(unit: str, message: Catalogue) -> str:
+    """A parameter's unit in the report's language; one that the catalogue lacks as the parameter has it."""
+    key = f"unit.{unit.replace(' ', '_')}"
+    return message(key) if key in message else unit
 
 
 def empty_figure(
@@ -48,7 +65,7 @@ def empty_figure(
     from matplotlib.figure import Figure
 
     style = {
-        "svg.fonttype": "none", "font.family": ["DejaVu Sans"], "font.size": 10, "text.color": INK,
+        "svg.fonttype": "none", "font.family": font_families(), "font.size": 10, "text.color": INK,
         "text.parse_math": False, "axes.labelcolor": MUTED, "axes.edgecolor": MUTED, "xtick.color": MUTED,
         "ytick.color": MUTED, "ytick.labelcolor": INK, "axes.unicode_minus": True,
     }  # fmt: skip
@@ -68,7 +85,7 @@ def empty_figure(
 # Studies
 
 
-def convergence_chart(result: StudyResult) -> Figure:
+def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     """What every round's set is worth by the model of all games, with 90 % band, and the estimates of the time."""
     assert result.model is not None
     assert result.decision is not None
@@ -81,35 +98,35 @@ def convergence_chart(result: StudyResult) -> Figure:
     if result.spec.sampler == "duel":
         band = INTERVAL_90 * deviation
         axes.fill_between(games, mean - band, mean + band, color=WIN, alpha=0.18, linewidth=0)
-        axes.plot(games, mean, color=WIN, linewidth=1.8, label="by the model of all games ± 90 %")
-        observed = "by the model of the time"
+        axes.plot(games, mean, color=WIN, linewidth=1.8, label=words("chart.by_all_games_band"))
+        observed = words("chart.by_model_of_time")
     else:
-        axes.plot(games, mean, "_", color=WIN, markersize=9, markeredgewidth=2.2, label="by the model of all games")
-        observed = "observed"
+        axes.plot(games, mean, "_", color=WIN, markersize=9, markeredgewidth=2.2, label=words("chart.by_all_games"))
+        observed = words("chart.observed")
     elo = [min(max(end.elo, -WIDEST_ELO), WIDEST_ELO) for end in result.rounds]
     axes.plot(games, elo, "o", color=LOSS, markersize=3.5, alpha=0.8, label=observed)
     place = games[-1] * 1.04
     low, high = result.decision.interval()
-    shown = [(place, result.decision.gain, low, high, INK, "recommended ± 90 %")]
+    shown = [(place, result.decision.gain, low, high, INK, words("chart.recommended_interval"))]
     for number, verdict in enumerate(result.verdicts):
         shown.append(
             (
                 games[-1] * (1.08 + 0.04 * number), verdict.elo, *verdict.interval,
-                SERIES[number % len(SERIES)], f"validated at {verdict.limits} ± 95 %",
+                SERIES[number % len(SERIES)], words("chart.validated_interval", limit=verdict.limits),
             )
         )  # fmt: skip
     for where, value, below, above, color, label in shown:
         below, above = max(below, -WIDEST_ELO), min(above, WIDEST_ELO)
         axes.plot([where, where], [below, above], color=color, linewidth=2.4, solid_capstyle="round")
         axes.plot([where], [value], "D", color=color, markersize=6, markeredgecolor=GROUND, label=label)
-    axes.set_xlabel("games")
-    axes.set_ylabel(f"Elo against {result.spec.base_name}")
+    axes.set_xlabel(words("chart.games"))
+    axes.set_ylabel(words("chart.elo_against_base", base=clipped(result.spec.base_name, AXIS_NAME_WIDTH)))
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=1.2)
     return figure
 
 
-def slices_chart(result: StudyResult) -> Figure:
+def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
     """The model along each dimension through the recommendation, and where games were played."""
     assert result.model is not None
     assert result.decision is not None
@@ -142,14 +159,14 @@ def slices_chart(result: StudyResult) -> Figure:
             )
             lowest = min(lowest, float(mean[inside].min(initial=0.0)))
         _draw_density(axes, dimension, sampled[:, place], weights)
-        _mark_axis(axes, result, dimension)
+        _mark_axis(axes, result, dimension, words)
     grid[0, 0].set_ylim(max(1.25 * lowest, -WIDEST_ELO) - 10, 20)
     for axes in grid[:, 0]:
-        axes.set_ylabel("Elo")
+        axes.set_ylabel(words("chart.elo"))
     return figure
 
 
-def importance_chart(shares: Mapping[str, float]) -> Figure:
+def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:
     """How much of the model's variance each parameter accounts for."""
     figure, grid = empty_figure(0.8 + 0.28 * len(shares))
     axes: Axes = grid[0, 0]
@@ -161,12 +178,12 @@ def importance_chart(shares: Mapping[str, float]) -> Figure:
     axes.set_yticks(places, list(shares))
     axes.invert_yaxis()
     axes.set_xlim(0, 112 * max([*shares.values(), 0.01]))
-    axes.set_xlabel("share of the variance of expected Elo, %")
+    axes.set_xlabel(words("chart.importance"))
     axes.grid(axis="x", color=GRID, linewidth=0.8)
     return figure
 
 
-def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]]) -> Figure:
+def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: Catalogue) -> Figure:
     """Expected Elo over pairs of parameters, the others as recommended, with the sets that were played."""
     assert result.model is not None
     assert result.observations is not None
@@ -195,10 +212,13 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]]) -> Figu
         ]
         axes.plot(*points, "o", color=LOSS, markersize=2.2, alpha=0.35, zorder=1)
         base = result.spec.space.default
-        axes.plot([base[across]], [base[up]], "s", color=MUTED, markersize=7, markeredgecolor=GROUND, label="base")
+        axes.plot(
+            [base[across]], [base[up]], "s", color=MUTED, markersize=7, markeredgecolor=GROUND,
+            label=words("chart.base"),
+        )  # fmt: skip
         axes.plot(
             [result.recommended[across]], [result.recommended[up]], "D", color=INK, markersize=7,
-            markeredgecolor=GROUND, label="recommended",
+            markeredgecolor=GROUND, label=words("chart.recommended"),
         )  # fmt: skip
         _scale_axis(axes, "x", dimensions[0])
         _scale_axis(axes, "y", dimensions[1])
@@ -246,9 +266,9 @@ def _place(dimension: Dimension, value: Any) -> float:
     return dimension.coordinate(value) if dimension.choices else float(value)
 
 
-def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension) -> None:
+def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Catalogue) -> None:
     """Name the axis and mark the base's and the recommended value on it."""
-    unit = "" if result.spec.engine is not None else BY_NAME[dimension.name].unit
+    unit = "" if result.spec.engine is not None else unit_text(BY_NAME[dimension.name].unit, words)
     axes.set_xlabel(f"{dimension.name}\n{unit}", fontsize=9)
     axes.axhline(0, color=MUTED, linewidth=0.8)
     axes.axvline(_place(dimension, result.spec.space.default[dimension.name]), color=MUTED, linewidth=1, linestyle=":")

@@ -20,6 +20,7 @@ from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.store import Store
 from arena.run import Purpose, Run, RunError, RunOptions, engines_of
+from engine.language import console
 from engine.settings.parameters import Value
 from tuning.matches import Match, MatchTable, read_openings
 from tuning.study.pairs_of_settings import RoundDesign, SettingsPair, design_of, design_pair, first_design
@@ -296,7 +297,8 @@ def _play_stage(
     """Play a validation and show how it goes; ``None`` if it was stopped."""
     progress = run.progress
     games = 2 * min(stage.pairs, len(plan.reserved))
-    progress.begin(games, f"validation at {stage.limits}", is_bound=stage.kind == "sprt")
+    words = console("tuning")("progress.validation", limit=stage.limits)
+    progress.begin(games, words, is_bound=stage.kind == "sprt")
 
     def play(match: Match) -> bool:
         stored = 2 * match.pairs - table.missing_games([match])
@@ -614,7 +616,8 @@ class StudyRun:
             return decide(model, base)
         before = sum(self._rounds[number].pairs for number in self._memory.results if number < len(self._rounds))
         playoff = ScheduledPair(SettingsPair(0, best, base), before, pairs, series=PLAYOFF_SERIES)
-        self._progress.begin(self._games.missing_games(before, pairs, PLAYOFF_SERIES), "playoff")
+        games = self._games.missing_games(before, pairs, PLAYOFF_SERIES)
+        self._progress.begin(games, console("tuning")("progress.playoff"))
         if not self._games.play([playoff]):
             self._run.refuse_unavailable()
             return None
@@ -639,15 +642,17 @@ class StudyRun:
     # What is shown and returned
 
     def _words(self, columns: int) -> str:
-        number = len(self._memory.results) + 1
-        text = f"round {min(number, len(self._rounds))}/{len(self._rounds)}"
+        message = console("tuning")
+        rounds = len(self._rounds)
+        number = min(len(self._memory.results) + 1, rounds)
         model = self._memory.model
         best = self._memory.best
         if model is None or best is None:
-            return text
+            return message("progress.round", number=number, rounds=rounds)
         mean, deviation = model.difference(best, self._spec.space.default_values)
         low, high = mean - INTERVAL_90 * deviation, mean + INTERVAL_90 * deviation
-        return f"{text}  gain {signed(mean, 0)} [{signed(low, 0)}, {signed(high, 0)}]"
+        gain = {"gain": signed(mean, 0), "low": signed(low, 0), "high": signed(high, 0)}
+        return message("progress.round_gain", number=number, rounds=rounds, **gain)
 
     def _ended(self, **more: Any) -> StudyResult:
         return StudyResult(
@@ -678,8 +683,15 @@ def _result(number: int, values: Values, results: tuple[tuple[SettingsPair, Pent
 
 def validation_words(verdict: Verdict) -> str:
     """A validation so far, for the live line."""
-    text = f"{verdict.limits}: {signed(verdict.elo)}"
-    if verdict.test is None:
-        return f"{text} ± {verdict.estimate.elo_error:.1f}"
-    test = verdict.test
-    return f"{text}  LLR {test.log_likelihood_ratio:.2f} ({test.lower_bound:.1f}, {test.upper_bound:.1f})"
+    message, elo, test = console("tuning"), signed(verdict.elo), verdict.test
+    if test is None:
+        error = verdict.estimate.elo_error
+        return message("progress.validation_match", limit=verdict.limits, elo=elo, error=error)
+    return message(
+        "progress.validation_test",
+        limit=verdict.limits,
+        elo=elo,
+        ratio=test.log_likelihood_ratio,
+        lower=test.lower_bound,
+        upper=test.upper_bound,
+    )

@@ -10,8 +10,8 @@ from typing import Any
 
 from engine.settings.configuration import ConfigurationError, Table
 from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME, Parameter, Value, find_all, parameters_of
-from tuning.conditions import is_active, why_without_effect
+from engine.settings.parameters import BY_NAME, Parameter, Value, find_all, is_active, parameters_of
+from tuning.conditions import why_without_effect
 
 DIMENSION_KEYS = ("low", "high", "step", "scale", "choices")
 OPTION_KEYS = (*DIMENSION_KEYS, "default")

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.figures.statistics import SPRT_MODELS
+from arena.players.registry import protocols
 from arena.records import PlayerSpec
 from arena.sequential import MAX_HYPOTHESIS
 from arena.spec import read_player
@@ -209,7 +210,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 
 def _engine(table: Table, conditions: Conditions) -> PlayerSpec:
-    """The table ``[engine]``: an external engine over UCI."""
+    """The table ``[engine]``: an external engine over a protocol that has options."""
     for key in ("base", "set"):
         if key in table:
             raise ConfigurationError(
@@ -217,8 +218,8 @@ def _engine(table: Table, conditions: Conditions) -> PlayerSpec:
                 "[engine]"
             )
     own = table.table("engine", ENGINE_KEYS)
-    own.choice("protocol", ("uci",), "uci")
-    entry = {"protocol": "uci", **table.mapping("engine")}
+    able = tuple(protocol.name for protocol in protocols() if "options" in protocol.keys)
+    entry = {**table.mapping("engine"), "protocol": own.choice("protocol", able, able[0])}
     player = read_player(entry, f"{table.where}: [engine]", conditions.game, conditions.limits)
     repeated = [name for name, _ in player.options if name in table.mapping("dimensions")]
     if repeated:

@@ -18,7 +18,7 @@ from arena.figures.statistics import (
 )
 from arena.files import replace_file
 from arena.records import PlayerSpec
-from arena.specifications import specification_word
+from engine.settings.configuration import specification_word
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
 from tuning.matches import Match, MatchTable
@@ -208,7 +208,7 @@ def _player_lines(spec: TuningSpec, engine: PlayerSpec, values: Mapping[str, Val
     return [
         "[[players]]",
         f"name = {json.dumps(spec.validation.preset)}",
-        'protocol = "uci"',
+        f"protocol = {json.dumps(engine.protocol)}",
         f"command = {json.dumps(list(engine.command))}",
         *_process_lines(engine),
         "[players.options]",

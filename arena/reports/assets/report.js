@@ -1,7 +1,9 @@
 "use strict";
-// The report's list of games and replay. Data: #facts (JSON) and #packed (see arena/report_games.py for the layout).
+// The report's list of games and replay. Data: #facts (JSON) and #packed (see arena/reports/games.py for the layout).
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
+// A message of the page's language, its fields filled in.
+const say = (name, fields = {}) => facts.messages[name].replace(/\{(\w+)\}/g, (_, field) => fields[field]);
 const element = (id) => document.getElementById(id);
 const NO_SCORE = -32768, NO_DEPTH = 255, NO_NODES = 4294967295, MATE = 30000, MATE_FROM = 29872, REPETITION_FROM = 28872;
 const ROWS_A_PAGE = 15;
@@ -10,7 +12,7 @@ const SVG = "http://www.w3.org/2000/svg";
 function fail(error) {
   const place = element("failure");
   place.hidden = false;
-  place.textContent = "The games cannot be shown: " + (error && error.message || error);
+  place.textContent = say("failure", { error: error && error.message || error });
 }
 window.addEventListener("error", (event) => fail(event.message));
 window.addEventListener("unhandledrejection", (event) => fail(event.reason));
@@ -147,7 +149,6 @@ function inflate(source) {
 const BOARDS = {
   xiangqi: {
     characters: { K: "帥", A: "仕", B: "相", N: "傌", R: "俥", C: "炮", P: "兵", k: "將", a: "士", b: "象", n: "馬", r: "車", c: "砲", p: "卒" },
-    names: { k: "general", a: "advisor", b: "elephant", n: "horse", r: "rook", c: "cannon", p: "pawn" },
 
     parse(text) {
       const [placement, side] = text.split(/\s+/);
@@ -251,7 +252,7 @@ const BOARDS = {
         draw("circle", { cx, cy, r: 26, fill: ground, stroke: red ? "var(--red)" : "#15181c", "stroke-width": 2 }),
         draw("circle", { cx, cy, r: 22.3, fill: "none", stroke: ink, "stroke-width": 1, opacity: .6 }),
         draw("text", { x: cx, y: cy, dy: letters ? "0.355em" : "0.36em", "text-anchor": "middle", fill: ink, ...face }, text),
-        draw("title", {}, `${facts.sides[red ? 0 : 1]} ${this.names[piece.toLowerCase()]}`));
+        draw("title", {}, say("piece", { side: facts.sides[red ? 0 : 1], piece: facts.pieces[piece] || piece })));
     },
   },
 
@@ -303,7 +304,7 @@ const BOARDS = {
         const cx = place(index % 8) + step / 2, cy = place(Math.floor(index / 8)) + step / 2;
         board.append(draw("g", {},
           draw("circle", { cx, cy, r: 27, fill: disc === "X" ? "#15181c" : "#f4f1e8", stroke: disc === "X" ? "#000" : "#b9b4a4", "stroke-width": 1.5 }),
-          draw("title", {}, `${facts.sides[disc === "X" ? 0 : 1]} ${square}`)));
+          draw("title", {}, say("piece", { side: facts.sides[disc === "X" ? 0 : 1], piece: square }))));
         if (marks.includes(square)) board.append(draw("circle", { cx, cy, r: 7, fill: "var(--mark)" }));
       });
       return board;
@@ -335,8 +336,9 @@ let glyphsMissing = missingGlyphs();
 
 const list = {
   shown: [], sort: "number", descending: false, page: 0,
-  columns: [["number", "Game", ""], ["first", facts.sides[0], ""], ["second", facts.sides[1], ""], ["result", "Result", ""],
-    ["reason", "Ending", ""], ["plies", "Plies", "number"], ["opening", "Opening", "wide-only"], ["pair", "Pair", "number wide-only"]],
+  columns: [["number", say("game"), ""], ["first", facts.sides[0], ""], ["second", facts.sides[1], ""], ["result", say("result"), ""],
+    ["reason", say("ending"), ""], ["plies", say("plies"), "number"], ["opening", say("opening"), "wide-only"],
+    ["pair", say("pair"), "number wide-only"]],
 
   prepare(header) {
     this.header = header;
@@ -349,7 +351,7 @@ const list = {
     }
     element("game-list").tHead.append(head);
     for (const id of ["filter-player", "filter-opponent"]) header.players.forEach((name, index) => element(id).append(make("option", { value: index }, name)));
-    header.reasons.forEach((reason, index) => element("filter-reason").append(make("option", { value: index }, reason.replace(/_/g, " "))));
+    header.reasons.forEach((reason, index) => element("filter-reason").append(make("option", { value: index }, facts.endings[reason])));
     for (const id of ["filter-player", "filter-opponent", "filter-result", "filter-reason"]) element(id).addEventListener("change", () => this.filter());
     element("page-back").addEventListener("click", () => { this.page--; this.fill(); });
     element("page-on").addEventListener("click", () => { this.page++; this.fill(); });
@@ -359,8 +361,8 @@ const list = {
   resultChoices() {
     const select = element("filter-result"), before = select.value;
     const name = element("filter-player").value === "" ? null : this.header.players[element("filter-player").value];
-    const choices = [["", "any"], ["1-0", facts.sides[0] + " won"], ["1/2-1/2", "drawn"], ["0-1", facts.sides[1] + " won"]];
-    if (name !== null) choices.push(["won", name + " won"], ["lost", name + " lost"]);
+    const choices = [["", say("any")], ["1-0", say("won", { name: facts.sides[0] })], ["1/2-1/2", say("drawn")], ["0-1", say("won", { name: facts.sides[1] })]];
+    if (name !== null) choices.push(["won", say("won", { name })], ["lost", say("lost", { name })]);
     select.replaceChildren(...choices.map(([value, text]) => make("option", { value }, text)));
     select.value = choices.some(([value]) => value === before) ? before : "";
   },
@@ -383,14 +385,14 @@ const list = {
     });
     this.order();
     this.page = 0;
-    element("filter-count").textContent = this.shown.length === games.number.length ? `${this.shown.length} games` : `${this.shown.length} of ${games.number.length} games`;
+    element("filter-count").textContent = say(this.shown.length === games.number.length ? "games" : "some_games", { shown: this.shown.length, games: games.number.length });
     this.fill();
   },
 
   value(game, key) {
     const value = this.games[key][game];
     if (key === "first" || key === "second") return this.header.players[value].toLowerCase();
-    if (key === "reason") return this.header.reasons[value];
+    if (key === "reason") return facts.endings[this.header.reasons[value]];
     if (key === "opening") return this.header.openings[value][2];
     if (key === "result") return { "1-0": 0, "1/2-1/2": 1, "0-1": 2 }[value] ?? 3;
     return value;
@@ -421,7 +423,8 @@ const list = {
     }
     const start = this.page * ROWS_A_PAGE;
     element("game-list").tBodies[0].replaceChildren(...this.shown.slice(start, start + ROWS_A_PAGE).map((game) => this.row(game)));
-    element("page-text").textContent = this.shown.length ? `${start + 1}–${Math.min(start + ROWS_A_PAGE, this.shown.length)} of ${this.shown.length}` : "no game matches";
+    element("page-text").textContent = this.shown.length
+      ? say("page", { from: start + 1, to: Math.min(start + ROWS_A_PAGE, this.shown.length), shown: this.shown.length }) : say("no_game");
     element("page-back").disabled = this.page === 0;
     element("page-on").disabled = this.page >= pages - 1;
   },
@@ -434,8 +437,8 @@ const list = {
       make("td", {}, link),
       make("td", { class: result === "1-0" ? "won" : "" }, players[games.first[game]]),
       make("td", { class: result === "0-1" ? "won" : "" }, players[games.second[game]]),
-      make("td", {}, resultText(result) + (beyond ? " (not counted)" : "")),
-      make("td", {}, this.header.reasons[games.reason[game]].replace(/_/g, " ")),
+      make("td", {}, beyond ? say("not_counted", { result: resultText(result) }) : resultText(result)),
+      make("td", {}, facts.endings[this.header.reasons[games.reason[game]]]),
       make("td", { class: "number" }, String(games.plies[game])),
       make("td", { class: "wide-only" }, this.header.openings[games.opening[game]][2] || "–"),
       make("td", { class: "number wide-only" }, String(games.pair[game])));
@@ -477,10 +480,13 @@ const replay = {
     this.start = drawer ? this.states[0].side : 0;
     if (drawer) for (const entry of this.entries) this.states.push(drawer.play(this.states[this.states.length - 1], entry.move));
     const reason = header.reasons[columns.reason[game]];
-    element("replay-title").textContent = `Game ${columns.number[game]}: ${this.players[0]} – ${this.players[1]}, ${resultText(this.result)}`;
-    const beyond = columns.number[game] >= facts.counted ? " It ended after the test was decided and does not count." : "";
+    element("replay-title").textContent = say("title", { number: columns.number[game], first: this.players[0], second: this.players[1], result: resultText(this.result) });
+    const beyond = columns.number[game] >= facts.counted ? " " + say("beyond") : "";
     const detail = beyond + (header.details[game] ? ` ${header.details[game]}` : "");
-    element("replay-text").textContent = `${capital(reason.replace(/_/g, " "))} after ${columns.plies[game]} plies: ${facts.reasons[reason] || "no explanation"}. Opening ${name || columns.opening[game]}, pair ${columns.pair[game]}, key ${columns.key[game]}.${detail}`;
+    element("replay-text").textContent = say("text", {
+      ending: capital(facts.endings[reason]), plies: columns.plies[game], explanation: facts.explanations[reason],
+      opening: name || columns.opening[game], pair: columns.pair[game], key: columns.key[game],
+    }) + detail;
     this.fillMoves();
     this.drawGraph();
     this.go(ply ?? this.firstPly());
@@ -502,7 +508,7 @@ const replay = {
   fillMoves() {
     const rows = this.entries.map((entry, index) => {
       const score = this.view(index);
-      const cells = [String(index + 1), null, entry.book ? "opening" : score === null ? "–" : scoreText(score), entry.depth ?? "–", entry.nodes === null ? "–" : entry.nodes.toLocaleString("en").replace(/,/g, "\u202f"), entry.time === null ? "–" : timeText(entry.time)];
+      const cells = [String(index + 1), null, entry.book ? say("book") : score === null ? "–" : scoreText(score), entry.depth ?? "–", entry.nodes === null ? "–" : entry.nodes.toLocaleString("en").replace(/,/g, "\u202f"), entry.time === null ? "–" : timeText(entry.time)];
       const row = make("tr", { "data-ply": index + 1 }, ...cells.map((text, column) => column === 1
         ? make("td", {}, make("span", { class: "dot dot" + this.side(index), role: "img", "aria-label": facts.sides[this.side(index)] }), entry.move)
         : make("td", { class: "number" + (entry.book ? " book" : "") }, entry.book && column > 2 ? "" : String(text))));
@@ -519,12 +525,14 @@ const replay = {
     if (drawer) {
       const state = this.states[this.ply];
       const marks = this.ply ? drawer.squares(this.entries[this.ply - 1].move) : [];
-      const label = this.ply ? `Position after ply ${this.ply}, ${this.entries[this.ply - 1].move} by ${facts.sides[this.side(this.ply - 1)]}` : "Position before the first move";
+      const label = this.ply
+        ? say("position_after", { ply: this.ply, move: this.entries[this.ply - 1].move, side: facts.sides[this.side(this.ply - 1)] })
+        : say("position_before");
       element("board").replaceChildren(drawer.paint(state, { flipped: this.flipped, letters: this.letters, marks, label }));
-      element("position-label").textContent = `After ply ${this.ply} of ${last}, ${facts.sides[state.side]} to move:`;
+      element("position-label").textContent = say("to_move", { ply: this.ply, last, side: facts.sides[state.side] });
       element("position").textContent = drawer.text(state);
     } else {
-      element("board").textContent = `No drawing of ${facts.game} boards yet; the moves are listed beside.`;
+      element("board").textContent = say("no_drawing", { game: facts.game });
     }
     this.seats();
     this.mark();
@@ -532,8 +540,8 @@ const replay = {
   },
 
   seats() {
-    const outcome = { "1-0": ["won", "lost"], "0-1": ["lost", "won"], "1/2-1/2": ["drew", "drew"] }[this.result] || ["", ""];
-    const fill = (id, side) => element(id).replaceChildren(make("span", { class: "side side" + side }), `${this.players[side]} (${facts.sides[side]})`, make("span", { class: "outcome" }, outcome[side]));
+    const outcome = { "1-0": ["seat_won", "seat_lost"], "0-1": ["seat_lost", "seat_won"], "1/2-1/2": ["seat_drew", "seat_drew"] }[this.result];
+    const fill = (id, side) => element(id).replaceChildren(make("span", { class: "side side" + side }), say("seat", { player: this.players[side], side: facts.sides[side] }), make("span", { class: "outcome" }, outcome ? say(outcome[side]) : ""));
     fill("seat-far", this.flipped ? 0 : 1);
     fill("seat-near", this.flipped ? 1 : 0);
   },
@@ -578,14 +586,14 @@ const replay = {
 
   run() {
     if (this.ply >= this.entries.length) this.go(0);
-    element("play").textContent = "Pause";
+    element("play").textContent = say("pause");
     this.timer = setInterval(() => { this.go(this.ply + 1); if (this.ply >= this.entries.length) this.stop(); }, 700);
   },
 
   stop() {
     clearInterval(this.timer);
     this.timer = null;
-    element("play").textContent = "Play";
+    element("play").textContent = say("play");
   },
 };
 
@@ -593,8 +601,8 @@ function capital(text) { return text[0].toUpperCase() + text.slice(1); }
 
 function scoreText(score) {
   const sign = score > 0 ? "+" : score < 0 ? "−" : "", size = Math.abs(score);
-  if (size >= MATE_FROM) return `${sign}mate in ${Math.ceil((MATE - size) / 2)}`;
-  if (size >= REPETITION_FROM) return `${sign}repetition`;
+  if (size >= MATE_FROM) return say("mate", { sign, moves: Math.ceil((MATE - size) / 2) });
+  if (size >= REPETITION_FROM) return say("repetition", { sign });
   return sign + (size / 100).toFixed(2);
 }
 
@@ -613,7 +621,7 @@ const graph = {
   paint(game) {
     this.width = Math.max(320, element("graph").clientWidth || 560);
     const plies = game.entries.length, end = this.width - this.right;
-    const picture = draw("svg", { viewBox: `0 0 ${this.width} ${this.height}`, role: "img", "aria-label": `Evaluation of both players over ${plies} plies, from ${facts.sides[0]}'s view` });
+    const picture = draw("svg", { viewBox: `0 0 ${this.width} ${this.height}`, role: "img", "aria-label": say("graph", { plies, first: facts.sides[0] }) });
     for (const pawns of [10, 3, 1, 0, -1, -3, -10]) {
       const y = this.y(100 * pawns);
       picture.append(draw("line", { x1: this.left, x2: end, y1: y, y2: y, stroke: pawns ? "var(--line)" : "var(--muted)", "stroke-width": 1 }),
@@ -625,7 +633,7 @@ const graph = {
     for (const side of [0, 1]) {
       const color = side ? "var(--ink)" : "var(--accent)", x = this.left + side * (end - this.left) / 2;
       picture.append(draw("line", { x1: x, x2: x + 18, y1: 12, y2: 12, stroke: color, "stroke-width": 2.4 }),
-        draw("text", { x: x + 24, y: 16, "font-size": 12.5, fill: color }, `${facts.sides[side]}: ${shortened(game.players[side])}`));
+        draw("text", { x: x + 24, y: 16, "font-size": 12.5, fill: color }, say("curve", { side: facts.sides[side], player: shortened(game.players[side]) })));
     }
     picture.append(draw("line", { class: "cursor", x1: this.left, x2: this.left, y1: this.top, y2: this.height - this.bottom, stroke: "var(--win)", "stroke-width": 1.5 }));
     return picture;

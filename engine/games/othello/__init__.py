@@ -9,21 +9,21 @@ from typing import Any
 
 from engine.compiled.kernel import implement
 from engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
-from engine.games.othello import endgame, evaluation, moves, notation, perft, position, retracing, rules
+from engine.games.othello import endgame, evaluation, notation, perft, position, retracing, rules
 from engine.rules import Adjudication
 from engine.settings.parameters import resolve, to_record
 
 KERNELS: dict[str, Any] = {
-    "generate": moves.generate,
-    "generate_noisy": moves.generate_noisy,
+    "generate": rules.generate,
+    "generate_noisy": rules.generate_noisy,
     "make": position.make,
     "key_after": position.key_after,
     "unmake": position.unmake,
     "make_null": position.make_null,
     "unmake_null": position.unmake_null,
-    "in_check": moves.in_check,
-    "is_quiet": moves.is_quiet,
-    "is_pass": moves.is_pass,
+    "in_check": rules.in_check,
+    "is_quiet": rules.is_quiet,
+    "is_pass": rules.is_pass,
     "perft": perft.perft,
     "final_score": rules.final_score,
     "path_verdict": rules.path_verdict,
@@ -40,6 +40,7 @@ KERNELS: dict[str, Any] = {
     "material": evaluation.material,
     "piece_count": evaluation.piece_count,
     "past_move": position.past_move,
+    "position_key": position.position_key,
     "solvable": endgame.solvable,
     "solve": endgame.solve,
     "best_line": endgame.best_line,
@@ -57,6 +58,8 @@ class Othello(Game):
     side_names = ("Black", "White")
     start = notation.START
     default_suite = "othello"
+    side_letters = ("X", "O")
+    empty_square = "-"
     longest_game = position.MAX_GAME
     score_name = "discs"
     score_unit = rules.A_DISC

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.assertions import check_solver_node
 from engine.compiled.kernel import jit, lowest_bit, popcount
 from engine.games.othello.boards import (
     CORNERS,
@@ -22,9 +23,8 @@ from engine.games.othello.boards import (
     neighbours,
     stable_discs,
 )
-from engine.games.othello.moves import generate
 from engine.games.othello.position import STOCK, board_key, make, other_discs, own_discs, unmake
-from engine.games.othello.rules import A_DISC, final_difference, is_over
+from engine.games.othello.rules import A_DISC, final_difference, generate, is_over
 from engine.search.clock import spend_nodes
 from engine.search.table import (
     EXACT,
@@ -246,6 +246,7 @@ def _most_discs(parameters, own, other, alpha):
 @jit
 def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
     """Result with few empty squares: no sorting, no table; nodes are counted in ``search.leaf_nodes``."""
+    check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)
     if most <= alpha:
         return most
@@ -293,7 +294,7 @@ def _order_moves(search, lists, parameters, own, other, squares, beta, empties, 
     index = np.uint64(row)
     count = np.uint64(0)
     odd = _odd_regions(~(own | other)) if parameters.endgame_parity != 0 else NONE
-    look_up = parameters.enhanced_cutoff_depth != 0 and empties >= parameters.enhanced_cutoff_depth
+    try_enhanced_cutoff = parameters.enhanced_cutoff_depth != 0 and empties >= parameters.enhanced_cutoff_depth
     while squares != NONE:
         square = lowest_bit(squares)
         bit = ONE << np.uint64(square)
@@ -301,7 +302,7 @@ def _order_moves(search, lists, parameters, own, other, squares, beta, empties, 
         turned = flips(own, other, square)
         next_own = other ^ turned
         next_other = own ^ turned ^ bit
-        if look_up:
+        if try_enhanced_cutoff:
             entry = probe(search, board_key(next_own, next_other) ^ _SOLVED)
             if entry != 0 and entry_bound(entry) != LOWER_BOUND:
                 value = -entry_score(entry, 0) // A_DISC
@@ -355,6 +356,7 @@ def _solve_few(search, parameters, own, other, alpha, beta, empties):
 @jit
 def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, row):
     """Result with many empty squares, in discs; means nothing if ``search.stopped`` is set."""
+    check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)
     if most <= alpha:
         return most
@@ -383,7 +385,7 @@ def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, r
     count = popcount(squares)
     best = np.int64(WORST)
     best_square = np.int64(-1)
-    raised = alpha
+    original_alpha = alpha
     for index in range(count):
         square = _best_first(lists, row, index, count)
         bit = ONE << np.uint64(square)
@@ -392,20 +394,20 @@ def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, r
         next_other = own ^ turned ^ bit
         if not spend_nodes(search, parameters, np.int64(1)):
             return np.int64(0)
-        upper = beta if index == 0 else raised + 1
+        upper = beta if index == 0 else alpha + 1
         while True:
             if empties <= parameters.endgame_sort_empties:
                 value = -_solve_few(
-                    search, parameters, next_own, next_other, -upper, -raised, np.int64(empties - 1)
+                    search, parameters, next_own, next_other, -upper, -alpha, np.int64(empties - 1)
                 )
             else:
                 value = -_solve_sorted(
-                    search, lists, parameters, next_own, next_other, -upper, -raised, np.int64(empties - 1),
+                    search, lists, parameters, next_own, next_other, -upper, -alpha, np.int64(empties - 1),
                     np.int64(row + 1)
                 )  # fmt: skip
             if search.stopped != 0:
                 return np.int64(0)
-            if value <= raised or value >= beta or upper == beta:
+            if value <= alpha or value >= beta or upper == beta:
                 break
             upper = beta
         if value > best:
@@ -413,11 +415,11 @@ def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, r
             best_square = square
             if value >= beta:
                 break
-            raised = max(raised, value)
+            alpha = max(alpha, value)
     bound = EXACT
     if best >= beta:
         bound = LOWER_BOUND
-    elif best <= alpha:
+    elif best <= original_alpha:
         bound = UPPER_BOUND
     move = STOCK + (best_square << 7)
     store(search, key ^ _SOLVED, move, A_DISC * best, empties, bound, np.int64(0), np.int64(0))

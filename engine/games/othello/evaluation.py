@@ -65,7 +65,7 @@ def _difference(own, other, mask):
 def count_features(own, other, own_moves, other_moves):
     """The features of a position whose side to move owns ``own``, given both sides' legal squares.
 
-    A tuple of FEATURES int64, in the order of ``engine.features.OTHELLO``.
+    A tuple of FEATURES int64, in the order of ``engine.settings.features.OTHELLO``.
     """
     empty = ~(own | other)
     beside_empty = neighbours(empty)

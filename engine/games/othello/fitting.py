@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from engine.compiled.kernel import jit, new_record
-from engine.features import OTHELLO
 from engine.games.contract import EvaluationFitting
 from engine.games.othello import notation
 from engine.games.othello.boards import NONE, SQUARES, legal_squares
@@ -21,6 +20,8 @@ from engine.games.othello.patterns import INSTANCE_STARTS, INSTANCES, LANES, wei
 from engine.games.othello.position import PASS_SQUARE, STATE_DTYPE, STOCK, make, other_discs, own_discs
 from engine.games.othello.rules import A_DISC
 from engine.rules import Adjudication
+from engine.settings.features import OTHELLO
+from engine.settings.weights import STEPS
 
 _CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) for square in range(PASS_SQUARE + 1))}
 """Every move by its notation."""
@@ -74,6 +75,10 @@ class OthelloFitting(EvaluationFitting):
     # The fit solves the ends of the games itself, and nearer to the end.
     self_play = MappingProxyType({"endgame_empties": 0})
     solved_steps = 48
+
+    def rows_in_words(self, phases: int) -> str:
+        """The unit, and the steps that a row stands for."""
+        return f"Hundredths of a point; a row for each {STEPS // phases} of {STEPS} steps of a game."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
         """The positions of a game; see ``EvaluationFitting``."""

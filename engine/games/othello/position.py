@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.compiled.kernel import jit, multiply_words
-from engine.features import OTHELLO
 from engine.games.othello.boards import NONE, ONE, flips
 from engine.games.othello.patterns import LANES
+from engine.settings.features import OTHELLO
 from engine.settings.weights import STEPS
 from engine.values import MAX_PLY
 
@@ -73,9 +73,15 @@ def other_discs(state):
 
 
 @jit
+def position_key(state):
+    """The hash computed anew."""
+    return board_key(own_discs(state), other_discs(state))
+
+
+@jit
 def refresh_key(state):
     """Compute the hash anew."""
-    state.key = board_key(own_discs(state), other_discs(state))
+    state.key = position_key(state)
 
 
 @jit

@@ -1,13 +1,16 @@
-"""How an Othello game ends, and what it is worth: the difference of discs, empty squares to the winner."""
+"""The legal moves of Othello, how a game ends, and what it is worth.
+
+That is the difference of discs, with empty squares for the winner.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, popcount
+from engine.compiled.kernel import jit, lowest_bit, popcount
 from engine.games.contract import PATH_OPEN, encode_verdict
-from engine.games.othello.boards import NONE, legal_squares
-from engine.games.othello.position import other_discs, own_discs
+from engine.games.othello.boards import NONE, ONE, legal_squares
+from engine.games.othello.position import PASS, STOCK, other_discs, own_discs
 
 A_DISC = 100
 """Units of a score in a disc."""
@@ -16,6 +19,56 @@ _OPEN = encode_verdict("*", "unfinished")
 _FIRST_WINS = encode_verdict("1-0", "final_score")
 _SECOND_WINS = encode_verdict("0-1", "final_score")
 _DRAW = encode_verdict("1/2-1/2", "final_score")
+
+
+# Moves
+
+
+@jit
+def generate(state, lists, row):
+    """Write every legal move into row ``row`` of ``lists.moves`` and return their number: 0 where the game is over."""
+    own = own_discs(state)
+    other = other_discs(state)
+    squares = legal_squares(own, other)
+    index = np.uint64(row)
+    if squares == NONE:
+        if legal_squares(other, own) == NONE:
+            return np.int64(0)
+        lists.moves[index, np.uint64(0)] = PASS
+        return np.int64(1)
+    count = np.uint64(0)
+    while squares != NONE:
+        lists.moves[index, count] = STOCK + (lowest_bit(squares) << 7)
+        squares &= squares - ONE
+        count += ONE
+    return np.int64(count)
+
+
+@jit
+def generate_noisy(state, lists, row):
+    """There are no captures to be searched out: every move is quiet."""
+    return np.int64(0)
+
+
+@jit
+def in_check(state):
+    """There is no check."""
+    return False
+
+
+@jit
+def is_quiet(state, move):
+    """Every move is."""
+    return True
+
+
+@jit
+def is_pass(state, move):
+    """Whether a move is a pass."""
+    return move == PASS
+
+
+# Endings
 
 
 @jit

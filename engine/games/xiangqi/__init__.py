@@ -42,6 +42,7 @@ KERNELS: dict[str, Any] = {
     "material": evaluation.material,
     "piece_count": evaluation.piece_count,
     "past_move": position.past_move,
+    "position_key": position.position_key,
 }
 
 check_contract(KERNELS, "xiangqi")
@@ -106,11 +107,13 @@ class Xiangqi(Game):
         state.move_limit = rules.move_limit
         state.insufficient = int(rules.insufficient)
 
-    def describe_rules(self, rules: Rules) -> str:
+    def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
         """Repetition, the limit of moves, and what becomes of bare defenders."""
-        moves = f"{rules.move_limit} plies without capture" if rules.move_limit else "no move limit"
-        material = "draw without attacking pieces" if rules.insufficient else "no draw by material"
-        return f"repetition {rules.repetition} at occurrence {rules.fold}, {moves}, {material}"
+        return (
+            ("rules.repetition", {"repetition": rules.repetition, "fold": rules.fold}),
+            ("rules.move_limit" if rules.move_limit else "rules.no_move_limit", {"plies": rules.move_limit}),
+            ("rules.insufficient" if rules.insufficient else "rules.no_insufficient", {}),
+        )
 
     def describe(self, position: Position) -> str:
         """The board as text, Red below."""

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from engine.compiled.kernel import jit, new_record
-from engine.features import XIANGQI, XIANGQI_PIECES, XIANGQI_SQUARES
 from engine.games.contract import EvaluationFitting
 from engine.games.xiangqi import notation
 from engine.games.xiangqi.evaluation import prepare
@@ -33,6 +32,7 @@ from engine.games.xiangqi.position import (
 from engine.games.xiangqi.terms import count_pieces, count_places, phase
 from engine.games.xiangqi.weight_layout import FEATURE_OF_SQUARES
 from engine.rules import Adjudication
+from engine.settings.features import XIANGQI, XIANGQI_PIECES, XIANGQI_SQUARES
 from engine.settings.parameters import resolve, to_record
 
 WORDS = 6
@@ -155,6 +155,10 @@ class XiangqiFitting(EvaluationFitting):
     opening_plies = (4, 14)
     # What is decided is not played out: the last moves of a won game say little of any square.
     adjudication = Adjudication(resign_score=1200, resign_moves=5, draw_moves=0, maximum_plies=300)
+
+    def rows_in_words(self, phases: int) -> str:
+        """The unit, and what the two rows are for."""
+        return "Centipawns: with all the material of the start, and with none."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
         """The positions of a game; see ``EvaluationFitting``."""

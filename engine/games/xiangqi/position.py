@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.compiled.kernel import jit
-from engine.features import XIANGQI_TERMS
+from engine.settings.features import XIANGQI_TERMS
 from engine.values import MAX_GAME_PLIES
 
 SQUARES = 90
@@ -279,6 +279,16 @@ def put(state, slot, square):
     state.counts[side, SLOT_TYPE[slot]] += 1
     if SLOT_TYPE[slot] >= HORSE:
         state.crossers[side] += 1
+
+
+@jit
+def position_key(state):
+    """The hash computed anew."""
+    key = np.uint64(0)
+    for square in range(SQUARES):
+        # The row of slot 0 is zero.
+        key ^= PIECE_KEYS[state.board[square], square]
+    return key ^ SIDE_KEY if state.side == BLACK else key
 
 
 @jit

@@ -1,6 +1,6 @@
 """What the full evaluation sees beside pieces on squares: counted terms, each with a weight by phase.
 
-What each term is, ``engine.features.XIANGQI_TERMS`` says.
+What each term is, ``engine.settings.features.XIANGQI_TERMS`` says.
 The kernels write how much of each term Red has more than Black into the state; the evaluation is their product with the
 weights of the position's phase. Counting and weighing are apart, so that weights can be fitted to games.
 """

@@ -1,0 +1,83 @@
+"""Pages from templates: ``templates/*.html.j2`` beside the modules of a package, filled in one language.
+
+Everything that a template prints is escaped, the messages too; ready-made markup is ``markupsafe.Markup``, which only
+macros, pictures and this module make. jinja2 is imported when the first page is written, not before.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from engine.language import messages_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from arena.reports.contents import Plot
+
+OWN_PACKAGE = "arena.reports"
+"""Whose templates and messages every page may use."""
+
+
+def render(template: str, language: str, /, **values: Any) -> str:
+    """The page that a template makes of ``values``.
+
+    ``template`` is ``package/file``, such as ``arena.reports/report.html.j2``; templates name each other in the same
+    way. In all of them ``message`` gives the messages of that package, and ``shell`` those of every page; their fields
+    may be markup. Raises ``jinja2.TemplateError`` or ``KeyError`` for what the package lacks.
+    """
+    package = template.partition("/")[0]
+    page = _environment().get_template(template)
+    messages = {"message": markup_messages(package, language), "shell": markup_messages(OWN_PACKAGE, language)}
+    return page.render(**messages, **values)
+
+
+def markup_messages(package: str, language: str) -> Callable[..., Markup]:
+    """The messages of a package as markup: text and plain fields are escaped, fields that are markup are kept."""
+    from markupsafe import escape
+
+    def message(key: str, /, **values: Any) -> Markup:
+        text = escape(messages_of(package, language)[key])
+        return text.format(**values) if values else text
+
+    return message
+
+
+def asset(name: str) -> Markup:
+    """A style sheet or script of this package, to stand in a page as it is."""
+    from markupsafe import Markup
+
+    return Markup((resources.files(OWN_PACKAGE) / "assets" / name).read_text("utf-8"))
+
+
+def picture(plot: Plot, description: Markup) -> Markup:
+    """A figure as an SVG element that follows the page's colours; ``description`` is for those who cannot see it."""
+    from markupsafe import Markup
+
+    from arena.reports.charts import svg_text
+
+    return Markup(svg_text(plot.figure, plot.name, description.unescape()))
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(_source), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals.update(asset=asset, picture=picture)
+    return environment
+
+
+def _source(template: str) -> str | None:
+    package, _, name = template.partition("/")
+    try:
+        return (resources.files(package) / "templates" / name).read_text("utf-8")
+    except (ModuleNotFoundError, FileNotFoundError):
+        return None

@@ -1,0 +1,164 @@
+"""The tables that a report's page and its summary share, as text in the report's language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.figures.search_statistics import end_rows, iteration_rows, player_row, shown_columns
+from arena.figures.standings import error_text, percent_text, rating_text
+from arena.reports.contents import (
+    ARENA,
+    Contents,
+    elo_text,
+    figure_text,
+    interval_text,
+    mean_text,
+    number_text,
+    setting_text,
+)
+from engine.language import Catalogue
+
+NUMBER, TEXT = "number", ""
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of texts."""
+
+    heads: tuple[tuple[str, str], ...]
+    """A title and a unit for each column."""
+    kinds: tuple[str, ...]
+    """``NUMBER`` or ``TEXT`` for each column."""
+    rows: tuple[tuple[str, ...], ...]
+
+
+Column = tuple[str, str, str]
+"""Title, unit (both as ``_heads`` reads them) and kind."""
+
+
+def _table(say: Catalogue, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> TextTable:
+    """A word of lower-case letters is a key of the tables ``column`` and ``unit``; anything else stands for itself."""
+    heads = tuple((_word(say, "column", title), _word(say, "unit", unit)) for title, unit, _ in columns)
+    return TextTable(heads, tuple(kind for _, _, kind in columns), tuple(map(tuple, rows)))
+
+
+def _word(say: Catalogue, table: str, word: str) -> str:
+    return say(f"{table}.{word}") if f"{table}.{word}" in say else word
+
+
+def standings_table(contents: Contents) -> TextTable:
+    """Every player's rating, results and effort."""
+    tables, arena = contents.tables, Catalogue(ARENA, contents.language)
+    columns = (
+        ("#", "", NUMBER), ("player", "", TEXT), ("rating", "Elo", NUMBER), ("±", "Elo", NUMBER),
+        ("points", "", NUMBER), ("games", "", NUMBER), ("wins", "", NUMBER), ("draws", "", NUMBER),
+        ("losses", "", NUMBER), ("score", "%", NUMBER), ("pairs", "pairs", NUMBER), ("depth", "plies", NUMBER),
+        ("nodes", "a_move", NUMBER), ("time", "ms_a_move", NUMBER),
+    )  # fmt: skip
+    rows = [
+        (
+            str(row.rank), row.player, rating_text(row, tables), error_text(row, tables, arena), f"{row.points:g}",
+            number_text(row.games), number_text(row.wins), number_text(row.draws), number_text(row.losses),
+            f"{100 * row.score:.1f}", f"{row.LL} / {row.LD} / {row.even} / {row.WD} / {row.WW}",
+            mean_text(row.mean_depth, 1), mean_text(row.mean_nodes, 0), mean_text(row.mean_time_ms, 2),
+        )
+        for row in tables.standings
+    ]  # fmt: skip
+    return _table(contents.say, columns, rows)
+
+
+def pairings_table(contents: Contents) -> TextTable:
+    """Every two players who met, once."""
+    columns = (
+        ("player", "", TEXT), ("opponent", "", TEXT), ("Elo", "", NUMBER), ("±", "Elo", NUMBER), ("LOS", "%", NUMBER),
+        ("results", "", TEXT), ("score", "%", NUMBER),
+    )  # fmt: skip
+    rank = {row.player: row.rank for row in contents.tables.standings}
+    rows = [
+        (
+            duel.player, duel.opponent, f"{elo_text(duel.elo)}{'' if duel.from_pairs else ' *'}",
+            interval_text(duel.elo_error), percent_text(duel.los), f"{duel.wins}-{duel.draws}-{duel.losses}",
+            f"{100 * duel.score:.1f}",
+        )
+        for duel in contents.tables.duels
+        if rank[duel.player] < rank[duel.opponent]
+    ]  # fmt: skip
+    return _table(contents.say, columns, rows)
+
+
+def superiority_table(contents: Contents) -> TextTable:
+    """Who is stronger than whom, in percent; players in the order of the standings."""
+    names = [row.player for row in contents.tables.standings]
+    columns = [("#", "", NUMBER), ("player", "", TEXT), *((str(place + 1), "", NUMBER) for place in range(len(names)))]
+    rows = [
+        (str(place + 1), name, *("" if other == place else percent_text(share) for other, share in enumerate(shares)))
+        for place, (name, shares) in enumerate(zip(names, contents.tables.superiority(), strict=True))
+    ]
+    return _table(contents.say, columns, rows)
+
+
+def search_statistics_table(contents: Contents) -> TextTable:
+    """What the searches counted, a player a row."""
+    found = contents.search_statistics
+    figures = shown_columns()
+    columns = [("player", "", TEXT), *((title, unit, NUMBER) for title, unit, _, _ in figures)]
+    rows = []
+    for name, total in found.totals.items():
+        row = player_row(name, total, found.games[name])
+        rows.append((name, *(figure_text(figure(row), digits) for _, _, figure, digits in figures)))
+    return _table(contents.say, columns, rows)
+
+
+def turned_over(table: TextTable, corner: str) -> TextTable:
+    """The same with a row for each column: for few players and many figures."""
+    titles = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
+    rows = tuple((titles[column], *(row[column] for row in table.rows)) for column in range(1, len(titles)))
+    heads = ((corner, ""), *((row[0], "") for row in table.rows))
+    return TextTable(heads, (TEXT, *(NUMBER for _ in table.rows)), rows)
+
+
+def search_ends_table(contents: Contents) -> TextTable:
+    """What ended the searches."""
+    columns = (
+        ("player", "", TEXT), ("ended_by", "", TEXT), ("searches", "", NUMBER), ("share", "%", NUMBER),
+        ("nodes", "mean", NUMBER), ("time", "ms_mean", NUMBER),
+    )  # fmt: skip
+    rows = [
+        (
+            name, contents.say.name_of("search_end", row["reason"]), number_text(row["searches"]),
+            figure_text(row["searches_percent"], 1), figure_text(row["mean_nodes"], 0),
+            figure_text(row["mean_time_ms"], 2),
+        )
+        for name, total in contents.search_statistics.totals.items()
+        for row in end_rows(name, total)
+    ]  # fmt: skip
+    return _table(contents.say, columns, rows)
+
+
+def iterations_table(contents: Contents) -> TextTable:
+    """What each iteration took."""
+    columns = (
+        ("player", "", TEXT), ("depth", "plies", NUMBER), ("searches", "", NUMBER), ("nodes", "mean", NUMBER),
+        ("time", "ms_mean", NUMBER), ("nodes_to_depth", "mean", NUMBER), ("branching", "factor", NUMBER),
+    )  # fmt: skip
+    rows = [
+        (
+            name, str(row["depth_plies"]), number_text(row["searches"]), figure_text(row["mean_nodes"], 0),
+            figure_text(row["mean_time_ms"], 2), figure_text(row["mean_nodes_to_depth"], 0),
+            figure_text(row["branching_factor"], 2),
+        )
+        for name, total in contents.search_statistics.totals.items()
+        for row in iteration_rows(name, total)
+    ]  # fmt: skip
+    return _table(contents.say, columns, rows)
+
+
+def players_table(contents: Contents, code: str = "{}") -> TextTable:
+    """Limits and settings; ``code`` marks a limit up."""
+    spec = contents.spec
+    rows = [
+        (player.name, code.format(player.limits), setting_text(player, spec.game, contents.say))
+        for player in spec.players
+    ]
+    return _table(contents.say, (("player", "", TEXT), ("limit", "", TEXT), ("setting", "", TEXT)), rows)

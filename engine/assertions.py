@@ -1,0 +1,66 @@
+"""What must hold on entry to the parts of the search: looked at under ``ELOLAB_DEBUG``, compiled out otherwise.
+
+A violation raises ``AssertionError`` out of the search, naming the function and what does not hold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.compiled.kernel import jit, popcount
+from engine.compiled.sources import DEBUG
+from engine.games.contract import position_key
+from engine.values import MAX_MOVES, MAX_PLY
+
+MAX_ENTRY_DEPTH = 255
+"""The deepest depth that an entry of the transposition table can hold."""
+MAX_SCORE = 32_767
+"""The highest score that it can hold, either way."""
+
+
+@jit
+def check_node(state, search, alpha, beta, depth, ply):
+    """A node is entered with a window, within the tree, in a position that is as its hash and its ply say."""
+    if DEBUG:
+        assert alpha < beta, "search: alpha < beta"
+        assert 0 <= ply < MAX_PLY, "search: ply in range"
+        assert 0 <= depth <= MAX_ENTRY_DEPTH, "search: depth in range"
+        assert state.side == 0 or state.side == 1, "search: side to move is 0 or 1"
+        assert np.int64(state.ply) - search.root == ply, "search: ply counts the moves since the root"
+        assert state.key == position_key(state), "search: the incremental hash key is that of the position"
+
+
+@jit
+def check_move_count(count):
+    """The moves of a position fit their row."""
+    if DEBUG:
+        assert 0 <= count <= MAX_MOVES, "search: number of moves in range"
+
+
+@jit
+def check_table_word(search, word, words_a_bucket):
+    """A bucket begins within the table, and the search has one."""
+    if DEBUG:
+        assert search.table_address != 0, "table: it has memory"
+        assert 0 <= word <= search.table_mask * words_a_bucket, "table: index in range"
+        assert word % words_a_bucket == 0, "table: index of a bucket's first word"
+
+
+@jit
+def check_entry(move, score, depth, bound, threat):
+    """What is to be stored fits the bits of an entry."""
+    if DEBUG:
+        assert 0 <= move <= 0xFFFF, "table: move in range"
+        assert -MAX_SCORE <= score <= MAX_SCORE, "table: score in range"
+        assert depth <= MAX_ENTRY_DEPTH, "table: depth in range"
+        assert 1 <= bound <= 3, "table: bound in range"
+        assert threat == 0 or threat == 1, "table: threat is 0 or 1"
+
+
+@jit
+def check_solver_node(own, other, alpha, beta, empties):
+    """A node of the endgame solver has a window, and as many empty squares as it is told."""
+    if DEBUG:
+        assert alpha < beta, "solver: alpha < beta"
+        assert own & other == np.uint64(0), "solver: no square has two discs"
+        assert popcount(~(own | other)) == empties, "solver: the empty squares are as many as it is told"

@@ -1,0 +1,158 @@
+"""Tables from hand-made records: every number checked against a count by hand."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from arena.figures.standings import (
+    PairCounter,
+    count_pairs,
+    crosstable,
+    signed,
+    standings,
+    standings_text,
+    tables_of,
+)
+from arena.records import GameRecord, MoveRecord, Opening, Pairing
+
+START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"
+NAMES = ("alpha", "beta", "gamma")
+
+
+def game(first: int, second: int, pair: int, result: str, reason: str = "checkmate", number: int = 0) -> GameRecord:
+    moves = (MoveRecord("h2e2", 10, 4 + first, 100 * (first + 1), 2.0), MoveRecord("h9g7", -5, None, None, 4.0))
+    opening = Opening(START, (), f"opening {pair}")
+    pairing = Pairing(number, pair, first, second, pair)
+    key = f"{first}-{second}-{pair}"
+    return GameRecord(key, pairing, NAMES[first], NAMES[second], opening, moves, result, reason, "0123456789ab")
+
+
+def sample() -> list[GameRecord]:
+    """alpha-beta: WW, WD, one single; beta-gamma: WL; alpha-gamma: one single and one unfinished game."""
+    return [
+        game(0, 1, 0, "1-0"), game(1, 0, 0, "0-1"),
+        game(0, 1, 1, "1/2-1/2", "repetition"), game(1, 0, 1, "0-1"),
+        game(1, 0, 2, "1-0"),
+        game(1, 2, 0, "1-0"), game(2, 1, 0, "1-0"),
+        game(0, 2, 0, "0-1", "time_forfeit"), game(2, 0, 1, "*", "unfinished"),
+    ]  # fmt: skip
+
+
+def test_pairs_and_single_games_are_told_apart() -> None:
+    counter = count_pairs(NAMES, sample())
+    assert counter.between(0, 1).pentanomial().counts == (0, 0, 0, 1, 1)
+    assert counter.between(1, 0).pentanomial().counts == (1, 1, 0, 0, 0)
+    assert counter.between(1, 2).pentanomial().counts == (0, 0, 1, 0, 0)
+    assert counter.between(0, 2).pentanomial().pairs == 0
+    assert (counter.complete_pairs, counter.single_games, counter.unfinished, counter.games) == (3, 2, 1, 8)
+    wins = counter.between(1, 0).trinomial()
+    assert (wins.wins, wins.draws, wins.losses) == (1, 1, 3)
+    assert counter.pentanomial(1).counts == (1, 1, 1, 0, 0)
+
+
+def test_order_of_arrival_does_not_matter() -> None:
+    forward, backward = count_pairs(NAMES, sample()), count_pairs(NAMES, sample()[::-1])
+    assert {(p.first, p.second): p for p in forward.pairings()} == {(p.first, p.second): p for p in backward.pairings()}
+
+
+def test_views_keep_who_moved_first() -> None:
+    counter = PairCounter(NAMES)
+    for record in (game(0, 1, 0, "1-0"), game(1, 0, 0, "1-0"), game(1, 0, 1, "1-0")):
+        counter.add(record)
+    assert counter.between(0, 1).outcomes().tolist() == [[0, 0, 1], [2, 0, 0]]
+    assert counter.between(1, 0).outcomes().tolist() == [[0, 0, 2], [1, 0, 0]]
+    first = counter.first_mover()
+    assert (first.wins, first.draws, first.losses) == (3, 0, 0)
+
+
+def test_a_game_counted_twice_does_not_make_a_pair() -> None:
+    counter = count_pairs(NAMES, [game(0, 1, 0, "1-0"), game(0, 1, 0, "1-0")])
+    assert (counter.complete_pairs, counter.single_games) == (0, 2)
+
+
+def test_standings_rows() -> None:
+    table = standings("xiangqi", NAMES, sample()).set_index("player")
+    assert table.loc["alpha", ["points", "games", "wins", "draws", "losses"]].tolist() == [3.5, 6, 3, 1, 2]
+    assert table.loc["alpha", ["pairs", "WD", "WW", "single_games"]].tolist() == [2, 1, 1, 2]
+    assert table["rating"].sum() == pytest.approx(0, abs=1e-9)
+    assert sorted(table["rank"]) == [1, 2, 3]
+    assert table["rating"].is_monotonic_decreasing
+    # alpha moves first in 3 of its 7 games (the unfinished one included) and then says its depth, 4, and nodes, 100.
+    assert table.loc["alpha", "mean_depth"] == 4
+    assert table.loc["alpha", "mean_nodes"] == 100
+    assert table.loc["alpha", "mean_time_ms"] == pytest.approx((3 * 2 + 4 * 4) / 7)
+
+
+def test_crosstable_mirrors() -> None:
+    table = crosstable("xiangqi", NAMES, sample()).set_index(["player", "opponent"])
+    mine, theirs = table.loc[("alpha", "beta")], table.loc[("beta", "alpha")]
+    assert mine["elo"] == pytest.approx(-theirs["elo"])
+    assert mine["los"] == pytest.approx(1 - theirs["los"])
+    assert (mine["score"], mine["single_games"]) == (0.7, 1)
+    assert mine["from_pairs"]
+    assert not table.loc[("alpha", "gamma"), "from_pairs"]
+    assert not table[["elo", "elo_error", "los"]].isna().any().any()
+
+
+def test_endings_are_counted_by_result() -> None:
+    table = tables_of("xiangqi", NAMES, sample()).endings_frame().set_index("reason")
+    assert table.loc["checkmate"].tolist() == [6, 4, 0, 2]
+    assert table.loc["repetition"].tolist() == [1, 0, 1, 0]
+    assert table["games"].sum() == 9
+
+
+def test_text_fits_a_terminal_and_says_whose_view() -> None:
+    text = standings_text("xiangqi", NAMES, sample(), side_names=("Red", "Black"))
+    assert max(map(len, text.splitlines())) <= 80
+    for phrase in (
+        "Elo above the mean",
+        "95 %",
+        "the left one's view",
+        "the player's",
+        "Red scored",
+        "time forfeit 1",
+    ):
+        assert phrase in text
+    assert "from single games" in text
+
+
+def test_text_of_many_games_and_long_names_fits_too() -> None:
+    names = tuple(f"a rather long name of player {number} indeed" for number in range(12))
+    generator = np.random.default_rng(2)
+    records = []
+    for first in range(12):
+        for second in range(12):
+            if first != second:
+                for pair in range(60):
+                    base = game(0, 1, pair, str(generator.choice(["1-0", "0-1", "1/2-1/2"])))
+                    place = Pairing(0, pair, first, second, pair)
+                    fields = {**vars(base), "pairing": place, "first": names[first], "second": names[second]}
+                    records.append(GameRecord(**fields))
+    text = standings_text("xiangqi", names, records)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "and 21 more in crosstable.csv" in text
+
+
+def test_nothing_played_gives_tables_without_numbers_that_lie() -> None:
+    tables = tables_of("xiangqi", NAMES, [])
+    assert tables.crosstable_frame().empty
+    assert [row.games for row in tables.standings] == [0, 0, 0]
+    assert not any(math.isnan(row.rating_error) for row in tables.standings)
+    assert "groups never met" in standings_text("xiangqi", NAMES, [])
+
+
+def test_signs_are_typographic_and_zero_has_none() -> None:
+    assert [signed(value) for value in (1.25, -3.0, 0.0, -0.01, math.inf)] == ["+1.2", "−3.0", "0.0", "0.0", "+inf"]
+
+
+def test_importing_is_light() -> None:
+    code = (
+        "import sys, arena.figures.standings; print([m for m in ('pandas', 'matplotlib', 'numba') if m in sys.modules])"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"

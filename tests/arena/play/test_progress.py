@@ -1,0 +1,82 @@
+"""What a running tournament shows."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+from arena.play.live import Progress, Scoreboard, duration_text
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Watch:
+    """A clock that the test sets."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_durations() -> None:
+    assert [duration_text(seconds) for seconds in (0, 7.4, 754, 11045)] == ["0:00", "0:07", "12:34", "3:04:05"]
+
+
+def test_plain_lines_every_few_seconds(tmp_path: Path) -> None:
+    stream, watch = io.StringIO(), Watch()
+    progress = Progress(stream, kind="cup", live_file=tmp_path / "live.json", clock=watch)
+    scoreboard = Scoreboard(["Ann", "Bob"])
+    for first, second, score in ((0, 1, 1.0), (1, 0, 0.5)):
+        scoreboard.add(first, second, score)
+    progress.begin(100, scoreboard.leaders, done=2)
+    progress.data = lambda: {"standings": scoreboard.data()}
+    for second in range(1, 13):
+        watch.now = 100.0 + second
+        for first, score in ((0, 1.0), (1, None)):
+            scoreboard.add(first, 1 - first, score)
+            progress.finished()
+        progress.tick()
+    progress.close("finished")
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "12/100 games  12 %  2.0/s  0:44 left  Ann 92.9 %  Bob 7.1 %"
+    assert len(lines) == 3
+    assert lines[-1].startswith("26/100 games")
+    live = json.loads((tmp_path / "live.json").read_text())
+    assert (live["kind"], live["state"]) == ("cup", "finished")
+    assert (live["planned"], live["done"], live["standings"][0]["player"]) == (100, 26, "Ann")
+
+
+def test_a_terminal_line_renews_itself_and_fits() -> None:
+    stream, watch = Terminal(), Watch()
+    names = [f"a player with a long name {number}" for number in range(9)]
+    scoreboard = Scoreboard(names)
+    progress = Progress(stream, clock=watch)
+    progress.begin(10**6, scoreboard.leaders)
+    progress.table = scoreboard.lines
+    for step in range(100):
+        watch.now += 0.3
+        scoreboard.add(step % 9, (step + 1) % 9, 0.5)
+        progress.finished()
+        progress.tick()
+    progress.close("finished")
+    shown = stream.getvalue().split("\r\x1b[K")
+    assert len(shown) > 90
+    assert all(len(line) <= 79 for text in shown for line in text.split("\n"))
+    assert any("score" in text for text in shown)
+
+
+def test_a_stage_follows_another_and_words_that_are_long_take_the_room_of_the_share() -> None:
+    stream, watch = io.StringIO(), Watch()
+    progress = Progress(stream, clock=watch)
+    progress.begin(10, "short")
+    progress.finished()
+    progress.begin(4, "w" * 64, done=1)
+    progress.say("a line that stays")
+    progress.close("finished")
+    assert stream.getvalue().splitlines() == ["1/10 games  10 %  short", "a line that stays"]
+    assert progress.line() == "1/4 games  " + "w" * 64

@@ -1,0 +1,103 @@
+"""The registry of protocols: every one says all that the arena asks, and a new one needs no word anywhere else."""
+
+from __future__ import annotations
+
+import sys
+import types
+from dataclasses import replace
+
+import pytest
+from othello_match import builtin
+
+from arena.players import registry
+from arena.players.registry import PROTOCOLS, Protocol, check_player, make_player, protocol_named, protocols
+from arena.spec import keys_of, spec_from_mapping
+from arena.tournament_spec import TournamentSpec
+from engine.errors import UserError
+from engine.games import GAMES
+from engine.settings.configuration import ConfigurationError, Table
+from engine.settings.limits import Limits
+
+
+def test_every_protocol_says_who_it_is() -> None:
+    for name in PROTOCOLS:
+        protocol = protocol_named(name)
+        assert protocol.name == name
+        assert protocol.title
+        assert protocol.games is None or set(protocol.games) <= set(GAMES)
+        assert bool(protocol.remedy) is protocol.is_external
+        assert len(set(keys_of(protocol))) == len(keys_of(protocol))
+
+
+def test_an_engine_with_no_keys_of_its_own_is_read_by_every_external_protocol() -> None:
+    for protocol in protocols():
+        if protocol.is_external:
+            read = protocol.read(Table({}, "cup.toml", protocol.keys))
+            assert set(read) <= {"options", "protocol_keys"}
+
+
+@pytest.fixture
+def semaphore(monkeypatch: pytest.MonkeyPatch) -> Protocol:
+    """A protocol that is nothing but a module and a line in the registry."""
+
+    def read(table: Table) -> dict[str, object]:
+        if not isinstance(table.value("flags", []), list):
+            raise table.error("flags", "a list of flags")
+        return {"protocol_keys": (("flags", tuple(table.value("flags", []))),)}
+
+    module = types.ModuleType("arena_players_semaphore")
+    module.PROTOCOL = Protocol(  # type: ignore[attr-defined]
+        name="semaphore",
+        title="Semaphore",
+        player=lambda spec, game, _: make_player(replace(builtin(), name=f"{spec.name} waves {game}"), game),
+        games=("othello",),
+        keys=("flags",),
+        read=read,
+        check=lambda spec: "flags: too many" if len(spec.protocol_key("flags", ())) > 2 else "",
+        remedy="flags = [...]",
+        has_own_level=True,
+    )
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(registry._MODULES, "semaphore", module.__name__)
+    for user in ("arena.players.registry", "arena.spec"):
+        monkeypatch.setattr(sys.modules[user], "PROTOCOLS", (*PROTOCOLS, "semaphore"))
+    protocol: Protocol = module.PROTOCOL
+    return protocol
+
+
+def cup(*players: dict[str, object]) -> TournamentSpec:
+    return spec_from_mapping({"game": "othello", "pairs": 1, "players": [{"limit": "depth=1"}, *players]}, "cup.toml")
+
+
+def test_a_new_protocol_is_a_module_and_a_line(semaphore: Protocol) -> None:
+    spec = cup({"protocol": "semaphore", "command": "wave", "flags": ["red", "blue"], "limit": "own"})
+    player = spec.players[1]
+    assert player.limits == Limits()
+    assert player.content() == {
+        "name": "wave", "protocol": "semaphore", "limits": "own", "command": ["wave"], "options": {},
+        "directory": None, "flags": ["red", "blue"],
+    }  # fmt: skip
+    assert TournamentSpec.from_content(spec.content()) == spec
+    assert make_player(player, "othello").name == "wave waves othello"
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"protocol": "semaphor"}, r"expected builtin, uci, .* \(did you mean 'semaphore'\?\)"),
+        ({"protocol": "semaphore", "flags": 3, "command": "x", "limit": "own"}, "flags = 3, expected a list of flags"),
+        ({"protocol": "semaphore", "flags": list("abc"), "command": "x", "limit": "own"}, "flags: too many"),
+        ({"protocol": "semaphore", "options": {}, "command": "x"}, r"over uci; .* over semaphore take flags = \[...\]"),
+        ({"flags": []}, 'flags is a key of an external engine; add protocol = "semaphore"'),
+        ({"limit": "own"}, "only players over GTP or .*Semaphore can have their own level"),
+    ],
+)
+def test_its_mistakes_are_told(semaphore: Protocol, entry: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigurationError if "too many" not in said else UserError, match=said):
+        cup({"limit": "depth=1", **entry})
+
+
+def test_it_ponders_only_if_it_says_so(semaphore: Protocol) -> None:
+    player = cup({"protocol": "semaphore", "command": "wave", "limit": "clock=10"}).players[1]
+    with pytest.raises(UserError, match="semaphore has no pondering"):
+        check_player(replace(player, ponder=True), "othello")

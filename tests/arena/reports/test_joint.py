@@ -1,0 +1,145 @@
+"""Ratings over several runs: who is the same player, which games are the same, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.play.store import Store
+from arena.records import GameRecord, MoveRecord, Opening, Pairing
+from arena.reports.joint import JointError, export, join, tables
+from arena.spec import TournamentSpec, spec_from_mapping
+from elolab import command_line
+
+START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
+
+
+def specification(names: Sequence[str], **changes: Any) -> TournamentSpec:
+    players = [{"name": name, "set": {"tempo": len(name)}} for name in names]
+    return spec_from_mapping({"pairs": 9, "limit": "nodes=100", "players": players, **changes}, "made up.toml")
+
+
+def run(folder: Path, spec: TournamentSpec, results: Sequence[tuple[str, str, int, str]], salt: int = 0) -> str:
+    """A folder with the games given as (first, second, pair, result); ``salt`` tells otherwise equal games apart."""
+    places = {player.name: place for place, player in enumerate(spec.players)}
+    with Store(folder) as store:
+        store.record_metadata({"specification": spec.content(), "engine_identity": "one"})
+        for number, (first, second, pair, result) in enumerate(results):
+            store.add(
+                GameRecord(
+                    f"{number:032x}", Pairing(number, pair, places[first], places[second], pair), first, second,
+                    Opening(START, (), f"opening {pair}"), (MoveRecord("h2e2", 10 * pair, 3, 100 + salt, 1.0),), result,
+                    "checkmate", "0123456789ab",
+                )
+            )  # fmt: skip
+    return str(folder)
+
+
+AB = [("a", "bb", 0, "1-0"), ("bb", "a", 0, "1/2-1/2"), ("a", "bb", 1, "1-0"), ("bb", "a", 1, "1-0")]
+BC = [("bb", "ccc", 0, "1-0"), ("ccc", "bb", 0, "0-1"), ("bb", "ccc", 1, "0-1"), ("ccc", "bb", 1, "0-1")]
+
+
+def test_players_who_never_met_are_rated_through_a_third(tmp_path: Path) -> None:
+    one = run(tmp_path / "one", specification(("a", "bb")), AB)
+    two = run(tmp_path / "two", specification(("bb", "ccc")), BC)
+    joint = join([one, two])
+    found = tables(joint)
+    assert found.counter.players == ("a", "bb", "ccc")
+    assert (found.counter.games, found.counter.complete_pairs) == (8, 4)
+    assert len(found.ratings.groups) == 1
+    assert [row.player for row in found.standings] == ["a", "bb", "ccc"]
+    assert found.counter.between(0, 1).pentanomial().counts == (0, 0, 1, 1, 0)
+    assert found.counter.between(1, 2).pentanomial().counts == (0, 0, 1, 0, 1)
+    assert [record.pairing.number for record in joint.records] == list(range(8))
+    assert joint.notes == ()
+    reversed_order = tables(join([two, one]))
+    assert reversed_order.ratings.difference(2, 1) == pytest.approx(found.ratings.difference(0, 2))
+
+
+def test_one_name_with_two_configurations_is_two_players(tmp_path: Path) -> None:
+    one = run(tmp_path / "one", specification(("a", "bb")), AB)
+    two = run(tmp_path / "two", specification(("a", "bb"), limit="nodes=200"), AB, salt=1)
+    joint = join([one, two])
+    assert [player.name for player in joint.spec.players] == [
+        f"{name} ({folder})" for name in ("a", "bb") for folder in (one, two)
+    ]
+    told = f"a is 2 players here, because its configuration differs: limits = 'nodes=100' in {one}"
+    assert told in joint.notes_in("en")[0]
+    assert len(tables(joint).ratings.groups) == 2
+
+
+def test_a_game_in_two_folders_counts_once_and_another_run_of_the_players_twice(tmp_path: Path) -> None:
+    one = run(tmp_path / "one", specification(("a", "bb")), AB)
+    longer = run(tmp_path / "longer", specification(("a", "bb")), [*AB, ("a", "bb", 2, "1-0"), ("bb", "a", 2, "0-1")])
+    joint = join([one, longer])
+    assert len(joint.records) == 6
+    assert joint.notes_in("en") == ("4 games are in more than one of the folders; each counts once.",)
+    assert tables(joint).counter.complete_pairs == 3
+    on_a_clock = run(tmp_path / "again", specification(("a", "bb")), AB, salt=1)
+    assert tables(join([one, on_a_clock])).counter.complete_pairs == 4
+
+
+def test_games_beyond_the_end_of_a_test_do_not_count(tmp_path: Path) -> None:
+    won = [game for pair in range(40) for game in (("a", "bb", pair, "1-0"), ("bb", "a", pair, "1/2-1/2"))]
+    test = {"elo1": 150.0, "batch_pairs": 1}
+    one = run(tmp_path / "one", specification(("a", "bb"), pairs=40, format="sprt", sprt=test), won)
+    two = run(tmp_path / "two", specification(("bb", "ccc")), BC)
+    counted = len(join([one, two]).records) - len(BC)
+    assert 0 < counted < len(won)
+
+
+def test_anchors_of_the_runs_and_of_the_command(tmp_path: Path) -> None:
+    one = run(tmp_path / "one", specification(("a", "bb"), anchors={"bb": 1500}), AB)
+    two = run(tmp_path / "two", specification(("bb", "ccc"), anchors={"bb": 1500, "ccc": 1200}), BC)
+    assert join([one, two]).spec.anchors == (("bb", 1500.0), ("ccc", 1200.0))
+    assert join([one, two], [("a", 10.0), ("bb", 20.0)]).spec.anchors == (("a", 10.0), ("bb", 20.0), ("ccc", 1200.0))
+    other = run(tmp_path / "other", specification(("bb", "ccc"), anchors={"bb": 1600}), BC)
+    with pytest.raises(JointError, match=r"other: anchor bb = 1600, but .*one has 1500"):
+        join([one, other])
+
+
+def test_the_command_writes_a_report_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = run(tmp_path / "one", specification(("a", "bb")), AB)
+    two = run(tmp_path / "two", specification(("bb", "ccc"), limit="nodes=300"), BC)
+    out = tmp_path / "out"
+    assert command_line.main(["report", one, two, "--out", str(out), "--anchor", "a=2000", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["folders"] == [one, two]
+    assert len(data["notes"]) == 1
+    assert {row["player"]: row["games"] for row in data["standings"]}["ccc"] == 4
+    fit = data["fit"]
+    assert (fit["players"][0], fit["elo"][0], fit["anchors"]) == ("a", 2000, {"a": 2000})
+    assert len(fit["covariance"]) == len(fit["los"]) == 4
+    assert fit["covariance"][0][3] is None
+    page = (out / "report.html").read_text("utf-8")
+    for said in ("Who is stronger than whom", f"elolab report {one} {two} --anchor a=2000", "format round robin"):
+        assert said in page
+    for name in ("games.pgn", "games.csv", "standings.csv", "superiority.csv", "report.md"):
+        assert (out / name).is_file()
+    assert (out / "games.csv").read_text().count("\n") == 9
+
+
+def test_what_cannot_be_joined_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = run(tmp_path / "one", specification(("a", "bb")), AB)
+    othello = spec_from_mapping(
+        {"game": "othello", "pairs": 1, "limit": "nodes=9", "players": [{"name": "a"}, {"name": "b"}]}, "x.toml"
+    )
+    other = run(tmp_path / "othello", othello, [])
+    for words, said in (
+        ([one, other], "game = 'othello', but"),
+        ([one, one], "the same folder as"),
+        ([one, str(tmp_path / "none")], "no tournament in it"),
+        ([one, "--out", "elsewhere"], "leave it out"),
+        ([one, "--anchor", "c=1"], "no such player"),
+    ):
+        assert command_line.main(["report", *words]) == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert error.count("\n") == 1
+    two = run(tmp_path / "two", specification(("bb", "ccc")), BC)
+    with pytest.raises(JointError, match="holds a run of its own"):
+        export(join([one, two]), tmp_path / "one")

@@ -1,0 +1,254 @@
+"""Fitting Xiangqi's evaluation to who won: its features are the evaluation's own, and known weights are found again."""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from arena.play.store import Store
+from engine.engine import Engine, StopFlag
+from engine.games import game_named
+from engine.games.contract import EvaluationFitting
+from engine.games.xiangqi.evaluation import MAX_OF_PLACES
+from engine.games.xiangqi.terms import FIRST_OF_PIECES
+from engine.settings.features import XIANGQI
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
+from engine.settings.weights import find_weights, read_weights, rows_of
+from engine.values import BAN_BOUND
+from tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation
+from tuning.evaluation.logistic import (
+    ALONE_SPREAD,
+    GROUP_SPREAD,
+    WinSample,
+    expected_score,
+    fit_wins,
+    logistic_loss,
+    losses_of,
+    values_of,
+)
+from tuning.evaluation.positions import positions_of
+from tuning.reports.fit import fit_data, fit_text
+
+GAME = game_named("xiangqi")
+
+
+def fitting() -> EvaluationFitting:
+    found = GAME.fitting
+    assert found is not None
+    return found
+
+
+def run(out: Path, concurrency: int = 1, **changes: object) -> FitResult:
+    values: dict[str, object] = {
+        "game": "xiangqi", "start": "xiangqi-by-hand", "games": 30, "limits": Limits(nodes=40), "seed": 5,
+        "iterations": 1, "until_no_gain": False, "phases": 2, "patterns": False, "score_share": 50, "match_pairs": 0,
+        "match_limits": (Limits(nodes=40),),
+    }  # fmt: skip
+    spec = FitSpec(**{**values, **changes})  # type: ignore[arg-type]
+    return fit_evaluation(spec, out, concurrency=concurrency, stream=io.StringIO())
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FitResult]:
+    out = tmp_path_factory.mktemp("fitted") / "out"
+    return out, run(out, match_pairs=3)
+
+
+# Features
+
+
+def test_features_times_weights_are_the_evaluation_of_either_side() -> None:
+    generator = random.Random(41)
+    engine = Engine("xiangqi", {"tempo": 0})
+    rows_of_weights = rows_of(find_weights("xiangqi"))
+    for _ in range(4):
+        position = GAME.position()
+        for _ in range(120):
+            if not position.legal_moves():
+                break
+            position.push(generator.choice(position.legal_moves()))
+        rows = fitting().rows_of_game(position.start, position.moves)
+        steps, features = fitting().survey(rows)
+        usable = fitting().usable(rows)
+        shares = fitting().row_shares(steps)
+        assert np.allclose(shares.sum(axis=1), 1)
+        weights = shares @ rows_of_weights
+        places = np.sum(features[:, :FIRST_OF_PIECES] * weights[:, :FIRST_OF_PIECES], axis=1)
+        rest = np.sum(features[:, FIRST_OF_PIECES:] * weights[:, FIRST_OF_PIECES:], axis=1)
+        expected = rest + np.clip(places, -MAX_OF_PLACES, MAX_OF_PLACES)
+        walked = GAME.position()
+        for ply in range(len(rows)):
+            if not walked.legal_moves():
+                break
+            # Each weight of a phase is rounded for itself.
+            assert engine.static_score(walked) == pytest.approx(expected[ply], abs=25)
+            text = fitting().text_of(rows[ply])
+            assert engine.static_score(GAME.position(text)) == engine.static_score(walked)
+            captures = ply < len(position.moves) and captured(walked, position.moves[ply])
+            assert bool(usable[ply]) == (not walked.in_check and not captures and ply < len(position.moves))
+            if ply < len(position.moves):
+                walked.push(position.moves[ply])
+
+
+def captured(position: object, move: str) -> bool:
+    """Whether a move goes to a square with a piece, read from the FEN."""
+    board = position.text.split()[0]  # type: ignore[attr-defined]
+    rank = "".join("." * int(letter) if letter.isdigit() else letter for letter in board.split("/")[9 - int(move[3])])
+    return rank["abcdefghi".index(move[2])] != "."
+
+
+# Positions
+
+
+def test_positions_have_the_outcome_of_their_game_and_the_score_of_the_search(fitted: tuple[Path, FitResult]) -> None:
+    out, _ = fitted
+    with Store(out, read_only=True) as store:
+        records = [record for record in store.records() if record.pairing.series == "games 000"]
+    found = positions_of(records, GAME, 5, 2, StopFlag())
+    assert found is not None
+    assert len(found) > 300
+    assert fitting().usable(found.rows).all()
+    assert (np.abs(found.scores) < BAN_BOUND).all()
+    assert len(set(found.results.tolist())) == 3
+    for record in records:
+        mine = found.games == record.pairing.number
+        rows = fitting().rows_of_game(record.opening.position, [*record.opening.moves, *(m.move for m in record.moves)])
+        places = {tuple(row.tolist()): ply for ply, row in enumerate(rows)}
+        before = len(record.opening.moves)
+        for row, result, score in zip(found.rows[mine], found.results[mine], found.scores[mine], strict=True):
+            ply = places[tuple(row.tolist())]
+            assert record.score is not None
+            assert result == (record.score if ply % 2 == 0 else 1 - record.score)
+            assert rows[ply].tolist() == row.tolist()
+            twins = [at for at, other in enumerate(rows) if other.tolist() == row.tolist() and at >= before]
+            assert score in [record.moves[at - before].score for at in twins]
+
+
+# Regression
+
+
+def sample_of(games: int, weights: np.ndarray, scale: float, seed: int = 1) -> WinSample:
+    """Games of ten positions won with the odds of these weights; draws never."""
+    generator = np.random.default_rng(seed)
+    count = 10 * games
+    features = generator.integers(-4, 5, (count, weights.shape[1])).astype(np.int8)
+    share = generator.random(count)
+    shares = np.stack([share, 1 - share], axis=1)
+    empty = np.zeros(count)
+    values = values_of(WinSample(features, shares, empty, empty, empty), weights)
+    outcomes = (generator.random(count) < expected_score(values, scale)).astype(np.float64)
+    return WinSample(features, shares, outcomes, outcomes, np.repeat(np.arange(games), 10))
+
+
+WEIGHTS = np.array([[100.0, -50.0, 7.0, 0.0], [20.0, 60.0, -20.0, 300.0]])
+
+
+def test_known_weights_are_found_again() -> None:
+    sample = sample_of(6000, WEIGHTS, 450.0)
+    found = fit_wins(sample, np.zeros((2, 4)), [(0, 1)], 450.0, (50.0, 500.0))
+    assert np.abs(found.weights - WEIGHTS).max() < 30
+    best = logistic_loss(values_of(sample, WEIGHTS), sample.outcomes, 450.0)
+    assert found.held_out_error == pytest.approx(best, abs=0.01)
+    games, _, losses = zip(*found.curve, strict=True)
+    assert games == (337, 675, 1350, 2700, 5400)
+    assert losses[-1] < losses[0]
+
+
+def test_the_weights_are_those_of_the_greatest_posterior() -> None:
+    """Against a general minimiser of the same function, written anew."""
+    scale, spread, groups = 450.0, 30.0, [(0, 1)]
+    sample = sample_of(60, WEIGHTS, scale)
+    start = WEIGHTS + 40
+    training = sample.part(sample.games % 10 != 9)
+
+    def negative_posterior(unknowns: np.ndarray) -> float:
+        changes = unknowns[:8].reshape(2, 4)
+        shared = unknowns[8:10]
+        weights = start + changes
+        weights[:, :2] += shared[:, None]
+        odds = (values_of(training, weights) + unknowns[10]) / scale
+        likelihood = np.sum(np.logaddexp(0, odds) - training.targets * odds)
+        spreads = np.array([spread, spread, ALONE_SPREAD * spread, ALONE_SPREAD * spread])
+        prior = np.sum((changes / spreads) ** 2) + np.sum((shared / (GROUP_SPREAD * spread)) ** 2)
+        return float(likelihood + prior / 2)
+
+    best = minimize(negative_posterior, np.zeros(11), method="BFGS", options={"gtol": 1e-7}).x
+    expected = start + best[:8].reshape(2, 4)
+    expected[:, :2] += best[8:10, None]
+    found = fit_wins(sample, start, groups, scale, (spread,))
+    assert np.abs(found.weights - expected).max() <= 0.6
+
+
+def test_what_is_held_out_changes_no_weight() -> None:
+    sample = sample_of(100, WEIGHTS, 450.0)
+    held_out = sample.games % 10 == 9
+    spoilt = WinSample(
+        sample.features, sample.shares, np.where(held_out, 1 - sample.outcomes, sample.outcomes),
+        np.where(held_out, 1 - sample.targets, sample.targets), sample.games,
+    )  # fmt: skip
+    one, other = (fit_wins(some, np.zeros((2, 4)), (), 450.0, (50.0,)) for some in (sample, spoilt))
+    assert (one.weights == other.weights).all()
+    assert one.held_out_error < other.held_out_error
+
+
+def test_without_positions_the_weights_stay_where_they_were() -> None:
+    """The prior draws back to the start what no position speaks of."""
+    sample = sample_of(50, WEIGHTS, 450.0)
+    sample.features[:, 3] = 0
+    found = fit_wins(sample, np.full((2, 4), 17.0), (), 450.0, (50.0,))
+    assert found.weights[:, 3].tolist() == [17, 17]
+
+
+def test_the_losses_as_they_are_and_scaled() -> None:
+    sample = sample_of(3000, WEIGHTS, 450.0)
+    plain, scaled = losses_of(sample, WEIGHTS / 3, 450.0)
+    best = logistic_loss(values_of(sample, WEIGHTS), sample.outcomes, 450.0)
+    assert scaled == pytest.approx(best, abs=1e-3)
+    assert plain > scaled + 0.01
+    assert losses_of(sample, np.zeros((2, 4)), 450.0) == pytest.approx((np.log(2), np.log(2)))
+
+
+# Whole runs
+
+
+def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
+    _, done = fitted
+    (iteration,) = done.iterations
+    weights = read_weights(iteration.weights)
+    assert weights.game == "xiangqi"
+    assert weights.features == XIANGQI
+    assert np.array_equal(np.array(weights.phases), iteration.fit.weights)
+    assert not np.array_equal(iteration.fit.weights, rows_of(find_weights("xiangqi-by-hand")))
+    assert "--limit nodes=40 --seed 5 --iterations 1 --score-share 50" in weights.provenance
+    assert "logistic loss on" in weights.provenance
+    values = resolve({"evaluation_weights": str(iteration.weights)}, game="xiangqi")
+    assert Engine("xiangqi", values).search(GAME.position(), Limits(depth=3)).move
+    text = fit_text(done)
+    assert "logistic loss (a position)" in text
+    assert "against the weights before at nodes=40" in text
+    assert fit_data(done)["regression"] == "logistic"
+
+
+def test_the_same_command_writes_the_same_bytes_at_any_concurrency(
+    fitted: tuple[Path, FitResult], tmp_path: Path
+) -> None:
+    out, _ = fitted
+    again = run(tmp_path, concurrency=3)
+    assert again.iterations[0].weights.read_bytes() == (out / "weights-1.toml").read_bytes()
+    other = run(tmp_path / "other", score_share=0)
+    assert other.iterations[0].weights.read_bytes() != (out / "weights-1.toml").read_bytes()
+
+
+def test_a_run_until_no_gain_ends_there_and_keeps_nothing_that_did_not_gain(tmp_path: Path) -> None:
+    """Weights fitted to thirty games do not beat those by hand beyond doubt in six."""
+    done = run(tmp_path, iterations=3, until_no_gain=True, match_pairs=3)
+    gains = [iteration.gained for iteration in done.iterations]
+    assert gains == [False]
+    assert done.kept is None
+    assert "none are kept" in fit_text(done)
