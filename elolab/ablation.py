@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from elolab.runs import FolderLike, PlayedGames, RunFolder, Specification, read_specification, run_options
+from elolab.runs import (
+    SPECIFICATION_NAME,
+    FolderLike,
+    PlayedGames,
+    RunFolder,
+    Specification,
+    keep_specification,
+    read_specification,
+    run_options,
+)
 from tuning.ablation import run
 from tuning.ablation.rows import CellRow, frame_of
 from tuning.ablation.spec import ablation_from_mapping
@@ -76,7 +86,12 @@ def ablate(
     options = run_options(concurrency, progress, accept_engine_change)
     spec = read_specification(specification, "ablations", "ablation", ablation_from_mapping)
     run_folder = RunFolder(folder)
-    result = run.ablate(spec, run_folder.path, **options)
+    directory = run_folder.path
+    result = run.ablate(spec, directory, **options)
+    if isinstance(specification, Mapping):
+        keep_specification(specification, directory)
+        conditions = replace(spec.conditions, source=str(directory / SPECIFICATION_NAME))
+        result = replace(result, spec=replace(spec, conditions=conditions))
     tables: dict[str, Any] = {
         "rows": result.frame(),
         "effects": result.effects_frame(),

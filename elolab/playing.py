@@ -19,7 +19,16 @@ from arena.run import RunOptions, plain
 from arena.schedule import games_that_count
 from arena.spec import MAX_NAME_LENGTH, keys_of, player_entry, spec_from_mapping
 from arena.tournament_spec import TournamentSpec
-from elolab.runs import FolderLike, PlayedGames, RunFolder, Specification, read_specification, run_options
+from elolab.runs import (
+    SPECIFICATION_NAME,
+    FolderLike,
+    PlayedGames,
+    RunFolder,
+    Specification,
+    keep_specification,
+    read_specification,
+    run_options,
+)
 from engine.errors import UserError
 from engine.settings.limits import Limits
 from engine.settings.parameters import by_own_names
@@ -138,7 +147,7 @@ def play_match(
     - ``accept_engine_change``: whether to go on in a folder whose games another version of the engine played.
 
     Raises ``UserError`` for wrong input, for a program that cannot be started, and for a folder that holds something
-    else. Ctrl-C ends the match after the moves that are being searched; the result then says ``interrupted``.
+    else. Ctrl-C ends the match early; the result then says ``interrupted``, and a second one raises KeyboardInterrupt.
     """
     options = run_options(concurrency, progress, accept_engine_change)
     limits = Limits.parse(limit)
@@ -156,9 +165,8 @@ def play_match(
     if isinstance(sprt, Mapping):
         content["sprt"] = dict(sprt)
     spec = spec_from_mapping(content, kind)
-    spec = replace(spec, command=(kind, *(player.name for player in spec.players)))
     run_folder = RunFolder(folder)
-    result, tables = _played(spec, run_folder.path, options)
+    result, tables = _played(spec, content, run_folder.path, options)
     for name, reason in result.unavailable.items():
         raise UserError(f"player {name!r} cannot be started: {reason}")
     figures = figures_of_match(tables, result.sequential)
@@ -198,7 +206,8 @@ def play_tournament(
     options = run_options(concurrency, progress, accept_engine_change)
     spec = read_specification(specification, "tournaments", "tournament", spec_from_mapping)
     run_folder = RunFolder(folder)
-    result, tables = _played(spec, run_folder.path, options)
+    content = specification if isinstance(specification, Mapping) else None
+    result, tables = _played(spec, content, run_folder.path, options)
     return PlayedTournament(
         name=spec.name,
         planned=result.planned,
@@ -212,9 +221,15 @@ def play_tournament(
     )
 
 
-def _played(spec: TournamentSpec, folder: Path, options: RunOptions) -> tuple[tournament.TournamentResult, Tables]:
-    """Play what the folder lacks, and count the games that count."""
+def _played(
+    spec: TournamentSpec, content: Mapping[str, Any] | None, folder: Path, options: RunOptions
+) -> tuple[tournament.TournamentResult, Tables]:
+    """Play what the folder lacks, and count the games that count; ``content`` is what was read if not a file."""
+    if content is not None:
+        spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
     result = tournament.run(spec, folder, **options)
+    if content is not None:
+        keep_specification(content, folder)
     with Store(folder, read_only=True) as store:
         count = games_that_count(spec, store.outcomes())
         records = [record for record in store.iterate() if record.pairing.number < count]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import tempfile
@@ -12,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
+from arena.files import replace_file
 from arena.run import RunOptions, plain
 from engine.settings.configuration import find_config, read_toml
 
@@ -22,6 +24,9 @@ FolderLike = str | os.PathLike[str]
 Specification = str | os.PathLike[str] | Mapping[str, Any]
 """A TOML file, the name of a specification that is shipped or in ``./configs``, or what such a file holds."""
 Read = TypeVar("Read")
+
+SPECIFICATION_NAME = "specification.toml"
+"""What a run was given as a mapping, in its folder, so that the commands can go on with it."""
 
 
 class RunFolder:
@@ -86,3 +91,35 @@ def read_specification(
         return read(plain(given), name)
     path = find_config(kind, os.fspath(given))
     return read(read_toml(path), str(path))
+
+
+def keep_specification(given: Mapping[str, Any], folder: Path) -> None:
+    """Write what a run was given as a mapping into its folder, as a file that its command reads."""
+    replace_file(folder / SPECIFICATION_NAME, toml_text(plain(given)))
+
+
+def toml_text(data: Mapping[str, Any]) -> str:
+    """Plain data as TOML: values first, then tables, whose own tables are in line."""
+    lines, tables = [], []
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            tables += ["", f"[{_toml_value(key)}]", *_toml_lines(value)]
+        elif isinstance(value, list) and value and all(isinstance(entry, Mapping) for entry in value):
+            for entry in value:
+                tables += ["", f"[[{_toml_value(key)}]]", *_toml_lines(entry)]
+        else:
+            lines += _toml_lines({key: value})
+    return "\n".join([*lines, *tables]).lstrip("\n") + "\n"
+
+
+def _toml_lines(table: Mapping[str, Any]) -> list[str]:
+    return [f"{_toml_value(key)} = {_toml_value(value)}" for key, value in table.items()]
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(_toml_lines(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    # Texts, whole numbers, true and false are written alike in JSON and TOML.
+    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)

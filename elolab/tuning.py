@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, overload
 
-from elolab.runs import FolderLike, PlayedGames, RunFolder, Specification, read_specification, run_options
+from elolab.runs import (
+    SPECIFICATION_NAME,
+    FolderLike,
+    PlayedGames,
+    RunFolder,
+    Specification,
+    keep_specification,
+    read_specification,
+    run_options,
+)
 from engine.settings.parameters import Value
 
 if TYPE_CHECKING:
@@ -175,6 +184,10 @@ def _by_games(
     spec = read_specification(specification, "tuning", "tuning", tuning_from_mapping)
     folder = run_folder.path
     result = run.tune(spec, folder, presets=folder if presets is None else Path(presets), **options)
+    if isinstance(specification, Mapping):
+        keep_specification(specification, folder)
+        conditions = replace(spec.conditions, source=str(folder / SPECIFICATION_NAME))
+        result = replace(result, spec=replace(spec, conditions=conditions))
     names = spec.space.names
     rounds = [(end.number, end.elo, end.pairs, *end.counts.counts, *end.values) for end in result.rounds]
     validations = [

@@ -208,6 +208,35 @@ def test_a_tournament_of_a_mapping_and_of_a_file(tmp_path: Path) -> None:
     assert set(again.moves.move[again.moves.ply < 3].str.len()) == {2}
 
 
+def test_commands_go_on_with_what_python_was_given(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    match = elolab.play_match("no-null-move", {"hash_mb": 1}, limit=LIMIT, pairs=1, folder=folder)
+    page = match.write_report().read_text("utf-8")
+    assert f"elolab tournament {folder / 'specification.toml'}" in page
+    file = folder / "specification.toml"
+    words = ["tournament", str(file), "--out", str(folder), "--dry-run"]
+    done = run_python("-m", "elolab", *words, folder=tmp_path)
+    assert "2 games, 2 of them in" in done.stdout, done.stderr
+    file.write_text(file.read_text("utf-8").replace('"pairs" = 1', '"pairs" = 2'), "utf-8")
+    assert len(elolab.play_tournament(file, folder=folder).games) == 4
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"a": 1, "b": True, "c": '1\n"ü\\', "d": 0.5, "e": [], "f": {}},
+        {"table": {"key": [1, 2], "inner": {"x": {"y": "z"}}}, "after": [[1], []], "list": [{"a": {"b c": 1}}, {}]},
+    ],
+)
+def test_plain_data_as_toml(data: dict[str, Any]) -> None:
+    import tomllib
+
+    from elolab.runs import toml_text
+
+    assert tomllib.loads(toml_text(data)) == data
+
+
 # Improving
 
 
@@ -226,7 +255,9 @@ def test_an_ablation_as_tables(tmp_path: Path) -> None:
     assert (ablation.margin, ablation.interrupted) == (30, False)
     assert len(ablation.effects) == len(ablation.cells) == 0
     assert set(ablation.depths.setting) == {"default", "quiescence off"}
-    assert ablation.write_report() == tmp_path / "run" / "report.html"
+    page = ablation.write_report()
+    assert page == tmp_path / "run" / "report.html"
+    assert f"elolab ablate {page.parent / 'specification.toml'}" in page.read_text("utf-8")
     with pytest.raises(elolab.UserError, match=r"^ablation: margin"):
         elolab.ablate(specification | {"margin": -1})
 
