@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -154,6 +155,43 @@ def test_migrations_go_forward_one_by_one_all_or_nothing(tmp_path: Path) -> None
         migrate(connection, [*MIGRATIONS[:1], "ALTER TABLE games ADD COLUMN margin INTEGER", broken])
     assert connection.execute("PRAGMA user_version").fetchone() == (2,)
     assert connection.execute("SELECT first, margin FROM games").fetchone() == ("Ann", None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "before", "after"),
+    [
+        ("specification", {}, [(7, 3, 0)], [("", 7)]),
+        ("ablation", {}, [(7, 3, 0)], [("", 7)]),
+        # 17 openings, two rounds of 4 pairs, a playoff of 2 pairs behind them, and two validations.
+        (
+            "tuning", {},
+            [(0, 0, 0), (15, 7, 1), (40, 3, 4), (200_000_018, 8, 10**6), (200_000_021, 9, 10**6),
+             (10**9 + 3, 1, 10**9), (10**9 + 2 * 10**8 + 1, 0, 10**9 + 2)],
+            [("", 0), ("", 15), ("", 40), ("playoff", 16), ("playoff", 19), ("validation 00", 3), ("validation 02", 1)],
+        ),
+        ("claims", {}, [(7 * 10**8 + 2 * 10**7 + 5, 1, 0), (24 * 10**8, 0, 0)], [("C07.2", 5), ("C24.0", 0)]),
+        (
+            "evaluation fit", {"match_limits": ["a", "b"]},
+            [(5, 5, 0), (10**7 + 3, 3, 1), (10**9 + 10**6 * 4 + 1, 0, 1), (10**9 + 10**6 * 11, 0, 2)],
+            [("games 000", 5), ("games 001", 3), ("match 001.0", 1), ("match 002.3", 0)],
+        ),
+    ],
+)  # fmt: skip
+def test_ranges_of_numbers_have_become_series(
+    kind: str, content: object, before: list[tuple[int, int, int]], after: list[tuple[str, int]]
+) -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, MIGRATIONS[:2])
+    connection.execute("INSERT INTO facts VALUES (?, ?)", (kind, json.dumps(content)))
+    for number, pair, round_ in before:
+        row = (f"key {number}", number, round_, pair, *[""] * 19)
+        connection.execute(f"INSERT INTO games VALUES ({', '.join('?' * len(row))})", row)
+    migrate(connection)
+    found = [
+        connection.execute("SELECT series, number FROM games WHERE key = ?", (f"key {number}",)).fetchone()
+        for number, _, _ in before
+    ]
+    assert found == after
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from arena.figures.statistics import Pentanomial
+from engine.language import Catalogue
 from engine.settings.parameters import Value
 from tuning.reports.study_charts import slices_chart
 from tuning.study.pairs_of_settings import (
@@ -285,7 +286,7 @@ def test_a_slice_shows_no_effect_of_what_the_recommendation_has_switched_off() -
         studies = StudyResult(
             spec, Path(), (), 1, 400, decision=decision, model=fit(observations), observations=observations
         )
-        line = slices_chart(studies).axes[1].lines[0]
+        line = slices_chart(studies, Catalogue("tuning.reports")).axes[1].lines[0]
         heights[is_on] = np.ptp(np.asarray(line.get_ydata(), float))
     assert heights[True] > 20
     assert heights[False] == 0
