@@ -1,1 +1,87 @@
-"""elolab: tournaments, tuning and ablation of game engines."""
+"""elolab from Python: play engines against each other, tune and ablate settings, read the games as tables.
+
+Everything below is imported when it is first used, so that ``import elolab`` costs next to nothing:
+
+- ``play_match``, ``play_tournament``: games between settings of the built-in engine and other programs;
+- ``load_games``, ``load_moves``: games and moves, with evaluations, as pandas tables;
+- ``tune``: a search for better settings, by games or by a function of your own;
+- ``ablate``: what each feature of the search is worth;
+- ``Engine``: the built-in engine, asked about a position;
+- ``UserError``: what every function raises for wrong input, in one line that names the remedy.
+
+The page ``docs/python.md`` has examples of all of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from elolab.hiding import hidden_packages, is_command_line
+
+if TYPE_CHECKING:
+    from elolab.ablation import PlayedAblation, ablate
+    from elolab.analysis import Engine
+    from elolab.games import load_games, load_moves
+    from elolab.playing import PlayedMatch, PlayedTournament, play_match, play_tournament
+    from elolab.tuning import PlayedStudy, Trials, tune
+    from engine.errors import UserError
+
+__all__ = [
+    "Engine",
+    "PlayedAblation",
+    "PlayedMatch",
+    "PlayedStudy",
+    "PlayedTournament",
+    "Trials",
+    "UserError",
+    "ablate",
+    "load_games",
+    "load_moves",
+    "play_match",
+    "play_tournament",
+    "tune",
+]
+
+_MODULES = {
+    "Engine": "elolab.analysis",
+    "PlayedAblation": "elolab.ablation",
+    "PlayedMatch": "elolab.playing",
+    "PlayedStudy": "elolab.tuning",
+    "PlayedTournament": "elolab.playing",
+    "Trials": "elolab.tuning",
+    "UserError": "engine.errors",
+    "ablate": "elolab.ablation",
+    "load_games": "elolab.games",
+    "load_moves": "elolab.games",
+    "play_match": "elolab.playing",
+    "play_tournament": "elolab.playing",
+    "tune": "elolab.tuning",
+}
+"""Where each public name is defined."""
+
+
+def _refuse_hidden_packages() -> None:
+    """Raise ``ImportError`` in one line if files of the user's hide packages of ours."""
+    hidden = hidden_packages()
+    if hidden:
+        raise ImportError(f"elolab: {hidden}")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'elolab' has no attribute {name!r}")
+    from importlib import import_module
+
+    _refuse_hidden_packages()
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if not is_command_line(sys.argv):  # which says the same without a traceback
+    _refuse_hidden_packages()

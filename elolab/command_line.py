@@ -12,7 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from engine.protocols import SESSIONS
+from elolab.hiding import exit_if_packages_are_hidden
+
+exit_if_packages_are_hidden()  # before the first of them is imported
+
+from engine.protocols import SESSIONS  # noqa: E402
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130

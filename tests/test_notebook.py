@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tuning.ablation.spec import ablation_from_mapping
+
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "examples" / "ablation.ipynb"
 EXECUTE_SECONDS = 1800
@@ -65,7 +67,14 @@ def test_its_specification_is_a_valid_one(stored: dict[str, Any]) -> None:
     source = text_of(code_cells(stored)[0]["source"])
     names: dict[str, Any] = {}
     exec("\n".join(line for line in source.splitlines() if not line.startswith("%")), names)
-    assert len(names["spec"].comparisons) == 8
+    assert len(ablation_from_mapping(names["specification"], "notebook").comparisons) == 8
+
+
+def test_it_uses_nothing_but_the_public_interface(stored: dict[str, Any]) -> None:
+    sources = [text_of(cell["source"]) for cell in code_cells(stored)]
+    imported = re.findall(r"^\s*(?:import|from) (\w+)", "\n".join(sources), re.MULTILINE)
+    assert "elolab" in imported
+    assert set(imported) <= {"elolab", "matplotlib", "pandas"}
 
 
 @pytest.mark.slow  # plays its games

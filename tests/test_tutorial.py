@@ -30,7 +30,9 @@ from engine.settings.configuration import read_toml
 from tuning.ablation.spec import load_ablation
 from tuning.study.spec import load_tuning
 
-PAGES = ("docs/tutorial.md", "docs/guide.md", "docs/literature.md", "docs/glossary.md", "docs/how-to.md")
+PAGES = (
+    "docs/tutorial.md", "docs/guide.md", "docs/python.md", "docs/literature.md", "docs/glossary.md", "docs/how-to.md",
+)  # fmt: skip
 """Each has a Chinese page beside it; ``docs/claims.md`` is generated, and tested in ``test_claims_page.py``."""
 
 

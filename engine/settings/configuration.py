@@ -51,10 +51,11 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
 
 
 def shipped_folder() -> Path:
-    """The folder of the installed package ``configs``."""
-    import configs
+    """The folder ``configs`` that is installed beside the package ``engine``.
 
-    return Path(next(iter(configs.__path__)))
+    Its place says where it is, not an import: ``configs`` is a name that a user's own folder may well have.
+    """
+    return Path(__file__).resolve().parent.parent.parent / "configs"
 
 
 def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Path:

@@ -1,0 +1,114 @@
+"""The built-in engine, asked about a position."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from engine.commands.background import in_background
+from engine.engine import Engine as SearchingEngine
+from engine.engine import SearchResult, StopFlag
+from engine.games.contract import Position
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value, by_own_names
+from engine.settings.presets import load_preset
+
+Moves = str | Sequence[str]
+"""Moves in the game's protocol notation: a list, or a text with spaces between them."""
+
+
+class Engine:
+    """The built-in engine for one game under one set of parameters.
+
+    ``game`` is ``xiangqi`` or ``othello``. ``settings`` are parameters by name, those left out having their defaults
+    (``elolab parameters`` lists them), or the name of a preset such as ``"fenon"``, or its file. What a search has
+    learned stays in the hash table for the next one until ``new_game``. Raises ``UserError`` for an unknown game,
+    preset, parameter or value.
+
+    >>> engine = Engine("xiangqi", {"null_move": False})
+    >>> found = engine.search(moves="h2e2 h9g7", limit="depth=3")
+    >>> found.depth
+    3
+    >>> found.move in engine.legal_moves(moves="h2e2 h9g7")
+    True
+
+    Positions are given to every method as ``position``, a text (FEN; a board and the side to move in Othello; the
+    start of the game if ``None``), and ``moves`` played from there.
+    """
+
+    def __init__(
+        self, game: str = "xiangqi", settings: Mapping[str, Any] | str | os.PathLike[str] | None = None
+    ) -> None:
+        if settings is None or isinstance(settings, Mapping):
+            overrides = by_own_names(settings or {})
+        else:
+            from engine.games import game_named
+
+            overrides = load_preset(os.fspath(settings), game_named(game).name)
+        self._engine = SearchingEngine(game, overrides)
+
+    @property
+    def game(self) -> str:
+        """Name of the game."""
+        return self._engine.game.name
+
+    @property
+    def settings(self) -> dict[str, Value]:
+        """Every parameter with its value."""
+        return dict(self._engine.parameters)
+
+    def search(
+        self,
+        position: str | None = None,
+        moves: Moves = (),
+        *,
+        limit: str = "nodes=100000",
+        lines: int = 1,
+        search_moves: Moves = (),
+    ) -> SearchResult:
+        """Think about a position.
+
+        ``limit`` is ``nodes=N``, ``depth=N``, ``move_time=SECONDS`` or several of them with commas; ``lines`` asks for
+        so many best moves; ``search_moves`` are the only ones to consider. Ctrl-C ends the search.
+
+        The result has ``move`` (``None`` if there is no legal one), ``score`` (centipawns, in Othello hundredths of a
+        disc, from the view of the side to move; from 29 872 on a mate, 30 000 less the plies to it, and the same below
+        0), ``depth`` (plies), ``nodes``, ``time_ms`` (milliseconds), ``principal_variation`` and ``lines``, each with
+        ``move``, ``score``, ``depth`` and ``principal_variation``. Raises ``UserError`` for a position, a move or a
+        limit that cannot be read.
+        """
+        place = self._position(position, moves)
+        limits, stop = Limits.parse(limit), StopFlag()
+        wanted = place.game.read_moves(place, _split(search_moves), "0")
+        future = in_background(partial(self._engine.search, place, limits, stop=stop, search_moves=wanted, lines=lines))
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            stop.set()
+            future.result()
+            raise
+
+    def static_score(self, position: str | None = None, moves: Moves = ()) -> int:
+        """The evaluation without any search, in the units of ``search``, from the view of the side to move."""
+        return self._engine.static_score(self._position(position, moves))
+
+    def legal_moves(self, position: str | None = None, moves: Moves = ()) -> list[str]:
+        """The legal moves in protocol notation."""
+        return self._position(position, moves).legal_moves()
+
+    def diagram(self, position: str | None = None, moves: Moves = ()) -> str:
+        """The position as several lines of text."""
+        return self._engine.game.describe(self._position(position, moves))
+
+    def new_game(self) -> None:
+        """Forget everything learned in earlier searches."""
+        self._engine.new_game()
+
+    def _position(self, position: str | None, moves: Moves) -> Position:
+        return self._engine.game.position(position, _split(moves))
+
+
+def _split(moves: Moves) -> list[str]:
+    return moves.split() if isinstance(moves, str) else list(moves)

@@ -1,0 +1,220 @@
+"""The games of a folder or of a PGN file as pandas tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.notation.pgn import PortableGame
+from arena.notation.pgn import load_games as load_portable_games
+from arena.play.store import Store
+from arena.records import GameRecord, MoveRecord, points_of
+from arena.schedule import games_that_count
+from arena.tournament_spec import TournamentSpec
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+SIDES = ("first", "second")
+
+
+@dataclass(frozen=True)
+class _LoadedGame:
+    """A game, wherever it comes from."""
+
+    row: dict[str, Any]
+    """By the columns of ``load_games``."""
+    start: int
+    """Who makes the first of the moves: 0 for the first mover's colour, 1 for the other."""
+    before: int
+    """Moves of the game before the first of the moves: those of the opening."""
+    moves: tuple[MoveRecord | None, ...]
+    """``None`` where nothing but the move itself is known."""
+    names: tuple[str, ...]
+    """The moves in protocol notation."""
+
+
+def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> DataFrame:
+    """The games of a run's folder, or of a PGN file, as a table with one row a game, in the order of the schedule.
+
+    ``source`` is the folder of a tournament, match, study or ablation (``--out`` of a command, ``folder`` of a
+    function here), or a PGN file; ``game`` (``xiangqi`` or ``othello``) says of a file what is played in it. Columns:
+
+    ========================  =========================================================================
+    ``number``                place in the schedule of its series, from 0
+    ``series``                part of the run, such as ``playoff``; mostly empty
+    ``round``, ``pair``       round, and colour-swapped pair within its pairing of two players, from 0
+    ``first``, ``second``     names of the player who moves first (Red; Black in Othello) and of the other
+    ``opening``               number of the opening in its suite, from 0
+    ``opening_position``      position in which the opening's moves begin (FEN; a board in Othello)
+    ``result``                ``1-0`` (``first`` won), ``0-1``, ``1/2-1/2``, or ``*`` for an unfinished game
+    ``points``                points of ``first``: 1, 0.5, 0, or NaN for an unfinished game
+    ``reason``                why the game ended, such as ``checkmate`` or ``move_limit``
+    ``plies``                 moves of both sides, without those of the opening
+    ``nodes``                 nodes of both sides together, as far as the players said
+    ``time_ms``               thinking time of both sides together, in milliseconds
+    ``duration_ms``           time from the start of the game to its end, in milliseconds
+    ``started_at``            UTC, ISO 8601
+    ``engine_identity``       version of the built-in engine
+    ``key``                   identifies the game; the same in ``load_moves``
+    ``counted``               False for games after the end of a sequential test, which no figure counts
+    ========================  =========================================================================
+
+    A PGN file does not say all of it: what is missing is NA, NaN or empty, and ``key`` is the number. Raises
+    ``UserError`` if there is no such folder or file, or it holds no games that can be read.
+    """
+    import pandas
+
+    table = pandas.DataFrame([loaded.row for loaded in _loaded(source, game)], columns=list(_GAME_COLUMNS))
+    return table.astype(_GAME_COLUMNS)
+
+
+def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> DataFrame:
+    """The moves of a run's folder, or of a PGN file, as a table with one row a move, with what its player said of it.
+
+    ``source`` and ``game`` are as for ``load_games``, whose ``key`` says to which game a move belongs. Columns:
+
+    ======================  =============================================================================
+    ``key``, ``number``     the game's key, and its place in the schedule of its series, from 0
+    ``series``              part of the run; mostly empty
+    ``ply``                 number of the move in its game, from 1, those of the opening included
+    ``side``                ``first`` or ``second``: which column of ``load_games`` names the mover
+    ``mover``               name of the player who made the move
+    ``move``                the move in the game's protocol notation (``h2e2``; ``d3`` or ``pass`` in Othello)
+    ``score_cp``            the mover's own evaluation, from the mover's view, in centipawns (Othello: hundredths
+                            of a disc); from 29 872 on a mate, 30 000 less the plies to it, and the same below 0
+    ``depth``               depth of the search, in plies
+    ``nodes``               nodes of the search
+    ``time_ms``             thinking time, in milliseconds
+    ======================  =============================================================================
+
+    Moves of the opening, which nobody thought about, are not among those of a folder; in a PGN file they cannot be
+    told from others. ``score_cp``, ``depth`` and ``nodes`` are NA where a player did not say. Raises ``UserError`` as
+    ``load_games`` does.
+    """
+    import pandas
+
+    columns: dict[str, list[Any]] = {name: [] for name in _MOVE_COLUMNS}
+    for loaded in _loaded(source, game):
+        row = loaded.row
+        players = tuple(row[side] for side in SIDES)
+        count = len(loaded.moves)
+        sides = [(loaded.start + place) % 2 for place in range(count)]
+        for name in ("key", "number", "series"):
+            columns[name] += [row[name]] * count
+        columns["ply"] += range(loaded.before + 1, loaded.before + count + 1)
+        columns["side"] += [SIDES[side] for side in sides]
+        columns["mover"] += [players[side] for side in sides]
+        columns["move"] += loaded.names
+        for name, field in (("score_cp", "score"), ("depth", "depth"), ("nodes", "nodes"), ("time_ms", "time_ms")):
+            columns[name] += [None if move is None else getattr(move, field) for move in loaded.moves]
+    return pandas.DataFrame(
+        {name: pandas.Series(values, dtype=_MOVE_COLUMNS[name]) for name, values in columns.items()}
+    )
+
+
+_GAME_COLUMNS: dict[str, Any] = {
+    "number": "int64", "series": "str", "round": "Int64", "pair": "Int64", "first": "str", "second": "str",
+    "opening": "Int64", "opening_position": "str", "result": "str", "points": "float64", "reason": "str",
+    "plies": "int64", "nodes": "Int64", "time_ms": "float64", "duration_ms": "float64", "started_at": "str",
+    "engine_identity": "str", "key": "str", "counted": "bool",
+}  # fmt: skip
+"""The columns of ``load_games`` and their types."""
+_MOVE_COLUMNS: dict[str, Any] = {
+    "key": "str", "number": "int64", "series": "str", "ply": "int64", "side": "str", "mover": "str", "move": "str",
+    "score_cp": "Int64", "depth": "Int64", "nodes": "Int64", "time_ms": "float64",
+}  # fmt: skip
+"""The columns of ``load_moves`` and their types."""
+
+
+def _loaded(source: str | os.PathLike[str], game: str) -> Iterator[_LoadedGame]:
+    path = Path(source)
+    if path.is_dir():
+        return _of_folder(path, game)
+    if not path.exists():
+        raise UserError(f"{path}: no such folder or PGN file")
+    return _of_file(path, game)
+
+
+def _of_folder(folder: Path, default_game: str) -> Iterator[_LoadedGame]:
+    from engine.games import game_named
+
+    with Store(folder, read_only=True) as store:
+        contents = [store.metadata(name) for name in sorted(store.metadata_names())]
+        named = [content["game"] for content in contents if isinstance(content, Mapping) and "game" in content]
+        game = game_named(named[0] if named else default_game)
+        content = store.metadata("specification")
+        last = None if content is None else games_that_count(TournamentSpec.from_content(content), store.outcomes())
+        for record in store.iterate():
+            row = _row_of(record) | {"counted": last is None or record.pairing.number < last}
+            names = tuple(entry.move for entry in record.moves)
+            before = len(record.opening.moves)
+            start = (game.side_to_move(record.opening.position) + before) % 2
+            yield _LoadedGame(row, start, before, record.moves, names)
+
+
+def _row_of(record: GameRecord) -> dict[str, Any]:
+    place = record.pairing
+    nodes = [entry.nodes for entry in record.moves if entry.nodes is not None]
+    return {
+        "number": place.number,
+        "series": place.series,
+        "round": place.round,
+        "pair": place.pair,
+        "first": record.first,
+        "second": record.second,
+        "opening": place.opening,
+        "opening_position": record.opening.position,
+        "result": record.result,
+        "points": record.score,
+        "reason": record.reason,
+        "plies": len(record.moves),
+        "nodes": sum(nodes) if nodes else None,
+        "time_ms": sum(entry.time_ms for entry in record.moves),
+        "duration_ms": record.duration_ms,
+        "started_at": record.started_at,
+        "engine_identity": record.engine_identity,
+        "key": record.key,
+    }
+
+
+def _of_file(path: Path, game: str) -> Iterator[_LoadedGame]:
+    from engine.games import game_named
+
+    contract = game_named(game)
+    names = contract.side_names
+    for number, portable in enumerate(load_portable_games(path, game)):
+        figures = tuple(move.figures for move in portable.moves)
+        known = [entry for entry in figures if entry is not None]
+        nodes = [entry.nodes for entry in known if entry.nodes is not None]
+        sides = names if portable.tag(names[0]) else ("White", "Black")
+        row = {
+            "number": number,
+            "series": "",
+            "round": None,
+            "pair": None,
+            "first": portable.tag(sides[0]),
+            "second": portable.tag(sides[1]),
+            "opening": None,
+            "opening_position": portable.start,
+            "result": portable.result,
+            "points": points_of(portable.result),
+            "reason": portable.tag("Termination"),
+            "plies": len(portable.moves),
+            "nodes": sum(nodes) if nodes else None,
+            "time_ms": sum(entry.time_ms for entry in known) if known else None,
+            "duration_ms": None,
+            "started_at": "",
+            "engine_identity": "",
+            "key": str(number),
+            "counted": portable.tag("Counted").lower() != "no",
+        }
+        yield _LoadedGame(row, contract.side_to_move(portable.start), 0, figures, _names_of(portable))
+
+
+def _names_of(portable: PortableGame) -> tuple[str, ...]:
+    return tuple(move.move for move in portable.moves)

@@ -1,0 +1,264 @@
+"""Matches and tournaments from Python."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from arena.figures.match import figures_of_match
+from arena.figures.standings import Tables, tables_of
+from arena.play import tournament
+from arena.play.store import Store
+from arena.players.registry import protocols
+from arena.records import BUILTIN
+from arena.run import RunOptions, plain
+from arena.schedule import games_that_count
+from arena.spec import MAX_NAME_LENGTH, keys_of, player_entry, spec_from_mapping
+from arena.tournament_spec import TournamentSpec
+from elolab.runs import (
+    SPECIFICATION_NAME,
+    FolderLike,
+    PlayedGames,
+    RunFolder,
+    Specification,
+    keep_specification,
+    read_specification,
+    run_options,
+)
+from engine.errors import UserError
+from engine.settings.limits import Limits
+from engine.settings.parameters import by_own_names
+from engine.settings.presets import preset_name
+from tuning.conditions import describe, short_name
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Player = str | os.PathLike[str] | Mapping[str, Any]
+"""A preset's name, a TOML file, settings, or what a table [[players]] of a tournament holds."""
+
+DEFAULT_PAIRS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedMatch(PlayedGames):
+    """What came of a match; every figure is from the view of ``a``."""
+
+    a: str
+    """Name of the player whose strength is in question."""
+    b: str
+    planned: int
+    """Games that the match consists of; those up to its end, if a sequential test has ended it."""
+    interrupted: bool
+    """Whether Ctrl-C ended it early; with the same ``folder`` the same call goes on."""
+    pairs: int
+    """Complete pairs of games with colours swapped."""
+    pentanomial: tuple[int, ...]
+    """Pairs by outcome: both lost; one lost and one drawn; one each, or both drawn; one drawn and one won; both won."""
+    score: float
+    """Points a game, 0 to 1."""
+    elo: float
+    elo_low: float
+    """Bounds of the 95 % interval of ``elo``, as of a match of fixed length."""
+    elo_high: float
+    normalized_elo: float
+    los: float
+    """Probability that ``a`` is the stronger, 0 to 1."""
+    llr: float | None
+    """Log-likelihood ratio of the sequential test; ``None`` without one."""
+    verdict: str | None
+    """``H1 accepted``, ``H0 accepted`` or ``undecided``; ``None`` without a sequential test."""
+    figures: dict[str, Any] = field(repr=False)
+    """Every figure as ``elolab match --json`` and ``elolab sprt --json`` have it; with a sequential test also
+    ``unbiased_elo``, ``unbiased_elo_low`` and ``unbiased_elo_high``, without the bias of having stopped."""
+    _run_folder: RunFolder = field(repr=False)
+
+    def write_report(self) -> Path:
+        """Write the report, tables and PGN into ``folder``; returns the path of report.html."""
+        return _written_report(self.folder)
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedTournament(PlayedGames):
+    """What came of a tournament."""
+
+    name: str
+    planned: int
+    """Games that the tournament consists of."""
+    stored: int
+    """How many of them are played."""
+    interrupted: bool
+    """Whether Ctrl-C ended it early; with the same ``folder`` the same call goes on."""
+    unavailable: dict[str, str]
+    """Players that could not be started, and why; their games were not played."""
+    standings: DataFrame = field(repr=False)
+    """One row a player, best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half the width of the
+    95 % interval; relative to the mean of the field, or to anchors), ``points``, ``games``, ``wins``, ``draws``,
+    ``losses``, ``score`` (points a game), ``pairs`` and their outcomes ``LL`` to ``WW``, ``single_games``,
+    ``mean_depth`` (plies), ``mean_nodes``, ``mean_time_ms`` (each a move), ``group``."""
+    crosstable: DataFrame = field(repr=False)
+    """One row for every ordered two players who met, from the view of ``player`` against ``opponent``: ``games``,
+    ``wins``, ``draws``, ``losses``, ``score``, ``elo`` with ``elo_error``, ``elo_low``, ``elo_high`` (95 % interval),
+    ``los`` (probability that ``player`` is the stronger, 0 to 1), ``pairs`` and their outcomes, ``pairs_ratio``."""
+    endings: DataFrame = field(repr=False)
+    """One row a ``reason`` for which games ended: ``games``, ``first_won``, ``drawn``, ``second_won``."""
+    _run_folder: RunFolder = field(repr=False)
+
+    def write_report(self) -> Path:
+        """Write the report, tables and PGN into ``folder``; returns the path of report.html."""
+        return _written_report(self.folder)
+
+
+def play_match(
+    a: Player,
+    b: Player,
+    *,
+    game: str = "xiangqi",
+    limit: str = "nodes=1000",
+    pairs: int | None = None,
+    openings: str | os.PathLike[str] | None = None,
+    seed: int = 1,
+    sprt: Mapping[str, Any] | bool = False,
+    folder: FolderLike | None = None,
+    concurrency: int = 1,
+    progress: TextIO | None = None,
+    accept_engine_change: bool = False,
+) -> PlayedMatch:
+    """Play ``a`` against ``b``: every opening twice, with colours swapped.
+
+    - ``a`` and ``b``: the name of a preset (``"default"``, ``"fenon"``), a TOML file, settings of the built-in engine
+      (``{"null_move": False}``), or what a table [[players]] of a tournament holds (``{"name": "mine", "preset":
+      "fenon", "set": {...}}``; ``{"name": "other", "protocol": "uci", "command": ["./other"]}``).
+    - ``game``: ``xiangqi`` or ``othello``.
+    - ``limit``: what a move may cost, for players without their own: ``nodes=1000``, ``depth=6``, ``move_time=0.1``
+      or ``clock=10+0.1`` (seconds).
+    - ``pairs``: how many openings, 100 unless given; with a sequential test the most, all of the suite unless given.
+    - ``openings``: a suite's name or file; the game's own unless given. ``seed`` decides their order.
+    - ``sprt``: ``True`` for a sequential test, which ends the match as soon as the result is clear, or its settings:
+      ``{"elo0": 0, "elo1": 10, "alpha": 0.05, "beta": 0.05, "model": "normalized", "batch_pairs": 32}``.
+    - ``folder``: where the games are kept. The same call goes on with what is there, and more ``pairs`` extend it.
+      Without one they are in a temporary folder, as long as the result lives.
+    - ``concurrency``: games at a time; under a limit in nodes or depth the games do not depend on it.
+    - ``progress``: a text stream such as ``sys.stderr`` that is told how it goes; nothing is shown unless given.
+    - ``accept_engine_change``: whether to go on in a folder whose games another version of the engine played.
+
+    Raises ``UserError`` for wrong input, for a program that cannot be started, and for a folder that holds something
+    else. Ctrl-C ends the match early; the result then says ``interrupted``, and a second one raises KeyboardInterrupt.
+    """
+    options = run_options(concurrency, progress, accept_engine_change)
+    limits = Limits.parse(limit)
+    entries = [_entry(player, game, limits) for player in (a, b)]
+    if entries[0].get("name") == entries[1].get("name"):
+        entries[1]["name"] = f"{entries[1].get('name', 'b')} (2)"
+    kind = "match" if sprt is False else "sprt"
+    content: dict[str, Any] = {"game": game, "format": kind, "seed": seed, "limit": str(limits), "players": entries}
+    names = (str(entry.get("name", "engine")) for entry in entries)
+    content["name"] = re.sub(r"[^\w.+-]+", "-", "-".join((kind, *names)))[:MAX_NAME_LENGTH]
+    if pairs is not None or kind == "match":
+        content["pairs"] = DEFAULT_PAIRS if pairs is None else pairs
+    if openings is not None:
+        content["openings"] = os.fspath(openings)
+    if isinstance(sprt, Mapping):
+        content["sprt"] = dict(sprt)
+    spec = spec_from_mapping(content, kind)
+    run_folder = RunFolder(folder)
+    result, tables = _played(spec, content, run_folder.path, options)
+    for name, reason in result.unavailable.items():
+        raise UserError(f"player {name!r} cannot be started: {reason}")
+    figures = figures_of_match(tables, result.sequential)
+    one, other = (player.name for player in spec.players)
+    return PlayedMatch(
+        a=one,
+        b=other,
+        planned=result.planned,
+        interrupted=result.interrupted,
+        pairs=figures["pairs"],
+        pentanomial=tuple(tables.counter.between(0, 1).pentanomial().counts),
+        figures=figures,
+        llr=figures["llr"],
+        verdict=figures.get("verdict"),
+        _run_folder=run_folder,
+        **{name: figures[name] for name in ("score", "elo", "elo_low", "elo_high", "normalized_elo", "los")},
+    )
+
+
+def play_tournament(
+    specification: Specification,
+    *,
+    folder: FolderLike | None = None,
+    concurrency: int = 1,
+    progress: TextIO | None = None,
+    accept_engine_change: bool = False,
+) -> PlayedTournament:
+    """Play a tournament and rate its players.
+
+    ``specification`` is a TOML file as ``elolab tournament`` reads it, the name of one that is shipped, or a mapping
+    of what such a file holds; ``folder``, ``concurrency``, ``progress`` and ``accept_engine_change`` are as for
+    ``play_match``. The same call with the same folder plays only what is missing: players and pairs may be added.
+
+    Raises ``UserError`` for wrong input and for a folder that holds something else. Players that cannot be started
+    are named in the result.
+    """
+    options = run_options(concurrency, progress, accept_engine_change)
+    spec = read_specification(specification, "tournaments", "tournament", spec_from_mapping)
+    run_folder = RunFolder(folder)
+    content = specification if isinstance(specification, Mapping) else None
+    result, tables = _played(spec, content, run_folder.path, options)
+    return PlayedTournament(
+        name=spec.name,
+        planned=result.planned,
+        stored=result.stored,
+        interrupted=result.interrupted,
+        unavailable=result.unavailable,
+        standings=tables.standings_frame(),
+        crosstable=tables.crosstable_frame(),
+        endings=tables.endings_frame(),
+        _run_folder=run_folder,
+    )
+
+
+def _played(
+    spec: TournamentSpec, content: Mapping[str, Any] | None, folder: Path, options: RunOptions
+) -> tuple[tournament.TournamentResult, Tables]:
+    """Play what the folder lacks, and count the games that count; ``content`` is what was read if not a file."""
+    if content is not None:
+        spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
+    result = tournament.run(spec, folder, **options)
+    if content is not None:
+        keep_specification(content, folder)
+    with Store(folder, read_only=True) as store:
+        count = games_that_count(spec, store.outcomes())
+        records = [record for record in store.iterate() if record.pairing.number < count]
+    return result, tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
+
+
+def _written_report(folder: Path) -> Path:
+    from arena.reports.write import export
+
+    with Store(folder, read_only=True) as store:
+        return export(tournament.stored_tournament(store), store).report
+
+
+def _entry(player: Player, game: str, limits: Limits) -> dict[str, Any]:
+    """What a table [[players]] would hold for a player. Raises ``UserError``."""
+    if not isinstance(player, Mapping):
+        return player_entry(os.fspath(player), game, limits)
+    entry: dict[str, Any] = plain(player)
+    if not any(key in keys for key in entry for keys in map(keys_of, protocols())):
+        entry = {"set": entry}
+    if "name" not in entry and entry.get("protocol", BUILTIN) == BUILTIN:
+        entry["name"] = _name_of(entry)
+    return entry
+
+
+def _name_of(entry: Mapping[str, Any]) -> str:
+    """A name for settings without one: the preset's, and how they differ from it."""
+    preset, own = preset_name(str(entry.get("preset", "default"))), entry.get("set")
+    if not own or not isinstance(own, Mapping):
+        return preset
+    words = describe(by_own_names(own))
+    return short_name(words if preset == "default" else f"{preset} with {words}")

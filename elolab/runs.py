@@ -1,0 +1,125 @@
+"""What every function that plays games shares: its folder, its progress, its specification, and reading the games."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
+
+from arena.files import replace_file
+from arena.run import RunOptions, plain
+from engine.settings.configuration import find_config, read_toml
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+FolderLike = str | os.PathLike[str]
+Specification = str | os.PathLike[str] | Mapping[str, Any]
+"""A TOML file, the name of a specification that is shipped or in ``./configs``, or what such a file holds."""
+Read = TypeVar("Read")
+
+SPECIFICATION_NAME = "specification.toml"
+"""What a run was given as a mapping, in its folder, so that the commands can go on with it."""
+
+
+class RunFolder:
+    """The folder of a run: the one that was asked for, or a temporary one that is gone when nobody holds this."""
+
+    def __init__(self, folder: FolderLike | None) -> None:
+        if folder is not None:
+            self.path = Path(folder)
+            return
+        self.path = Path(tempfile.mkdtemp(prefix="elolab-"))
+        weakref.finalize(self, shutil.rmtree, str(self.path), ignore_errors=True)
+
+
+class PlayedGames:
+    """What every run with games has: ``folder``, and the games in it as tables, read when they are first asked for."""
+
+    _run_folder: RunFolder
+
+    @property
+    def folder(self) -> Path:
+        """Where the games are; a temporary folder lives as long as this object."""
+        return self._run_folder.path
+
+    @cached_property
+    def games(self) -> DataFrame:
+        """One row a game; the columns are those of ``elolab.load_games``."""
+        from elolab.games import load_games
+
+        return load_games(self.folder)
+
+    @cached_property
+    def moves(self) -> DataFrame:
+        """One row a move; the columns are those of ``elolab.load_moves``."""
+        from elolab.games import load_moves
+
+        return load_moves(self.folder)
+
+
+class _Silence(io.TextIOBase):
+    """A stream that takes everything and shows nothing."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def run_options(concurrency: int, progress: TextIO | None, accept_engine_change: bool) -> RunOptions:
+    """The arguments of playing as a run takes them. Raises ``ValueError`` for a concurrency below 1."""
+    if concurrency < 1:
+        raise ValueError(f"concurrency = {concurrency}, expected at least 1")
+    stream = cast(TextIO, _Silence()) if progress is None else progress
+    return RunOptions(concurrency=concurrency, stream=stream, accept_engine_change=accept_engine_change)
+
+
+def read_specification(
+    given: Specification, kind: str, name: str, read: Callable[[Mapping[str, Any], str], Read]
+) -> Read:
+    """The specification that is meant; ``kind`` is a key of ``SUFFIXES``, ``name`` names one that has no file.
+
+    Raises ``UserError`` with one line for the first mistake.
+    """
+    if isinstance(given, Mapping):
+        return read(plain(given), name)
+    path = find_config(kind, os.fspath(given))
+    return read(read_toml(path), str(path))
+
+
+def keep_specification(given: Mapping[str, Any], folder: Path) -> None:
+    """Write what a run was given as a mapping into its folder, as a file that its command reads."""
+    replace_file(folder / SPECIFICATION_NAME, toml_text(plain(given)))
+
+
+def toml_text(data: Mapping[str, Any]) -> str:
+    """Plain data as TOML: values first, then tables, whose own tables are in line."""
+    lines, tables = [], []
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            tables += ["", f"[{_toml_value(key)}]", *_toml_lines(value)]
+        elif isinstance(value, list) and value and all(isinstance(entry, Mapping) for entry in value):
+            for entry in value:
+                tables += ["", f"[[{_toml_value(key)}]]", *_toml_lines(entry)]
+        else:
+            lines += _toml_lines({key: value})
+    return "\n".join([*lines, *tables]).lstrip("\n") + "\n"
+
+
+def _toml_lines(table: Mapping[str, Any]) -> list[str]:
+    return [f"{_toml_value(key)} = {_toml_value(value)}" for key, value in table.items()]
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(_toml_lines(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    # Texts, whole numbers, true and false are written alike in JSON and TOML.
+    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,249 @@
+"""Tuning from Python: by games, or by a function of the caller's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, overload
+
+from elolab.runs import (
+    SPECIFICATION_NAME,
+    FolderLike,
+    PlayedGames,
+    RunFolder,
+    Specification,
+    keep_specification,
+    read_specification,
+    run_options,
+)
+from engine.settings.parameters import Value
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from tuning.study.run import StudyResult
+
+DEFAULT_TRIALS = 80
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedStudy(PlayedGames):
+    """What came of a tuning by games."""
+
+    name: str
+    best: dict[str, Value] | None
+    """The recommended values of the parameters searched; the base's own if nothing better was found, ``None`` if the
+    study was interrupted before it could tell."""
+    is_base: bool
+    """Whether the base itself is recommended."""
+    elo: float | None
+    """Expected Elo of ``best`` over the base, and below the bounds of its 90 % interval."""
+    elo_low: float | None
+    elo_high: float | None
+    confirmed: bool
+    """Whether matches on openings that the tuning never saw have confirmed the gain."""
+    preset: Path | None
+    """The preset that was written of a confirmed gain."""
+    interrupted: bool
+    """Whether Ctrl-C ended it early; with the same ``folder`` the same call goes on."""
+    rounds: DataFrame = field(repr=False)
+    """One row a round: ``round`` (from 0), ``elo`` (of the values against the base by the model of the time), ``pairs``
+    (of the study so far), ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's pairs by outcome, from the view of each
+    pair's first setting), and a column for each parameter: the values at the centre of the round."""
+    validations: DataFrame = field(repr=False)
+    """One row a match of ``best`` against the base: ``kind`` (``sprt`` or ``fixed``), ``limit``, ``pairs``, ``elo``
+    with ``elo_low`` and ``elo_high`` (95 % interval; unbiased after a sequential test), ``passed``."""
+    _result: StudyResult = field(repr=False)
+    _run_folder: RunFolder = field(repr=False)
+
+    def write_report(self) -> Path:
+        """Write the report, tables and plots into ``folder``; returns the path of report.html."""
+        from tuning.reports.study import write_tuning_report
+
+        return write_tuning_report(self._result)
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """What came of a search for the maximum of a function."""
+
+    best: dict[str, Value]
+    """The settings with the greatest value, as the function was told them."""
+    best_value: float
+    """What the function said of them. Of a noisy function this is too good: evaluate ``best`` again."""
+    base_value: float | None
+    """What it said of the base; ``None`` if that lies outside the dimensions."""
+    trials: DataFrame = field(repr=False)
+    """One row a trial: ``trial`` (from 0; trial 0 is the base), ``value``, and a column for each parameter searched."""
+
+
+@overload
+def tune(
+    specification: Specification,
+    *,
+    folder: FolderLike | None = None,
+    concurrency: int = 1,
+    progress: TextIO | None = None,
+    accept_engine_change: bool = False,
+    presets: FolderLike | None = None,
+) -> PlayedStudy: ...
+
+
+@overload
+def tune(
+    *,
+    objective: Callable[[dict[str, Any]], float],
+    dimensions: Sequence[str] | Mapping[str, Mapping[str, Any]],
+    game: str = "xiangqi",
+    base: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    trials: int = DEFAULT_TRIALS,
+    sampler: str = "tpe",
+    seed: int = 1,
+    folder: FolderLike | None = None,
+    progress: TextIO | None = None,
+) -> Trials: ...
+
+
+def tune(
+    specification: Specification | None = None,
+    *,
+    objective: Callable[[dict[str, Any]], float] | None = None,
+    dimensions: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
+    game: str = "xiangqi",
+    base: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    trials: int = DEFAULT_TRIALS,
+    sampler: str = "tpe",
+    seed: int = 1,
+    folder: FolderLike | None = None,
+    concurrency: int = 1,
+    progress: TextIO | None = None,
+    accept_engine_change: bool = False,
+    presets: FolderLike | None = None,
+) -> PlayedStudy | Trials:
+    """Search for better settings, by games or by a function of your own.
+
+    **By games**, ``tune(specification, ...)``: as ``elolab tune`` does. ``specification`` is a TOML file, the name of
+    one that is shipped, or a mapping of what such a file holds. ``folder`` keeps the games, and the same call goes on
+    with what is there; without one they are in a temporary folder, as long as the result lives. ``concurrency`` is how
+    many games are played at a time, ``progress`` a text stream such as ``sys.stderr`` that is told how it goes,
+    ``accept_engine_change`` says whether to go on with games of another version of the engine, and ``presets`` is where
+    a confirmed gain is written as a preset (``folder`` unless given). Returns a ``PlayedStudy``.
+
+    **By a function**, ``tune(objective=..., dimensions=..., ...)``: Optuna looks for the settings for which
+    ``objective(settings)`` is greatest. ``settings`` is a dictionary of parameters, which ``Engine`` and ``play_match``
+    take as they are: the base's own and those searched; the function returns a finite number, in whatever unit.
+
+    - ``dimensions``: names of parameters, with the ranges of ``elolab parameters``, or a mapping from names to ranges:
+      ``{"null_depth": {"low": 2, "high": 4}, "quiescence": {"choices": [...]}, "lmr_divisor": {}}``; further keys of a
+      range are ``step`` and ``scale`` (``linear`` or ``log``). A parameter without effect beside the others has the
+      base's value.
+    - ``game``; ``base``, the preset to start from, and ``settings``, in which the base differs from it.
+    - ``trials``: how many evaluations, those in ``folder`` included. The first is of the base.
+    - ``sampler``: ``tpe``, ``cmaes``, ``gp``, ``qmc`` or ``random`` (some need ``pip install "elolab[samplers]"``).
+    - ``seed``: with the same seed and the same values the same trials are made, on every machine.
+    - ``folder``: keeps the trials after each; the same call goes on with them, and more ``trials`` extend it.
+    - ``progress``: is told of each trial.
+
+    Returns ``Trials``. What the function raises goes through, Ctrl-C too.
+
+    Raises ``UserError`` for wrong input and for a folder that holds something else, and ``TypeError`` for arguments of
+    one kind that are given with the other.
+    """
+    if objective is None:
+        if specification is None or dimensions:
+            raise TypeError("tune() takes a specification, or an objective and dimensions")
+        options = run_options(concurrency, progress, accept_engine_change)
+        return _by_games(specification, RunFolder(folder), presets, options)
+    if specification is not None or not dimensions or concurrency != 1 or presets is not None or accept_engine_change:
+        raise TypeError(
+            "tune() takes an objective with dimensions, and no specification, concurrency, presets or "
+            "accept_engine_change"
+        )
+    if trials < 1:
+        raise ValueError(f"trials = {trials}, expected at least 1")
+    content: dict[str, Any] = {"base": base, "set": dict(settings or {}), "sampler": sampler, "seed": seed}
+    if isinstance(dimensions, Mapping):
+        content["dimensions"] = {name: dict(dimension) for name, dimension in dimensions.items()}
+    else:
+        content["parameters"] = [dimensions] if isinstance(dimensions, str) else list(dimensions)
+    return _by_objective(content, game, objective, trials, folder, progress)
+
+
+def _by_games(
+    specification: Specification, run_folder: RunFolder, presets: FolderLike | None, options: Any
+) -> PlayedStudy:
+    import pandas
+
+    from arena.figures.standings import PENTANOMIAL_COLUMNS
+    from tuning.study import run
+    from tuning.study.spec import tuning_from_mapping
+
+    spec = read_specification(specification, "tuning", "tuning", tuning_from_mapping)
+    folder = run_folder.path
+    result = run.tune(spec, folder, presets=folder if presets is None else Path(presets), **options)
+    if isinstance(specification, Mapping):
+        keep_specification(specification, folder)
+        conditions = replace(spec.conditions, source=str(folder / SPECIFICATION_NAME))
+        result = replace(result, spec=replace(spec, conditions=conditions))
+    names = spec.space.names
+    rounds = [(end.number, end.elo, end.pairs, *end.counts.counts, *end.values) for end in result.rounds]
+    validations = [
+        (verdict.kind, str(verdict.limits), verdict.counts.pairs, verdict.elo, *verdict.interval, verdict.passed)
+        for verdict in result.verdicts
+    ]
+    decision = result.decision
+    low, high = (None, None) if decision is None else decision.interval()
+    return PlayedStudy(
+        name=spec.name,
+        best=None if decision is None else result.recommended,
+        is_base=decision is not None and decision.is_base,
+        elo=None if decision is None else decision.gain,
+        elo_low=low,
+        elo_high=high,
+        confirmed=result.confirmed,
+        preset=result.preset,
+        interrupted=result.interrupted,
+        rounds=pandas.DataFrame(rounds, columns=["round", "elo", "pairs", *PENTANOMIAL_COLUMNS, *names]),
+        validations=pandas.DataFrame(
+            validations, columns=["kind", "limit", "pairs", "elo", "elo_low", "elo_high", "passed"]
+        ),
+        _result=result,
+        _run_folder=run_folder,
+    )
+
+
+def _by_objective(
+    content: Mapping[str, Any],
+    game: str,
+    objective: Callable[[dict[str, Any]], float],
+    trials: int,
+    folder: FolderLike | None,
+    progress: TextIO | None,
+) -> Trials:
+    import pandas
+
+    from tuning.study.objective import Trial, read_objective, search
+
+    spec = read_objective(content, "tune", game)
+
+    def show(trial: Trial) -> None:
+        if progress is not None:
+            print(f"trial {trial.number + 1} of {trials}: {trial.value:g}", file=progress, flush=True)
+
+    found = search(spec, objective, trials, None if folder is None else Path(folder), show)
+    best = max(found, key=lambda trial: trial.value)
+    default = spec.space.default
+    first = found[0]
+    names = spec.space.names
+    return Trials(
+        best=dict(best.settings),
+        best_value=best.value,
+        base_value=first.value if {name: first.settings[name] for name in names} == default else None,
+        trials=pandas.DataFrame(
+            [(trial.number, trial.value, *(trial.settings[name] for name in names)) for trial in found],
+            columns=["trial", "value", *names],
+        ),
+    )

@@ -1,0 +1,493 @@
+"""``import elolab``: what it gives to scripts and notebooks, and what it says where a user's files hide ours."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import io
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents import ROOT, blocks_in
+
+import elolab
+from arena.play.store import Store
+
+LIMIT = "nodes=60"
+STARTS_SECONDS = 60
+
+
+# The surface
+
+
+def test_importing_it_loads_nothing_heavy_and_naming_it_all_does() -> None:
+    code = (
+        "import sys, elolab\n"
+        "heavy = {'numba', 'numpy', 'pandas', 'optuna', 'matplotlib', 'engine', 'arena', 'tuning'}\n"
+        "assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()\n"
+        "assert set(elolab.__all__) <= set(dir(elolab))\n"
+        "elolab.UserError\n"
+        "assert not {'numba', 'pandas', 'optuna'} & sys.modules.keys()\n"
+        "from elolab import load_games, tune\n"
+        "assert not {'optuna', 'matplotlib'} & sys.modules.keys()\n"
+    )
+    done = run_python("-c", code, folder=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", elolab.__all__)
+def test_every_name_is_documented_and_there_for_type_checkers(name: str) -> None:
+    documented = inspect.getdoc(getattr(elolab, name))
+    assert documented
+    assert len(documented) > 20
+    typed = Path(elolab.__file__).read_text("utf-8").partition("if TYPE_CHECKING:")[2].partition("__all__")[0]
+    assert re.search(rf"\b{name}\b", typed)
+
+
+def test_names_are_offered_sorted_and_an_unknown_one_is_an_attribute_error() -> None:
+    assert elolab.__all__ == sorted(elolab.__all__)
+    with pytest.raises(AttributeError, match="'elolab' has no attribute 'play'"):
+        elolab.play  # noqa: B018 - the access is what is tested
+
+
+@pytest.mark.parametrize("package", ["elolab", "engine", "arena", "tuning"])
+def test_packages_say_that_they_are_typed(package: str) -> None:
+    import tomllib
+
+    assert (ROOT / package / "py.typed").read_text() == ""
+    shipped = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
+    assert "py.typed" in shipped["*"]
+
+
+# Playing
+
+
+@pytest.fixture(scope="module")
+def match() -> elolab.PlayedMatch:
+    return elolab.play_match("default", {"quiescence": "off"}, limit=LIMIT, pairs=4, concurrency=2)
+
+
+def test_a_match_of_a_preset_and_of_settings(match: elolab.PlayedMatch, capfd: pytest.CaptureFixture[str]) -> None:
+    assert (match.a, match.b, match.planned, match.pairs) == ("default", "quiescence off", 8, 4)
+    assert sum(match.pentanomial) == 4
+    assert match.score > 0.5
+    assert match.elo_low <= match.elo <= match.elo_high
+    assert (match.verdict, match.llr, match.interrupted) == (None, None, False)
+    assert f"pentanomial={match.pentanomial}" in repr(match)
+    assert "figures" not in repr(match)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_games_as_a_table(match: elolab.PlayedMatch) -> None:
+    games = match.games
+    assert list(games.number) == list(range(8))
+    assert list(games["pair"]) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert (games["first"] == "default").sum() == 4
+    points = games.points.where(games["first"] == "default", 1 - games.points)
+    assert points.sum() / 8 == match.score
+    assert games.counted.all()
+    assert set(games.result) <= {"1-0", "0-1", "1/2-1/2"}
+    assert documented_columns(elolab.load_games) == set(games.columns)
+
+
+def test_moves_as_a_table(match: elolab.PlayedMatch) -> None:
+    moves, games = match.moves, match.games.set_index("key")
+    assert documented_columns(elolab.load_moves) == set(moves.columns)
+    assert len(moves) == games.plies.sum()
+    assert (moves.groupby("key").nodes.sum() == games.nodes.loc[sorted(games.index)]).all()
+    assert str(moves.score_cp.dtype) == "Int64"
+    assert list(moves.ply[:3]) == [1, 2, 3]
+    assert (moves.mover == [games.loc[key][side] for key, side in zip(moves.key, moves.side, strict=True)]).all()
+    with Store(match.folder, read_only=True) as store:
+        record = store.records()[0]
+    own = moves[moves.key == record.key]
+    assert list(own.move) == [entry.move for entry in record.moves]
+    assert list(own.score_cp) == [entry.score for entry in record.moves]
+
+
+def test_a_portable_file_as_tables(match: elolab.PlayedMatch) -> None:
+    file = match.write_report().parent / "games.pgn"
+    games, moves = elolab.load_games(file), elolab.load_moves(file)
+    for column in ("number", "first", "second", "result", "points", "reason", "plies", "counted", "nodes"):
+        assert list(games[column]) == list(match.games[column]), column
+    for column in ("number", "ply", "side", "mover", "move", "depth", "nodes"):
+        assert list(moves[column]) == list(match.moves[column]), column
+    assert list(moves.score_cp[:20]) == list(match.moves.score_cp[:20])
+    assert list(moves.dtypes) == list(match.moves.dtypes)
+
+
+def test_what_other_programs_write_lacks_figures(tmp_path: Path) -> None:
+    (tmp_path / "plain.pgn").write_text('[Red "A"]\n[Black "B"]\n\n1. C2=5 N8+7 2. N2+3 *\n', "utf-8")
+    moves = elolab.load_moves(tmp_path / "plain.pgn")
+    assert list(moves.mover) == ["A", "B", "A"]
+    assert moves[["score_cp", "depth", "nodes", "time_ms"]].isna().all(axis=None)
+    assert elolab.load_games(tmp_path / "plain.pgn").points.isna().all()
+
+
+def test_nothing_to_load_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(elolab.UserError, match="no such folder or PGN file"):
+        elolab.load_games(tmp_path / "nothing")
+    with pytest.raises(elolab.UserError, match=re.escape(str(tmp_path))):
+        elolab.load_moves(tmp_path)
+
+
+def test_a_temporary_folder_goes_with_its_result() -> None:
+    played = elolab.play_match("default", "default", limit=LIMIT, pairs=1)
+    folder = played.folder
+    assert (folder / "games.sqlite").is_file()
+    assert played.b == "default (2)"
+    del played
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_a_folder_keeps_the_games_and_is_extended(tmp_path: Path) -> None:
+    given = {"limit": LIMIT, "folder": tmp_path / "match", "seed": 3}
+    one = elolab.play_match("default", {"null_move": False}, pairs=1, **given)
+    assert len(one.games) == 2
+    progress = io.StringIO()
+    two = elolab.play_match("default", {"null_move": False}, pairs=2, progress=progress, **given)
+    assert list(two.games.key[:2]) == list(one.games.key)
+    assert "4" in progress.getvalue()
+    with pytest.raises(elolab.UserError, match="holds another tournament"):
+        elolab.play_match("default", {"null_move": False}, pairs=2, **given | {"seed": 4})
+
+
+def test_a_sequential_test_ends_when_it_is_decided() -> None:
+    test = elolab.play_match(
+        "default", {"quiescence": "off"}, limit=LIMIT, sprt={"elo0": 0, "elo1": 100, "batch_pairs": 2}, pairs=60
+    )
+    assert test.verdict == "H1 accepted"
+    assert test.planned == 2 * test.pairs < 120
+    assert test.llr is not None
+    assert test.llr > 0
+    assert {"unbiased_elo", "unbiased_elo_low", "unbiased_elo_high"} <= test.figures.keys()
+    assert test.games.counted.sum() == test.planned
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"a": "defalt"}, "did you mean 'default'"),
+        ({"a": {"null_mov": False}}, "null_mov"),
+        ({"a": {"null_move": 7}}, "null_move = 7"),
+        ({"a": {"protocol": "uci", "command": ["no-such-program"]}}, "cannot be started"),
+        ({"game": "chess"}, "chess"),
+        ({"limit": "nodes"}, "limit 'nodes'"),
+        ({"pairs": 0}, "pairs = 0"),
+        ({"sprt": {"elo2": 1}}, "elo2"),
+        ({"openings": "nowhere"}, "nowhere"),
+    ],
+)
+def test_wrong_input_is_one_line(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(elolab.UserError) as raised:
+        elolab.play_match(**{"a": "default", "b": "no-null-move", "limit": LIMIT, "pairs": 1} | arguments)
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_tournament_of_a_mapping_and_of_a_file(tmp_path: Path) -> None:
+    players = [{"name": "default"}, {"name": "blind", "set": {"quiescence": "off"}}, {"preset": "no-null-move"}]
+    played = elolab.play_tournament({"limit": LIMIT, "pairs": 1, "players": tuple(players)}, concurrency=2)
+    assert (played.planned, played.stored, played.unavailable) == (6, 6, {})
+    assert set(played.standings.player) == {"default", "blind", "no-null-move"}
+    assert len(played.crosstable) == 6
+    assert played.endings.games.sum() == 6
+    assert played.write_report().is_file()
+    file = tmp_path / "small.toml"
+    entries = "".join(f'[[players]]\nname = "{name}"\n' for name in ("a", "b"))
+    file.write_text(f'game = "othello"\nlimit = "{LIMIT}"\npairs = 1\n{entries}', "utf-8")
+    again = elolab.play_tournament(str(file), folder=tmp_path / "run")
+    assert (again.name, again.folder) == ("small", tmp_path / "run")
+    assert set(again.moves.move[again.moves.ply < 3].str.len()) == {2}
+
+
+def test_commands_go_on_with_what_python_was_given(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    match = elolab.play_match("no-null-move", {"hash_mb": 1}, limit=LIMIT, pairs=1, folder=folder)
+    page = match.write_report().read_text("utf-8")
+    assert f"elolab tournament {folder / 'specification.toml'}" in page
+    file = folder / "specification.toml"
+    words = ["tournament", str(file), "--out", str(folder), "--dry-run"]
+    done = run_python("-m", "elolab", *words, folder=tmp_path)
+    assert "2 games, 2 of them in" in done.stdout, done.stderr
+    file.write_text(file.read_text("utf-8").replace('"pairs" = 1', '"pairs" = 2'), "utf-8")
+    assert len(elolab.play_tournament(file, folder=folder).games) == 4
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"a": 1, "b": True, "c": '1\n"ü\\', "d": 0.5, "e": [], "f": {}},
+        {"table": {"key": [1, 2], "inner": {"x": {"y": "z"}}}, "after": [[1], []], "list": [{"a": {"b c": 1}}, {}]},
+    ],
+)
+def test_plain_data_as_toml(data: dict[str, Any]) -> None:
+    import tomllib
+
+    from elolab.runs import toml_text
+
+    assert tomllib.loads(toml_text(data)) == data
+
+
+# Improving
+
+
+def test_an_ablation_as_tables(tmp_path: Path) -> None:
+    specification = {
+        "limit": LIMIT,
+        "pairs": 8,
+        "rounds": 2,
+        "margin": 30,
+        "leave_one_out": [{"features": ["quiescence"]}],
+        "nodes_to_depth": {"depth": 2, "positions": 2},
+    }
+    ablation = elolab.ablate(specification, folder=tmp_path / "run", concurrency=2)
+    assert list(ablation.rows.label) == ["without quiescence"]
+    assert ablation.rows.games[0] == ablation.stored == len(ablation.games)
+    assert (ablation.margin, ablation.interrupted) == (30, False)
+    assert len(ablation.effects) == len(ablation.cells) == 0
+    assert set(ablation.depths.setting) == {"default", "quiescence off"}
+    page = ablation.write_report()
+    assert page == tmp_path / "run" / "report.html"
+    assert f"elolab ablate {page.parent / 'specification.toml'}" in page.read_text("utf-8")
+    with pytest.raises(elolab.UserError, match=r"^ablation: margin"):
+        elolab.ablate(specification | {"margin": -1})
+
+
+def test_a_tuning_by_games(tmp_path: Path) -> None:
+    specification = {
+        "limit": "nodes=20",
+        "set": {"quiescence": False},
+        "adjudication": {"maximum_plies": 60},
+        "budget": {"games": 60},
+        "dimensions": {"quiescence": {}},
+        "validation": {"maximum_pairs": 4, "slow": "off"},
+    }
+    study = elolab.tune(specification, folder=tmp_path / "run", concurrency=2)
+    assert study.best is not None
+    assert set(study.best) == {"quiescence"}
+    assert list(study.rounds["round"]) == list(range(len(study.rounds)))
+    assert set(study.rounds.quiescence) <= {False, True}
+    assert study.elo is not None
+    assert study.elo_low <= study.elo <= study.elo_high
+    assert len(study.games) >= 44
+    assert study.preset is None or study.preset.parent == tmp_path / "run"
+    assert len(study.validations) == (0 if study.is_base else 1)
+
+
+DIMENSIONS = {"null_depth": {"low": 2, "high": 5}, "lmr_divisor": {"low": 120, "high": 400}, "null_move": {}}
+
+
+def distance(settings: dict[str, Any]) -> float:
+    """Greatest, 0, at one corner of the space."""
+    return -abs(settings["null_depth"] - 5) - abs(settings["lmr_divisor"] - 400) / 100 - (not settings["null_move"])
+
+
+def test_a_tuning_by_a_function_finds_its_maximum() -> None:
+    progress = io.StringIO()
+    found = elolab.tune(objective=distance, dimensions=DIMENSIONS, trials=25, progress=progress)
+    assert list(found.trials.columns) == ["trial", "value", "null_depth", "lmr_divisor", "null_move"]
+    assert found.base_value == found.trials.value[0]
+    assert found.best_value == found.trials.value.max() > found.base_value
+    assert found.best == {name: found.trials[name][found.trials.value.idxmax()] for name in DIMENSIONS}
+    assert distance(found.best) == found.best_value
+    assert progress.getvalue().count("\n") == 25
+    without = found.trials[~found.trials.null_move.astype(bool)]
+    assert (without.null_depth == found.trials.null_depth[0]).all()  # it has no effect there
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "cmaes", "random"])
+def test_a_stopped_tuning_by_a_function_goes_on_as_if_it_had_not_been(tmp_path: Path, sampler: str) -> None:
+    given: dict[str, Any] = {"dimensions": DIMENSIONS, "sampler": sampler, "seed": 7}
+    whole = elolab.tune(objective=distance, trials=16, **given)
+    evaluated = []
+
+    def failing(settings: dict[str, Any]) -> float:
+        if len(evaluated) == 11:
+            raise KeyboardInterrupt
+        evaluated.append(settings)
+        return distance(settings)
+
+    with pytest.raises(KeyboardInterrupt):
+        elolab.tune(objective=failing, trials=16, folder=tmp_path / "run", **given)
+    evaluated.clear()
+    assert elolab.tune(objective=failing, trials=16, folder=tmp_path / "run", **given).trials.equals(whole.trials)
+    assert len(evaluated) == 5
+    with pytest.raises(elolab.UserError, match="holds trials of another search: seed = 7 there, 8 now"):
+        elolab.tune(objective=distance, trials=16, folder=tmp_path / "run", **given | {"seed": 8})
+
+
+def test_a_function_is_told_the_settings_of_its_base() -> None:
+    told: list[dict[str, Any]] = []
+
+    def objective(settings: dict[str, Any]) -> float:
+        told.append(settings)
+        return 0.0
+
+    elolab.tune(objective=objective, dimensions=["lmr_divisor"], base="no-null-move", settings={"hash_mb": 2}, trials=2)
+    assert [set(settings) for settings in told] == [{"null_move", "hash_mb", "lmr_divisor"}] * 2
+    assert (told[0]["null_move"], told[0]["hash_mb"]) == (False, 2)
+    assert elolab.Engine(settings=told[1]).settings["lmr_divisor"] == told[1]["lmr_divisor"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"dimensions": ["null_dept"]}, "null_dept"),
+        ({"dimensions": {"null_depth": {"low": 4, "high": 2}}}, "low = 4 and high = 2"),
+        ({"sampler": "duel"}, "sampler = 'duel'"),
+        ({"game": "chess"}, "chess"),
+        ({"objective": lambda settings: math.nan}, "the objective is nan"),
+    ],
+)
+def test_a_tuning_by_a_function_names_what_is_wrong(arguments: dict[str, Any], words: str) -> None:
+    given = {"objective": distance, "dimensions": DIMENSIONS, "trials": 2} | arguments
+    with pytest.raises(elolab.UserError) as raised:
+        elolab.tune(**given)
+    assert words in str(raised.value)
+
+
+def test_the_two_kinds_of_tuning_do_not_mix() -> None:
+    for given in ({}, {"objective": distance}, {"specification": "x", "objective": distance, "dimensions": ["a"]}):
+        with pytest.raises(TypeError, match=r"tune\(\) takes"):
+            elolab.tune(**given)
+
+
+# The engine
+
+
+def test_the_engine_answers_about_positions() -> None:
+    engine = elolab.Engine("xiangqi", {"hash_mb": 1})
+    result = engine.search(moves="h2e2 h9g7", limit="depth=2", lines=2)
+    assert len(result.lines) == 2
+    assert result.move in engine.legal_moves(moves=["h2e2", "h9g7"])
+    assert engine.search(limit="depth=1", search_moves="a0a1").move == "a0a1"
+    assert isinstance(engine.static_score(), int)
+    assert "a b c" in engine.diagram()
+    assert (engine.game, engine.settings["hash_mb"]) == ("xiangqi", 1)
+    engine.new_game()
+    assert elolab.Engine("othello", "default").legal_moves() == ["d3", "c4", "f5", "e6"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: elolab.Engine("chess"),
+        lambda: elolab.Engine(settings={"nothing": 1}),
+        lambda: elolab.Engine(settings="nothing"),
+        lambda: elolab.Engine().search("nonsense"),
+        lambda: elolab.Engine().search(moves="a0a9"),
+        lambda: elolab.Engine().search(limit="many"),
+    ],
+)
+def test_the_engine_refuses_in_one_line(wrong: Any) -> None:
+    with pytest.raises(elolab.UserError):
+        wrong()
+
+
+def test_the_examples_in_docstrings_hold() -> None:
+    import doctest
+
+    import elolab.analysis
+
+    assert doctest.testmod(elolab.analysis) == (0, 4)
+
+
+def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in blocks_in("docs/python.md", "python"):
+        exec(block, names)
+    assert names["found"].base_value <= names["found"].best_value
+    assert set(elolab.__all__) - set(re.findall(r"\w+", (ROOT / "docs/python.md").read_text("utf-8"))) == {
+        "PlayedAblation", "PlayedMatch", "PlayedStudy", "PlayedTournament", "Trials",
+    }  # fmt: skip
+
+
+# A user's files of the same names
+
+
+def run_python(*words: str, folder: Path, path: str = str(ROOT)) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": path}
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=STARTS_SECONDS
+    )
+
+
+@pytest.mark.parametrize("name", ["engine.py", "arena/__init__.py", "tuning/__init__.py"])
+@pytest.mark.parametrize(
+    "access",
+    ["import elolab", "from elolab import play_match", "import elolab.playing", "import elolab.command_line"],
+)
+def test_a_script_is_told_what_hides_what(tmp_path: Path, name: str, access: str) -> None:
+    hiding = tmp_path / name
+    hiding.parent.mkdir(exist_ok=True)
+    hiding.write_text("raise SystemExit('must not be imported')\n", "utf-8")
+    (tmp_path / "script.py").write_text(f"{access}\n", "utf-8")
+    done = run_python("script.py", folder=tmp_path)
+    assert done.returncode == 1
+    package = hiding.relative_to(tmp_path).parts[0].removesuffix(".py")
+    shown = tmp_path / hiding.relative_to(tmp_path).parts[0]
+    assert done.stderr.splitlines()[-1] == (
+        f"ImportError: elolab: {shown} hides elolab's package {package!r}; rename it or start the script from another "
+        "folder"
+    )
+
+
+def test_a_module_that_hides_ours_later_is_named_too(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "engine.py").write_text("", "utf-8")
+    (tmp_path / "script.py").write_text(
+        "import sys, elolab\nsys.path.insert(0, 'other')\nimport engine\nelolab.play_match\n", "utf-8"
+    )
+    done = run_python("script.py", folder=tmp_path)
+    assert f"ImportError: elolab: {tmp_path / 'other' / 'engine.py'} hides" in done.stderr.splitlines()[-1]
+
+
+def test_the_command_line_does_not_mind_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text("raise SystemExit('must not be imported')\n", "utf-8")
+    for words in (["-m", "elolab", "match", "--help"], [str(ROOT / "elolab"), "match", "--help"]):
+        done = run_python(*words, folder=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "usage: elolab match" in done.stdout
+
+
+def test_the_command_line_says_in_one_line_what_hides_what(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text("raise SystemExit('must not be imported')\n", "utf-8")
+    program = tmp_path / "bin" / "elolab"
+    program.parent.mkdir()
+    program.write_text("import sys\nfrom elolab.command_line import main\nsys.exit(main())\n", "utf-8")
+    for words in (["-m", "elolab", "match", "--help"], [str(program), "--version"]):
+        done = run_python(*words, folder=ROOT.parent, path=os.pathsep.join([str(tmp_path), str(ROOT)]))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"elolab: {tmp_path / 'engine.py'} hides elolab's package 'engine'; rename it or start the script from "
+            "another folder\n"
+        )
+
+
+@pytest.mark.parametrize("name", ["configs/engines/mine.toml", "configs.py", "configs/__init__.py"])
+def test_configs_of_ones_own_are_no_trouble(tmp_path: Path, name: str) -> None:
+    own = tmp_path / name
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("[xiangqi]\nnull_move = false\n" if own.suffix == ".toml" else "", "utf-8")
+    player = "mine" if own.suffix == ".toml" else "no-null-move"
+    (tmp_path / "script.py").write_text(
+        f"import elolab\nprint(elolab.Engine(settings={player!r}).settings['null_move'])\n", "utf-8"
+    )
+    done = run_python("script.py", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
+
+
+def documented_columns(function: Any) -> set[str]:
+    """The columns in the table of a docstring."""
+    table = (inspect.getdoc(function) or "").split("\n===")[1]
+    return {name for line in table.splitlines() if line[:2] == "``" for name in re.findall(r"``(\w+)``", line[:27])}

@@ -1,0 +1,213 @@
+"""A search over the table of parameters for the maximum of anybody's function, by Optuna's samplers.
+
+What is tried next is a function of the specification and of the trials before it. These are kept in a file, so that a
+search that was stopped anywhere goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.files import replace_file
+from arena.play.store import LOCK_NAME, FolderLock
+from arena.run import differences, plain
+from arena.spec import MAX_SEED
+from engine.errors import UserError
+from engine.settings.configuration import Table
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value, by_own_names, resolve
+from engine.settings.presets import load_preset
+from tuning.study.space import Space, read_space
+from tuning.study.spec import MAX_TRIALS, SAMPLERS
+
+if TYPE_CHECKING:
+    from optuna.study import Study
+
+Objective = Callable[[dict[str, Value]], float]
+
+TRIALS_NAME = "trials.json"
+OBJECTIVE_SAMPLERS = tuple(name for name in SAMPLERS if name != "duel")
+"""Those that need nothing but values; pairs of settings are for games."""
+KEYS = ("base", "set", "parameters", "dimensions", "sampler", "startup_trials", "seed")
+STARTUP_TRIALS = 10
+ANY_LIMITS = Limits(clock_ms=1000)
+"""A function may measure on a clock, so that no parameter is without effect for want of one."""
+
+
+@dataclass(frozen=True)
+class ObjectiveSpec:
+    """Everything that decides which settings are tried, but for what the function says of them."""
+
+    game: str
+    space: Space
+    fixed: tuple[tuple[str, Value], ...]
+    """In what the base differs from the defaults; what is searched may be among it."""
+    sampler: str
+    """One of ``OBJECTIVE_SAMPLERS``."""
+    startup_trials: int
+    """Trials that TPE and GP draw at random before they start to model."""
+    seed: int
+
+    def settings(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """What the function is told: the base's own settings and those searched, as far as they have an effect."""
+        return {**dict(self.fixed), **self.space.effective(values)}
+
+    def content(self) -> dict[str, Any]:
+        """What decides the trials, as plain data."""
+        return {
+            "game": self.game,
+            "base": dict(self.space.base),
+            "dimensions": {dimension.name: dimension.content() for dimension in self.space.dimensions},
+            "sampler": self.sampler,
+            "startup_trials": self.startup_trials,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One evaluation of the function."""
+
+    number: int
+    """From 0; trial 0 is the base itself wherever that lies in the space."""
+    suggested: Mapping[str, Value]
+    """By dimension, whether it has an effect beside the others or not."""
+    settings: Mapping[str, Value]
+    """What the function was told."""
+    value: float
+    attributes: Mapping[str, Any]
+    """What the sampler keeps with it."""
+
+    def content(self) -> dict[str, Any]:
+        """As plain data, from which ``Trial(**content)`` makes it again."""
+        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
+
+
+def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveSpec:
+    """Check what is searched for a function's maximum; the keys are ``KEYS``, as in a study's file.
+
+    Raises ``UserError`` with one line for the first mistake.
+    """
+    from engine.games import game_named
+    from tuning.study.sampler import check_sampler
+
+    game = game_named(game).name
+    table = Table(data, where, KEYS)
+    preset = load_preset(table.text("base", "default", "an engine preset's name or file"), game)
+    fixed = {**preset, **by_own_names(table.mapping("set"), f"{where}: [set]")}
+    base = resolve(fixed, where, game)
+    sampler = table.choice("sampler", OBJECTIVE_SAMPLERS, "tpe")
+    check_sampler(sampler, where)
+    return ObjectiveSpec(
+        game=game,
+        space=read_space(table, base, game, ANY_LIMITS),
+        fixed=tuple((name, base[name]) for name in fixed),
+        sampler=sampler,
+        startup_trials=table.whole("startup_trials", 1, MAX_TRIALS, STARTUP_TRIALS),
+        seed=table.whole("seed", 0, MAX_SEED, 1),
+    )
+
+
+def search(
+    spec: ObjectiveSpec,
+    objective: Objective,
+    trials: int,
+    directory: Path | None,
+    finished: Callable[[Trial], None] = lambda trial: None,
+) -> list[Trial]:
+    """Evaluate the function until there are so many trials, those kept in ``directory`` included; all of them.
+
+    ``finished`` is told of each new one. Raises ``UserError`` if the folder holds trials of something else or is in
+    use, or if the function's value is not finite; what the function itself raises goes through. The trials before
+    stay.
+    """
+    if directory is None:
+        return _searched(spec, objective, trials, [], None, finished)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{directory}: cannot make the folder: {error.strerror}; give another one") from None
+    lock = FolderLock(directory / LOCK_NAME)
+    try:
+        file = directory / TRIALS_NAME
+        return _searched(spec, objective, trials, _kept(spec, file), file, finished)
+    finally:
+        lock.release()
+
+
+def _searched(
+    spec: ObjectiveSpec,
+    objective: Objective,
+    trials: int,
+    found: list[Trial],
+    file: Path | None,
+    finished: Callable[[Trial], None],
+) -> list[Trial]:
+    from tuning.study.sampler import suggest
+
+    study = _study_of(spec, found)
+    while len(found) < trials:
+        asked = study.ask()
+        suggested = {dimension.name: suggest(asked, dimension) for dimension in spec.space.dimensions}
+        settings = spec.settings(suggested)
+        value = float(objective(dict(settings)))
+        if not math.isfinite(value):
+            raise UserError(f"the objective is {value} for {settings}; expected a finite number")
+        study.tell(asked, value)
+        attributes = study.trials[asked.number].system_attrs
+        found.append(Trial(asked.number, suggested, settings, value, attributes))
+        if file is not None:
+            content = {"objective": spec.content(), "trials": [trial.content() for trial in found]}
+            replace_file(file, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+        finished(found[-1])
+    return found
+
+
+def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
+    """Optuna's study of these trials, in memory; the first trial of all is the base."""
+    import optuna
+
+    from tuning.study.sampler import ReproducibleSampler, distribution_of
+
+    dimensions = spec.space.dimensions
+    distributions = {dimension.name: distribution_of(dimension) for dimension in dimensions}
+    sampler = ReproducibleSampler(spec.sampler, spec.seed, distributions, spec.startup_trials)
+    level = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        study = optuna.create_study(sampler=sampler, direction="maximize")
+    finally:
+        optuna.logging.set_verbosity(level)
+    for trial in found:
+        study.add_trial(
+            optuna.trial.create_trial(
+                params=dict(trial.suggested), distributions=distributions, value=trial.value,
+                system_attrs=dict(trial.attributes),
+            )
+        )  # fmt: skip
+    base = spec.space.default
+    if not found and all(base[dimension.name] in dimension.values for dimension in dimensions):
+        study.enqueue_trial(base)
+    return study
+
+
+def _kept(spec: ObjectiveSpec, file: Path) -> list[Trial]:
+    """The trials of a file; none if there is no such file. Raises ``UserError`` if they are of another search."""
+    try:
+        content = json.loads(file.read_text("utf-8"))
+        trials = [Trial(**trial) for trial in content["trials"]]
+        recorded = content["objective"]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{file}: no trials that can be read ({error}); give another folder, or remove it") from None
+    for path, old, new in differences(recorded, plain(spec.content())):
+        raise UserError(
+            f"{file}: holds trials of another search: {path} = {old!r} there, {new!r} now; give another folder"
+        )
+    return trials
