@@ -222,7 +222,7 @@ def test_tournaments_of_systems_are_reproducible_and_as_long_as_they_say(name: s
     assert all(player.limits.is_reproducible for player in spec.players)
 
 
-def test_the_engine_allots_othellos_time_in_four_ways_that_differ_in_nothing_else() -> None:
+def test_the_engine_allocates_othellos_time_in_four_ways_that_differ_in_nothing_else() -> None:
     spec = load_tournament(find_config("tournaments", "othello-clock"))
     assert {player.limits for player in spec.players} == {Limits.parse("clock=1200,node_clock=2000")}
     ours = [dict(player.parameters) for player in spec.players if player.name.startswith("default")]

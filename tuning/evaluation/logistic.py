@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.settings.weights import MAX_IN_XIANGQI
+from engine.settings.weights import MAX_XIANGQI_WEIGHT
 from tuning.evaluation.ridge import CURVE, Fit, is_held_out
 
 SPREADS = (8.0, 24.0, 72.0)
@@ -25,7 +25,7 @@ ALONE_SPREAD = 2.0
 CHUNK = 20_000
 CLOSE_ENOUGH = 1e-4
 """Points of the evaluation: a step so short ends the search."""
-STEPS_ON_A_HESSIAN = 8
+STEPS_PER_HESSIAN = 8
 MAX_STEPS = 100
 
 
@@ -118,7 +118,7 @@ def fit_wins(
             logistic_loss(values_of(part, partial), part.outcomes, scale) for part in (some, kept)
         )
         curve.append((len(games), training_loss, held_out_loss))
-    whole = np.clip(np.rint(weights), -MAX_IN_XIANGQI, MAX_IN_XIANGQI).astype(np.int64)
+    whole = np.clip(np.rint(weights), -MAX_XIANGQI_WEIGHT, MAX_XIANGQI_WEIGHT).astype(np.int64)
     return Fit(
         whole, (spread,), logistic_loss(values_of(training, whole), training.outcomes, scale),
         logistic_loss(values_of(kept, whole), kept.outcomes, scale), len(training), len(kept), tuple(curve),
@@ -147,7 +147,7 @@ class _Newton:
         penalty = self._penalty(spread)
         on_hessian = 0
         for _ in range(MAX_STEPS):
-            if self._hessian is None or on_hessian == STEPS_ON_A_HESSIAN:
+            if self._hessian is None or on_hessian == STEPS_PER_HESSIAN:
                 self._hessian, on_hessian = self._curvature(), 0
             gradient = self._gradient() - penalty * self._found
             step = np.linalg.solve(self._hessian + np.diag(penalty), gradient)
