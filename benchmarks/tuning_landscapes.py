@@ -39,7 +39,7 @@ from tuning.study.pairs_of_settings import design_of, design_pair, first_design,
 from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
 from tuning.study.response import Observations, ResponseModel, combinations, fit, maximum
 from tuning.study.space import Dimension, Space
-from tuning.study.spec import MIN_ROUNDS, USUAL_ROUND_PAIRS
+from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
 
 SEEDS = tuple(range(22_000, 22_040))
 """Of the published figures; never used in development."""
@@ -230,7 +230,7 @@ def best_of(model: ResponseModel, observations: Observations, start: Values) -> 
 def duels(landscape: Landscape, games: int, seed: int, share: float) -> tuple[ResponseModel, Values, Games]:
     """What ``elolab tune`` plays with all but ``share`` of the budget: model, the model's maximum, and the table."""
     space, pairs, each = landscape.space, games // 2 - int(games // 2 * share), game_pairs_per_settings_pair(games)
-    a_round = max(1, round(min(USUAL_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each))
+    a_round = max(1, round(min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each))
     observations, table = Observations(space), Games(landscape, seed)
     design, best = first_design(space), space.default_values
     model: ResponseModel | None = None

@@ -247,12 +247,12 @@ def test_a_dimension_that_games_say_little_of_is_not_pushed_to_an_end() -> None:
         for first, second in (((low, 4, "b"), (high, 4, "b")), ((high, 4, "b"), (low, 4, "b"))):
             expected = 1 / (1 + 10 ** (-(truth(first) - truth(second)) / 400))
             observations.add_score(first, second, 300, expected)
-    summit = float(maximum(fit(observations), (np.zeros(3), np.ones(3)), [SPACE.default_values])[0])
-    assert 400 < summit < 900
+    place = float(maximum(fit(observations), (np.zeros(3), np.ones(3)), [SPACE.default_values])[0])
+    assert 400 < place < 900
 
 
 def test_a_steeper_slope_on_one_side_does_not_move_the_summit() -> None:
-    """Far duels alone tell of a mean slope, which is not that at the summit."""
+    """Wide settings pairs alone show a mean slope, which is not that at the maximum."""
     observations, generator = Observations(SPACE), np.random.default_rng(4)
 
     def skewed(values: Values) -> float:

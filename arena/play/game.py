@@ -3,8 +3,8 @@
 The compiled loop of ``engine.play`` plays games between built-in players without any cost a move; this loop plays all
 others, and the same games to the same digest.
 
-A player that ponders is told, after each of its moves, to think about the reply it expects. How it does so is its own
-affair: in a thread or process of its own on the wall clock, afterwards on clocks that count work.
+A player that ponders is told, after each of its moves, to think about the reply it expects. How it does so is up
+to it: in a thread or process of its own on the wall clock, afterwards on clocks that count work.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ ERROR_TAIL_BYTES = 4_096
 PIPE_BYTES = 1_048_576
 """What a pipe may hold without a privilege (``fs.pipe-max-size``)."""
 WAKE_MS = 100
-"""How often a waiting thread looks at the stop flag, and whether a process whose pipes others hold open has ended."""
+"""How often a waiting thread polls the stop flag, and whether a process whose pipes others hold open has ended."""
 FAREWELL_MS = 500
 """Time an engine has to end by itself after ``quit`` and the end of its input."""
 TERMINATE_MS = 300

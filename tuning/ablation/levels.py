@@ -20,7 +20,7 @@ class Level:
     parameter: str
     value: Value | None
     settings: tuple[tuple[str, Value], ...]
-    """What is laid over the base."""
+    """What overrides the base's settings."""
     name: str = ""
     """The words that the specification gives it; empty where it gives none."""
 

@@ -40,7 +40,7 @@ class WinSample:
     outcomes: np.ndarray
     """float64, shape (n,): the game's points of the side to move: 1, 1/2, 0."""
     targets: np.ndarray
-    """float64, shape (n,): what is fitted to: outcomes, or something between them and the search's opinion."""
+    """float64, shape (n,): what is fitted to: outcomes, or something between them and the search's score."""
     games: np.ndarray
     """int64, shape (n,)."""
 

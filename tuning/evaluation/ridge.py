@@ -51,7 +51,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights and how well they foretell results. Errors are root mean squares in the evaluation's points."""
+    """Weights and how well they predict results. Errors are root mean squares in the evaluation's points."""
 
     weights: np.ndarray
     """Whole numbers, int64, shape (phases, features)."""

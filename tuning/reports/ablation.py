@@ -26,7 +26,7 @@ from tuning.ablation.verdicts import (
     UNDECIDED,
     WORSE,
     Rule,
-    decidable_elo,
+    detectable_elo,
     pairs_for_equivalence,
 )
 from tuning.reports import ablation_charts as charts
@@ -250,7 +250,7 @@ def _plan_notes(result: AblationResult, message: Catalogue) -> tuple[Note, ...]:
 def _table_note(result: AblationResult, message: Catalogue) -> str:
     deviation = _pair_deviation(result.rows)
     pairs = max(row.pairs for row in result.rows) or 1
-    smallest = decidable_elo(pairs, result.spec.questions, result.spec.rule, deviation)
+    smallest = detectable_elo(pairs, result.spec.questions, result.spec.rule, deviation)
     return message("ablation.table_note", smallest=smallest_text(smallest), power=100 * POWER)
 
 

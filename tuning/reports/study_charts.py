@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tuning.study.run import StudyResult
 
-SLICES_A_ROW = 3
+SLICES_PER_ROW = 3
 SLICE_POINTS = 60
 DENSITY_BARS = 26
 CONTOUR_LEVELS = (-200, -100, -50, -30, -20, -10, -5, -2)
@@ -132,7 +132,7 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
     assert result.decision is not None
     assert result.observations is not None
     space, best = result.spec.space, result.decision.values
-    columns = min(SLICES_A_ROW, len(space.dimensions))
+    columns = min(SLICES_PER_ROW, len(space.dimensions))
     rows = math.ceil(len(space.dimensions) / columns)
     figure, grid = empty_figure(0.5 + 2.35 * rows, rows, columns)
     first, second, pairs, _ = result.observations.arrays()

@@ -37,13 +37,13 @@ from tuning.study.response import (
 from tuning.study.rounds import (
     PLAYOFF_SERIES,
     Round,
-    ScheduledPair,
+    ScheduledSettingsPair,
     SettingsPairGames,
     estimated_games,
     pairs_before_playoff,
     rounds_of,
 )
-from tuning.study.spec import USUAL_MAX_PAIRS, USUAL_SLOW_PAIRS, TuningSpec, fewest_games
+from tuning.study.spec import DEFAULT_MAX_PAIRS, DEFAULT_SLOW_PAIRS, TuningSpec, min_games
 from tuning.study.validate import MAX_STAGES, Stage, Verdict, play_validation, stages_of, write_preset
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ ESTIMATES_METADATA = "tuning estimates"
 """Of a budget in time: the games it was taken to allow, before and after the first round."""
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the model's maximum"
-"""What a run's duels were laid out by: another version of the method cannot go on with it."""
+"""The method that designed a run's settings pairs: another version of it cannot go on with the run."""
 SECONDS_METADATA = "tuning seconds"
 PLAYOFF_METADATA = "tuning playoff"
 """How many rounds were played when the playoff began, and its pairs."""
@@ -69,7 +69,7 @@ REFIT_GROWTH = 1.05
 """The model is fitted again when there are so many times the results of the last fit."""
 MAX_COMBINATIONS = 16
 MAX_VALUE = 1000.0
-"""Elo: what a trial that won or lost every pair is told to Optuna as."""
+"""Elo: what is reported to Optuna for a trial that won or lost every pair."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class RoundEnd:
     values: Values
     """The set at the centre when it began, or the trial's."""
     counts: Pentanomial
-    """From the view of each duel's first set."""
+    """From the view of each settings pair's first set."""
     elo: float
     """What the model of the time made of ``values`` against the base; of a trial, its own observed Elo."""
     pairs: int
@@ -165,8 +165,8 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
     _, reserved = read_openings(spec.conditions, "validation", None)
     validation = spec.validation
     for key, pairs, usual in (
-        ("maximum_pairs", validation.maximum_pairs, USUAL_MAX_PAIRS),
-        ("slow_pairs", validation.slow_pairs, USUAL_SLOW_PAIRS),
+        ("maximum_pairs", validation.maximum_pairs, DEFAULT_MAX_PAIRS),
+        ("slow_pairs", validation.slow_pairs, DEFAULT_SLOW_PAIRS),
     ):
         if usual != pairs > len(reserved):  # the usual ones are as many as there are
             raise RunError(
@@ -369,7 +369,7 @@ class StudyRun:
             assert budget.seconds is not None
             each = estimated_game_seconds([self._spec.conditions.limits])
             games = estimated_games(budget.seconds, each, self._run.concurrency)
-            estimates = [max(fewest_games(self._spec), games)]
+            estimates = [max(min_games(self._spec), games)]
             self._store.record_metadata({ESTIMATES_METADATA: estimates})
         first = rounds_of(self._spec, estimates[0])
         return first if len(estimates) == 1 else rounds_of(self._spec, estimates[1], first[:1])
@@ -392,7 +392,7 @@ class StudyRun:
         if budget is None or len(estimates) != 1:
             return
         games = estimated_games(budget, seconds, 1)
-        games = max(games, fewest_games(self._spec), 4 * done.pairs)
+        games = max(games, min_games(self._spec), 4 * done.pairs)
         self._store.record_metadata({ESTIMATES_METADATA: [estimates[0], games]})
         self._rounds = self._planned()
         self._progress.planned = self._progress.done + self._missing_games()
@@ -431,7 +431,7 @@ class StudyRun:
     # What the rounds teach
 
     def _take_in(self, result: RoundResult) -> None:
-        """Add a finished round to the evidence, and to the results by number."""
+        """Add a finished round to the observations, and to the results by number."""
         memory = self._memory
         memory.results[result.number] = result
         if result.number < len(self._rounds):
@@ -471,7 +471,7 @@ class StudyRun:
             memory.best = maximum(memory.model, memory.observations.trust_region(), starts)
 
     def _design(self) -> RoundDesign:
-        """Where the next round's duels lie."""
+        """The design of the next round's settings pairs."""
         memory = self._memory
         if memory.model is None or memory.best is None:
             return first_design(self._spec.space)
@@ -573,18 +573,18 @@ class StudyRun:
             self._correct_estimate(one, (time.monotonic() - began) / missing)
         return True
 
-    def _designed(self, one: Round, values: Values, design: RoundDesign) -> list[ScheduledPair]:
+    def _designed(self, one: Round, values: Values, design: RoundDesign) -> list[ScheduledSettingsPair]:
         """The pairs of settings of a round; of another sampler than ``duel``, its trial against the base."""
         space = self._spec.space
         if self._spec.sampler != "duel":
             settings = SettingsPair(one.first_settings_pair, space.effective_values(values), space.default_values)
-            return [ScheduledPair(settings, one.first_pair, one.game_pairs, one.number)]
+            return [ScheduledSettingsPair(settings, one.first_pair, one.game_pairs, one.number)]
         pairs = []
         for place in range(one.settings_pairs):
             first_pair = one.first_pair + place * one.game_pairs
             number = one.first_settings_pair + place
             settings = design_pair(space, self._spec.conditions.seed, design, number, first_pair)
-            pairs.append(ScheduledPair(settings, first_pair, one.game_pairs, one.number))
+            pairs.append(ScheduledSettingsPair(settings, first_pair, one.game_pairs, one.number))
         return pairs
 
     def _note_end(self, result: RoundResult) -> RoundEnd:
@@ -615,7 +615,7 @@ class StudyRun:
         if best == base:
             return decide(model, base)
         before = sum(self._rounds[number].pairs for number in self._memory.results if number < len(self._rounds))
-        playoff = ScheduledPair(SettingsPair(0, best, base), before, pairs, series=PLAYOFF_SERIES)
+        playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=PLAYOFF_SERIES)
         games = self._games.missing_games(before, pairs, PLAYOFF_SERIES)
         self._progress.begin(games, console("tuning")("progress.playoff"))
         if not self._games.play([playoff]):
