@@ -286,7 +286,7 @@ class CompiledGames:
             start.state, self._lists, memories[0].search, memories[1].search, memories[0].parameters,
             memories[1].parameters, memories[0].checker.search, memories[1].checker.search,
             memories[0].checker.parameters, memories[1].checker.parameters, clocks, adjudication.to_record(),
-            new_record(TRACKER_DTYPE), record, self.game.longest_game,
+            new_record(TRACKER_DTYPE), record, self.game.max_game_plies,
         )  # fmt: skip
         ending = decode_verdict(int(verdict))
         plies = int(record.plies)

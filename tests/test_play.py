@@ -259,7 +259,7 @@ def test_maximum_length_and_the_states_own_limit() -> None:
         adjudication=Adjudication(resign_moves=0, maximum_plies=0),
     )  # fmt: skip
     assert (game.result, game.reason) == ("1/2-1/2", "maximum_length")
-    assert len(game.moves) == GAME.longest_game
+    assert len(game.moves) == GAME.max_game_plies
 
 
 # --- Clocks ---------------------------------------------------------------------------------------------------------

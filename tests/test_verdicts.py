@@ -213,7 +213,7 @@ def test_an_open_question_says_what_it_would_need() -> None:
     assert total == pytest.approx((level * 0.015 * 20 / (score_of_elo(15) - 0.5)) ** 2, rel=0.01)
 
 
-# Allotment
+# Allocation
 
 
 def allocate(

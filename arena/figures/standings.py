@@ -165,9 +165,9 @@ class Standing:
     mean_depth: float | None
     """Plies a move; ``None`` where the player never said."""
     mean_nodes: float | None
-    """Nodes a move."""
+    """Nodes per move."""
     mean_time_ms: float | None
-    """Milliseconds a move."""
+    """Milliseconds per move."""
     group: int
     """Number of the group of players connected by games; ratings compare only within one."""
 

@@ -342,9 +342,9 @@ class EngineProcess:
         except ChildProcessError:
             return True
 
-    def _wait_for_exit(self, longest_ms: int) -> bool:
+    def _wait_for_exit(self, max_ms: int) -> bool:
         """Wait for the process to die, its output read and thrown away so that it is not stuck in writing."""
-        deadline_ns = time.monotonic_ns() + longest_ms * 1_000_000
+        deadline_ns = time.monotonic_ns() + max_ms * 1_000_000
         pause_ms = 1.0
         while not self._has_exited():
             if time.monotonic_ns() >= deadline_ns:

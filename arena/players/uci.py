@@ -390,7 +390,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
         self._first_rank: int | None = None
         self._opening_position = ""
 
-    def _greet(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options, learn the rank base."""
         self._converse(self._session.hello(), deadline_ns)
         options: Sequence[tuple[str, str]] = self.spec.options
@@ -444,7 +444,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, *, ponder: bool = False
     ) -> list[str]:
         """The lines that ask for a move."""
-        self._hear_what_was_unasked()
+        self._drain_unsolicited_lines()
         return self._session.think(
             position_command(self._opening_position, moves, self._first_rank or 0),
             go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder),

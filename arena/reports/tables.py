@@ -88,7 +88,7 @@ def pairings_table(contents: Contents) -> TextTable:
 
 
 def superiority_table(contents: Contents) -> TextTable:
-    """Who is stronger than whom, in percent; players in the order of the standings."""
+    """Likelihood of superiority, in percent; players in the order of the standings."""
     names = [row.player for row in contents.tables.standings]
     columns = [("#", "", NUMBER), ("player", "", TEXT), *((str(place + 1), "", NUMBER) for place in range(len(names)))]
     rows = [

@@ -43,7 +43,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Along:
+class CurvePoint:
     """Where a comparison lies on a curve along one parameter."""
 
     curve: str

@@ -1,4 +1,4 @@
-"""An ablation: every comparison played on common openings, and one table of what each feature is worth."""
+"""An ablation: every comparison played on common openings, and one table of the effect of each technique."""
 
 from __future__ import annotations
 

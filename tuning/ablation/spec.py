@@ -24,7 +24,7 @@ from engine.settings.parameters import (
 )
 from engine.settings.presets import load_preset, preset_name
 from tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
-from tuning.ablation.levels import Along, level_of, read_names, switched_on
+from tuning.ablation.levels import CurvePoint, level_of, read_names, switched_on
 from tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule, analyses_of, min_pairs, pairs_to_decide
 from tuning.conditions import (
     CONDITION_KEYS,
@@ -76,7 +76,7 @@ class Comparison:
     """Whether it gets a verdict of its own, and is not only a part of a factorial's effects."""
     beyond_margin: bool = False
     """Whether only a difference larger than the margin counts as one."""
-    along: Along | None = None
+    curve_point: CurvePoint | None = None
     """Where it lies on a curve along a parameter, if it is one of several values of it."""
 
     @property
@@ -387,7 +387,7 @@ class _Reader:
             label = f"{curve}: {level.short} against {against}" if curve else f"{level.full} against {against}"
             variant, reference = switched_on(base, level, other), switched_on(base, other, level)
             comparison = self._comparison(shortened(label, MAX_LABEL), "values", variant, reference, table)
-            yield replace(comparison, along=Along(curve, level, other))
+            yield replace(comparison, curve_point=CurvePoint(curve, level, other))
 
     def comparison(self, entry: object, where: str) -> Iterator[Comparison]:
         """``label``, ``variant`` and ``reference``: two tables of settings that override the base's.

@@ -47,7 +47,7 @@ from tuning.reports.study_charts import chart_words
 
 if TYPE_CHECKING:
     from tuning.ablation.depth_cost import DepthRow
-    from tuning.ablation.levels import Along
+    from tuning.ablation.levels import CurvePoint
     from tuning.ablation.rows import AblationRow, EffectRow
     from tuning.ablation.run import AblationResult
 
@@ -158,15 +158,15 @@ def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
 
 
 def _curves(result: AblationResult) -> list[charts.Curve]:
-    """Of comparisons along one integer parameter with the same reference and limit, at least two values each."""
-    groups: dict[Any, list[tuple[Along, AblationRow]]] = {}
+    """Of comparisons point one integer parameter with the same reference and limit, at least two values each."""
+    groups: dict[Any, list[tuple[CurvePoint, AblationRow]]] = {}
     for comparison, row in zip(result.spec.comparisons, result.rows, strict=True):
-        along = comparison.along
-        if along is not None and row.pairs and BY_NAME[along.level.parameter].kind == "integer":
-            key = along.curve, along.reference, comparison.reference, comparison.limits
-            groups.setdefault(key, []).append((along, row))
+        point = comparison.curve_point
+        if point is not None and row.pairs and BY_NAME[point.level.parameter].kind == "integer":
+            key = point.curve, point.reference, comparison.reference, comparison.limits
+            groups.setdefault(key, []).append((point, row))
     return [
-        charts.Curve(points[0][0].curve, points[0][0].reference, tuple((along.level, row) for along, row in points))
+        charts.Curve(points[0][0].curve, points[0][0].reference, tuple((point.level, row) for point, row in points))
         for points in groups.values()
         if len(points) > 1
     ]

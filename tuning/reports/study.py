@@ -227,9 +227,9 @@ def best_round(result: StudyResult) -> RoundEnd | None:
 
 
 def optimism(result: StudyResult) -> dict[str, float] | None:
-    """By how much the best observed result flatters itself, in Elo: ``observed``, ``expected`` and their difference.
+    """By how much the best observed result is optimistic, in Elo: ``observed``, ``expected`` and their difference.
 
-    Of trials it is the best trial; of settings pairs, where no set meets the base, the highest estimate that a round's
+    Of trials it is the best trial; of settings pairs, where no set plays the base, the highest estimate that a round's
     centre had at its time.
     """
     if result.model is None or not result.rounds:

@@ -324,13 +324,13 @@ def _number_of(store: Store, stage: Stage) -> int:
 
 
 @dataclass
-class _Memory:
-    """What the rounds have taught so far."""
+class _StudyState:
+    """The results of the rounds so far, and the model fitted to them."""
 
     observations: Observations
     results: dict[int, RoundResult] = field(default_factory=dict)
     seen: set[tuple[frozenset[Values], int]] = field(default_factory=set)
-    """Duels and the opening they began with: a repeated one is the same games again."""
+    """Settings pairs and the opening they began with: a repeated one is the same games again."""
     fitted_results: int = 0
     """Results that the last fit was made of."""
     model: ResponseModel | None = None
@@ -349,7 +349,7 @@ class StudyRun:
         self._games = SettingsPairGames(self._spec, plan.suite, plan.openings, run)
         self._check_method()
         self._rounds = self._planned()
-        self._memory = _Memory(Observations(self._spec.space))
+        self._state = _StudyState(Observations(self._spec.space))
         self._study: Study = Study(self._spec, run.directory, self._worker())
         self._ends: dict[int, RoundEnd] = {}
         self._seconds_before = float(run.store.metadata(SECONDS_METADATA) or 0.0)
@@ -425,57 +425,57 @@ class StudyRun:
             return int(recorded[1])
         if self._spec.budget.games is not None:
             return self._spec.budget.games // 2 - pairs_before_playoff(self._spec.budget.games)
-        rounds = list(self._rounds)[: len(self._memory.results) or None]
+        rounds = list(self._rounds)[: len(self._state.results) or None]
         return max(3, round(sum(one.pairs for one in rounds) * SHARE / (1 - SHARE)))
 
-    # What the rounds teach
+    # Results and model
 
-    def _take_in(self, result: RoundResult) -> None:
+    def _add_result(self, result: RoundResult) -> None:
         """Add a finished round to the observations, and to the results by number."""
-        memory = self._memory
-        memory.results[result.number] = result
+        state = self._state
+        state.results[result.number] = result
         if result.number < len(self._rounds):
             one = self._rounds[result.number]
             for place, (settings, counts) in enumerate(result.results):
                 opening = (one.first_pair + place * one.game_pairs) % len(self._plan.openings)
                 # Either way round the games are the same.
                 meeting = (frozenset((settings.first, settings.second)), opening)
-                if meeting not in memory.seen:
-                    memory.seen.add(meeting)
-                    memory.observations.add(settings.first, settings.second, counts)
+                if meeting not in state.seen:
+                    state.seen.add(meeting)
+                    state.observations.add(settings.first, settings.second, counts)
 
-    def _learn_from_all(self) -> None:
+    def _read_all_rounds(self) -> None:
         """Read the rounds of all workers of a shared study."""
         finished = self._study.finished()
-        before = self._memory
+        before = self._state
         if finished.keys() <= before.results.keys():
             return
-        self._memory = _Memory(
+        self._state = _StudyState(
             Observations(self._spec.space), fitted_results=before.fitted_results, model=before.model, best=before.best
         )
         for number in sorted(finished):
-            self._take_in(finished[number])
+            self._add_result(finished[number])
             self._note_end(finished[number])
         self._refit(is_last=False)
 
     def _refit(self, *, is_last: bool) -> None:
         """Fit the model again if there is enough that is new; when depends on the number of results alone."""
-        memory = self._memory
-        if not len(memory.observations):
+        state = self._state
+        if not len(state.observations):
             return
-        if is_last or len(memory.observations) >= REFIT_GROWTH * memory.fitted_results:
-            memory.fitted_results = len(memory.observations)
-            memory.model = fit(memory.observations)
+        if is_last or len(state.observations) >= REFIT_GROWTH * state.fitted_results:
+            state.fitted_results = len(state.observations)
+            state.model = fit(state.observations)
             space = self._spec.space
-            starts = [memory.best or space.default_values, *combinations(space, MAX_COMBINATIONS)]
-            memory.best = maximum(memory.model, memory.observations.trust_region(), starts)
+            starts = [state.best or space.default_values, *combinations(space, MAX_COMBINATIONS)]
+            state.best = maximum(state.model, state.observations.trust_region(), starts)
 
     def _design(self) -> RoundDesign:
         """The design of the next round's settings pairs."""
-        memory = self._memory
-        if memory.model is None or memory.best is None:
+        state = self._state
+        if state.model is None or state.best is None:
             return first_design(self._spec.space)
-        return design_of(memory.model, memory.best)
+        return design_of(state.model, state.best)
 
     # Playing
 
@@ -493,13 +493,13 @@ class StudyRun:
             if not self._play_round(number):
                 return self._ended(interrupted=True)
         if self._study.is_shared:
-            self._learn_from_all()
+            self._read_all_rounds()
             others = self._study.others_unfinished()
             if others:
                 return self._ended(waiting_for=tuple(others))
         self._refit(is_last=True)
         self._store.record_metadata({SECONDS_METADATA: self._spent()})
-        if self._memory.model is None:
+        if self._state.model is None:
             return self._ended(decision=None)
         decision = self._playoff()
         if decision is None:
@@ -513,20 +513,20 @@ class StudyRun:
     def _next_round(self) -> int | None:
         """The round to play now: one of ours that was begun, or a new one; ``None`` if the budget is spent."""
         if not self._study.is_shared:
-            number = len(self._memory.results)
+            number = len(self._state.results)
             return None if self._is_over(number) else number
         self._restore_own()
-        self._learn_from_all()
+        self._read_all_rounds()
         unfinished = self._study.own_unfinished()
         if unfinished:
             return unfinished[0]
-        return None if self._is_given_out or self._is_over(len(self._memory.results)) else -1
+        return None if self._is_given_out or self._is_over(len(self._state.results)) else -1
 
     def _restore_own(self) -> None:
         """Tell a shared study of rounds that it has lost and this folder's games tell of."""
         finished = self._study.finished()
         for one in self._rounds:
-            if one.number in finished or one.number in self._memory.results:
+            if one.number in finished or one.number in self._state.results:
                 continue
             stored = self._games.stored_pairs(one)
             if len(stored) == one.settings_pairs and self._study.trial_of(one.number) is None:
@@ -535,11 +535,11 @@ class StudyRun:
 
     def _is_little_left(self) -> bool:
         """Whether what is expected to remain to be gained is below the specification's threshold."""
-        model = self._memory.model
-        best = self._memory.best
-        if not self._spec.stop_below or model is None or best is None or len(self._memory.results) <= 1:
+        model = self._state.model
+        best = self._state.best
+        if not self._spec.stop_below or model is None or best is None or len(self._state.results) <= 1:
             return False
-        region = self._memory.observations.trust_region()
+        region = self._state.observations.trust_region()
         return expected_remaining_gain(model, region, best) < self._spec.stop_below
 
     def _play_round(self, asked: int) -> bool:
@@ -564,7 +564,7 @@ class StudyRun:
             return False
         results = [(pair.settings, self._games.counts(pair)) for pair in pairs]
         result = _result(number, values, tuple(results))
-        self._take_in(result)
+        self._add_result(result)
         self._refit(is_last=False)
         end = self._note_end(result)
         self._study.tell(result, end.elo, {"pairs": end.pairs})
@@ -589,7 +589,7 @@ class StudyRun:
 
     def _note_end(self, result: RoundResult) -> RoundEnd:
         if self._spec.sampler == "duel":
-            model = self._memory.model
+            model = self._state.model
             elo = 0.0 if model is None else float(model.gain([result.values])[0][0])
         else:
             elo = result.counts.estimate().elo if result.counts.pairs else 0.0
@@ -598,23 +598,23 @@ class StudyRun:
             result.values,
             result.counts,
             min(max(elo, -MAX_VALUE), MAX_VALUE),
-            sum(one.counts.pairs for one in self._memory.results.values()),
+            sum(one.counts.pairs for one in self._state.results.values()),
         )
         self._ends[result.number] = end
         return end
 
     def _playoff(self) -> Decision | None:
         """Let the finalists meet and decide; ``None`` if it was stopped."""
-        model = self._memory.model
+        model = self._state.model
         assert model is not None
         base = self._spec.space.default_values
-        best = self._memory.best
+        best = self._state.best
         assert best is not None
         pairs = self._playoff_pairs()
-        self._store.record_metadata({PLAYOFF_METADATA: [len(self._memory.results), pairs]})
+        self._store.record_metadata({PLAYOFF_METADATA: [len(self._state.results), pairs]})
         if best == base:
             return decide(model, base)
-        before = sum(self._rounds[number].pairs for number in self._memory.results if number < len(self._rounds))
+        before = sum(self._rounds[number].pairs for number in self._state.results if number < len(self._rounds))
         playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=PLAYOFF_SERIES)
         games = self._games.missing_games(before, pairs, PLAYOFF_SERIES)
         self._progress.begin(games, console("tuning")("progress.playoff"))
@@ -644,9 +644,9 @@ class StudyRun:
     def _words(self, columns: int) -> str:
         message = console("tuning")
         rounds = len(self._rounds)
-        number = min(len(self._memory.results) + 1, rounds)
-        model = self._memory.model
-        best = self._memory.best
+        number = min(len(self._state.results) + 1, rounds)
+        model = self._state.model
+        best = self._state.best
         if model is None or best is None:
             return message("progress.round", number=number, rounds=rounds)
         mean, deviation = model.difference(best, self._spec.space.default_values)
@@ -661,8 +661,8 @@ class StudyRun:
             rounds=tuple(self._ends[number] for number in sorted(self._ends)),
             planned_rounds=len(self._rounds),
             games=len(self._store),
-            model=self._memory.model,
-            observations=self._memory.observations,
+            model=self._state.model,
+            observations=self._state.observations,
             **more,
         )
 
