@@ -158,7 +158,7 @@ def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
 
 
 def _curves(result: AblationResult) -> list[charts.Curve]:
-    """Of comparisons point one integer parameter with the same reference and limit, at least two values each."""
+    """Of comparisons along one integer parameter with the same reference and limit, at least two values each."""
     groups: dict[Any, list[tuple[CurvePoint, AblationRow]]] = {}
     for comparison, row in zip(result.spec.comparisons, result.rows, strict=True):
         point = comparison.curve_point
