@@ -133,7 +133,7 @@ DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
 """Limits of a variant that is derived from the row of a parameter of the clock."""
 
 NOT_IN_THE_SIGNATURE = {
-    "evaluation_weights": "another file is another evaluation, as tests/test_othello.py shows",
+    "evaluation_weights": "another file is another evaluation, as tests/engine/games/test_othello.py shows",
     "poll_interval_nodes": "limits in nodes and the node clock are exact however often they are polled",
 }
 """Parameters that cannot change the signature, and why."""

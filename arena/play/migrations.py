@@ -6,8 +6,9 @@ import json
 import math
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
+APPLICATION_ID = 0x656C6F6C
+"""Marks our files in SQLite's header ("elol")."""
 SCHEMA_1 = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE games (
@@ -92,7 +93,7 @@ MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (SCHEMA_1, 
 
 
 def migrate(
-    connection: sqlite3.Connection, application_id: int, migrations: Sequence[Any] = MIGRATIONS
+    connection: sqlite3.Connection, migrations: Sequence[str | Callable[[sqlite3.Connection], None]] = MIGRATIONS
 ) -> None:
     """Bring a file to the newest schema, each step all or nothing."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -100,11 +101,12 @@ def migrate(
         step = migrations[number]
         connection.execute("BEGIN IMMEDIATE")
         try:
-            for statement in step.split(";") if isinstance(step, str) else ():
-                connection.execute(statement)
-            if callable(step):
+            if isinstance(step, str):
+                for statement in step.split(";"):
+                    connection.execute(statement)
+            else:
                 step(connection)
-            connection.execute(f"PRAGMA application_id = {application_id}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {number + 1}")
             connection.execute("COMMIT")
         except BaseException:

@@ -15,14 +15,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena.play.migrations import MIGRATIONS, migrate
+from arena.play.migrations import APPLICATION_ID, MIGRATIONS, migrate
 from arena.records import GameRecord, MoveRecord, Opening, Outcome, Pairing, digest_of, points_of
 from engine.errors import UserError
 
 STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"
-APPLICATION_ID = 0x656C6F6C
-"""Marks our files in SQLite's header ("elol")."""
 
 COLUMNS = (
     "key", "series", "number", "round", "pair", "first_index", "second_index", "opening_index", "first", "second",
@@ -223,13 +221,13 @@ class Store:
             if not read_only:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
-                migrate(connection, APPLICATION_ID)
+                migrate(connection)
             elif version < len(MIGRATIONS):
                 # Of an older elolab: a copy in memory is brought up to date, the file stays as it is.
                 with closing(connection):
                     copy = sqlite3.connect(":memory:", isolation_level=None)
                     connection.backup(copy)
-                migrate(copy, APPLICATION_ID)
+                migrate(copy)
                 return copy
         except BaseException:
             connection.close()

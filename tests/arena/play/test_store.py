@@ -1,0 +1,292 @@
+"""The store: nothing lost, nothing doubled, nothing silently mixed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.files import FileError, replace_file
+from arena.play.store import MIGRATIONS, STORE_NAME, FolderLock, Store, StoreError, StoreFailure, migrate
+from arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of, games_digest
+
+VERSION_1 = """
+PRAGMA application_id = 1701605228;
+PRAGMA user_version = 1;
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE games (
+    key TEXT PRIMARY KEY, number INTEGER NOT NULL, round INTEGER NOT NULL, pair INTEGER NOT NULL,
+    first_index INTEGER NOT NULL, second_index INTEGER NOT NULL, opening_index INTEGER NOT NULL,
+    first TEXT NOT NULL, second TEXT NOT NULL, opening_position TEXT NOT NULL, opening_moves TEXT NOT NULL,
+    opening_name TEXT NOT NULL, result TEXT NOT NULL, reason TEXT NOT NULL, plies INTEGER NOT NULL,
+    digest TEXT NOT NULL, engine_identity TEXT NOT NULL, started_at TEXT NOT NULL, duration_ms REAL NOT NULL,
+    final_position TEXT NOT NULL, detail TEXT NOT NULL, moves TEXT NOT NULL
+);
+CREATE INDEX games_by_number ON games (number);
+INSERT INTO facts VALUES ('openings_digest', '"abc"');
+INSERT INTO games VALUES ('00ff', 4, 1, 2, 0, 1, 17, 'Ann', 'Bob', 'K w', 'a0a1 b0b1', 'line 17', '1-0', 'checkmate', 2,
+    '3c3ed15ea7d8a1e2a54ae2b3d1af5a42', 'identity1234', '2025-01-02T03:04:05Z', 12.5, 'k b', '{"note": 1}',
+    '[["h2e2", 31, 5, 1000, 0.5], ["h9g7", null, null, null, 1.25]]');
+"""
+"""A file of schema 1 as first released; do not change it."""
+
+
+def record_of(number: int = 0, score: int | None = 10, key: str = "") -> GameRecord:
+    return GameRecord(
+        key=key or digest_of(number),
+        pairing=Pairing(number, number // 2, 0, 1, 5, 1),
+        first="Ann",
+        second="Bob",
+        opening=Opening("K w", ("a0a1",), "some opening"),
+        moves=(MoveRecord("h2e2", score, 5, 1000, 0.5), MoveRecord("h9g7", None, None, None, 1.25)),
+        result="1/2-1/2",
+        reason="repetition",
+        engine_identity="identity1234",
+        started_at="2025-01-02T03:04:05Z",
+        duration_ms=1.5,
+        final_position="k b",
+        detail={"overruns": [1, 2]},
+    )
+
+
+def test_records_come_back_as_they_were_in_schedule_order(tmp_path: Path) -> None:
+    records = [record_of(number) for number in (2, 0, 1)]
+    with Store(tmp_path / "deep" / "run") as store:
+        assert all(store.add(record) for record in records)
+    with Store(tmp_path / "deep" / "run", read_only=True) as store:
+        assert store.records() == [records[1], records[2], records[0]]
+        assert store.keys() == {record.key for record in records}
+        assert len(store) == 3
+        assert store.digest() == games_digest(records)
+        assert [(outcome.pairing, outcome.score) for outcome in store.outcomes()] == [
+            (record_of(number).pairing, 0.5) for number in range(3)
+        ]
+        assert store.mean_duration_ms() == 1.5
+
+
+def test_a_reader_without_leave_to_write_sees_the_log_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(tmp_path) as store:
+        store.add(record_of(0))
+        monkeypatch.setattr("arena.play.store.os.access", lambda path, mode: False)
+        assert (tmp_path / "games.sqlite-wal").stat().st_size > 0  # the writer has not put it into the file yet
+        with Store(tmp_path, read_only=True) as reader:
+            assert len(reader) == 1
+    with Store(tmp_path, read_only=True) as reader:
+        assert len(reader) == 1
+
+
+def test_the_same_game_again_is_ignored_and_a_different_one_refused(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        assert store.add(record_of())
+        later = replace(record_of(), started_at="2026-01-01T00:00:00Z", duration_ms=9.0)
+        assert not store.add(later)
+        assert store.records() == [record_of()]
+        different = record_of(score=11)
+        with pytest.raises(StoreError, match="came out different"):
+            store.add(different)
+        assert not store.add(different, reproducible=False)
+        assert not store.add(replace(different, engine_identity="another"))
+        assert store.records() == [record_of()]
+
+
+def test_metadata_and_places(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.add(record_of(0))
+        assert store.metadata("name") is None
+        place = Pairing(7, 3, 2, 4, 6, 1)
+        store.record_metadata({"name": {"a": [1, "ü"]}}, [(record_of(0).key, place), ("none", Pairing(0, 1, 2, 3, 4))])
+        assert store.metadata("name") == {"a": [1, "ü"]}
+        assert store.records() == [replace(record_of(0), pairing=place)]
+
+
+def test_finding_by_number_and_by_key(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        for number, key in enumerate(("ab12", "ab34", "1f00")):
+            store.add(record_of(number, key=key))
+        assert [found.key for found in store.find("1")] == ["ab34"]
+        assert [found.key for found in store.find("ab")] == ["ab12", "ab34"]
+        assert [found.key for found in store.find("1f")] == ["1f00"]
+        assert store.find("12345678901234567890") == store.find("%") == []
+
+
+def test_a_file_of_schema_1_opens(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / STORE_NAME)
+    connection.executescript(VERSION_1)
+    connection.close()
+    with Store(tmp_path) as store:
+        assert store.metadata("openings_digest") == "abc"
+        (record,) = store.records()
+        assert record.pairing == Pairing(4, 2, 0, 1, 17, 1)
+        assert record.opening == Opening("K w", ("a0a1", "b0b1"), "line 17")
+        assert record.moves[0] == MoveRecord("h2e2", 31, 5, 1000, 0.5)
+        assert record.detail == {"note": 1}
+        assert store.connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+        assert store.add(record_of())
+
+
+def test_a_new_file_has_the_released_schema(tmp_path: Path) -> None:
+    def schema(connection: sqlite3.Connection) -> list[str]:
+        rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+        return ["".join(sql.split()) for (sql,) in rows]
+
+    released = sqlite3.connect(":memory:")
+    released.executescript(VERSION_1)
+    made = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(made, MIGRATIONS[:1])
+    assert schema(made) == schema(released)
+
+
+def test_migrations_go_forward_one_by_one_all_or_nothing(tmp_path: Path) -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.executescript(VERSION_1)
+
+    def broken(connection: sqlite3.Connection) -> None:
+        connection.execute("DROP TABLE games")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        migrate(connection, [*MIGRATIONS[:1], "ALTER TABLE games ADD COLUMN margin INTEGER", broken])
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("SELECT first, margin FROM games").fetchone() == ("Ann", None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "before", "after"),
+    [
+        ("specification", {}, [(7, 3, 0)], [("", 7)]),
+        ("ablation", {}, [(7, 3, 0)], [("", 7)]),
+        # 17 openings, two rounds of 4 pairs, a playoff of 2 pairs behind them, and two validations.
+        (
+            "tuning", {},
+            [(0, 0, 0), (15, 7, 1), (40, 3, 4), (200_000_018, 8, 10**6), (200_000_021, 9, 10**6),
+             (10**9 + 3, 1, 10**9), (10**9 + 2 * 10**8 + 1, 0, 10**9 + 2)],
+            [("", 0), ("", 15), ("", 40), ("playoff", 16), ("playoff", 19), ("validation 00", 3), ("validation 02", 1)],
+        ),
+        ("claims", {}, [(7 * 10**8 + 2 * 10**7 + 5, 1, 0), (24 * 10**8, 0, 0)], [("C07.2", 5), ("C24.0", 0)]),
+        (
+            "evaluation fit", {"match_limits": ["a", "b"]},
+            [(5, 5, 0), (10**7 + 3, 3, 1), (10**9 + 10**6 * 4 + 1, 0, 1), (10**9 + 10**6 * 11, 0, 2)],
+            [("games 000", 5), ("games 001", 3), ("match 001.0", 1), ("match 002.3", 0)],
+        ),
+    ],
+)  # fmt: skip
+def test_ranges_of_numbers_have_become_series(
+    kind: str, content: object, before: list[tuple[int, int, int]], after: list[tuple[str, int]]
+) -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, MIGRATIONS[:2])
+    connection.execute("INSERT INTO facts VALUES (?, ?)", (kind, json.dumps(content)))
+    for number, pair, round_ in before:
+        row = (f"key {number}", number, round_, pair, *[""] * 19)
+        connection.execute(f"INSERT INTO games VALUES ({', '.join('?' * len(row))})", row)
+    migrate(connection)
+    found = [
+        connection.execute("SELECT series, number FROM games WHERE key = ?", (f"key {number}",)).fetchone()
+        for number, _, _ in before
+    ]
+    assert found == after
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [("PRAGMA user_version = 99", "newer elolab"), ("PRAGMA application_id = 7", "not a file of elolab's")],
+)
+def test_files_of_others_are_refused(tmp_path: Path, change: str, words: str) -> None:
+    Store(tmp_path).close()
+    connection = sqlite3.connect(tmp_path / STORE_NAME)
+    connection.execute(change)
+    connection.close()
+    with pytest.raises(StoreError, match=words):
+        Store(tmp_path)
+    (tmp_path / STORE_NAME).write_bytes(b"text" * 1000)
+    with pytest.raises(StoreError, match=r"damaged, or not a file of elolab's"):
+        Store(tmp_path)
+
+
+def test_folders_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"a file of that name is in the way|Not a directory"):
+        Store(tmp_path / "file")
+    with pytest.raises(StoreError, match="no tournament in it"):
+        Store(tmp_path / "nothing", read_only=True)
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_one_writer_only(tmp_path: Path) -> None:
+    with Store(tmp_path):
+        with pytest.raises(StoreError, match=r"in use by another elolab \(process \d+\)"):
+            Store(tmp_path)
+        Store(tmp_path, read_only=True).close()
+    Store(tmp_path).close()
+
+
+def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
+    program = (
+        "import sys, time; from pathlib import Path; from arena.play.store import FolderLock\n"
+        "lock = FolderLock(Path(sys.argv[1])); print('locked', flush=True); time.sleep(60)"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "lock")],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[3],
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"locked\n"
+    with pytest.raises(StoreError, match=str(child.pid)):
+        FolderLock(tmp_path / "lock")
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    FolderLock(tmp_path / "lock").release()
+
+
+def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        pages = store.connection.execute("PRAGMA page_count").fetchone()[0]
+        store.connection.execute(f"PRAGMA max_page_count = {pages + 12}")
+        with pytest.raises(StoreFailure, match=r"the disk is full.*every game stored before is safe"):
+            all(store.add(record_of(number)) for number in range(1000))
+        stored = len(store)
+        assert 0 < stored < 1000
+    with Store(tmp_path) as store:
+        assert [record.pairing.number for record in store.records()] == list(range(stored))
+        assert store.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert store.add(record_of(stored))
+    assert StoreFailure.exit_code == 1
+
+
+def test_metadata_and_places_change_together_or_not_at_all(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.add(record_of(0))
+        with pytest.raises(StoreError, match="cannot be used"):
+            store.record_metadata(
+                {"name": 1}, [(record_of(0).key, Pairing(7, 3, 2, 4, 6)), (b"", Pairing({}, 1, 2, 3, 4))]
+            )
+        assert store.metadata("name") is None
+        assert store.records() == [record_of(0)]
+
+
+def test_what_is_no_file_is_written_to_and_a_link_stays(tmp_path: Path) -> None:
+    real, link, pipe = tmp_path / "real.txt", tmp_path / "link.txt", tmp_path / "pipe"
+    real.write_text("old")
+    link.symlink_to(real)
+    replace_file(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    os.mkfifo(pipe)
+    heard: list[str] = []
+    listener = threading.Thread(target=lambda: heard.append(pipe.read_text()))
+    listener.start()
+    replace_file(pipe, "words")
+    listener.join(10)
+    assert heard == ["words"]
+    assert pipe.is_fifo()
+    with pytest.raises(FileError, match=r"missing/x: cannot be written: No such file"):
+        replace_file(tmp_path / "missing" / "x", "")

@@ -1,0 +1,466 @@
+"""Whole tournaments: the same games at any concurrency, resumed and extended without a game lost or played twice."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.play.executor import GameRunner, stopping_on_signals
+from arena.play.store import STORE_NAME, Store
+from arena.play.tournament import TournamentResult, describe, prepare, run
+from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from arena.reports.write import export
+from arena.run import RunError
+from arena.schedule import format_of, job_of
+from arena.spec import load_tournament
+from arena.tournament_spec import TournamentSpec
+from elolab import command_line
+from engine.engine import StopFlag
+from engine.errors import UserError
+from engine.games import game_named
+from engine.rules import Adjudication, Rules
+from engine.settings.limits import Limits
+
+ROOT = Path(__file__).parents[3]
+OPENINGS = """\
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C4NC1/9/RNBAKAB1R b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2B2C1/9/RN1AKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/6P2/P1P1P3P/1C5C1/9/RNBAKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C3C3/9/RNBAKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C1C5/9/RNBAKABNR b - - 0 1
+"""
+
+
+def write_spec(folder: Path, *, players: int = 3, pairs: int = 2, limit: str = "nodes=60", extra: str = "") -> Path:
+    """A small tournament beside its openings; ``extra`` goes in front of the players."""
+    (folder / "six.epd").write_text(OPENINGS)
+    text = f'pairs = {pairs}\nseed = 5\nlimit = "{limit}"\nopenings = "six.epd"\n{extra}\n'
+    text += "[adjudication]\nmaximum_plies = 60\n"
+    for number in range(players):
+        text += f'[[players]]\nname = "player {number}"\nset = {{ tempo = {10 * number}, hash_mb = 1 }}\n'
+    path = folder / "cup.toml"
+    path.write_text(text)
+    return path
+
+
+def play(path: Path, out: Path, concurrency: int = 1, **options: Any) -> TournamentResult:
+    return run(load_tournament(path), out, concurrency=concurrency, stream=io.StringIO(), **options)
+
+
+def records_in(out: Path) -> list[GameRecord]:
+    with Store(out, read_only=True) as store:
+        return store.records()
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, TournamentResult]:
+    """A tournament of three players, two pairs each: its file, folder and end."""
+    folder = tmp_path_factory.mktemp("played")
+    path = write_spec(folder)
+    out = folder / "out"
+    result = play(path, out)
+    with Store(out, read_only=True) as store:
+        export(load_tournament(path), store)
+    return path, out, result
+
+
+def digest_in(out: Path) -> str:
+    with Store(out, read_only=True) as store:
+        return store.digest()
+
+
+def test_every_game_is_played_once_and_exported(played: tuple[Path, Path, TournamentResult]) -> None:
+    _, out, ended = played
+    assert (ended.planned, ended.stored, ended.exit_code) == (12, 12, 0)
+    records = records_in(out)
+    assert [record.pairing.number for record in records] == list(range(12))
+    assert all(record.score is not None and record.moves for record in records)
+    assert {(record.first, record.second, record.pairing.pair) for record in records} == {
+        (f"player {a}", f"player {b}", pair) for a in range(3) for b in range(3) if a != b for pair in range(2)
+    }
+    rows = list(csv.DictReader((out / "games.csv").open()))
+    assert [row["digest"] for row in rows] == [record.digest for record in records]
+    assert (out / "games.pgn").read_text().count("[Result ") == 12
+    assert json.loads((out / "live.json").read_text())["state"] == "finished"
+    assert (out / "report.html").is_file()
+
+
+def test_concurrency_does_not_matter(played: tuple[Path, Path, TournamentResult], tmp_path: Path) -> None:
+    path, out, _ = played
+    play(path, tmp_path / "two", concurrency=2)
+    assert digest_in(tmp_path / "two") == digest_in(out)
+
+
+def test_again_plays_nothing(played: tuple[Path, Path, TournamentResult]) -> None:
+    path, out, _ = played
+    before = {record.key: record.started_at for record in records_in(out)}
+    digest = digest_in(out)
+    play(path, out)
+    assert digest_in(out) == digest
+    assert {record.key: record.started_at for record in records_in(out)} == before
+
+
+def test_extension_plays_only_what_is_missing(tmp_path: Path) -> None:
+    small = play(write_spec(tmp_path, players=2, pairs=1), tmp_path / "out")
+    assert small.planned == 2
+    before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    play(write_spec(tmp_path, players=2, pairs=2), tmp_path / "out")
+    large = play(write_spec(tmp_path, players=3, pairs=2), tmp_path / "out", concurrency=2)
+    assert (large.planned, large.stored) == (12, 12)
+    after = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    assert before.items() < after.items()
+    assert [record.pairing.number for record in records_in(tmp_path / "out")] == list(range(12))
+    play(write_spec(tmp_path, players=3, pairs=2), tmp_path / "at once")
+    assert digest_in(tmp_path / "out") == digest_in(tmp_path / "at once")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"limit": "nodes=61"}, ["another tournament", "'player 0'", "nodes=60", "nodes=61", "--out"]),
+        ({"players": 2}, ["'player 2'", "lacks", "--out"]),
+        ({"pairs": 1}, ["longer", "2 pairs", "1 in"]),
+        ({"extra": "[rules]\nfold = 4\n"}, ["another tournament", "fold = 3 there, 4 in"]),
+        ({"extra": "opening_start = 1"}, ["opening_start = 0 there, 1 in"]),
+    ],
+)
+def test_a_folder_of_another_tournament_is_refused(
+    played: tuple[Path, Path, TournamentResult], tmp_path: Path, changes: dict[str, Any], words: list[str]
+) -> None:
+    _, out, _ = played
+    digest = digest_in(out)
+    with pytest.raises(RunError) as raised:
+        play(write_spec(tmp_path, **changes), out)
+    for word in words:
+        assert word in str(raised.value)
+    assert digest_in(out) == digest
+
+
+def test_changed_openings_are_refused(played: tuple[Path, Path, TournamentResult], tmp_path: Path) -> None:
+    path = write_spec(tmp_path)
+    (tmp_path / "six.epd").write_text("".join(OPENINGS.splitlines(keepends=True)[::-1]))
+    with pytest.raises(RunError, match=r"openings .* have changed"):
+        play(path, played[1])
+
+
+def test_another_engine_is_refused_unless_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_spec(tmp_path, players=2, pairs=1)
+    play(path, tmp_path / "out")
+    monkeypatch.setattr("engine.compiled.identity.engine_identity", lambda: "another-one")
+    path = write_spec(tmp_path, players=2, pairs=2)
+    with pytest.raises(RunError, match=r"this is engine another-one.*--accept-engine-change"):
+        play(path, tmp_path / "out")
+    assert play(path, tmp_path / "out", accept_engine_change=True).exit_code == 0
+    identities = [record.engine_identity for record in records_in(tmp_path / "out")]
+    assert identities[2:] == ["another-one"] * 2
+    assert "another-one" not in identities[:2]
+    assert play(path, tmp_path / "out").exit_code == 0
+
+
+def test_a_suite_that_is_too_small_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"pairs = 7 needs 7 different openings.*has 6"):
+        play(write_spec(tmp_path, pairs=7), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+# The runner
+
+
+def some_jobs(folder: Path, **changes: Any) -> tuple[TournamentSpec, list[GameJob]]:
+    plan = prepare(load_tournament(write_spec(folder, **changes)))
+    pairings = format_of(plan.spec).pairings(plan.spec, plan.order, [])
+    return plan.spec, [job_of(plan.spec, plan.suite, pairing) for pairing in pairings]
+
+
+def test_the_runner_reads_jobs_just_ahead_and_yields_every_record(tmp_path: Path) -> None:
+    from engine.engine import StopFlag
+
+    _, jobs = some_jobs(tmp_path)
+    taken: list[str] = []
+
+    def source() -> Iterator[GameJob]:
+        for job in jobs:
+            taken.append(job.key)
+            yield job
+
+    with GameRunner(1, StopFlag()) as runner:
+        records = []
+        for record in runner.run(source()):
+            records.append(record)
+            assert len(taken) <= len(records) + 2
+        again = list(runner.run(jobs[:3]))
+    assert [record.key for record in records] == taken == [job.key for job in jobs]
+    assert [record.digest for record in again] == [record.digest for record in records[:3]]
+
+
+def test_a_stopped_runner_yields_nothing_more(tmp_path: Path) -> None:
+    from engine.engine import StopFlag
+
+    _, jobs = some_jobs(tmp_path)
+    stop = StopFlag()
+    with GameRunner(2, stop) as runner:
+        records = []
+        for record in runner.run(iter(jobs)):
+            records.append(record)
+            stop.set()
+        assert len(records) < len(jobs)
+        assert not runner.running()
+
+
+def test_the_compiled_loop_and_the_python_loop_play_the_same_games(tmp_path: Path) -> None:
+    from arena.play.game import play_game
+    from arena.players.registry import make_player
+    from engine.engine import StopFlag
+
+    _, jobs = some_jobs(tmp_path)
+    stop = StopFlag()
+    with GameRunner(1, stop) as runner:
+        compiled = {record.key: record.digest for record in runner.run(jobs)}
+    for job in jobs[:4]:
+        players = (make_player(job.first, job.game), make_player(job.second, job.game))
+        assert play_game(job, players, stop).digest == compiled[job.key]
+
+
+def test_a_player_that_cannot_start_is_out_and_the_rest_goes_on(tmp_path: Path) -> None:
+    path = write_spec(tmp_path, players=2, pairs=1)
+    path.write_text(path.read_text() + '[[players]]\nname = "absent"\nprotocol = "uci"\ncommand = "no-such-engine"\n')
+    assert "no-such-engine" in describe(prepare(load_tournament(path)), tmp_path / "out", 1)["cannot_start"]["absent"]
+    ended = play(path, tmp_path / "out")
+    assert list(ended.unavailable) == ["absent"]
+    assert "no-such-engine" in ended.unavailable["absent"]
+    assert (ended.planned, ended.stored, ended.exit_code) == (6, 2, 1)
+
+
+def test_players_that_were_replaced_are_not_kept() -> None:
+    mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "normal")
+    specs = [PlayerSpec(f"mock {number}", "uci", Limits.parse("depth=1"), command=mock) for number in range(3)]
+    opening = Opening(game_named("xiangqi").start)
+    with GameRunner(1, StopFlag()) as runner:
+        for number in range(6):
+            first, second = specs[number % 3], specs[(number + 1) % 3]
+            job = GameJob(
+                game="xiangqi", rules=Rules(), adjudication=Adjudication(), pairing=Pairing(number, 0, 0, 1, 0, 0),
+                first=first, second=second, opening=opening, seed=0,
+            )  # fmt: skip
+            assert len(list(runner.run([job]))) == 1
+        assert len(runner._players) == 2
+
+
+def test_external_players_are_closed(tmp_path: Path) -> None:
+    numbers = tmp_path / "processes"
+    mock = [sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "normal", f"file={numbers}"]
+    path = write_spec(tmp_path, players=1, pairs=2)
+    path.write_text(path.read_text() + f'[[players]]\nname = "mock"\nprotocol = "uci"\ncommand = {json.dumps(mock)}\n')
+    ended = play(path, tmp_path / "out", concurrency=2)
+    assert ended.stored == 4
+    processes = [word for word in numbers.read_text().split() if word.isdigit()]
+    assert processes
+    for number in processes:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(number), 0)
+
+
+def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:
+    from engine.engine import StopFlag
+
+    stop = StopFlag()
+    # A shell starts what runs in the background with Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with stopping_on_signals(stop):
+            signal.raise_signal(signal.SIGINT)
+            assert stop.is_set()
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        quiet = StopFlag()
+        with stopping_on_signals(quiet):
+            signal.raise_signal(signal.SIGINT)
+        assert not quiet.is_set(), "what a job in the background ignores stays ignored"
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# The command
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, str(ROOT / "elolab"), *map(str, words)]
+
+
+def test_the_command_prints_standings_digest_and_report(
+    played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, _ = played
+    assert command_line.main(["tournament", str(path), "--out", str(out), "--concurrency", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2] == f"games digest: {digest_in(out)}"
+    assert lines[-1] == str(out / "report.html")
+    assert any("player 1" in line for line in lines)
+    assert command_line.main(["report", str(out), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["games_digest"] == digest_in(out)
+    assert {row["player"] for row in data["standings"]} == {"player 0", "player 1", "player 2"}
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_spec(tmp_path, limit="clock=10+0.1")
+    out = tmp_path / "{name}"
+    assert (
+        command_line.main(["tournament", str(path), "--out", str(out), "--dry-run", "--json", "--concurrency", "2"])
+        == 0
+    )
+    data = json.loads(capsys.readouterr().out)
+    assert (data["games"], data["stored"]) == (12, 0)
+    assert (data["openings_needed"], data["openings_available"]) == (2, 6)
+    assert data["folder"] == str(tmp_path / "cup")
+    assert data["seconds"] == pytest.approx(12 * 120 * (10 / 60 + 0.1) / 2)
+    assert not (tmp_path / "cup").exists()
+    assert command_line.main(["tournament", str(path), "--dry-run"]) == 0
+    assert "openings: 2 needed, 6 available" in capsys.readouterr().out
+
+
+def test_replay(
+    played: tuple[Path, Path, TournamentResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = played
+    key = records_in(out)[5].key
+    for game in ("5", key[:10]):
+        assert command_line.main(["replay", str(out), game, "--json"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert (data["game"], data["key"], data["identical"], data["reproducible"]) == (5, key, True, True)
+    assert command_line.main(["replay", str(out), "12"]) == 2
+    assert "no games match '12'" in capsys.readouterr().err
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    with Store(out, read_only=True) as store, sqlite3.connect(copy / STORE_NAME) as target:
+        store.connection.backup(target)
+        target.execute("UPDATE games SET moves = replace(moves, '[[\"', '[[\"x'), digest = 'changed' WHERE number = 5")
+    assert command_line.main(["replay", str(copy), "5"]) == 1
+    assert "different from ply 1 on: move x" in capsys.readouterr().out
+
+
+def test_wrong_input_is_one_line_and_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_spec(tmp_path, extra="piars = 3")
+    for words in (
+        ["tournament", str(path)],
+        ["tournament", "no-such-file"],
+        ["report", str(tmp_path / "nothing")],
+        ["openings", "check", str(path)],
+    ):
+        assert command_line.main(words) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("elolab: ")
+        assert error.count("\n") == 1
+
+
+def test_the_generator_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "made.epd.gz"
+    words = ["--plies", "4", "--count", "8", "--limit", "nodes=50", "--seed", "3", "--out", str(out)]
+    assert command_line.main(["openings", "generate", *words]) == 0
+    capsys.readouterr()
+    assert command_line.main(["openings", "check", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["all"] == 8
+    assert command_line.main(["openings", "generate", "--limit", "move_time=1"]) == 2
+
+
+# Sudden ends
+
+
+def stored_games(out: Path) -> int:
+    try:
+        with sqlite3.connect(f"{(out / STORE_NAME).as_uri()}?mode=ro", uri=True) as connection:
+            return int(connection.execute("SELECT count(*) FROM games").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def start_and_wait_for(path: Path, out: Path, games: int) -> subprocess.Popen[str]:
+    """Run the tournament in a process of its own until the store holds so many games."""
+    process = subprocess.Popen(
+        command("tournament", path, "--out", out, "--concurrency", 2),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while stored_games(out) < games and process.poll() is None:
+        time.sleep(0.002)
+    return process
+
+
+def test_killed_at_random_points_and_resumed(tmp_path: Path) -> None:
+    path, out = write_spec(tmp_path, players=4, pairs=6, limit="nodes=400"), tmp_path / "out"
+    chance = random.Random(17)
+    killed = 0
+    for share in (0.05, 0.3, 0.55, 0.8):
+        process = start_and_wait_for(path, out, int(72 * share))
+        time.sleep(chance.random() * 0.02)
+        process.kill()
+        process.communicate()
+        killed += process.returncode == -signal.SIGKILL
+        stored = records_in(out)
+        assert len({record.key for record in stored}) == len(stored)
+    assert killed >= 2
+    before = {record.key: record.started_at for record in records_in(out)}
+    ended = play(path, out, concurrency=2)
+    assert (ended.planned, ended.stored) == (72, 72)
+    records = records_in(out)
+    assert [record.pairing.number for record in records] == list(range(72))
+    assert before.items() <= {record.key: record.started_at for record in records}.items()
+    play(path, tmp_path / "at once", concurrency=2)
+    assert digest_in(out) == digest_in(tmp_path / "at once")
+
+
+def test_interrupted_says_how_to_resume(tmp_path: Path) -> None:
+    path, out = write_spec(tmp_path, players=4, pairs=6, limit="nodes=5000"), tmp_path / "out"
+    process = start_and_wait_for(path, out, 3)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert output == ""
+    last = errors.splitlines()[-1]
+    assert re.fullmatch(r"elolab: interrupted: \d+ of 72 games are stored; to go on: elolab tournament .*", last)
+    assert f"{path} --out {out}" in last
+    assert "Traceback" not in errors
+    assert json.loads((out / "live.json").read_text())["state"] == "interrupted"
+
+
+def test_a_full_disk_is_one_line_and_resuming_completes(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    path, out = write_spec(tmp_path, players=4, pairs=6), tmp_path / "out"
+    play(write_spec(tmp_path, players=2, pairs=1), out)  # compiles everything before the limit
+    path = write_spec(tmp_path, players=4, pairs=6)
+    allowed = 150_000
+    process = subprocess.run(
+        command("tournament", path, "--out", out, "--concurrency", 2),
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (allowed, allowed)),
+        check=False,
+    )
+    assert process.returncode == 1
+    assert "Traceback" not in process.stderr
+    last = process.stderr.splitlines()[-1]
+    assert last.startswith(f"elolab: {out / STORE_NAME}: the disk")
+    assert "every game stored before is safe" in last
+    stored = records_in(out)
+    assert 2 <= len(stored) < 72
+    assert play(path, out).exit_code == 0
+    assert {record.key for record in stored} <= {record.key for record in records_in(out)}
+    assert len(records_in(out)) == 72

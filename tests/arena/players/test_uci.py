@@ -1,0 +1,501 @@
+"""The UCI player: the protocol by scripted dialogues, the player against mock engines that keep to it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.players.contract import GameStopped, PlayerClock, PlayerFault
+from arena.players.registry import PlayerError, check_player, make_player
+from arena.players.uci import (
+    Option,
+    UciPlayer,
+    UciSession,
+    detect_first_rank,
+    forced_first_rank,
+    go_command,
+    option_commands,
+    parse_best_move,
+    parse_information,
+    parse_option,
+    position_command,
+    read_move,
+    write_move,
+)
+from arena.records import Opening, PlayerSpec
+from engine.engine import StopFlag
+from engine.games import game_named
+from engine.settings.limits import Limits
+from engine.values import MATE
+
+MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
+START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
+
+# --- Reading ----------------------------------------------------------------------------------------------------------
+
+FAIRY_STOCKFISH = """\
+Fairy-Stockfish 11.1 LB 64 by Fabian Fichter
+id name Fairy-Stockfish 11.1 LB 64
+id author Fabian Fichter
+
+option name Debug Log File type string default 
+option name Contempt type spin default 24 min -100 max 100
+option name Analysis Contempt type combo default Both var Both var Off var White var Black
+option name Hash type spin default 16 min 1 max 131072
+option name Clear Hash type button
+option name Ponder type check default false
+option name UCI_Variant type combo default chess var 3check var chess var king of the hill var xiangqi
+option name SyzygyPath type string default <empty>
+uciok"""  # noqa: W291  as the engine writes it
+
+
+def introduced(text: str = FAIRY_STOCKFISH) -> UciSession:
+    session = UciSession()
+    session.hello()
+    for line in text.splitlines():
+        session.receive(line)
+    return session
+
+
+def test_options_as_a_real_engine_announces_them() -> None:
+    session = introduced()
+    assert session.engine_name == "Fairy-Stockfish 11.1 LB 64"
+    options = session.options
+    assert options["contempt"] == Option("Contempt", "spin", "24", -100, 100)
+    assert options["analysis contempt"].choices == ("Both", "Off", "White", "Black")
+    assert options["uci_variant"].choices == ("3check", "chess", "king of the hill", "xiangqi")
+    assert options["clear hash"] == Option("Clear Hash", "button")
+    assert options["ponder"] == Option("Ponder", "check", "false")
+    assert options["debug log file"] == Option("Debug Log File", "string")
+    assert options["syzygypath"].default == "<empty>"
+
+
+@pytest.mark.parametrize(
+    "line", ["", "option", "option name", "option name x", "optional name x type spin", "id name x"]
+)
+def test_what_is_no_option_is_none(line: str) -> None:
+    assert parse_option(line) is None
+
+
+@given(st.text(max_size=200))
+def test_no_text_upsets_the_parsers(text: str) -> None:
+    for line in (text, f"option name {text}", f"option name a type spin {text}"):
+        parse_option(line)
+    parse_information(f"info {text}")
+    parse_best_move(f"bestmove {text}")
+    session = UciSession()
+    session.hello()
+    session.receive(text)
+    read_move(text, 1)
+
+
+def test_an_information_line() -> None:
+    line = "info depth 12 seldepth 20 multipv 1 score cp -31 nodes 123456 nps 999 time 12 pv h3e3 h10g8"
+    found = parse_information(line)
+    assert (found.score, found.depth, found.nodes, found.multipv, found.is_bound) == (-31, 12, 123456, 1, False)
+    assert parse_information("info depth 3 score cp 4 upperbound nodes 5").is_bound
+    assert parse_information("info string depth 3 score cp 4").score is None
+    assert parse_information("info depth x score cp y").depth is None
+
+
+def test_numbers_that_are_too_large_do_no_harm() -> None:
+    huge = "9" * 5000
+    found = parse_information(f"info depth {huge} score cp -{huge} nodes 18446744073709551615 multipv {huge}")
+    assert (found.depth, found.nodes, found.multipv) == (10**6, 10**15, 1000)
+    assert -MATE + 1000 < (found.score or 0) < -MATE + 2000
+    option = parse_option(f"option name Seed type spin default 0 min -{huge} max 18446744073709551615")
+    assert option is not None
+    assert option.check("12345678901234567890") == "12345678901234567890"
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("mate 1", MATE - 1),
+        ("mate 3", MATE - 5),
+        ("mate 0", -MATE),
+        ("mate -1", -MATE + 2),
+        ("mate -4", -MATE + 8),
+        ("mate 9999", MATE - 128),
+        ("cp 0", 0),
+        ("cp -250", -250),
+    ],
+)
+def test_scores_in_plies_from_the_mover(text: str, score: int) -> None:
+    assert parse_information(f"info depth 1 score {text} nodes 1").score == score
+
+
+def test_a_score_in_centipawns_never_looks_like_a_mate() -> None:
+    assert MATE - 2000 < (parse_information("info score cp 31999").score or 0) < MATE - 1000
+    assert -MATE + 1000 < (parse_information("info score cp -999999999").score or 0) < -MATE + 2000
+
+
+@pytest.mark.parametrize("text", ["bestmove", "bestmove (none)", "bestmove 0000", "bestmove (none) ponder h3e3"])
+def test_no_move(text: str) -> None:
+    assert parse_best_move(text) is None
+
+
+def test_a_move_with_its_ponder_move() -> None:
+    assert parse_best_move("bestmove h3e3 ponder h10g8") == "h3e3"
+
+
+# --- Ranks ------------------------------------------------------------------------------------------------------------
+
+MOVES = st.builds("{}{}{}{}".format, *(st.sampled_from("abcdefghi"), st.integers(0, 9)) * 2)
+
+
+@given(MOVES, st.sampled_from([0, 1]))
+def test_moves_come_back_from_either_base(move: str, first_rank: int) -> None:
+    assert read_move(write_move(move, first_rank), first_rank) == move
+
+
+@pytest.mark.parametrize(
+    ("text", "first_rank", "move"),
+    [
+        ("h3e3", 1, "h2e2"),
+        ("a10a9", 1, "a9a8"),
+        ("h10i10", 1, "h9i9"),
+        ("h2e2", 0, "h2e2"),
+        ("a10a9", 0, None),
+        ("a0a1", 1, None),
+        ("a11a9", 1, None),
+        ("j1a1", 1, None),
+        ("h2e2q", 0, None),
+        ("H2E2", 0, None),
+        ("h2-e2", 0, None),
+        ("", 0, None),
+    ],
+)
+def test_reading_moves(text: str, first_rank: int, move: str | None) -> None:
+    assert read_move(text, first_rank) == move
+
+
+def test_every_first_move_shows_its_base() -> None:
+    legal = game_named("xiangqi").position().legal_moves()
+    for move in legal:
+        assert detect_first_rank(write_move(move, 0), legal) == 0
+        assert detect_first_rank(write_move(move, 1), legal) == 1
+    assert detect_first_rank("e9e8", legal) is None
+
+
+def test_both_bases_legal_decides_nothing() -> None:
+    assert detect_first_rank("a1a2", ["a1a2", "a0a1"]) is None
+
+
+def test_forced_ranks() -> None:
+    assert forced_first_rank((("Hash", "16"),)) is None
+    assert forced_first_rank((("ranks", "auto"),)) is None
+    assert forced_first_rank((("ranks", "1"),)) == 1
+    with pytest.raises(PlayerFault, match="expected 0, 1 or auto"):
+        forced_first_rank((("ranks", "2"),))
+
+
+# --- Writing ----------------------------------------------------------------------------------------------------------
+
+
+def test_options_are_sent_in_order_and_the_variant_first() -> None:
+    wanted = (("hash", "32"), ("Clear Hash", ""), ("Ponder", "off"), ("Analysis Contempt", "off"), ("ranks", "1"))
+    assert option_commands(wanted, introduced().options, "xiangqi") == [
+        "setoption name UCI_Variant value xiangqi",
+        "setoption name Hash value 32",
+        "setoption name Clear Hash",
+        "setoption name Ponder value false",
+        "setoption name Analysis Contempt value Off",
+    ]
+
+
+def test_an_engine_without_variants_is_sent_none() -> None:
+    assert option_commands((), introduced("option name Hash type spin default 1 min 1 max 8").options, "xiangqi") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("Hsh", "16", "option 'Hsh' is not one of the engine's; did you mean 'Hash'"),
+        ("zzzzzz", "16", "it has Debug Log File, Contempt"),
+        ("Hash", "0", "option Hash = '0': expected 1 to 131072"),
+        ("Hash", "200000", "expected 1 to 131072"),
+        ("Hash", "much", "expected a whole number"),
+        ("Ponder", "maybe", "expected true or false"),
+        ("Analysis Contempt", "Whit", "expected Both, Off, White, Black .did you mean 'White'"),
+        ("UCI_Variant", "go", "expected 3check, chess, king of the hill, xiangqi"),
+        ("Use NNUE", "true", "option 'Use NNUE' is not one of the engine's"),
+    ],
+)
+def test_options_the_engine_would_not_take(name: str, value: str, text: str) -> None:
+    with pytest.raises(PlayerFault, match=text) as caught:
+        option_commands(((name, value),), introduced().options, "xiangqi")
+    assert caught.value.reason == "startup_failure"
+
+
+def test_switching_off_what_an_old_engine_does_not_have_is_no_error() -> None:
+    commands = option_commands((("Use NNUE", "false"),), introduced().options, "xiangqi")
+    assert commands == ["setoption name UCI_Variant value xiangqi"]
+    newer = introduced("option name Use NNUE type check default true").options
+    assert option_commands((("Use NNUE", "false"),), newer, "xiangqi") == ["setoption name Use NNUE value false"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "clock", "side", "line"),
+    [
+        ("nodes=1000", None, 0, "go nodes 1000"),
+        ("depth=6", None, 1, "go depth 6"),
+        ("move_time=0.1,depth=9", None, 0, "go movetime 100 depth 9"),
+        ("clock=10+0.1", PlayerClock(9_000_000_000, 100, 8000, 50, 0), 0, "go wtime 9000 btime 8000 winc 100 binc 50"),
+        ("clock=10+0.1", PlayerClock(9_000_000_000, 100, 8000, 50, 0), 1, "go wtime 8000 btime 9000 winc 50 binc 100"),
+        (
+            "clock=40/10",
+            PlayerClock(9_000_000_000, 0, None, 0, 7),
+            0,
+            "go wtime 9000 btime 9000 winc 0 binc 0 movestogo 7",
+        ),
+        ("clock=10", PlayerClock(0, 0, 0, 0, 0), 0, "go wtime 1 btime 1 winc 0 binc 0"),
+        ("clock=10,nodes=5", PlayerClock(10_000_000, 0, 10, 0, 0), 0, "go wtime 10 btime 10 winc 0 binc 0 nodes 5"),
+    ],
+)
+def test_go(limit: str, clock: PlayerClock | None, side: int, line: str) -> None:
+    assert go_command(Limits.parse(limit), clock, side) == line
+
+
+def test_position() -> None:
+    assert position_command(START, [], 1) == f"position fen {START}"
+    assert position_command(START, ["h2e2", "h9g7"], 0) == f"position fen {START} moves h2e2 h9g7"
+    assert position_command(START, ["h2e2", "h9g7"], 1) == f"position fen {START} moves h3e3 h10g8"
+
+
+# --- Scripted dialogues -----------------------------------------------------------------------------------------------
+
+
+def replay(session: UciSession, script: str) -> list[str]:
+    """Let the engine say the lines; the events they were."""
+    return [event for event in (session.receive(line) for line in script.strip().splitlines()) if event]
+
+
+def test_a_whole_conversation() -> None:
+    session = UciSession()
+    assert session.is_idle
+    assert session.hello() == ["uci"]
+    assert replay(session, "id name X\nreadyok\nuciok") == ["uciok"]
+    assert session.synchronise("ucinewgame") == ["ucinewgame", "isready"]
+    assert not session.is_idle
+    assert replay(session, "info string hello\nreadyok") == ["readyok"]
+    assert session.think("position fen F", "go nodes 9") == ["position fen F", "go nodes 9"]
+    events = replay(
+        session,
+        """
+info depth 1 seldepth 1 multipv 1 score cp 72 nodes 50 nps 50000 tbhits 0 time 1 pv h1g3
+info depth 4 seldepth 4 multipv 1 score cp 139 nodes 676 nps 338000 tbhits 0 time 2 pv h1g3 f10e9 b3c3 h8h4
+info depth 4 seldepth 4 multipv 2 score cp 95 nodes 676 nps 338000 tbhits 0 time 2 pv b1c3
+info depth 5 currmove h1g3 currmovenumber 1
+info depth 5 seldepth 6 multipv 1 score cp 94 upperbound nodes 1000 nps 333333 tbhits 0 time 3 pv h8c8
+info string score cp 5555 nodes 5555
+bestmove h1g3 ponder h8c8""",
+    )
+    assert events == ["bestmove"]
+    assert session.is_idle
+    assert session.best_move_line == "bestmove h1g3 ponder h8c8"
+    found = session.information()
+    assert (found.score, found.depth, found.nodes) == (139, 4, 1000)
+
+
+def test_an_engine_that_says_nothing_about_its_search() -> None:
+    session = UciSession()
+    session.think("position fen F", "go depth 1")
+    assert replay(session, "info string ok\nbestmove a0a1") == ["bestmove"]
+    found = session.information()
+    assert (found.score, found.depth, found.nodes) == (None, None, None)
+
+
+def test_the_last_search_leaves_nothing_behind() -> None:
+    session = UciSession()
+    session.think("position fen F", "go depth 1")
+    replay(session, "info depth 9 score cp 99 nodes 9\nbestmove a0a1")
+    session.think("position fen F moves a0a1", "go depth 1")
+    replay(session, "bestmove a9a8")
+    assert session.information().score is None
+
+
+def test_only_replies_that_are_due_count() -> None:
+    session = UciSession()
+    assert replay(session, "bestmove a0a1\nreadyok\nuciok") == []
+    assert session.unexpected == 3
+    session.think("position fen F", "go depth 1")
+    assert replay(session, "bestmove a0a1\nbestmove a1a2") == ["bestmove"]
+    assert session.best_move_line == "bestmove a0a1"
+
+
+def test_after_stop_both_replies_are_due_in_either_order() -> None:
+    for script in ("readyok\nbestmove a0a1", "bestmove a0a1\nreadyok"):
+        session = UciSession()
+        session.think("position fen F", "go infinite")
+        assert session.synchronise("stop") == ["stop", "isready"]
+        first, second = script.splitlines()
+        session.receive(first)
+        assert not session.is_idle
+        session.receive(second)
+        assert session.is_idle
+
+
+# --- Against mock engines ---------------------------------------------------------------------------------------------
+
+
+def mock_spec(mode: str = "good", limit: str = "nodes=100", **changes: object) -> PlayerSpec:
+    settings = changes.pop("settings", {})
+    assert isinstance(settings, dict)
+    words = tuple(f"{name}={value}" for name, value in settings.items())
+    command = (sys.executable, "-I", "-S", MOCK, mode, *words)
+    spec = PlayerSpec(mode, "uci", Limits.parse(limit), command=command, start_timeout_ms=5_000)
+    return replace(spec, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def make() -> Iterator[Callable[..., UciPlayer]]:
+    players: list[UciPlayer] = []
+
+    def make_one(spec: PlayerSpec) -> UciPlayer:
+        players.append(UciPlayer(spec, "xiangqi"))
+        return players[-1]
+
+    yield make_one
+    for player in players:
+        player.close()
+
+
+@pytest.mark.parametrize("ranks", [0, 1])
+def test_a_game_in_either_rank_base(make: Callable[..., UciPlayer], ranks: int) -> None:
+    player = make(mock_spec(settings={"ranks": ranks}))
+    player.start()
+    player.new_game(Opening(START), StopFlag())
+    position = game_named("xiangqi").position(START)
+    for number, expected in enumerate(["a0a1", "a9a8", "a1a0", "a8a9"]):
+        reply = player.move(position, list(position.moves), None, StopFlag())
+        assert (reply.move, reply.score, reply.depth, reply.nodes) == (expected, 10 + number // 2, 3, 700)
+        assert reply.elapsed_ns > 0
+        position.push(reply.move)
+    probes = [line for line in player.dialogue() if "go depth 1" in line]
+    assert len(probes) == (1 if ranks == 0 else 0)
+
+
+def test_the_variant_and_options_reach_the_engine(make: Callable[..., UciPlayer], tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    player = make(mock_spec(settings={"file": notes}, options=(("hash", "64"), ("clear hash", ""))))
+    player.start()
+    assert notes.read_text().splitlines()[1:] == [
+        "setoption name UCI_Variant value xiangqi",
+        "setoption name Hash value 64",
+        "setoption name Clear Hash",
+    ]
+
+
+def test_an_answer_too_many_is_not_taken_for_the_next(make: Callable[..., UciPlayer]) -> None:
+    player = make(mock_spec("twice", settings={"at": 1}))
+    player.new_game(Opening(START), StopFlag())
+    position = game_named("xiangqi").position(START)
+    for expected in ("a0a1", "a9a8", "a1a0"):
+        position.push(player.move(position, list(position.moves), None, StopFlag()).move)
+        assert position.moves[-1] == expected
+        time.sleep(0.05)  # let the surplus line arrive
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        (mock_spec("exit_at_start"), "code 3; its last words: cannot find my network file"),
+        (mock_spec("silent", start_timeout_ms=300), "did not complete the UCI handshake within 0.3 s"),
+        (mock_spec(command=("no-such-engine",)), "no such program"),
+        (mock_spec(options=(("Hsh", "1"),)), "did you mean 'Hash'"),
+        (mock_spec(options=(("Hash", "0"),)), "expected 1 to 1024"),
+        (mock_spec("illegal", settings={"ranks": 0, "at": 1}), "does it play xiangqi"),
+    ],
+)
+def test_failures_to_start(make: Callable[..., UciPlayer], spec: PlayerSpec, text: str) -> None:
+    player = make(spec)
+    began = time.monotonic()
+    with pytest.raises(PlayerFault, match=text) as caught:
+        player.start()
+    assert time.monotonic() - began < 5.0
+    assert caught.value.reason == "startup_failure"
+    assert player.process_id is None
+
+
+def test_the_stop_flag_interrupts_a_handshake(make: Callable[..., UciPlayer]) -> None:
+    player, stop = make(mock_spec("silent", start_timeout_ms=60_000)), StopFlag()
+    threading.Timer(0.2, stop.set).start()
+    began = time.monotonic()
+    with pytest.raises(GameStopped):
+        player.new_game(Opening(START), stop)
+    assert time.monotonic() - began < 5.0
+    assert player.process_id is None
+
+
+def test_a_process_lives_from_game_to_game_or_is_replaced_for_each(make: Callable[..., UciPlayer]) -> None:
+    for restart, alike in (("on_fault", True), ("always", False)):
+        player = make(mock_spec(restart=restart))
+        player.new_game(Opening(START), StopFlag())
+        first = player.process_id
+        player.new_game(Opening(START), StopFlag())
+        assert (player.process_id == first) is alike
+
+
+def test_a_process_that_died_between_games_is_replaced(make: Callable[..., UciPlayer]) -> None:
+    import os
+    import signal
+
+    player = make(mock_spec())
+    player.new_game(Opening(START), StopFlag())
+    first = player.process_id
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    player.new_game(Opening(START), StopFlag())
+    assert player.process_id not in (None, first)
+
+
+@pytest.mark.parametrize("mode", ["until_stop", "hang"])
+def test_the_stop_flag_interrupts_a_search(make: Callable[..., UciPlayer], mode: str) -> None:
+    player = make(mock_spec(mode, settings={"at": 1}, watchdog_ms=30_000))
+    player.new_game(Opening(START), StopFlag())
+    stop = StopFlag()
+    stop.set()
+    began = time.monotonic()
+    with pytest.raises(GameStopped):
+        player.move(game_named("xiangqi").position(START), [], None, stop)
+    assert time.monotonic() - began < 5.0
+    player.new_game(Opening(START), StopFlag())  # it is of use again, restarted or not
+
+
+# --- Specifications ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"limits": Limits.parse("clock=10,node_clock=1000")}, "cannot play on the node clock"),
+        ({"limits": Limits.parse("clock=10,cpu")}, "cannot play on the cpu clock"),
+        ({"limits": Limits()}, "no limit"),
+        ({"command": ()}, "command is missing"),
+        ({"protocol": "uic"}, "expected builtin, uci, .* .did you mean 'uci'"),
+        ({"options": (("ranks", "3"),)}, "expected 0, 1 or auto"),
+        ({"restart": "never"}, "expected on_fault or always"),
+        ({"watchdog_ms": 0}, "watchdog_ms = 0"),
+    ],
+)
+def test_specifications_no_harness_could_run(changes: dict[str, object], text: str) -> None:
+    spec = replace(mock_spec(), **changes)  # type: ignore[arg-type]
+    with pytest.raises(PlayerError, match=text) as caught:
+        check_player(spec, "xiangqi", "demo.toml")
+    assert str(caught.value).startswith("demo.toml: player 'good'")
+    with pytest.raises(PlayerError):
+        make_player(spec, "xiangqi")
+
+
+def test_a_game_the_protocol_does_not_know() -> None:
+    with pytest.raises(PlayerError, match="othello cannot be played over uci"):
+        check_player(mock_spec(), "othello")

@@ -1,0 +1,765 @@
+"""Ablations: compact forms, what is refused, equal tables at any concurrency and after any stop, nodes to depth."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.figures.statistics import Pentanomial
+from arena.play.store import STORE_NAME, Store
+from arena.records import GameRecord, Opening
+from elolab import command_line
+from engine.compiled.identity import engine_identity
+from engine.engine import Engine, StopFlag
+from engine.errors import UserError
+from engine.language import Catalogue, columns_of
+from engine.settings.configuration import available_configs, find_config, specification_word
+from engine.settings.limits import Limits
+from engine.settings.parameters import BY_NAME, is_active, parameters_of, resolve
+from tuning.ablation.depth_cost import costs_to_depth, node_ratio
+from tuning.ablation.levels import level_of
+from tuning.ablation.rows import AblationRow, frame_of, row_of
+from tuning.ablation.run import AblationResult, ablate, prepare_ablation
+from tuning.ablation.spec import AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
+from tuning.reports.ablation import ablation_text, write_ablation_report
+from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
+from tuning.reports.document import MESSAGES
+
+ROOT = Path(__file__).parents[3]
+OPENINGS = """\
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C4NC1/9/RNBAKAB1R b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2B2C1/9/RN1AKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/6P2/P1P1P3P/1C5C1/9/RNBAKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C3C3/9/RNBAKABNR b - - 0 1
+rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C1C5/9/RNBAKABNR b - - 0 1
+"""
+SMALL = """\
+seed = 5
+limit = "nodes=60"
+pairs = {pairs}
+rounds = 1
+openings = "twelve.epd"
+
+[set]
+hash_mb = 1
+
+[adjudication]
+maximum_plies = 50
+
+[nodes_to_depth]
+depth = 3
+positions = 3
+
+[[leave_one_out]]
+features = ["quiescence", "null_move"]
+
+[[values]]
+parameter = "time_divisor"
+values = [5]
+limit = "clock=0.5+0.01,node_clock=10000"
+pairs = 2
+
+[[comparisons]]
+label = "material only, under alpha-beta"
+variant = {{ algorithm = "alphabeta", evaluation = "material" }}
+reference = {{ algorithm = "alphabeta" }}
+"""
+MINIMAL: dict[str, Any] = {"limit": "nodes=100", "pairs": 20}
+
+
+def write_openings(folder: Path) -> None:
+    other = OPENINGS.replace(" b - ", " w - ").splitlines()
+    (folder / "twelve.epd").write_text("\n".join([*OPENINGS.splitlines(), *other]))
+
+
+def write_ablation(folder: Path, pairs: int = 7, extra: str = "") -> Path:
+    write_openings(folder)
+    path = folder / "parts.toml"
+    path.write_text(SMALL.format(pairs=pairs) + extra)
+    return path
+
+
+def run(path: Path, out: Path, concurrency: int = 1, *, with_report: bool = False, **options: Any) -> AblationResult:
+    result = ablate(load_ablation(path), out, concurrency=concurrency, stream=io.StringIO(), **options)
+    if with_report:
+        write_ablation_report(result, "en")
+    return result
+
+
+def records_in(out: Path) -> list[GameRecord]:
+    with Store(out, read_only=True) as store:
+        return store.records()
+
+
+def read(**changes: Any) -> AblationSpec:
+    return ablation_from_mapping({**MINIMAL, **changes}, "parts.toml")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, AblationResult]:
+    """A small ablation: its file, folder and end."""
+    folder = tmp_path_factory.mktemp("ablated")
+    path = write_ablation(folder)
+    return path, folder / "out", run(path, folder / "out", with_report=True)
+
+
+# Declaring comparisons
+
+
+def test_leaving_out_changes_one_parameter_of_the_base() -> None:
+    spec = read(leave_one_out=[{"features": ["null_move", "aspiration", "killers", "algorithm"]}])
+    assert [comparison.label for comparison in spec.comparisons] == [
+        "without null_move", "without aspiration", "without killers", "without algorithm",
+    ]  # fmt: skip
+    for comparison, value in zip(spec.comparisons, (False, "off", 0, "alphabeta"), strict=True):
+        (name,) = comparison.differences
+        assert dict(comparison.variant)[name] == value
+        assert dict(comparison.reference) == resolve({}, game="xiangqi")
+
+
+def test_every_feature_that_is_on_can_be_left_out() -> None:
+    base = resolve({}, game="xiangqi")
+    features = {row.name: row.off for row in parameters_of("xiangqi") if row.off is not None}
+    on = [name for name, off in features.items() if base[name] != off and is_active(name, base)]
+    assert len(on) > 15
+    spec = read(leave_one_out=[{"features": on}])
+    assert len(spec.comparisons) == len(on)
+
+
+def test_values_are_compared_with_the_bases_or_another() -> None:
+    spec = read(
+        values=[
+            {"parameter": "history_weight", "values": [0, "off"]},
+            {"parameter": "null_depth", "values": [4], "reference": 2, "limit": "depth=3", "pairs": 7},
+        ]
+    )
+    assert [comparison.label for comparison in spec.comparisons] == [
+        "history_weight 0 against 2", "history off against history_weight 2", "null_depth 4 against 2",
+    ]  # fmt: skip
+    assert spec.comparisons[1].differences == ("history",)
+    assert (spec.comparisons[2].limits, spec.comparisons[2].pairs) == (Limits(depth=3), 7)
+
+
+def test_the_shipped_ablation_asks_what_it_should() -> None:
+    spec = load_ablation(ROOT / "configs" / "ablations" / "first.toml")
+    labels = " ".join(comparison.label for comparison in spec.comparisons)
+    for word in ("null_move", "null_depth 4 against 3", "history_weight 0", "history off", "time_divisor", "PVS"):
+        assert word in labels
+    assert all(comparison.limits.is_reproducible for comparison in spec.comparisons)
+
+
+READY = {
+    "aspiration-windows": (10, 8000),
+    "history-weight": (8, 4000),
+    "null-depth": (5, 4000),
+    "time-divisor": (4, 2400),
+}
+"""The ablations that are asked for by name: their comparisons, and the most games of ten minutes."""
+
+
+@pytest.mark.parametrize("name", READY)
+def test_a_shipped_ablation_is_known_by_name_in_any_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command_line.main(["ablate", name, "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["comparisons"], plan["games"]) == READY[name]
+    assert plan["folder"] == str(Path("results") / name)
+    spec = load_ablation(find_config("ablations", name))
+    assert all(comparison.limits.is_reproducible for comparison in spec.comparisons)
+    assert all(len(comparison.label) <= 36 for comparison in spec.comparisons)  # what a terminal's table shows
+
+
+def test_a_file_of_the_current_folder_comes_before_a_shipped_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = Path("configs/ablations/null-depth.toml")
+    own.parent.mkdir(parents=True)
+    own.write_text('limit = "nodes=9"\npairs = 20\n[[leave_one_out]]\nfeatures = ["killers"]\n')
+    assert command_line.main(["ablate", "null-depth", "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["games"] == 40
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["ablate", "aspiration-window"], "no ablation specification 'aspiration-window' (did you mean 'aspiration-w"),
+        (["ablate", "null_depth"], "no ablation specification 'null_depth' (did you mean 'null-depth'?)"),
+        (["tournament", "othelo-clock"], "no tournament specification 'othelo-clock' (did you mean 'othello-clock'?)"),
+        (["tune", "clocks"], "no tuning specification 'clocks' (did you mean 'clock'?)"),
+        (["ablate"], "ablate: SPEC is missing: give a TOML file or one of aspiration-windows, "),
+        (["tournament"], "tournament: SPEC is missing: give a TOML file or one of demo, "),
+        (["tune"], "tune: SPEC is missing: give a TOML file or one of clock, "),
+    ],
+)  # fmt: skip
+def test_a_wrong_name_is_answered_in_one_line_with_a_right_one(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command_line.main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"elolab: {message}")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"), [("ablate", "ablations"), ("tournament", "tournaments"), ("tune", "tuning")]
+)
+def test_the_help_lists_every_name(command: str, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main([command, "--help"]) == 0
+    names = capsys.readouterr().out.rpartition("Names that SPEC may be:\n")[2]
+    assert names.replace(",", " ").split() == available_configs(kind)
+
+
+def test_a_report_names_a_shipped_file_and_locates_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shipped = find_config("ablations", "first")
+    assert shipped.is_absolute()
+    assert specification_word("ablations", str(shipped)) == "first"
+    other = tmp_path / "configs" / "ablations" / "first.toml"
+    other.parent.mkdir(parents=True)
+    other.write_text("")
+    assert specification_word("ablations", str(other)) == str(other)
+    assert specification_word("ablations", str(shipped)) == str(shipped)  # by name it would now be the other
+
+
+def test_values_against_what_is_switched_off() -> None:
+    spec = read(values=[{"parameter": "null_depth", "values": [2, 3], "reference": "off", "set": {"null_move": False}}])
+    assert [comparison.label for comparison in spec.comparisons] == [
+        "null_depth 2 against null_move off", "null_depth 3 against null_move off",
+    ]  # fmt: skip
+    for comparison, depth in zip(spec.comparisons, (2, 3), strict=True):
+        assert dict(comparison.reference)["null_move"] is False
+        assert (dict(comparison.variant)["null_move"], dict(comparison.variant)["null_depth"]) == (True, depth)
+
+
+def test_levels_have_the_words_that_the_file_gives_them() -> None:
+    entry = {"parameter": "history_weight", "values": [0, "off"], "reference": 2}
+    names = {"0": "1", "2": "depth²", "off": "none"}
+    spec = read(values=[{**entry, "label": "alone", "names": names}, {**entry, "limit": "depth=2"}])
+    assert [comparison.label for comparison in spec.comparisons] == [
+        "alone: 1 against depth²", "alone: none against depth²",
+        "history_weight 0 against 2", "history off against history_weight 2",
+    ]  # fmt: skip
+
+
+def test_what_is_switched_off_lies_one_step_below_the_values() -> None:
+    row = BY_NAME["null_depth"]
+    levels = [level_of(row, value, {}, "x") for value in (2, "off", 4, 8)]
+    assert level_places(levels, logarithmic=False) == [2, 0, 4, 8]
+    assert level_places(levels, logarithmic=True) == [2, 1, 4, 8]
+    assert level_places(levels[:2], logarithmic=False) == [2, 1]
+
+
+@pytest.mark.parametrize("reference", [3, "off"])
+def test_a_curve_has_a_tick_for_every_level_and_its_diamond_at_the_reference(reference: int | str) -> None:
+    row = BY_NAME["null_depth"]
+    values = [value for value in (2, 3, 4, "off") if value != reference]
+    points = tuple((level_of(row, value, {"4": "four"}, "x"), a_row(elo=9.0, elo_low=1.0)) for value in values)
+    (axes,) = curves_chart([Curve("title", level_of(row, reference, {}, "x"), points)], Catalogue(MESSAGES)).axes
+    ticks = {tick.get_text(): place for tick, place in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True)}
+    assert ticks == {"off": 1, "2": 2, "3": 3, "four": 4}
+    (diamond,) = (line for line in axes.lines if line.get_marker() == "D")
+    assert list(diamond.get_xdata()) == [ticks[str(reference)]]
+    (curve,) = (line for line in axes.lines if line.get_marker() == "o")
+    assert list(curve.get_xdata()) == [2, 3, 4]
+
+
+def test_ticks_of_ratios_keep_their_distance_and_one_stays() -> None:
+    fine = [0.7, 0.8, 0.85, 0.95, 1.0, 1.05, 1.1, 1.3]
+    shown = spaced_ticks(fine, 1.15)
+    assert shown == [0.7, 0.85, 1.0, 1.3]
+    assert spaced_ticks(fine, 1.0) == fine
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, ["nothing to compare", "[[leave_one_out]]"]),
+        ({"leave_out": []}, ["unknown key 'leave_out'", "'leave_one_out'"]),
+        ({"leave_one_out": [{"features": ["nul_move"]}]}, ["[[leave_one_out]] 1", "'nul_move'", "'null_move'"]),
+        ({"leave_one_out": [{"features": ["null_depth"]}]}, ["null_depth cannot be left out", "[[values]]"]),
+        ({"leave_one_out": [{"features": ["null_in_pv"]}]}, ["null_in_pv is off in the base", "[[values]]"]),
+        ({"leave_one_out": [{"features": []}]}, ["features", "a list"]),
+        (
+            {"leave_one_out": [{"features": ["quiescence", "QSearch"]}]},
+            ["features", "quiescence and QSearch are the same parameter, quiescence"],
+        ),
+        (
+            {"factorial": [{"factors": {"NULL_DEPTH": [2, 3], "null_depth": [3, 4]}}]},
+            ["factors", "NULL_DEPTH and null_depth are the same parameter"],
+        ),
+        ({"comparisons": [{"variant": {"Hash": 1, "hash_mb": 2}}]}, ["variant", "Hash and hash_mb are the same"]),
+        ({"values": [{"parameter": "tempo", "values": [3], "set": {"Hash": 1, "TTSize": 2}}]},
+         ["set", "Hash and TTSize"]),
+        ({"leave_one_out": [{"features": ["history", "history"]}]}, ["two comparisons", "'without history'"]),
+        ({"values": [{"parameter": "null_depth", "values": [3]}]}, ["null_depth 3", "with itself"]),
+        ({"values": [{"parameter": "null_depth", "values": [9]}]}, ["null_depth = 9", "from 2 to 8"]),
+        ({"values": [{"parameter": "nuldepth", "values": [4]}]}, ["'nuldepth'", "'null_depth'"]),
+        ({"values": [{"parameter": "tempo", "values": ["off"]}]}, ["tempo has no switch"]),
+        ({"values": [{"parameter": "tempo", "values": [3], "reference": "off"}]}, ["reference", "tempo has no switch"]),
+        ({"values": [{"parameter": "null_depth", "values": ["off"], "reference": "off"}]}, ["with itself"]),
+        ({"values": [{"parameter": "null_depth", "values": [2], "names": {"22": "b"}}]}, ["'22'", "did you mean '2'"]),
+        ({"values": [{"parameter": "null_depth", "values": [2], "names": {"2": 2}}]}, ["2 = 2", "characters"]),
+        ({"values": [{"parameter": "null_depth", "values": [2], "label": "x" * 61}]}, ["label", "60 printable"]),
+        ({"values": [{"parameter": "time_divisor", "values": [9]}]}, ["time_divisor changes nothing", "nodes=100"]),
+        (
+            {"values": [{"parameter": "null_depth", "values": [4], "set": {"null_move": False}}]},
+            ["null_depth changes nothing", "null_move is on", "which is off"],
+        ),
+        ({"comparisons": [{"variant": {}, "reference": {}}]}, ["[[comparisons]] 1", "with itself"]),
+        ({"comparisons": [{"variant": {"nul": 1}}]}, ["variant", "'nul'"]),
+        ({"comparisons": [{"variant": {"evaluation_weights": "othello-by-hand"}}]}, ["variant", "othello"]),
+        ({"comparisons": [{"variant": {"tempo": 3}, "limit": "nodes"}]}, ["limit 'nodes'"]),
+        ({"add_one_in": [{"features": ["nul_move"]}]}, ["[[add_one_in]] 1", "'nul_move'", "'null_move'"]),
+        ({"add_one_in": [{"features": ["history"]}]}, ["history is on in plain-alpha-beta too"]),
+        ({"add_one_in": [{"features": ["history"], "bare": "plain-alpha"}]}, ["bare", "'plain-alpha'"]),
+        ({"factorial": [{"factors": {"tempo": [0, 9]}}]}, ["factors", "2 to 6 parameters"]),
+        ({"factorial": [{"factors": {"tempo": [0, 9], "killers": [1]}}]}, ["killers = [1]", "two values"]),
+        ({"factorial": [{"factors": {"tempo": [0, 9], "killers": [1, 1]}}]}, ["with itself"]),
+        ({"factorial": [{"factors": {"tmpo": [0, 9], "killers": [1, 2]}}]}, ["'tmpo'", "'tempo'"]),
+        (
+            {"factorial": [{"factors": {"tempo": [0, 9], "killers": [1, 2]}, "fraction": 2}]},
+            ["fraction = 2", "no such fraction", "2"],
+        ),
+        ({"interactions": [{"features": ["history"]}]}, ["features", "at least 2"]),
+        ({"interactions": [{"features": ["history", "endgame_parity"]}]}, ["endgame_parity", "xiangqi"]),
+        ({"rounds": 0, "leave_one_out": [{"features": ["history"]}]}, ["rounds = 0", "1 to 100"]),
+        (
+            {"leave_one_out": [{"features": ["history"]}], "comparisons": [{"variant": {"history": False}}]},
+            ["is the same comparison as 'without history'"],
+        ),
+    ],
+)
+def test_mistakes_are_refused_in_one_line(changes: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(UserError) as raised:
+        read(**changes)
+    assert "\n" not in str(raised.value)
+    assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+def test_a_feature_left_out_twice_is_refused() -> None:
+    with pytest.raises(UserError, match="history is off in the base"):
+        feature_left_out("history", resolve({"history": False}, game="xiangqi"), "parts.toml", "xiangqi")
+
+
+# Playing
+
+
+def test_every_comparison_plays_the_same_openings_with_colours_swapped(
+    played: tuple[Path, Path, AblationResult],
+) -> None:
+    path, out, ended = played
+    plan = prepare_ablation(load_ablation(path))
+    records = {record.key: record for record in records_in(out)}
+    assert (ended.games, ended.planned, len(records)) == (46, 46, 46)
+    for match in plan.matches:
+        assert match.openings == plan.openings[: match.pairs]
+    numbers = [record.pairing.number for record in records_in(out)]
+    assert numbers == list(range(46))
+    for number in range(0, 46, 2):
+        one, other = (record for record in records_in(out) if record.pairing.number in (number, number + 1))
+        assert (one.first, one.second) == (other.second, other.first)
+        assert one.opening == other.opening
+
+
+def test_rows_are_counted_from_the_variants_view(played: tuple[Path, Path, AblationResult]) -> None:
+    path, out, ended = played
+    spec = load_ablation(path)
+    for row, comparison in zip(ended.rows, spec.comparisons, strict=True):
+        name = spec.conditions.player(dict(comparison.variant)).name
+        other = spec.conditions.player(dict(comparison.reference)).name
+        points: dict[int, float] = {}
+        for record in records_in(out):
+            if {record.first, record.second} == {name, other}:
+                assert record.score is not None
+                score = record.score if record.first == name else 1 - record.score
+                points[record.pairing.pair] = points.get(record.pairing.pair, 0) + score
+        counts = [sum(round(2 * score) == place for score in points.values()) for place in range(5)]
+        assert [row.LL, row.LD, row.even, row.WD, row.WW] == counts
+        assert row.games == 2 * row.pairs == 2 * comparison.pairs
+
+
+def test_the_sign_is_the_variants(played: tuple[Path, Path, AblationResult]) -> None:
+    path, _, _ = played
+    spec = load_ablation(path)
+    row = row_of(spec, spec.comparisons[0], Pentanomial((0, 0, 1, 4, 5)), None)
+    assert row.elo > 0
+    assert row.los > 0.5
+    assert row.variant == "quiescence off"
+    assert row.reference == ""
+    assert row.nodes_ratio is None
+
+
+def test_concurrency_does_not_matter(played: tuple[Path, Path, AblationResult], tmp_path: Path) -> None:
+    path, _, ended = played
+    again = run(path, tmp_path / "two", concurrency=2)
+    assert (again.rows, again.digest) == (ended.rows, ended.digest)
+
+
+class CountingStop(StopFlag):
+    """A stop flag that is set after being polled so many times."""
+
+    def __init__(self, polls: int) -> None:
+        super().__init__()
+        self.left = polls
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        if self.left < 0:
+            self.set()
+        return super().is_set()
+
+
+def test_an_ablation_stopped_anywhere_goes_on_as_if_it_had_not_been(
+    played: tuple[Path, Path, AblationResult], tmp_path: Path
+) -> None:
+    path, _, ended = played
+    seen: dict[str, str] = {}
+    exits = []
+    for polls in (1, 15, 40, 80):
+        exits.append(run(path, tmp_path / "out", stop=CountingStop(polls)).exit_code)
+        now = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+        assert seen.items() <= now.items()
+        seen = now
+    assert exits[:2] == [130, 130]
+    again = run(path, tmp_path / "out")
+    assert (again.rows, again.digest, again.exit_code) == (ended.rows, ended.digest, 0)
+
+
+def test_an_ablation_killed_at_any_moment_loses_nothing(
+    played: tuple[Path, Path, AblationResult], tmp_path: Path
+) -> None:
+    path, _, ended = played
+    command = [sys.executable, str(ROOT / "elolab"), "ablate", str(path), "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while _count(tmp_path / "out") < 3 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    assert len(before) >= 3
+    again = run(path, tmp_path / "out")
+    after = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    assert before.items() <= after.items()
+    assert (again.rows, again.digest) == (ended.rows, ended.digest)
+
+
+def _count(out: Path) -> int:
+    try:
+        with Store(out, read_only=True) as store:
+            return len(store)
+    except Exception:  # the other process is making it
+        return 0
+
+
+def test_more_pairs_and_comparisons_play_only_what_is_missing(
+    played: tuple[Path, Path, AblationResult], tmp_path: Path
+) -> None:
+    run(write_ablation(tmp_path), tmp_path / "out")
+    before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    extra = '[[comparisons]]\nlabel = "no tempo"\nvariant = { tempo = 0 }\n'
+    longer = run(write_ablation(tmp_path, pairs=8, extra=extra), tmp_path / "out")
+    after = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    assert before.items() < after.items()
+    assert [row.pairs for row in longer.rows] == [8, 8, 2, 8, 8]
+    at_once = run(write_ablation(tmp_path, pairs=8, extra=extra), tmp_path / "at once")
+    assert (at_once.rows, at_once.digest) == (longer.rows, longer.digest)
+    with pytest.raises(UserError, match="another ablation"):
+        run(write_ablation(tmp_path), tmp_path / "out")
+
+
+# Rounds, verdicts, factorials
+
+ROUNDS = """\
+seed = 5
+limit = "nodes=40"
+pairs = 12
+rounds = 3
+openings = "twelve.epd"
+
+[set]
+hash_mb = 1
+
+[adjudication]
+maximum_plies = 30
+
+[nodes_to_depth]
+depth = 0
+
+[[comparisons]]
+label = "material only"
+variant = { evaluation = "material" }
+
+[[add_one_in]]
+features = ["history"]
+bare = "bare.toml"
+
+[[factorial]]
+factors = { algorithm = ["alphabeta", "pvs"], quiescence = [false, true] }
+
+[[factorial]]
+factors = { killers = [0, 2], history = [false, true], tempo = [0, 20] }
+fraction = 2
+"""
+
+
+def figures_that_say_where_they_are_from(report: str, ended: AblationResult) -> int:
+    """How many figures there are; each one's caption has to end with the engine and the command."""
+    captions = re.findall(r"^!\[.*\n\n(.*)", report, re.MULTILINE)
+    end = f"; engine {engine_identity()}; made by elolab ablate {ended.spec.conditions.source} --out {ended.directory}."
+    assert all(caption.endswith(end) for caption in captions), captions
+    return len(captions)
+
+
+def write_rounds(folder: Path) -> Path:
+    write_openings(folder)
+    (folder / "bare.toml").write_text("[xiangqi]\nhistory = false\nkillers = 0\nhash_mb = 1\n")
+    path = folder / "rounds.toml"
+    path.write_text(ROUNDS)
+    return path
+
+
+def test_rounds_stop_matches_whose_verdict_has_fallen_at_any_concurrency(tmp_path: Path) -> None:
+    path = write_rounds(tmp_path)
+    first = run(path, tmp_path / "one", with_report=True)
+    assert all(row.pairs in (4, 8, 12) for row in first.rows)
+    assert first.games == 2 * sum(row.pairs for row in first.rows) < first.planned
+    for row in first.rows:
+        assert row.verdict in ("better", "worse", "equivalent", "undecided") or row.group == "factorial"
+    again = run(path, tmp_path / "two", concurrency=2)
+    assert (again.rows, again.effects, again.digest) == (first.rows, first.effects, first.digest)
+    stopped = run(path, tmp_path / "three", stop=CountingStop(30))
+    assert stopped.exit_code == 130
+    resumed = run(path, tmp_path / "three")
+    assert (resumed.rows, resumed.effects, resumed.digest) == (first.rows, first.effects, first.digest)
+    report = (tmp_path / "one" / "report.md").read_text()
+    assert "algorithm × quiescence" in report
+    assert figures_that_say_where_they_are_from(report, first) == 2
+
+
+def test_an_extension_after_results_is_told(tmp_path: Path) -> None:
+    path = write_rounds(tmp_path)
+    path.write_text(ROUNDS.replace("pairs = 12", "pairs = 9"))
+    assert len(run(path, tmp_path / "out").plans) == 1
+    path.write_text(ROUNDS)
+    longer = run(path, tmp_path / "out", with_report=True)
+    assert [plan["pairs"] for plan in longer.plans] == [9, 12]
+    assert "changed after" in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_factorials_are_read_and_share_their_matches() -> None:
+    spec = read(interactions=[{"features": ["null_move", "history", "killers"]}])
+    assert [factorial.label for factorial in spec.factorials] == [
+        "null_move × history", "null_move × killers", "history × killers",
+    ]  # fmt: skip
+    assert len(spec.comparisons) == 9  # each feature left out of the base is played once, not twice
+    assert spec.questions == 9 + 3
+    labels = {comparison.label for comparison in spec.comparisons}
+    assert "null_move on against off, history on" in labels
+    model = read(factorial=[{"factors": {"algorithm": ["alphabeta", "pvs"], "aspiration": ["off", "full"]}}])
+    assert len(model.comparisons) == 4
+    for comparison in model.comparisons:
+        assert len(comparison.differences) == 1
+
+
+def test_aliases_are_kept_under_the_own_names() -> None:
+    def asked(window: str, depth: str, iid: str, history: str, lmr: str, tempo: str) -> AblationSpec:
+        return read(
+            leave_one_out=[{"features": [lmr], "set": {window: 20}}],
+            add_one_in=[{"features": [lmr], "set": {tempo: 1}}],
+            values=[{"parameter": depth, "values": [4]}],
+            comparisons=[{"variant": {iid: True, history: 1}, "reference": {history: 3}}],
+            factorial=[{"factors": {window: [20, 40], depth: [2, 3]}}],
+            interactions=[{"features": [lmr, "history"]}],
+            set={tempo: 3},
+        )
+
+    texts = asked("valWINDOW", "NULL_DEPTH", "IID", "nHistoryTable", "LMR", "TEMPO")
+    own = asked("aspiration_window", "null_depth", "internal_iterative_deepening", "history_weight",
+                "late_move_reductions", "tempo")  # fmt: skip
+    assert texts == own
+    assert texts.content() == own.content()
+    assert "null_depth 4 against 3" in [comparison.label for comparison in texts.comparisons]
+
+
+def test_larger_factorials_are_judged_by_their_effects() -> None:
+    factors = {"killers": [0, 2], "history": [False, True], "tempo": [0, 10], "algorithm": ["alphabeta", "pvs"]}
+    spec = read(factorial=[{"factors": factors, "fraction": 2}])
+    assert len(spec.comparisons) == 7
+    assert not any(comparison.is_question for comparison in spec.comparisons)
+    assert spec.questions == len(spec.factorials[0].design.effects) == 7
+    low = {comparison.reference for comparison in spec.comparisons}
+    assert len(low) == 1
+
+
+def test_features_are_added_to_a_bare_engine() -> None:
+    spec = read(add_one_in=[{"features": ["null_move", "late_move_reductions"]}])
+    for comparison, name in zip(spec.comparisons, ("null_move", "late_move_reductions"), strict=True):
+        assert comparison.differences == (name,)
+        assert dict(comparison.reference)["algorithm"] == "alphabeta"
+        assert dict(comparison.variant)[name] is True
+
+
+def test_what_could_decide_nothing_is_refused_with_what_could(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"pairs = 2 is too few to decide anything.*50 Elo"):
+        read(pairs=2, leave_one_out=[{"features": ["null_move"]}])
+    with pytest.raises(UserError, match=r"games = 3 is less than the first of 10 rounds, 4 games"):
+        read(games=3, leave_one_out=[{"features": ["null_move"]}])
+
+
+# Nodes to depth
+
+
+def test_nodes_are_those_of_the_engine_and_measured_once(tmp_path: Path) -> None:
+    openings = [Opening(line) for line in OPENINGS.splitlines()[:3]]
+    changes = ({}, {"quiescence": False, "time_divisor": 9}, {"time_divisor": 9})
+    sets = [resolve({"hash_mb": 1, **change}, game="xiangqi") for change in changes]
+    with Store(tmp_path) as store:
+        costs = costs_to_depth("xiangqi", sets, openings, 3, store, 2, StopFlag())
+        assert costs is not None
+        calls: list[int] = []
+        assert costs_to_depth("xiangqi", sets, openings, 3, store, 1, StopFlag(), lambda *_: calls.append(1)) == costs
+        assert not calls
+    nodes = [[cost.nodes for cost in side] for side in costs]
+    assert [iteration[0] for iteration in costs[0][0].iterations] == [1, 2, 3]
+    assert nodes[0] == nodes[2] != nodes[1]  # a clock's parameters do not matter without a clock
+    for values, found in zip(sets, nodes, strict=True):
+        for opening, count in zip(openings, found, strict=True):
+            engine = Engine("xiangqi", values)
+            assert engine.search(engine.game.position(opening.position), Limits(depth=3)).nodes == count
+
+
+def test_the_ratio_is_a_geometric_mean_with_its_interval() -> None:
+    ratio = node_ratio([200, 50, 100, 100], [100, 100, 100, 100])
+    assert ratio.ratio == pytest.approx(1)
+    deviation = math.sqrt(2 * math.log(2) ** 2 / 3 / 4)
+    assert ratio.high == pytest.approx(math.exp(1.959964 * deviation))
+    assert ratio.low == pytest.approx(1 / ratio.high)
+    assert node_ratio([8], [2]).ratio == pytest.approx(4)
+    assert math.isinf(node_ratio([8], [2]).high)
+
+
+def test_it_can_be_left_out(tmp_path: Path) -> None:
+    path = write_ablation(tmp_path)
+    path.write_text(path.read_text().replace("depth = 3", "depth = 0"))
+    ended = run(path, tmp_path / "out", with_report=True)
+    assert all(row.nodes_ratio is None for row in ended.rows)
+    assert "not measured" in (tmp_path / "out" / "report.html").read_text()
+
+
+# What is written and printed
+
+
+def test_tables_and_reports_are_written(played: tuple[Path, Path, AblationResult]) -> None:
+    _, out, ended = played
+    rows = list(csv.DictReader((out / "ablation.csv").open()))
+    assert [row["label"] for row in rows] == [row.label for row in ended.rows]
+    assert rows[0].keys() == set(frame_of(ended.rows).columns)
+    assert float(rows[2]["nodes_ratio"]) == 1
+    report = (out / "report.md").read_text()
+    assert "| without quiescence |" in report
+    assert figures_that_say_where_they_are_from(report, ended) == 2
+    page = (out / "report.html").read_text()
+    assert page.count("<svg") == 2
+    depths = list(csv.DictReader((out / "depths.csv").open()))
+    assert {row["depth"] for row in depths} == {"1", "2", "3"}
+    assert float(depths[2]["branching_factor"]) == pytest.approx(float(depths[2]["nodes"]) / float(depths[1]["nodes"]))
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert (out / "plots" / "forest.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_report_and_the_table_are_in_chinese_too(played: tuple[Path, Path, AblationResult], tmp_path: Path) -> None:
+    _, _, ended = played
+    page = write_ablation_report(replace(ended, directory=tmp_path), "zh").read_text("utf-8")
+    text = (tmp_path / "report.md").read_text("utf-8")
+    for said in ("消融实验报告", "等效", "期中分析", "对局对", f"--out {tmp_path} --language zh"):
+        assert said in page
+        assert said in text
+    lines = ablation_text(ended.rows, ended.effects, "zh").splitlines()
+    assert max(map(columns_of, lines)) <= 80
+    heads, first = (next(line for line in lines if line.startswith(word)) for word in ("比较", "without"))
+    assert columns_of(heads.partition("判定")[0]) == columns_of(first.partition("更弱")[0])
+
+
+def test_matches_of_a_factorial_have_its_own_number_of_pairs() -> None:
+    spec = read(
+        comparisons=[{"variant": {"killers": 0}, "reference": {"killers": 2}, "pairs": 24}],
+        factorial=[{"factors": {"killers": [2, 0], "tempo": [0, 9]}, "pairs": 8}],
+    )
+    assert {spec.comparisons[place].pairs for place in spec.factorials[0].comparisons} == {8}
+
+
+def a_row(**changes: Any) -> AblationRow:
+    values: dict[str, Any] = {
+        "label": "x" * 60, "group": "values", "variant": "", "reference": "", "limit": "nodes=1", "elo": -math.inf,
+        "elo_error": math.inf, "elo_low": -math.inf, "elo_high": 12.0, "los": 0.0, "verdict": "worse",
+        "simultaneous_low": -math.inf, "simultaneous_high": 20.0, "games_needed": None, "pairs": 10_000,
+        "games": 20_000, "LL": 1, "LD": 0, "even": 0, "WD": 0, "WW": 0, "nodes_ratio": 123.456, "nodes_ratio_low": 1.0,
+        "nodes_ratio_high": 200.0, "depth": 12, "positions": 3,
+    }  # fmt: skip
+    return AblationRow(**{**values, **changes})
+
+
+def test_the_text_fits_the_terminal_and_the_figure_bears_infinite_bounds() -> None:
+    from tuning.reports.ablation_charts import forest_chart
+
+    rows = [a_row(), a_row(elo=1234.5, elo_error=999.9, nodes_ratio=None), a_row(elo=0.0, elo_low=-3.0)]
+    assert max(map(len, ablation_text(rows).splitlines())) <= 80
+    assert forest_chart(rows, Catalogue(MESSAGES)).axes
+    assert forest_chart(rows[:1], Catalogue(MESSAGES)).axes
+
+
+def test_the_command_prints_the_table(
+    played: tuple[Path, Path, AblationResult], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, ended = played
+    assert command_line.main(["ablate", str(path), "--out", str(out)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert max(map(len, printed[:-1])) <= 80
+    assert printed[-2:] == [f"games digest: {ended.digest}", str(out / "report.html")]
+    assert command_line.main(["ablate", str(path), "--out", str(out), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [row["label"] for row in data["comparisons"]] == [row.label for row in ended.rows]
+
+
+def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        command_line.main(["ablate", str(write_ablation(tmp_path)), "--out", str(tmp_path / "out"), "--dry-run"]) == 0
+    )
+    assert "at most 46 games" in capsys.readouterr().out
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
+    path = write_ablation(tmp_path, pairs=8)
+    path.write_text(path.read_text().replace("nodes=60", "nodes=30000"))
+    command = [sys.executable, str(ROOT / "elolab"), "ablate", str(path), "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "out" / STORE_NAME).is_file() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    while _count(tmp_path / "out") < 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "games are stored; to go on: elolab ablate" in error.splitlines()[-1]

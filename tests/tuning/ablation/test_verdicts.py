@@ -1,0 +1,366 @@
+"""Verdicts, allocation of games, factorial designs: bounds by the literature and by simulation, Holm, contrasts."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from scipy import stats
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
+
+from allocation_simulation import beside_equal_split, false_difference_rate, simulated_pairs
+
+from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
+from tuning.ablation.allocation import Allocation, ResearchQuestion
+from tuning.ablation.factorial import GENERATORS, contrast_estimate, design_of
+from tuning.ablation.verdicts import (
+    BETTER,
+    EQUIVALENT,
+    UNDECIDED,
+    WORSE,
+    EffectEstimate,
+    Question,
+    Rule,
+    analyses_of,
+    can_decide,
+    critical_values,
+    detectable_elo,
+    estimate_in_elo,
+    judged,
+    match_estimate,
+    min_pairs,
+    pairs_for_equivalence,
+    pairs_still_needed,
+    pairs_to_decide,
+    simultaneous_interval,
+)
+
+# Bounds
+
+
+def test_bounds_are_those_of_the_literature() -> None:
+    """Lan and DeMets' bounds for O'Brien and Fleming's spending, two-sided 5 %, five equal analyses."""
+    published = (4.8769, 3.3569, 2.6803, 2.2898, 2.0310)
+    assert critical_values((1, 2, 3, 4, 5), 0.025) == pytest.approx(published, abs=2e-3)
+    assert critical_values((7,), 0.025) == pytest.approx((1.959964,), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("analyses", "error"), [((10, 20, 30, 40), 0.05), ((5, 6, 30, 100), 0.01), ((1, 9, 10), 0.025)]
+)
+def test_the_chance_of_passing_any_bound_is_the_error(analyses: tuple[int, ...], error: float) -> None:
+    generator = np.random.default_rng(5)
+    steps = np.diff(np.array([0, *analyses]))
+    sums = np.cumsum(generator.normal(size=(200_000, len(analyses))) * np.sqrt(steps), axis=1)
+    passed = (sums / np.sqrt(analyses) >= np.array(critical_values(analyses, error))).any(axis=1).mean()
+    assert passed == pytest.approx(error, abs=3 * math.sqrt(error / 200_000))
+
+
+def test_bounds_are_stricter_for_a_smaller_error() -> None:
+    analyses = analyses_of(200, 10)
+    for strict, mild in ((0.001, 0.002), (0.0125, 0.025)):
+        strict_bounds, mild_bounds = critical_values(analyses, strict), critical_values(analyses, mild)
+        assert all(one >= other for one, other in zip(strict_bounds, mild_bounds, strict=True))
+
+
+def test_analyses_are_spread_evenly_and_end_with_the_last_pair() -> None:
+    assert analyses_of(100, 4) == (25, 50, 75, 100)
+    assert analyses_of(3, 10) == (1, 2, 3)
+    assert analyses_of(7, 1) == (7,)
+
+
+# Evidence
+
+
+@pytest.mark.parametrize("degrees", [4, 9, 30, 500])
+@pytest.mark.parametrize("distance", [-3.0, -0.5, 0.0, 1.0, 2.5, 6.0])
+def test_deviates_are_as_unlikely_as_students(degrees: int, distance: float) -> None:
+    estimate = EffectEstimate(distance, 1.0, degrees, 0.0, -1.0, 1.0)
+    exact = NormalDist().inv_cdf(float(stats.t.cdf(distance, degrees)))
+    assert estimate.deviations_from(0.0) == pytest.approx(exact, abs=0.03)
+
+
+def test_the_interval_is_the_inverse_of_the_deviate() -> None:
+    estimate = EffectEstimate(0.55, 0.02, 12, 0.5, 0.49, 0.51)
+    low, high = estimate.interval(2.4)
+    assert estimate.deviations_from(low) == pytest.approx(2.4)
+    assert estimate.deviations_from(high) == pytest.approx(-2.4)
+
+
+def test_settings_that_never_differed_are_not_equivalent_at_once() -> None:
+    """Rule of three: so many even pairs leave room for as many others as would make up the margin."""
+    for pairs, verdict in ((60, UNDECIDED), (150, UNDECIDED), (400, EQUIVALENT)):
+        seen = Question(match_estimate(Pentanomial((0, 0, pairs, 0, 0)), 5.0), (pairs,), 1)
+        assert judged([seen], Rule()) == (verdict,)
+        unseen = 1 - 0.025 ** (1 / pairs)
+        assert (score_of_elo(5.0) - 0.5 > unseen / 2) == (verdict == EQUIVALENT)
+
+
+def test_a_match_won_outright_has_a_finite_error() -> None:
+    estimate = match_estimate(Pentanomial((0, 0, 0, 0, 8)), 5.0)
+    assert estimate.value == 1
+    assert 0 < estimate.error < 0.1
+    assert math.isinf(match_estimate(Pentanomial((0, 0, 1, 0, 0)), 5.0).error)
+
+
+# Verdicts
+
+
+def question(elo: float, error: float, verdict: str = UNDECIDED) -> Question:
+    return Question(estimate_in_elo(elo, error, 10_000, 5.0), (10_000,), 1, verdict)
+
+
+@pytest.mark.parametrize(
+    ("elo", "error", "verdict"),
+    [(30, 5, BETTER), (-30, 5, WORSE), (0, 1, EQUIVALENT), (2, 1, EQUIVALENT), (5, 10, UNDECIDED), (8, 1, BETTER)],
+)
+def test_a_single_verdict(elo: float, error: float, verdict: str) -> None:
+    assert judged([question(elo, error)], Rule()) == (verdict,)
+
+
+def test_without_a_margin_nothing_is_equivalent() -> None:
+    assert judged([question(0, 0.001)], Rule(margin_elo=0)) == (UNDECIDED,)
+
+
+def test_a_difference_makes_the_next_easier_but_an_equivalence_does_not() -> None:
+    middling = question(22, 10)  # 2.2 standard errors: enough for one question, too few for two
+    assert judged([middling], Rule()) == (BETTER,)
+    assert judged([middling, question(5, 10)], Rule()) == (UNDECIDED, UNDECIDED)
+    assert judged([middling, question(50, 10)], Rule()) == (BETTER, BETTER)
+    assert judged([middling, question(0, 1)], Rule()) == (UNDECIDED, EQUIVALENT)
+
+
+@pytest.mark.parametrize(
+    ("elo", "error", "verdict"),
+    [(11, 4, UNDECIDED), (11, 2, BETTER), (-11, 2, WORSE), (4, 1, UNDECIDED), (1, 1, EQUIVALENT)],
+)
+def test_beyond_the_margin_a_smaller_difference_decides_nothing(elo: float, error: float, verdict: str) -> None:
+    asked = replace(question(elo, error), beyond_margin=True)
+    assert judged([asked], Rule()) == (verdict,)
+    low, high = simultaneous_interval(asked, 1, Rule())
+    assert (low > 5 or high < -5) == (verdict in (BETTER, WORSE))
+
+
+def test_beyond_the_margin_an_open_question_needs_pairs_to_leave_it() -> None:
+    level = NormalDist().inv_cdf(1 - 0.05 / 2) + NormalDist().inv_cdf(0.8)
+    for elo, distance in ((11, 6), (-11, 6), (3, 2)):
+        needed = pairs_still_needed(replace(question(elo, 4), beyond_margin=True), 1, Rule())
+        assert needed is not None
+        assert needed + 10_000 == pytest.approx(10_000 * (level * 4 / distance) ** 2, rel=0.01)
+
+
+def test_verdicts_stay() -> None:
+    assert judged([question(0, 100, WORSE)], Rule()) == (WORSE,)
+
+
+def test_before_the_first_analysis_nothing_is_decided() -> None:
+    unseen = Question(estimate_in_elo(100, 1, 100, 5.0), (10, 20), 0)
+    assert judged([unseen], Rule()) == (UNDECIDED,)
+    assert simultaneous_interval(unseen, 1, Rule()) == (-math.inf, math.inf)
+    assert pairs_still_needed(unseen, 1, Rule()) is None
+
+
+def test_the_simultaneous_interval_excludes_nothing_just_when_the_first_verdict_falls() -> None:
+    for elo in np.linspace(20, 40, 21):
+        asked = question(float(elo), 10)
+        low, _ = simultaneous_interval(asked, 5, Rule())
+        others = [question(5, 10)] * 4
+        assert (low > 0) == (judged([asked, *others], Rule())[0] == BETTER)
+
+
+# Planning
+
+
+def test_the_games_said_to_be_needed_have_the_power() -> None:
+    """Matches of as many pairs as said to find their difference find it in about 80 % of cases."""
+    rule = Rule(margin_elo=0, rounds=1)
+    generator = np.random.default_rng(7)
+    sample = simulated_pairs([40.0], 20_000, generator)[0]
+    pairs = pairs_to_decide(elo_of_score(float(sample.mean()) / 4), 3, rule, float(sample.std()) / 4)
+    found = 0
+    for _ in range(400):
+        counts = np.bincount(generator.choice(sample, pairs), minlength=5)
+        estimate = match_estimate(Pentanomial(tuple(map(int, counts))), 0)  # type: ignore[arg-type]
+        found += judged([Question(estimate, (pairs,), 1)], Rule(margin_elo=0, error_rate=0.05 / 3))[0] == BETTER
+    assert 0.72 < found / 400 < 0.88
+
+
+def test_power_calculations_agree_with_each_other() -> None:
+    rule = Rule()
+    pairs = pairs_to_decide(30, 10, rule)
+    assert detectable_elo(pairs, 10, rule) == pytest.approx(30, rel=0.02)
+    assert pairs_for_equivalence(10, rule) > pairs_to_decide(5, 10, rule)
+    assert pairs_to_decide(30, 20, rule) > pairs
+    least = min_pairs(10, rule)
+    assert can_decide(least, 10, rule)
+    assert not can_decide(least - 1, 10, rule)
+
+
+def test_an_open_question_says_what_it_would_need() -> None:
+    rule = Rule()
+    halfway = Question(EffectEstimate(score_of_elo(15), 0.015, 399, 0.5, score_of_elo(-5), score_of_elo(5)), (400,), 1)
+    needed = pairs_still_needed(halfway, 4, rule)
+    assert needed is not None
+    total = needed + 400
+    level = NormalDist().inv_cdf(1 - 0.05 / 4 / 2) + NormalDist().inv_cdf(0.8)
+    assert total == pytest.approx((level * 0.015 * 20 / (score_of_elo(15) - 0.5)) ** 2, rel=0.01)
+
+
+# Allocation
+
+
+def allocate(
+    outcomes: np.ndarray, rule: Rule, max_pairs: int | None = None, *, beyond_margin: bool = False
+) -> Allocation:
+    def research_question(match: int) -> ResearchQuestion:
+        def estimate_after(pairs: int) -> EffectEstimate:
+            counts = Pentanomial(tuple(np.bincount(outcomes[match, :pairs], minlength=5)))
+            return match_estimate(counts, rule.margin_elo)
+
+        return ResearchQuestion((match,), estimate_after, beyond_margin)
+
+    questions = [research_question(match) for match in range(len(outcomes))]
+    allocation = Allocation([outcomes.shape[1]] * len(outcomes), questions, rule, max_pairs)
+    while (wanted := allocation.next_pairs()) is not None:
+        allocation.analyse(wanted)
+    return allocation
+
+
+def test_games_go_where_the_verdict_is_open() -> None:
+    outcomes = simulated_pairs([-300, 60, 25], 400, np.random.default_rng(3))
+    ended = allocate(outcomes, Rule())
+    assert ended.questions[0].verdict == WORSE
+    assert ended.questions[1].verdict == BETTER
+    assert ended.pairs[0] < ended.pairs[1] < ended.pairs[2]
+    assert all(pairs in analyses_of(400, 10) for pairs in ended.pairs)
+
+
+def test_what_cannot_be_decided_is_given_up() -> None:
+    outcomes = simulated_pairs([0.0], 400, np.random.default_rng(11))
+    ended = allocate(outcomes, Rule())
+    assert ended.given_up == (True,)
+    assert ended.pairs[0] < 400
+    assert allocate(outcomes, Rule(rounds=1)).pairs == [400]
+
+
+def test_the_most_of_all_together_is_kept() -> None:
+    outcomes = simulated_pairs([10.0, 10.0, -10.0], 300, np.random.default_rng(4))
+    assert sum(allocate(outcomes, Rule(), 200).pairs) <= 200
+
+
+def test_questions_that_share_matches_keep_them_going() -> None:
+    seen: list[int] = []
+
+    def settled(pairs: int) -> EffectEstimate:
+        return estimate_in_elo(100.0, 1.0 if pairs else math.inf, 1000, 5.0)
+
+    def open_to_the_end(pairs: int) -> EffectEstimate:
+        seen.append(pairs)
+        return estimate_in_elo(15.0, 50 / math.sqrt(pairs) if pairs else math.inf, 1000, 5.0)
+
+    allocation = Allocation(
+        [100, 100, 100], [ResearchQuestion((0,), settled), ResearchQuestion((1, 2), open_to_the_end)], Rule(rounds=4)
+    )
+    while (wanted := allocation.next_pairs()) is not None:
+        allocation.analyse(wanted)
+    assert allocation.pairs[0] == 25
+    assert allocation.pairs[1] == allocation.pairs[2] > 25
+    assert sorted(set(seen)) == [0, *range(25, allocation.pairs[1] + 1, 25)]
+
+
+def test_without_effects_false_differences_are_rare() -> None:
+    """A small version of benchmarks/allocation_simulation.py; a large margin makes many equivalences."""
+    runs = 400
+    most = 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
+    assert false_difference_rate(runs, Rule(rounds=4), comparisons=8, pairs=60) <= most
+    assert false_difference_rate(runs, Rule(margin_elo=60, rounds=4), comparisons=8, pairs=60) <= most
+
+
+def test_a_difference_as_large_as_the_margin_is_seldom_found_to_be_larger() -> None:
+    generator = np.random.default_rng(21)
+    mean = float(simulated_pairs([40.0], 200_000, generator).mean()) / 4
+    rule, runs = Rule(margin_elo=elo_of_score(mean), rounds=4), 600
+    ends = [allocate(simulated_pairs([40.0], 80, generator), rule, beyond_margin=True) for _ in range(runs)]
+    found = sum(end.questions[0].verdict in (BETTER, WORSE) for end in ends) / runs
+    assert found <= 0.025 + 2 * math.sqrt(0.025 * 0.975 / runs)
+    larger = allocate(simulated_pairs([200.0], 80, generator), rule, beyond_margin=True)
+    assert larger.questions[0].verdict == BETTER
+
+
+def test_the_allocation_reaches_the_split_s_verdicts_with_fewer_games() -> None:
+    found = beside_equal_split(12, Rule())
+    assert found.games <= 0.62
+    assert found.same >= 0.95
+    assert found.contradictions == 0
+
+
+# Factorials
+
+
+@pytest.mark.parametrize(("factors", "fraction"), [(2, 1), (3, 1), (4, 1), *GENERATORS])
+def test_effects_are_found_where_strengths_add_up(factors: int, fraction: int) -> None:
+    generator = np.random.default_rng(factors)
+    design = design_of(factors, fraction)
+    sizes = {effect.factors: float(generator.normal(0, 20)) for effect in design.effects}
+
+    def strength(cell: Sequence[int]) -> float:
+        return sum(
+            size / 2 ** len(term) * math.prod(cell[factor] for factor in term) for term, size in sizes.items()
+        )
+
+    shown = [strength(variant) - strength(reference) for variant, reference in design.matches]
+    for effect in design.effects:
+        found = sum(weight * elo for weight, elo in zip(effect.weights, shown, strict=True))
+        assert found == pytest.approx(sizes[effect.factors], abs=1e-9)
+    assert len({cell for match in design.matches for cell in match}) == 2**factors // fraction
+
+
+def test_two_factors_are_played_along_the_sides_of_the_square() -> None:
+    design = design_of(2)
+    assert len(design.matches) == 4
+    for variant, reference in design.matches:
+        assert sum(one != other for one, other in zip(variant, reference, strict=True)) == 1
+    interaction = next(effect for effect in design.effects if len(effect.factors) == 2)
+    shown = {((1, -1), (-1, -1)): 10.0, ((1, 1), (-1, 1)): 50.0, ((-1, 1), (-1, -1)): 3.0, ((1, 1), (1, -1)): 43.0}
+    assert sum(
+        weight * shown[match] for weight, match in zip(interaction.weights, design.matches, strict=True)
+    ) == pytest.approx(40)
+
+
+def test_what_a_fraction_cannot_tell_apart_is_said() -> None:
+    half = design_of(3, 2)
+    assert {effect.factors: effect.aliases for effect in half.effects} == {
+        (0,): (((1, 2), -1),), (1,): (((0, 2), -1),), (2,): (((0, 1), -1),),
+    }  # fmt: skip
+    # An interaction of +20 Elo between the first two, and nothing else, is seen as -10 of the third.
+    shown = [5 * (one[0] * one[1] - other[0] * other[1]) for one, other in half.matches]
+    seen = {
+        effect.factors: sum(weight * elo for weight, elo in zip(effect.weights, shown, strict=True))
+        for effect in half.effects
+    }
+    assert seen == {(0,): pytest.approx(0), (1,): pytest.approx(0), (2,): pytest.approx(-10)}
+    assert all(not effect.aliases for effect in design_of(5, 2).effects)
+
+
+def test_what_matches_share_is_not_counted_as_error() -> None:
+    generator = np.random.default_rng(9)
+    opening = generator.normal(0, 0.15, 4000)
+    scores = np.clip(np.array([0.5 + opening + generator.normal(0, 0.1, 4000) for _ in range(2)]), 0, 1)
+    apart, together = (contrast_estimate(weights, scores, 5.0) for weights in ((1.0, -1.0), (1.0, 1.0)))
+    assert apart.error < together.error / 2
+    slope = 400 / math.log(10) / 0.25
+    assert apart.error == pytest.approx(slope * 0.1 * math.sqrt(2 / 4000), rel=0.05)
+
+
+def test_a_contrast_of_matches_won_outright_is_finite() -> None:
+    estimate = contrast_estimate((1.0, -1.0), np.array([[1.0] * 5, [0.0] * 5]), 5.0)
+    assert math.isfinite(estimate.value)
+    assert math.isfinite(estimate.error)
+    assert math.isinf(contrast_estimate((1.0,), np.array([[1.0]]), 5.0).error)

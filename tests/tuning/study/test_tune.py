@@ -1,0 +1,710 @@
+"""Whole studies: the same trials and games at any concurrency and after any stop, and only a confirmed gain counts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+
+from arena.figures.statistics import Pentanomial
+from arena.notation.openings import is_reserved_for_validation
+from arena.play.store import STORE_NAME, Store
+from arena.records import GameRecord
+from arena.run import RunError
+from arena.spec import spec_from_mapping
+from elolab import command_line
+from engine.compiled.identity import engine_identity
+from engine.engine import StopFlag
+from engine.errors import UserError
+from engine.settings.configuration import read_toml
+from engine.settings.presets import load_preset
+from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, write_tuning_report
+from tuning.study.rounds import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
+from tuning.study.run import StudyResult, prepare_tuning, tune
+from tuning.study.spec import load_tuning
+from tuning.study.storage import STUDY_NAME, without_password
+from tuning.study.validate import judge, preset_text, stages_of
+
+ROOT = Path(__file__).parents[3]
+
+
+def openings(count: int) -> str:
+    """Legal positions, all different: the start with one cannon of each side elsewhere."""
+    lines = []
+    for red in range(9):
+        for black in range(9):
+            rows = ["rnbakabnr", "9", "1c5c1", "p1p1p1p1p", "9", "9", "P1P1P1P1P", "1C5C1", "9", "RNBAKABNR"]
+            rows[7] = cannons(red).upper()
+            rows[2] = cannons(black)
+            if red != black or red in (1, 7):
+                lines.append("/".join(rows) + " w - - 0 1")
+    return "\n".join(dict.fromkeys(lines[:count])) + "\n"
+
+
+def cannons(place: int) -> str:
+    """A rank with two cannons: one on its square, the other one somewhere."""
+    squares = ["1"] * 9
+    squares[7 if place < 4 else 1] = "c"
+    squares[place] = "c"
+    text, empty = "", 0
+    for square in squares:
+        if square == "1":
+            empty += 1
+            continue
+        text += (str(empty) if empty else "") + square
+        empty = 0
+    return text + (str(empty) if empty else "")
+
+
+def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
+    """A small study beside its openings."""
+    (folder / "few.epd").write_text(openings(60))
+    settings: dict[str, Any] = {
+        "seed": 3,
+        "limit": "nodes=60",
+        "round_pairs": 4,
+        "openings": "few.epd",
+        "startup_trials": 2,
+        "trials": 5,
+        "parameters": ["null_depth", "lmr_base", "evaluation"],
+    }
+    games = changes.pop("games", 46)
+    validation = changes.pop("validation", {"maximum_pairs": 6, "slow": "off"})
+    lines = [f"{key} = {json.dumps(value)}" for key, value in {**settings, **changes}.items()]
+    lines += [f"budget = {{ games = {games} }}" if games else "", "[set]\nhash_mb = 1"]
+    lines += ["[adjudication]\nmaximum_plies = 50", "[validation]"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in validation.items()]
+    path = folder / "small.toml"
+    path.write_text("\n".join(lines) + "\n" + extra)
+    return path
+
+
+def run(path: Path, out: Path, concurrency: int = 1, *, with_report: bool = False, **options: Any) -> StudyResult:
+    """Tune; the figures of a report cost more than the games, so only those who look at it get one."""
+    result = tune(load_tuning(path), out, concurrency=concurrency, stream=io.StringIO(), presets=out, **options)
+    if with_report:
+        write_tuning_report(result)
+    return result
+
+
+def records_in(out: Path) -> list[GameRecord]:
+    with Store(out, read_only=True) as store:
+        return store.records()
+
+
+def outline(study_result: StudyResult) -> Any:
+    return study_result.rounds, study_result.digest, study_result.decision, study_result.verdicts
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, StudyResult]:
+    """A small study: its file, folder and end."""
+    folder = tmp_path_factory.mktemp("tuned")
+    path = write_study(folder)
+    return path, folder / "out", run(path, folder / "out", with_report=True)
+
+
+def sets_of(record: GameRecord) -> list[tuple[Any, ...]]:
+    return [tuple(values) for values in record.detail["sets"]]
+
+
+def test_rounds_are_settings_pairs_on_fresh_openings_and_validation_is_on_reserved_ones(
+    played: tuple[Path, Path, StudyResult],
+) -> None:
+    path, out, _ = played
+    spec = load_tuning(path)
+    records = records_in(out)
+    games = [record for record in records if not record.pairing.series]
+    validation = [record for record in records if record.pairing.series.startswith("validation")]
+    assert not any(is_reserved_for_validation(record.opening) for record in games)
+    assert all(is_reserved_for_validation(record.opening) for record in validation)
+    assert len(validation) in (0, 12)
+    names = {spec.player(dict(zip(spec.space.names, values, strict=True))).name
+             for record in games for values in sets_of(record)}  # fmt: skip
+    assert names == {record.first for record in games} | {record.second for record in games}
+    available = len(prepare_tuning(spec).openings)
+    assert len({record.opening.position for record in games}) == available == 17  # all, before any comes again
+    assert all(record.first != record.second for record in records)
+
+
+def test_the_budget_holds_and_the_playoff_has_a_tenth(played: tuple[Path, Path, StudyResult]) -> None:
+    _, out, study_result = played
+    rounds = rounds_of(study_result.spec, 46)
+    assert sum(one.pairs for one in rounds) == pairs_before_playoff(46) == 21
+    playoff = [record for record in records_in(out) if record.pairing.series == PLAYOFF_SERIES]
+    assert len(playoff) in (0, 4)
+    assert len(study_result.rounds) == len(rounds)
+
+
+def test_counts_are_those_of_the_games_from_the_first_sets_view(played: tuple[Path, Path, StudyResult]) -> None:
+    _, out, study_result = played
+    spec = study_result.spec
+    for end in study_result.rounds:
+        points: dict[int, float] = {}
+        for record in records_in(out):
+            if not record.pairing.series and record.pairing.round == end.number:
+                assert record.score is not None
+                first, _ = sets_of(record)
+                name = spec.player(dict(zip(spec.space.names, first, strict=True))).name
+                score = record.score if record.first == name else 1 - record.score
+                points[record.pairing.pair] = points.get(record.pairing.pair, 0) + score
+        expected = [sum(round(2 * score) == place for score in points.values()) for place in range(5)]
+        assert list(end.counts.counts) == expected
+
+
+def test_optuna_reads_the_study(played: tuple[Path, Path, StudyResult]) -> None:
+    _, out, study_result = played
+    study = optuna.load_study(study_name="small", storage=f"sqlite:///{out / STUDY_NAME}")
+    assert [trial.state for trial in study.trials] == [optuna.trial.TrialState.COMPLETE] * len(study_result.rounds)
+    for frozen, end in zip(study.trials, study_result.rounds, strict=True):
+        assert tuple(frozen.params.values()) == end.values
+        assert frozen.value == end.elo
+        assert frozen.user_attrs["pentanomial"] == list(end.counts.counts)
+        sums = [sum(column) for column in zip(*(pair[3] for pair in frozen.user_attrs["duels"]), strict=True)]
+        assert sums == list(end.counts.counts)
+
+
+def test_concurrency_does_not_matter(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
+    path, _, study_result = played
+    assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(study_result)
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "random"])
+def test_other_samplers_play_matches_against_the_base(sampler: str, tmp_path: Path) -> None:
+    path = write_study(tmp_path, sampler=sampler)
+    one = run(path, tmp_path / "one")
+    assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(one)
+    assert len(one.rounds) == 5
+    base = one.spec.space.default_values
+    rounds = [record for record in records_in(tmp_path / "one") if not record.pairing.series]
+    assert {record.pairing.round for record in rounds} == set(range(5))
+    assert all(sets_of(record)[1] == base for record in rounds)
+
+
+def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
+    path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None)
+    study_result = run(path, tmp_path / "out")
+    assert study_result.decision is not None
+    assert 1 <= len(study_result.rounds) <= study_result.planned_rounds
+    with Store(tmp_path / "out", read_only=True) as store:
+        assert len(store.metadata("tuning estimates")) == 2
+    assert outline(run(path, tmp_path / "out")) == outline(study_result)
+
+
+@pytest.mark.parametrize("polls", [3, 12])
+def test_a_budget_in_time_goes_on_after_a_stop_in_its_first_round(tmp_path: Path, polls: int) -> None:
+    path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None)
+    assert run(path, tmp_path / "out", stop=CountingStop(polls)).interrupted
+    study_result = run(path, tmp_path / "out")
+    assert study_result.decision is not None
+    with Store(tmp_path / "out", read_only=True) as store:
+        assert len(store.metadata("tuning estimates")) == 2
+    assert outline(run(path, tmp_path / "out")) == outline(study_result)
+
+
+def test_a_shared_study_ends_early_too(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
+    study_result = run(write_study(tmp_path, storage=url, stop_below=400.0), tmp_path / "out")
+    assert study_result.stopped_early
+    assert len(study_result.rounds) == 2 < study_result.planned_rounds
+
+
+def test_a_study_ends_early_when_little_is_left_to_gain(tmp_path: Path) -> None:
+    study_result = run(write_study(tmp_path, stop_below=400.0), tmp_path / "out")
+    assert study_result.stopped_early
+    assert len(study_result.rounds) == 2 < study_result.planned_rounds
+    assert study_result.decision is not None
+    assert outline(run(tmp_path / "small.toml", tmp_path / "out")) == outline(study_result)
+
+
+def test_again_plays_nothing(played: tuple[Path, Path, StudyResult]) -> None:
+    path, out, study_result = played
+    before = {record.key: record.started_at for record in records_in(out)}
+    assert outline(run(path, out)) == outline(study_result)
+    assert {record.key: record.started_at for record in records_in(out)} == before
+
+
+def test_a_lost_study_is_made_again_from_the_games(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
+    path, _, study_result = played
+    run(path, tmp_path / "out")
+    (tmp_path / "out" / STUDY_NAME).unlink()
+    before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    assert outline(run(path, tmp_path / "out")) == outline(study_result)
+    assert {record.key: record.started_at for record in records_in(tmp_path / "out")} == before
+
+
+def test_a_study_that_contradicts_its_games_is_refused(tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    run(path, tmp_path / "out")
+    with Store(tmp_path / "out") as store:
+        store.connection.execute(
+            "UPDATE games SET result = CASE number % 2 WHEN 0 THEN '1-0' ELSE '0-1' END WHERE number < 8"
+        )
+    with pytest.raises(UserError, match=r"between other settings|counted the pairs"):
+        run(path, tmp_path / "out")
+
+
+def test_games_of_other_sets_are_refused(tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    run(path, tmp_path / "out")
+    (tmp_path / "out" / STUDY_NAME).unlink()
+    with Store(tmp_path / "out") as store:
+        store.connection.execute(
+            "UPDATE games SET detail = json_set(detail, '$.sets[0][1]', 149) WHERE number IN (0, 1)"
+        )
+    with pytest.raises(RunError, match="game 0 was played between other settings"):
+        run(path, tmp_path / "out")
+
+
+class CountingStop(StopFlag):
+    """A stop flag that is set after being polled so many times."""
+
+    def __init__(self, polls: int) -> None:
+        super().__init__()
+        self.left = polls
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        if self.left < 0:
+            self.set()
+        return super().is_set()
+
+
+def test_a_study_stopped_anywhere_goes_on_as_if_it_had_not_been(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path
+) -> None:
+    path, _, study_result = played
+    stops = 0
+    for polls in (3, 12, 25, 40, 41, 55):
+        stopped = run(path, tmp_path / "out", stop=CountingStop(polls))
+        stops += stopped.interrupted
+        assert stopped.exit_code in (0, 3, 130)
+    assert stops >= 3
+    assert outline(run(path, tmp_path / "out")) == outline(study_result)
+
+
+def test_a_study_killed_at_any_moment_loses_nothing(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
+    path, _, study_result = played
+    command = [sys.executable, str(ROOT / "elolab"), "tune", str(path), "--out", str(tmp_path / "out")]
+    moments = random.Random(11)
+    seen: dict[str, str] = {}
+    sizes = []
+    for _ in range(3):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=tmp_path)
+        deadline = time.monotonic() + 60
+        stored = len(seen)
+        while process.poll() is None and stored <= len(seen) and time.monotonic() < deadline:
+            time.sleep(0.01)
+            if (tmp_path / "out" / STORE_NAME).is_file():
+                stored = _count(tmp_path / "out", stored)
+        time.sleep(moments.uniform(0, 0.2))
+        process.kill()
+        process.wait()
+        now = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+        assert seen.items() <= now.items()
+        seen = now
+        sizes.append(len(seen))
+    assert outline(run(path, tmp_path / "out")) == outline(study_result)
+    after = {record.key: record.started_at for record in records_in(tmp_path / "out")}
+    assert seen.items() <= after.items()
+    assert min(sizes) < len(after)
+
+
+def _count(out: Path, before: int) -> int:
+    try:
+        with Store(out, read_only=True) as store:
+            return len(store)
+    except Exception:  # the other process is making it
+        return before
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"limit": "nodes=61"}, ["another tuning", "limit = 'nodes=60' there", "'nodes=61'", "--out"]),
+        ({"round_pairs": 5}, ["round_pairs = 4 there, 5"]),
+        ({"games": 60}, ["budget.games = 46 there, 60"]),
+        ({"sampler": "random"}, ["sampler = 'duel' there"]),
+        ({"seed": 4}, ["seed = 3 there"]),
+    ],
+)
+def test_a_folder_of_another_study_is_refused(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path, changes: dict[str, Any], words: list[str]
+) -> None:
+    _, out, _ = played
+    with pytest.raises(UserError) as raised:
+        run(write_study(tmp_path, **changes), out)
+    assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+def test_a_run_of_another_version_of_the_method_is_refused(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path
+) -> None:
+    path, out, _ = played
+    shutil.copytree(out, tmp_path / "out")
+    with Store(tmp_path / "out") as store:
+        store.record_metadata({"tuning method": {"curvature_share": 0.05}})
+    with pytest.raises(UserError, match=r"another version of elolab.*--out"):
+        run(path, tmp_path / "out")
+
+
+def test_a_folder_of_a_tournament_is_refused(tmp_path: Path) -> None:
+    with Store(tmp_path / "out") as store:
+        store.record_metadata({"specification": {}})
+    with pytest.raises(RunError, match="holds another run"):
+        run(write_study(tmp_path), tmp_path / "out")
+
+
+def test_another_engine_is_refused_unless_accepted(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _, study_result = played
+    run(path, tmp_path / "out")
+    with Store(tmp_path / "out") as store:
+        store.record_metadata({"engine_identity": "0123456789ab"})
+        store.connection.execute("UPDATE games SET engine_identity = '0123456789ab' WHERE number < 3")
+        store.connection.commit()
+    with pytest.raises(RunError, match=r"0123456789ab.*--accept-engine-change"):
+        run(path, tmp_path / "out")
+    mixed = run(path, tmp_path / "out", accept_engine_change=True)
+    assert outline(mixed) == outline(study_result)
+    assert (study_result.engine, mixed.engine) == (engine_identity(), f"{engine_identity()} + 0123456789ab")
+
+
+# Shared storages
+
+
+def test_two_folders_work_on_one_study(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
+    path = write_study(tmp_path, storage=url)
+    one = run(path, tmp_path / "one", stop=CountingStop(20))
+    assert one.interrupted
+    other = run(path, tmp_path / "two")
+    assert other.waiting_for
+    assert other.exit_code == 1
+    ended = run(path, tmp_path / "one")
+    assert len(ended.rounds) == ended.planned_rounds
+    assert ended.decision is not None
+    assert ended.observations is not None
+    own = {record.pairing.round for record in records_in(tmp_path / "one")}
+    theirs = {record.pairing.round for record in records_in(tmp_path / "two")}
+    assert own & theirs == set()
+    assert {end.number for end in ended.rounds} <= own | theirs
+
+
+def test_a_shared_study_that_was_lost_is_told_again(tmp_path: Path) -> None:
+    path = write_study(tmp_path, storage=f"sqlite:///{tmp_path / 'shared.sqlite'}")
+    before = run(path, tmp_path / "out")
+    keys = {record.key for record in records_in(tmp_path / "out")}
+    (tmp_path / "shared.sqlite").unlink()
+    again = run(path, tmp_path / "out")
+    assert [end.counts for end in again.rounds] == [end.counts for end in before.rounds]
+    assert {record.key for record in records_in(tmp_path / "out")} == keys
+
+
+def test_rounds_that_a_lost_study_leaves_out_are_played_beside_those_it_had(tmp_path: Path) -> None:
+    path = write_study(tmp_path, storage=f"sqlite:///{tmp_path / 'shared.sqlite'}")
+    assert run(path, tmp_path / "one", stop=CountingStop(20)).interrupted
+    run(path, tmp_path / "two", stop=CountingStop(20))
+    run(path, tmp_path / "one", stop=CountingStop(20))
+    (tmp_path / "shared.sqlite").unlink()
+    ended = run(path, tmp_path / "one")
+    assert len(ended.rounds) > 1
+    assert len({end.number for end in ended.rounds}) == len(ended.rounds)
+
+
+def test_a_shared_study_of_another_specification_is_refused(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
+    run(write_study(tmp_path, storage=url), tmp_path / "one")
+    with pytest.raises(RunError, match=r"another specification than .*small\.toml"):
+        run(write_study(tmp_path, storage=url, seed=4), tmp_path / "two")
+
+
+@pytest.mark.parametrize("url", ["sqlite:////no/such/folder/study.sqlite", "postgresql://nobody@127.0.0.1:1/none"])
+def test_a_storage_that_cannot_be_reached_is_one_line(tmp_path: Path, url: str) -> None:
+    with pytest.raises(UserError) as raised:
+        run(write_study(tmp_path, storage=url), tmp_path / "out")
+    assert "\n" not in str(raised.value)
+    assert url in str(raised.value)
+
+
+def test_a_storage_that_is_no_url_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"storage = 'study.db', expected a URL such as postgresql://"):
+        run(write_study(tmp_path, storage="study.db"), tmp_path / "out")
+
+
+def test_passwords_are_not_shown() -> None:
+    assert without_password("postgresql://me:secret@host/study") == "postgresql://me@host/study"
+    assert without_password("/folder/study.sqlite") == "/folder/study.sqlite"
+
+
+# External engines
+
+
+def external_study(folder: Path, dimensions: str, options: str = "") -> Path:
+    """A study of the mock engine's options."""
+    path = write_study(folder, extra=dimensions)
+    command = json.dumps([sys.executable, "-I", "-S", str(ROOT / "tests" / "support" / "mock_engines.py"), "plain"])
+    text = path.read_text().replace("[set]\nhash_mb = 1", f"[engine]\ncommand = {command}\noptions = {{{options}}}")
+    path.write_text("\n".join(line for line in text.splitlines() if not line.startswith("parameters")) + "\n")
+    return path
+
+
+def test_options_of_an_external_engine_are_dimensions(tmp_path: Path) -> None:
+    path = external_study(tmp_path, "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\nscale = 'log'\n")
+    study_result = run(path, tmp_path / "out")
+    records = records_in(tmp_path / "out")
+    assert len(study_result.rounds) == study_result.planned_rounds
+    assert {name for record in records for name in (record.first, record.second)} - {"python3 as it is"}
+    played = {values for record in records if "sets" in record.detail for values in sets_of(record)}
+    assert len(played) > 3
+    assert all(1 <= values[0] <= 64 for values in played)
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "options", "words"),
+    [
+        ("[dimensions.Hahs]\ndefault = 16\nlow = 1\nhigh = 64\n", "", ["'Hahs'", "did you mean 'Hash'"]),
+        ("[dimensions.Hash]\ndefault = 80\nlow = 1\nhigh = 64\n", "", ["[dimensions.Hash]", "default = 80"]),
+        ("[dimensions.Hash]\nlow = 1\nhigh = 64\n", "", ["[dimensions.Hash]", "default is missing"]),
+        ("[dimensions.Hash]\ndefault = 2\nlow = 1\nhigh = 64\n", "Hash = 3", ["Hash is searched too"]),
+        ("", "", ["nothing to tune", "[dimensions.OPTION]"]),
+    ],
+)
+def test_mistakes_about_external_engines_are_one_line(
+    tmp_path: Path, dimensions: str, options: str, words: list[str]
+) -> None:
+    with pytest.raises(UserError) as raised:
+        run(external_study(tmp_path, dimensions, options), tmp_path / "out")
+    assert "\n" not in str(raised.value)
+    assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+# Validation
+
+
+def stage_and_validation(path: Path) -> Any:
+    validation = load_tuning(path).validation
+    return validation, stages_of(validation)[0]
+
+
+def test_validations_longer_than_there_are_openings_are_refused(tmp_path: Path) -> None:
+    reserved = len(prepare_tuning(load_tuning(write_study(tmp_path, validation={"slow": "off"}))).reserved)
+    for key in ("maximum_pairs", "slow_pairs"):
+        path = write_study(tmp_path, validation={key: reserved})
+        assert len(prepare_tuning(load_tuning(path)).reserved) == reserved
+        path = write_study(tmp_path, validation={key: reserved + 1})
+        with pytest.raises(RunError, match=rf"{key} = {reserved + 1} needs .* has {reserved}"):
+            prepare_tuning(load_tuning(path))
+
+
+def test_only_an_accepted_upper_hypothesis_validates(tmp_path: Path) -> None:
+    validation, stage = stage_and_validation(write_study(tmp_path))
+    assert judge(validation, stage, Pentanomial((10, 50, 400, 250, 90))).passed
+    assert not judge(validation, stage, Pentanomial((50, 120, 400, 160, 60))).passed
+    assert not judge(validation, stage, Pentanomial((0, 0, 0, 0, 0))).passed
+    assert not judge(validation, stage, Pentanomial((90, 250, 400, 50, 10))).passed
+
+
+def test_the_slow_match_must_not_speak_against_the_set(tmp_path: Path) -> None:
+    path = write_study(tmp_path, validation={"maximum_pairs": 6, "slow_pairs": 5})
+    validation = load_tuning(path).validation
+    first, second = stages_of(validation)
+    assert str(second.limits) == "nodes=240"
+    assert (first.kind, second.kind, second.pairs) == ("sprt", "fixed", 5)
+    assert judge(validation, second, Pentanomial((10, 20, 40, 20, 9))).passed
+    assert not judge(validation, second, Pentanomial((90, 250, 400, 50, 10))).passed
+
+
+@pytest.fixture(scope="module")
+def improved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyResult]:
+    """A study from a base that is easily bettered: without quiescence search."""
+    folder = tmp_path_factory.mktemp("improved")
+    (folder / "few.epd").write_text(openings(60))
+    (folder / "weak.toml").write_text(
+        'budget = { games = 46 }\nlimit = "nodes=300"\nopenings = "few.epd"\nparameters = ["quiescence"]\n'
+        "[set]\nquiescence = false\nhash_mb = 1\n[adjudication]\nmaximum_plies = 120\n"
+        '[validation]\nelo_upper = 200\nslow_limit = "nodes=400"\nslow_pairs = 4\n'
+    )
+    (folder / "presets").mkdir()
+    spec = load_tuning(folder / "weak.toml")
+    study_result = tune(spec, folder / "out", concurrency=2, stream=io.StringIO(), presets=folder / "presets")
+    return folder, study_result
+
+
+def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, StudyResult]) -> None:
+    folder, study_result = improved
+    assert study_result.confirmed
+    assert study_result.exit_code == 0
+    assert study_result.preset == folder / "presets" / "weak.toml"
+    assert load_preset(str(study_result.preset), "xiangqi") == {"hash_mb": 1}
+    assert "quiescence off" in read_toml(study_result.preset)["description"]
+    data = tuning_data(study_result, Path("report.html"))
+    assert [entry["passed"] for entry in data["validation"]] == [True, True]
+    assert data["validation"][0]["test"]["verdict"] == "upper accepted"
+    found = data["recommendation"]
+    assert found["changed"] == {"quiescence": True}
+    assert (found["kind"], found["playoff_pairs"]) == ("model maximum", 2)
+    # Two pairs move the model's belief, which both have to do with, a little.
+    assert 0 < abs(found["expected_elo"] - found["believed_elo"]) < found["deviation"]
+    assert "Before the playoff of 2 pairs the model expected +" in optimism_sentence(study_result)
+
+
+def test_a_recommendation_is_validated_again_from_its_folder(
+    improved: tuple[Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, study_result = improved
+    monkeypatch.chdir(folder)
+    out = str(folder / "out")
+    assert command_line.main(["validate", out, "--limit", "nodes=200", "--pairs", "4", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["pairs"], data["limit"], data["kind"], data["test"]) == (4, "nodes=200", "fixed", None)
+    assert data["parameters"] == study_result.recommended
+    again = [record for record in records_in(folder / "out") if record.pairing.series == "validation 02"]
+    assert len(again) == 8
+    assert all(is_reserved_for_validation(record.opening) for record in again)
+    assert command_line.main(["validate", out, "--limit", "nodes=200", "--pairs", "4"]) == 0
+    assert len(records_in(folder / "out")) == study_result.games + 8
+
+
+def test_what_the_study_itself_rejected_is_not_written(
+    improved: tuple[Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, study_result = improved
+    slow = stages_of(study_result.spec.validation)[1]
+    rejected = judge(study_result.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
+    assert not rejected.passed
+    monkeypatch.setattr(
+        "tuning.study.run.play_validation", lambda *given: rejected if slow in given else study_result.verdicts[0]
+    )
+    monkeypatch.chdir(folder)
+    (folder / "configs" / "engines").mkdir(parents=True)
+    assert command_line.main(["validate", str(folder / "out")]) == 3
+    assert "not validated at nodes=400 in the study itself" in capsys.readouterr().err
+    assert not list((folder / "configs" / "engines").iterdir())
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    assert command_line.main(["validate", str(folder / "out")]) == 0
+    assert [path.name for path in (folder / "configs" / "engines").iterdir()] == ["weak.toml"]
+
+
+def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
+    dimensions = "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\n"
+    path = external_study(tmp_path, dimensions)
+    more = f"directory = {json.dumps(str(tmp_path))}\nstart_timeout = 33\nrestart = \"always\"\n[adjudication]"
+    path.write_text(path.read_text().replace("[adjudication]", more, 1))
+    spec = load_tuning(path)
+    counts = Pentanomial((10, 50, 400, 250, 90))
+    verdict = judge(spec.validation, stages_of(spec.validation)[0], counts)
+    (player,) = tomllib.loads(preset_text("0123456789ab", spec, {"Hash": 8}, verdict))["players"]
+    assert (player["directory"], player["start_timeout"], player["restart"]) == (str(tmp_path), 33, "always")
+    cup = {"limit": "nodes=9", "pairs": 1, "openings": str(tmp_path / "few.epd"), "players": [{}, player]}
+    assert spec_from_mapping(cup, "cup.toml").players[1].start_timeout_ms == 33_000
+
+
+def test_only_a_finished_study_can_be_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["validate", str(tmp_path / "missing")]) == 2
+    assert "there is no such folder" in capsys.readouterr().err
+    path = write_study(tmp_path)
+    run(path, tmp_path / "out", stop=CountingStop(6))
+    assert command_line.main(["validate", str(tmp_path / "out")]) == 2
+    assert "its study has no recommendation yet" in capsys.readouterr().err
+
+
+def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, StudyResult]) -> None:
+    folder, study_result = improved
+    other = folder / "other"
+    other.mkdir()
+    (other / "weak.toml").write_text("[xiangqi]\n")
+    again = tune(study_result.spec, folder / "out", stream=io.StringIO(), presets=other)
+    assert again.preset == folder / "out" / "weak.toml"
+    assert (other / "weak.toml").read_text() == "[xiangqi]\n"
+
+
+# What is written and printed
+
+
+def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) -> None:
+    _, out, study_result = played
+    rows = list(csv.DictReader((out / "rounds.csv").open()))
+    assert [int(row["round"]) for row in rows] == list(range(1, len(study_result.rounds) + 1))
+    frame = rounds_frame(study_result)
+    assert list(frame.columns)[:4] == ["round", "null_depth", "lmr_base", "evaluation"]
+    assert (frame[["LL", "LD", "even", "WD", "WW"]].sum(axis=1) == frame.pairs).all()
+    page = (out / "report.html").read_text()
+    assert page.count("<svg") == 4
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    report = (out / "report.md").read_text()
+    assert "optimistic" in report
+    captions = re.findall(r"^!\[.*\n\n(.*)", report, re.MULTILINE)
+    end = f"; engine {engine_identity()}; made by elolab tune {study_result.spec.conditions.source} --out {out}."
+    assert [caption.endswith(end) for caption in captions] == [True] * 4, captions
+    assert (out / "plots" / "convergence.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_report_and_the_console_are_in_chinese_too(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, study_result = played
+    page = write_tuning_report(replace(study_result, directory=tmp_path), "zh").read_text("utf-8")
+    text = (tmp_path / "report.md").read_text("utf-8")
+    for said in ("调参报告", "归一化 Elo", "赢家诅咒", "对局对", "象棋（xiangqi）", f"--out {tmp_path} --language zh"):
+        assert said in page
+        assert said in text
+    assert command_line.main(["tune", str(path), "--dry-run", "--out", str(out), "--language", "zh"]) == 0
+    assert "调参用的开局：17" in capsys.readouterr().out
+
+
+def test_the_command_prints_the_outcome(
+    played: tuple[Path, Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, out, study_result = played
+    monkeypatch.chdir(out)
+    assert command_line.main(["tune", str(path), "--out", str(out)]) == study_result.exit_code == 3
+    printed = capsys.readouterr()
+    assert max(map(len, printed.out.splitlines()[:-1])) <= 80
+    assert printed.out.splitlines()[-2:] == [f"games digest: {study_result.digest}", str(out / "report.html")]
+    assert printed.err.count("elolab: No") == 1
+    assert command_line.main(["tune", str(path), "--out", str(out), "--json"]) == 3
+    data = json.loads(capsys.readouterr().out)
+    assert data["games_digest"] == study_result.digest
+    assert data["confirmed"] is False
+
+
+def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_study(tmp_path)
+    assert command_line.main(["tune", str(path), "--out", str(tmp_path / "out"), "--dry-run", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["games"], data["stored"], data["rounds"]) == (46, 0, 6)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
+    path = write_study(tmp_path, games=20000)
+    command = [sys.executable, str(ROOT / "elolab"), "tune", str(path), "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "out" / STUDY_NAME).is_file() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    while _count(tmp_path / "out", 0) < 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "games are stored; to go on: elolab tune" in error.splitlines()[-1]
