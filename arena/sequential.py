@@ -1,7 +1,7 @@
 """A sequential test over the games of a match: it ends the match at the same game however many are played at a time.
 
-The test looks at fixed places of the schedule, after every ``batch_pairs`` pairs and at the end, and only once every
-game before that place has ended. Games of later pairs that ended in the meantime are kept, but do not count.
+Interim analyses come at fixed places of the schedule, after every ``batch_pairs`` pairs and at the end, and only once
+every game before that place has ended. Games of later pairs that ended in the meantime are kept, but do not count.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DECIDED = ("upper accepted", "lower accepted")
 
 @dataclass(frozen=True)
 class SequentialSettings:
-    """What a sequential test of player 1 against player 2 asks, and how often it looks."""
+    """The hypotheses of a sequential test of player 1 against player 2, and its interim analyses."""
 
     elo0: float = 0.0
     """Hypothesis H0, in the unit of ``model``."""
@@ -45,7 +45,7 @@ class SequentialSettings:
     model: str = "normalized"
     """``normalized`` or ``logistic`` Elo."""
     batch_pairs: int = 8
-    """Pairs between two looks."""
+    """Pairs between two interim analyses."""
 
     def test(self, counts: Pentanomial | Trinomial) -> SequentialTest:
         """The state of the test after these pairs."""
@@ -58,7 +58,7 @@ class SequentialSettings:
 
 @functools.lru_cache(maxsize=100_000)
 def _tested(settings: SequentialSettings, counts: Pentanomial | Trinomial) -> SequentialTest:
-    """Kept, because a run's looks are gone through again for the counts, the report and the exit code."""
+    """Kept, because a run's interim analyses are gone through again for the counts, the report and the exit code."""
     return sequential_test(counts, settings.elo0, settings.elo1, settings.model, settings.alpha, settings.beta)
 
 
@@ -100,7 +100,7 @@ class SequentialRun:
 
     @property
     def state(self) -> SequentialTest:
-        """The log-likelihood ratio of ``counts`` and the verdict, which falls only where the test looks."""
+        """The log-likelihood ratio of ``counts`` and the verdict, which falls only at interim analyses."""
         return self.settings.test(self.counts)
 
     @property

@@ -1,4 +1,4 @@
-"""A real ablation with games allotted in rounds, and the same one as a fixed equal split: verdicts and games of both.
+"""A real ablation with games allocated in rounds, and the same one as a fixed equal split: verdicts and games of both.
 
     python benchmarks/allocation_games.py [--limit nodes=500] [--pairs 600] [--analyses 20] [--out DIR]
 
@@ -35,7 +35,7 @@ def in_rounds(spec: AblationSpec, directory: Path) -> Allocation:
     with Store(directory, read_only=True) as store:
         table = MatchTable(spec.conditions, plan.suite, store)
         played = PlayedComparisons(spec.comparisons, plan.matches, spec.factorials, table, spec.rule)
-        allocation = Allocation([match.pairs for match in plan.matches], played.inquiries(spec), spec.rule)
+        allocation = Allocation([match.pairs for match in plan.matches], played.research_questions(spec), spec.rule)
         while (wanted := allocation.next_pairs()) is not None:
             allocation.analyse(wanted)
     return allocation
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--limit", default="nodes=500", help="of every move (default %(default)s)")
     parser.add_argument("--pairs", type=int, default=600, help="of games in each comparison (default %(default)s)")
     parser.add_argument("--analyses", type=int, default=20, help="of a comparison (default %(default)s, as in claims)")
-    parser.add_argument("--out", type=Path, default=Path("results/allotment"), help="folder (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("results/allocation"), help="folder (default %(default)s)")
     arguments = parser.parse_args()
     data = {**read_toml(SPECIFICATION), "limit": arguments.limit, "pairs": arguments.pairs}
     data["values"] = [one for one in data["values"] if "limit" not in one]

@@ -1,4 +1,4 @@
-"""How the sequential allotment of games to comparisons does, by simulation with fixed random seeds.
+"""How the sequential allocation of games to comparisons does, by simulation with fixed random seeds.
 
     python benchmarks/allocation_simulation.py [--runs N]
 
@@ -23,7 +23,16 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from arena.figures.statistics import Pentanomial
 from tuning.ablation.allocation import Allocation, ResearchQuestion
-from tuning.ablation.verdicts import BETTER, DIFFERENT, EQUIVALENT, UNDECIDED, WORSE, EffectEstimate, Rule, evidence_of
+from tuning.ablation.verdicts import (
+    BETTER,
+    DIFFERENT,
+    EQUIVALENT,
+    UNDECIDED,
+    WORSE,
+    EffectEstimate,
+    Rule,
+    match_estimate,
+)
 
 DRAW_RATE = 0.4
 """Share of draws between equals."""
@@ -60,15 +69,15 @@ class Outcome:
 def played(outcomes: np.ndarray, rule: Rule) -> Outcome:
     """A whole run over these outcomes, through the code that ablations use."""
 
-    def inquiry(match: int) -> ResearchQuestion:
-        def evidence(pairs: int) -> EffectEstimate:
+    def research_question(match: int) -> ResearchQuestion:
+        def estimate_after(pairs: int) -> EffectEstimate:
             counts = np.bincount(outcomes[match, :pairs], minlength=5)
-            return evidence_of(Pentanomial(tuple(map(int, counts))), rule.margin_elo)  # type: ignore[arg-type]
+            return match_estimate(Pentanomial(tuple(map(int, counts))), rule.margin_elo)  # type: ignore[arg-type]
 
-        return ResearchQuestion((match,), evidence)
+        return ResearchQuestion((match,), estimate_after)
 
     comparisons, pairs = outcomes.shape
-    allocation = Allocation([pairs] * comparisons, [inquiry(match) for match in range(comparisons)], rule)
+    allocation = Allocation([pairs] * comparisons, [research_question(match) for match in range(comparisons)], rule)
     while (wanted := allocation.next_pairs()) is not None:
         allocation.analyse(wanted)
     return Outcome(tuple(question.verdict for question in allocation.questions), sum(allocation.pairs))
@@ -87,14 +96,14 @@ def false_difference_rate(runs: int, rule: Rule, comparisons: int = NULL_COMPARI
 
 @dataclass(frozen=True)
 class Comparison:
-    """The sequential allotment beside a fixed equal split of the same games."""
+    """The sequential allocation beside a fixed equal split of the same games."""
 
     same: float
     """Share of verdicts that are the same."""
     games: float
-    """Games of the allotment as a share of the split's."""
+    """Games of the allocation as a share of the split's."""
     false: tuple[float, float]
-    """Share of runs with any false verdict: of the allotment, and of the split."""
+    """Share of runs with any false verdict: of the allocation, and of the split."""
     decided: tuple[float, float]
     """Share of comparisons decided."""
     contradictions: float

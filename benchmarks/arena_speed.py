@@ -79,8 +79,8 @@ def _measure(name: str, repeats: int) -> None:
         plain = _plain_searches(name)
         run, least = _play(name, PAIRS), _play(name, 1)
         plain += _plain_searches(name)
-        searching = _seconds_a_node(speed(plain))
-        solving = _seconds_a_node(speed(plain, solves=True))
+        searching = _seconds_per_node(speed(plain))
+        solving = _seconds_per_node(speed(plain, solves=True))
         needed = run.searched_nodes * searching + run.solved_nodes * solving
         ratios.append(needed / run.cpu_seconds)
         lasting.append(needed / (run.cpu_seconds - least.cpu_seconds))
@@ -98,8 +98,8 @@ def _measure(name: str, repeats: int) -> None:
     report("mean length", [run.plies / run.games for run in runs], "plies")
 
 
-def _seconds_a_node(nodes_a_second: float | None) -> float:
-    return 0.0 if nodes_a_second is None else 1 / nodes_a_second
+def _seconds_per_node(nodes_per_second: float | None) -> float:
+    return 0.0 if nodes_per_second is None else 1 / nodes_per_second
 
 
 def _plain_searches(name: str) -> list[BenchSearch]:

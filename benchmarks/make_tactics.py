@@ -37,7 +37,7 @@ def to_ranks_from_one(move: str) -> str:
 
 
 def main() -> None:
-    """Look through positions at random until enough are found."""
+    """Search positions at random until enough are found."""
     need_fairy_stockfish()
     folder, wanted = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 40
     game = game_named("xiangqi")
@@ -58,7 +58,7 @@ def main() -> None:
         engine.new_game()
         shallow = engine.search(position, Limits(depth=2)).move
         engine.new_game()
-        # Most positions have nothing to find: a short look spares the long one.
+        # Most positions have nothing to find: a short search spares the long one.
         if engine.search(position, Limits(depth=6)).move == shallow:
             continue
         engine.new_game()

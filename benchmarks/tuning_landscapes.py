@@ -39,7 +39,7 @@ from tuning.study.pairs_of_settings import design_of, design_pair, first_design,
 from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
 from tuning.study.response import Observations, ResponseModel, combinations, fit, maximum
 from tuning.study.space import Dimension, Space
-from tuning.study.spec import MIN_ROUNDS, USUAL_ROUND_PAIRS
+from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
 
 SEEDS = tuple(range(22_000, 22_040))
 """Of the published figures; never used in development."""
@@ -227,36 +227,38 @@ def best_of(model: ResponseModel, observations: Observations, start: Values) -> 
     return maximum(model, observations.trust_region(), [start, *combinations(model.space, 16)])
 
 
-def duels(landscape: Landscape, games: int, seed: int, share: float) -> tuple[ResponseModel, Values, Games]:
+def play_settings_pairs(
+    landscape: Landscape, games: int, seed: int, share: float
+) -> tuple[ResponseModel, Values, Games]:
     """What ``elolab tune`` plays with all but ``share`` of the budget: model, the model's maximum, and the table."""
     space, pairs, each = landscape.space, games // 2 - int(games // 2 * share), game_pairs_per_settings_pair(games)
-    a_round = max(1, round(min(USUAL_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each))
+    pairs_per_round = max(1, round(min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each))
     observations, table = Observations(space), Games(landscape, seed)
     design, best = first_design(space), space.default_values
     model: ResponseModel | None = None
     for number in range(pairs // each):
-        if number and number % a_round == 0:
+        if number and number % pairs_per_round == 0:
             model = fit(observations)
             best = best_of(model, observations, best)
             design = design_of(model, best)
-        duel = design_pair(space, seed, design, number, number * each)
-        if duel.first != duel.second:
-            observations.add_score(duel.first, duel.second, each, table.play(duel.first, duel.second, each))
+        pair = design_pair(space, seed, design, number, number * each)
+        if pair.first != pair.second:
+            observations.add_score(pair.first, pair.second, each, table.play(pair.first, pair.second, each))
     model = fit(observations)
     return model, best_of(model, observations, best), table
 
 
 def duel(landscape: Landscape, games: int, seed: int) -> Outcome:
     """What ``elolab tune`` does."""
-    model, best, table = duels(landscape, games, seed, SHARE)
+    model, best, table = play_settings_pairs(landscape, games, seed, SHARE)
     base, pairs = landscape.space.default_values, int(games // 2 * SHARE)
     decision = decide(model, best, pairs, table.play(best, base, pairs)) if best != base else decide(model, base)
     return Outcome(decision.values, decision)
 
 
 def duel_model(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The model's maximum after duels with the whole budget."""
-    return Outcome(duels(landscape, games, seed, 0.0)[1])
+    """The model's maximum after settings pairs with the whole budget."""
+    return Outcome(play_settings_pairs(landscape, games, seed, 0.0)[1])
 
 
 @dataclass(frozen=True)
@@ -271,7 +273,7 @@ class Spsa:
     def play(
         self, landscape: Landscape, games: int, seed: int
     ) -> tuple[list[list[float]], list[list[float]], Observations]:
-        """The centre after every duel, the preferences of the switches at the end, and all results."""
+        """The centre after every settings pair, the preferences of the switches at the end, and all results."""
         space, table, random_source = landscape.space, Games(landscape, seed), random.Random(f"{seed}:spsa")
         centre = list(space.coordinates(space.default_values))
         preferences = [[0.0] * len(dimension.choices) for dimension in space.dimensions]

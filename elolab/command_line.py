@@ -60,7 +60,7 @@ COMMANDS = (
     Command("convert", "arena", "Playing", "convert games between notations, formats and encodings"),
     Command("tune", "tuning", "Improving", "search for better settings, then confirm them"),
     Command("validate", "tuning", "Improving", "let a study's recommendation play its base again"),
-    Command("ablate", "tuning", "Improving", "measure what each feature of the search is worth"),
+    Command("ablate", "tuning", "Improving", "measure the effect of each technique of the search"),
     Command("claims", "tuning", "Improving", "put the literature's claims about the search to the test"),
     Command("fit-evaluation", "tuning", "Improving", "fit an evaluation's weights to games of self-play"),
     Command("engine", "engine", "Engine", f"run the engine as a program: {PROTOCOLS}"),

@@ -1,4 +1,4 @@
-"""What must hold on entry to the parts of the search: looked at under ``ELOLAB_DEBUG``, compiled out otherwise.
+"""What must hold on entry to the parts of the search: checked under ``ELOLAB_DEBUG``, compiled out otherwise.
 
 A violation raises ``AssertionError`` out of the search, naming the function and what does not hold.
 """
@@ -38,12 +38,12 @@ def check_move_count(count):
 
 
 @jit
-def check_table_word(search, word, words_a_bucket):
+def check_table_word(search, word, words_per_bucket):
     """A bucket begins within the table, and the search has one."""
     if DEBUG:
         assert search.table_address != 0, "table: it has memory"
-        assert 0 <= word <= search.table_mask * words_a_bucket, "table: index in range"
-        assert word % words_a_bucket == 0, "table: index of a bucket's first word"
+        assert 0 <= word <= search.table_mask * words_per_bucket, "table: index in range"
+        assert word % words_per_bucket == 0, "table: index of a bucket's first word"
 
 
 @jit

@@ -35,7 +35,7 @@ UNPRUNED: Mapping[str, Value] = {
 }  # fmt: skip
 
 DEFAULT = "default"
-"""The variant whose speed is told."""
+"""The variant whose speed is reported."""
 GIVEN = "given"
 """Stands for settings that are no variant."""
 
@@ -134,7 +134,7 @@ DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
 
 NOT_IN_THE_SIGNATURE = {
     "evaluation_weights": "another file is another evaluation, as tests/engine/games/test_othello.py shows",
-    "poll_interval_nodes": "limits in nodes and the node clock are exact however often they are looked at",
+    "poll_interval_nodes": "limits in nodes and the node clock are exact however often they are polled",
 }
 """Parameters that cannot change the signature, and why."""
 

@@ -12,7 +12,7 @@ from engine.compiled.kernel import new_record
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import MOVE_LISTS_DTYPE, Game, Position
-from engine.search.clock import CLOCK_CODES, allot, start_clock
+from engine.search.clock import CLOCK_CODES, allocate_time, start_clock
 from engine.search.driver import new_game, think
 from engine.search.node import enter_address, prepare_reductions
 from engine.search.null_samples import check_null_samples
@@ -25,7 +25,7 @@ from engine.search.table import (
     GAME_NUMBERS,
     LOWER_BOUND,
     UPPER_BOUND,
-    WORDS_A_BUCKET,
+    WORDS_PER_BUCKET,
     allocate,
     entry_bound,
     entry_depth,
@@ -40,7 +40,7 @@ from engine.values import INFINITY
 
 
 class StopFlag:
-    """A flag one thread sets and the kernels of another look at."""
+    """A flag one thread sets and the kernels of another poll."""
 
     def __init__(self) -> None:
         self._byte = np.zeros(8, np.uint8)
@@ -165,7 +165,7 @@ class SearchMemory:
         megabytes = int(parameters["hash_mb"])
         self.table = allocate(megabytes, node_limit) if megabytes else np.zeros(0, np.uint64)
         self.search.table_address = self.table.ctypes.data
-        self.search.table_mask = len(self.table) // WORDS_A_BUCKET - 1
+        self.search.table_mask = len(self.table) // WORDS_PER_BUCKET - 1
         self._game_number = 0
         self._checker: SearchMemory | None = None
         self._counters_before = dict.fromkeys(COUNTERS, 0)
@@ -305,7 +305,7 @@ class Engine:
             remaining_ns = clock.remaining_ns if clock.remaining_ns is not None else clock.remaining_ms * 1_000_000
             moves_to_go = clock.moves_to_go
         search.ponders = int(clock is not None and clock.ponders)
-        allot(
+        allocate_time(
             search, parameters, limits.move_time_ms or 0, max(remaining_ns, -1), limits.increment_ms * 1_000_000,
             moves_to_go,
         )  # fmt: skip

@@ -25,7 +25,7 @@ from engine.games.contract import (
     prepare,
 )
 from engine.rules import Adjudication, Ending, Rules
-from engine.search.clock import allot
+from engine.search.clock import allocate_time
 from engine.search.driver import think
 from engine.search.null_samples import check_null_samples
 from engine.search_statistics import SearchStatisticsSettings
@@ -36,7 +36,7 @@ from engine.values import MAX_GAME_PLIES
 _OPEN = encode_verdict("*", "unfinished")
 _STOPPED = encode_verdict("*", "stopped")
 _DRAW = encode_verdict("1/2-1/2", "draw_adjudication")
-_MAXIMUM = encode_verdict("1/2-1/2", "maximum_length")
+_MAX_LENGTH = encode_verdict("1/2-1/2", "maximum_length")
 _RESIGN = (encode_verdict("0-1", "resign_adjudication"), encode_verdict("1-0", "resign_adjudication"))
 _FORFEIT = (encode_verdict("0-1", "time_forfeit"), encode_verdict("1-0", "time_forfeit"))
 # The pairs above are indexed by the side that loses.
@@ -98,7 +98,7 @@ def adjudicate(adjudication, tracker, mover, score, ply):
     if needed > 0 and tracker.level[0] >= needed and tracker.level[1] >= needed:
         return _DRAW
     if adjudication.maximum_plies > 0 and ply >= adjudication.maximum_plies:
-        return _MAXIMUM
+        return _MAX_LENGTH
     return _OPEN
 
 
@@ -131,7 +131,7 @@ def spend_clock(clocks, side, elapsed):
 def _think(state, search, lists, parameters, clocks, side):
     """One side's move."""
     prepare(state, parameters)
-    allot(
+    allocate_time(
         search,
         parameters,
         clocks.move_time_ms[side],
@@ -162,7 +162,7 @@ def play_compiled(
             if verdict != _OPEN:
                 return verdict
         if state.ply >= longest:
-            return _MAXIMUM
+            return _MAX_LENGTH
         side = np.int64(state.side)
         running_since = thread_cpu_ns()
         if side == 0:
@@ -286,7 +286,7 @@ class CompiledGames:
             start.state, self._lists, memories[0].search, memories[1].search, memories[0].parameters,
             memories[1].parameters, memories[0].checker.search, memories[1].checker.search,
             memories[0].checker.parameters, memories[1].checker.parameters, clocks, adjudication.to_record(),
-            new_record(TRACKER_DTYPE), record, self.game.longest_game,
+            new_record(TRACKER_DTYPE), record, self.game.max_game_plies,
         )  # fmt: skip
         ending = decode_verdict(int(verdict))
         plies = int(record.plies)
@@ -305,10 +305,10 @@ class CompiledGames:
         )
 
 
-def _late_move(record: Any, clocks: Any, ending: Ending, contenders: Sequence[PlayerSettings]) -> LateMove | None:
+def _late_move(record: Any, clocks: Any, ending: Ending, settings: Sequence[PlayerSettings]) -> LateMove | None:
     """The last move of a game that ended by it on the time of the world, which goes on while a process waits."""
     loser = 0 if ending.result == "0-1" else 1
-    if ending.reason != "time_forfeit" or contenders[loser].limits.clock_kind != "wall":
+    if ending.reason != "time_forfeit" or settings[loser].limits.clock_kind != "wall":
         return None
     elapsed_ns = int(record.times_ns[record.plies - 1])
     overdrawn_ns = int(clocks.remaining_ns[loser])

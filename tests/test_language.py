@@ -245,8 +245,8 @@ def test_a_report_in_chinese(chinese_report: Path) -> None:
         assert said in page
         assert said in text
     # What other programs read is the same in every language.
-    duels = list(csv.DictReader((chinese_report.parent / "crosstable.csv").open(encoding="utf-8")))
-    assert {"player", "opponent", "elo", "los"} <= set(duels[0])
+    rows = list(csv.DictReader((chinese_report.parent / "crosstable.csv").open(encoding="utf-8")))
+    assert {"player", "opponent", "elo", "los"} <= set(rows[0])
 
 
 def test_a_chinese_page_speaks_chinese_when_it_runs(chinese_report: Path, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
 
     return {
         "standings": [asdict(row) for row in exports.tables.standings],
-        "duels": [asdict(row) for row in exports.tables.duels],
+        "duels": [asdict(row) for row in exports.tables.head_to_heads],
         "endings": [asdict(row) for row in exports.tables.endings],
         "fit": exports.tables.fit(),
         **(figures_of_match(exports.tables, exports.sequential) if is_match(spec) else {}),

@@ -24,12 +24,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--batch-pairs", type=whole_number(1), default=batch, metavar="N",
-        help=f"pairs between two looks at the result (default {batch})",
+        help=f"pairs between two interim analyses (default {batch})",
     )  # fmt: skip
     add_conditions(parser, "sprt-A-B")
     parser.epilog = (
         f"{PLAYER_HELP}\n\n"
-        "The test looks after every so many pairs, once all games up to there have ended, so that the verdict is the "
+        "An interim analysis follows every so many pairs, once all games up to there have ended: the verdict is the "
         "same however many games are played at a time. Games beyond the end are kept and marked, but do not count. "
         "Given again, the command resumes.\n\n"
         "Exit code: 0 if H1 was accepted (A is stronger), 3 if H0 was accepted or the test is undecided after the last "

@@ -165,9 +165,9 @@ class Standing:
     mean_depth: float | None
     """Plies a move; ``None`` where the player never said."""
     mean_nodes: float | None
-    """Nodes a move."""
+    """Nodes per move."""
     mean_time_ms: float | None
-    """Milliseconds a move."""
+    """Milliseconds per move."""
     group: int
     """Number of the group of players connected by games; ratings compare only within one."""
 
@@ -221,7 +221,7 @@ class Tables:
     ratings: Ratings
     standings: tuple[Standing, ...]
     """Best rating first, group by group."""
-    duels: tuple[HeadToHead, ...]
+    head_to_heads: tuple[HeadToHead, ...]
     """Every ordered two players who met, in the order of the standings."""
     endings: tuple[EndingCount, ...]
     """Most frequent reason first."""
@@ -270,8 +270,8 @@ class Tables:
         return _frame(self.standings, Standing)
 
     def crosstable_frame(self) -> DataFrame:
-        """The duels as a pandas table; columns are the fields of ``HeadToHead``."""
-        return _frame(self.duels, HeadToHead)
+        """The head-to-head results as a pandas table; columns are the fields of ``HeadToHead``."""
+        return _frame(self.head_to_heads, HeadToHead)
 
     def endings_frame(self) -> DataFrame:
         """The endings as a pandas table; columns are the fields of ``EndingCount``."""
@@ -296,7 +296,7 @@ def tables_of(
     ratings = fit_ratings(len(players), counter.pairings(), anchors=given)
     rows = _standings(game, counter, ratings, records)
     ranking = [counter.players.index(row.player) for row in rows]
-    return Tables(counter, ratings, rows, _duels(counter, ranking), _endings(records))
+    return Tables(counter, ratings, rows, _head_to_heads(counter, ranking), _endings(records))
 
 
 def standings(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
@@ -354,7 +354,7 @@ def _effort(
     return {name: (mean(total[0]), mean(total[1]), mean(total[2])) for name, total in totals.items()}
 
 
-def _duels(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToHead, ...]:
+def _head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToHead, ...]:
     rows = []
     for player in ranking:
         for opponent in ranking:
@@ -507,7 +507,7 @@ def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:
 
 def _pairings_lines(tables: Tables, say: Catalogue) -> list[str]:
     rank = {row.player: row.rank for row in tables.standings}
-    rows = [row for row in tables.duels if rank[row.player] < rank[row.opponent]]
+    rows = [row for row in tables.head_to_heads if rank[row.player] < rank[row.opponent]]
     shown = rows[:MAX_PAIRING_LIST]
     lines = [*wrapped(say("standings.pairings"), TEXT_WIDTH - 1), ""]
     width = min(20, max([8, *(columns_of(name) for name in tables.counter.players)]))

@@ -241,8 +241,8 @@ def write_suite(path: Path, text: str) -> None:
 
 # Generating
 
-CANDIDATES_A_BATCH = 64
-CANDIDATES_AN_OPENING = 400
+CANDIDATES_PER_BATCH = 64
+CANDIDATES_PER_OPENING = 400
 """The generator gives up after this many candidates for each opening wanted."""
 
 
@@ -331,7 +331,7 @@ def generate(
     """
     found: dict[str, str] = {}
     seen = over = 0
-    for candidate in _candidates(propose, CANDIDATES_AN_OPENING * count + CANDIDATES_A_BATCH, concurrency):
+    for candidate in _candidates(propose, CANDIDATES_PER_OPENING * count + CANDIDATES_PER_BATCH, concurrency):
         seen += 1
         over += candidate is None
         if candidate is not None and abs(candidate.score) <= max_score:
@@ -348,15 +348,15 @@ def generate(
 
 def _candidates(propose: Proposer, limit: int, concurrency: int) -> Iterator[Candidate | None]:
     """Candidates 0, 1, ... in order, computed in batches by several threads, a bounded number ahead."""
-    starts = iter(range(0, limit, CANDIDATES_A_BATCH))
+    starts = iter(range(0, limit, CANDIDATES_PER_BATCH))
     with ThreadPoolExecutor(concurrency, "openings") as pool:
-        ahead = [pool.submit(propose, start, CANDIDATES_A_BATCH) for start in islice(starts, 2 * concurrency)]
+        ahead = [pool.submit(propose, start, CANDIDATES_PER_BATCH) for start in islice(starts, 2 * concurrency)]
         try:
             while ahead:
                 yield from ahead.pop(0).result()
                 start = next(starts, None)
                 if start is not None:
-                    ahead.append(pool.submit(propose, start, CANDIDATES_A_BATCH))
+                    ahead.append(pool.submit(propose, start, CANDIDATES_PER_BATCH))
         finally:
             for future in ahead:
                 future.cancel()

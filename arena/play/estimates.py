@@ -12,21 +12,21 @@ NODES_PER_SECOND = 1_000_000
 """Speed the built-in engine is taken to have, about that of ``elolab bench`` on a shared cloud core."""
 OWN_SECONDS = 0.1
 """Time a move that a player at its own level is taken to need."""
-NODES_A_PLY = 3
+NODES_PER_PLY = 3
 """Factor by which one more ply of depth multiplies the nodes."""
 
 
 def estimated_game_seconds(limits: Sequence[Limits]) -> float:
     """Seconds of one processor for a game between players with these limits, who have as many moves each."""
-    return PLIES * sum(_seconds_a_move(one) for one in limits) / len(limits)
+    return PLIES * sum(_seconds_per_move(one) for one in limits) / len(limits)
 
 
-def _seconds_a_move(limits: Limits) -> float:
+def _seconds_per_move(limits: Limits) -> float:
     candidates = []
     if limits.nodes is not None:
         candidates.append(limits.nodes / NODES_PER_SECOND)
     if limits.depth is not None:
-        candidates.append(NODES_A_PLY**limits.depth / NODES_PER_SECOND)
+        candidates.append(NODES_PER_PLY**limits.depth / NODES_PER_SECOND)
     # A node clock passes at its own speed, so many nodes a second of it.
     pace = 1.0 if limits.nodes_per_second is None else limits.nodes_per_second / NODES_PER_SECOND
     if limits.move_time_ms is not None:

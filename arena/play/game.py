@@ -3,8 +3,8 @@
 The compiled loop of ``engine.play`` plays games between built-in players without any cost a move; this loop plays all
 others, and the same games to the same digest.
 
-A player that ponders is told, after each of its moves, to think about the reply it expects. How it does so is its own
-affair: in a thread or process of its own on the wall clock, afterwards on clocks that count work.
+A player that ponders is told, after each of its moves, to think about the reply it expects. How it does so is up
+to it: in a thread or process of its own on the wall clock, afterwards on clocks that count work.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class _GameInProgress:
         self.players = players
         self.stop = stop
         game = game_named(job.game)
-        self.longest = game.longest_game
+        self.max_game_plies = game.max_game_plies
         self.position = game.position(job.opening.position, job.opening.moves)
         self.line = list(job.opening.moves)
         self.moves: list[MoveRecord] = []
@@ -189,7 +189,7 @@ class _GameInProgress:
                 player.start()
                 player.new_game(self.job.opening, self.stop)
             except PlayerFault as fault:
-                self._blame(side, fault)
+                self._record_fault(side, fault)
                 return Ending("*", fault.reason)
         return None
 
@@ -199,7 +199,7 @@ class _GameInProgress:
         adjudicator = Adjudicator(self.job.adjudication)
         ending = self.position.judge(self.job.rules)
         while ending is None:
-            if len(self.line) >= self.longest:
+            if len(self.line) >= self.max_game_plies:
                 return Ending("1/2-1/2", "maximum_length")  # more than a position can remember
             ending = self._play_move(adjudicator)
         return ending
@@ -211,7 +211,7 @@ class _GameInProgress:
         except PlayerResigned:
             return Ending(WINS[1 - side], "resignation")
         except PlayerFault as fault:
-            self._blame(side, fault)
+            self._record_fault(side, fault)
             return Ending(WINS[1 - side], fault.reason)
         ending = self.position.judge(self.job.rules)
         if ending is None:
@@ -229,7 +229,7 @@ class _GameInProgress:
             position.push(expected)
         except MoveError:
             return
-        if len(self.line) + 1 >= self.longest or position.judge(self.job.rules) is not None:
+        if len(self.line) + 1 >= self.max_game_plies or position.judge(self.job.rules) is not None:
             return
         clock = self.clocks[side].before_move(self.clocks[1 - side])
         self.ponderings[side].expected = expected
@@ -277,7 +277,7 @@ class _GameInProgress:
         self.clocks[side].after_move(reply.elapsed_ns)
         return reply.expected
 
-    def _blame(self, side: int, fault: PlayerFault) -> None:
+    def _record_fault(self, side: int, fault: PlayerFault) -> None:
         """Note the fault with the dialogue that led to it, and end the player's process: it starts afresh."""
         player = self.players[side]
         player.close()

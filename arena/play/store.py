@@ -77,7 +77,7 @@ class Store:
         if self._lock is not None:
             self._lock.release()
 
-    # Facts: what the games belong to
+    # Metadata: what the games belong to
 
     def metadata(self, name: str) -> Any:
         """Plain data recorded under a name, or ``None``."""
@@ -88,12 +88,12 @@ class Store:
         """The names under which anything is recorded."""
         return {name for (name,) in self.connection.execute("SELECT name FROM facts")}
 
-    def record_metadata(self, facts: Mapping[str, Any], places: Iterable[tuple[str, Pairing]] = ()) -> None:
+    def record_metadata(self, metadata: Mapping[str, Any], places: Iterable[tuple[str, Pairing]] = ()) -> None:
         """Record plain data under names, replacing what was there, all or nothing.
 
         With it, the places of games (by their keys) in the schedule, which change when a tournament is extended.
         """
-        rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in facts.items()]
+        rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in metadata.items()]
         moved = [
             (*pairing.place, pairing.round, pairing.pair, pairing.first, pairing.second, pairing.opening, key)
             for key, pairing in places

@@ -218,7 +218,7 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
 
 
 def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if more pairs would take back a verdict: what was the last look is none any more."""
+    """Raise ``RunError`` if more pairs would take back a verdict: what was the final analysis would be none."""
     outcomes = store.outcomes()
     before, now = sequential_run(old, outcomes), sequential_run(new, outcomes)
     if before is not None and now is not None and before.is_decided and not now.is_decided:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.search_statistics import SearchStatisticsSettings
 
 WAKE_SECONDS = 0.05
-"""How often whoever waits for a search that ponders looks at the stop flag of the run."""
+"""How often whoever waits for a search that ponders polls the stop flag of the run."""
 
 
 class BuiltinPlayer:

@@ -63,7 +63,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     # What a protocol says.
 
     @abstractmethod
-    def _greet(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         """Everything that is said once, after the process has started."""
 
     @abstractmethod
@@ -103,7 +103,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         self._games = 0
         try:
             self._process = EngineProcess(self.spec.command, self.spec.directory)
-            self._greet(deadline_ns)
+            self._handshake(deadline_ns)
         except DeadlinePassed:
             waited = f"{self.spec.start_timeout_ms / 1000:g} s"
             text = f"did not complete the {self.protocol_name} handshake within {waited}"
@@ -156,8 +156,8 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             raise PlayerFault("crash", f"{self.name}: is not running")
         return self._process
 
-    def _hear_what_was_unasked(self) -> None:
-        """Before a question: what is said already must not be taken for the answer."""
+    def _drain_unsolicited_lines(self) -> None:
+        """Before a question: lines that have come already must not be taken for the answer."""
         for line in self._running().drain():
             self._session.receive(line)
 

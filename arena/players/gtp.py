@@ -204,7 +204,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         self._commands: frozenset[str] = frozenset()
         """The engine's own list; empty if it gave none."""
 
-    def _greet(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         """Ask who it is and what it knows, then send the commands of the specification."""
         self._converse(self._session.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
         listed = self._session.answers[-1]
@@ -257,7 +257,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         assert line[:told] == self._known, "the game goes on from where the engine knows it"
         self._known = line
         side = position.side_to_move
-        self._hear_what_was_unasked()
+        self._drain_unsolicited_lines()
         began_ns = time.monotonic_ns()
         time_left = time_left_command(self.spec.limits, clock, side)
         commands = self._told(told)

@@ -135,7 +135,7 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
         super().__init__(spec, game, NBoardSession)
         self._opening_position = ""
 
-    def _greet(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         depth = f"set depth {self.spec.limits.depth}"
         self._converse(self._session.synchronise(f"nboard {VERSION}", depth), deadline_ns)
 
@@ -154,7 +154,7 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
         """``set game`` and ``go``, unless a pass is all there is."""
         if position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)
-        self._hear_what_was_unasked()
+        self._drain_unsolicited_lines()
         began_ns = time.monotonic_ns()
         elapsed_ns = self._wait_for_move(self._session.think(self._game_line(moves)), clock, stop, began_ns)
         reply = self._session.reply(elapsed_ns)

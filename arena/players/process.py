@@ -34,7 +34,7 @@ ERROR_TAIL_BYTES = 4_096
 PIPE_BYTES = 1_048_576
 """What a pipe may hold without a privilege (``fs.pipe-max-size``)."""
 WAKE_MS = 100
-"""How often a waiting thread looks at the stop flag, and whether a process whose pipes others hold open has ended."""
+"""How often a waiting thread polls the stop flag, and whether a process whose pipes others hold open has ended."""
 FAREWELL_MS = 500
 """Time an engine has to end by itself after ``quit`` and the end of its input."""
 TERMINATE_MS = 300
@@ -342,9 +342,9 @@ class EngineProcess:
         except ChildProcessError:
             return True
 
-    def _wait_for_exit(self, longest_ms: int) -> bool:
+    def _wait_for_exit(self, max_ms: int) -> bool:
         """Wait for the process to die, its output read and thrown away so that it is not stuck in writing."""
-        deadline_ns = time.monotonic_ns() + longest_ms * 1_000_000
+        deadline_ns = time.monotonic_ns() + max_ms * 1_000_000
         pause_ms = 1.0
         while not self._has_exited():
             if time.monotonic_ns() >= deadline_ns:

@@ -123,14 +123,14 @@ class Information:
 
 _SCORE = re.compile(r"\bscore\s+(cp|mate)\s+([+-]?\d+)")
 _NUMBERS = re.compile(r"\b(depth|nodes|multipv)\s+(\d+)")
-_MOST = {"depth": MAX_DEPTH, "multipv": 1000}
+_MAX_NUMBERS = {"depth": MAX_DEPTH, "multipv": 1000}
 _BOUND = re.compile(r"\b(?:lowerbound|upperbound)\b")
 
 
 def parse_information(line: str) -> Information:
     """Read an ``info`` line; what cannot be read is left out."""
     head = re.split(r"\b(?:pv|string)\b", line, maxsplit=1)[0]
-    found = {name: number_of(number, _MOST.get(name, 10**15)) for name, number in _NUMBERS.findall(head)}
+    found = {name: number_of(number, _MAX_NUMBERS.get(name, 10**15)) for name, number in _NUMBERS.findall(head)}
     score = _SCORE.search(head)
     return Information(
         score=None if score is None else _centipawns(score.group(1), number_of(score.group(2))),
@@ -390,7 +390,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
         self._first_rank: int | None = None
         self._opening_position = ""
 
-    def _greet(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options, learn the rank base."""
         self._converse(self._session.hello(), deadline_ns)
         options: Sequence[tuple[str, str]] = self.spec.options
@@ -444,7 +444,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, *, ponder: bool = False
     ) -> list[str]:
         """The lines that ask for a move."""
-        self._hear_what_was_unasked()
+        self._drain_unsolicited_lines()
         return self._session.think(
             position_command(self._opening_position, moves, self._first_rank or 0),
             go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder),

@@ -344,8 +344,8 @@ def crosstable_chart(tables: Tables, language: str) -> Figure:
 
     names = [row.player for row in tables.standings]
     scores = np.full((len(names), len(names)), np.nan)
-    for duel in tables.duels:
-        scores[names.index(duel.player), names.index(duel.opponent)] = 100 * duel.score
+    for result in tables.head_to_heads:
+        scores[names.index(result.player), names.index(result.opponent)] = 100 * result.score
     figure, axes = _figure(1.6 + 0.42 * len(names))
     colors = LinearSegmentedColormap.from_list("score", [LOSS, "#f6f3ee", WIN]).with_extremes(bad=GROUND)
     axes.imshow(np.ma.masked_invalid(scores), cmap=colors, vmin=0, vmax=100, aspect="auto")

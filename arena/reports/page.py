@@ -84,21 +84,22 @@ def _data(contents: Contents) -> Markup:
 def _crosstable(contents: Contents) -> list[tuple[str, list[dict[str, Any] | None]]]:
     """Each player and the cells of the row, ``None`` on the diagonal; an empty cell for who never met."""
     names = [row.player for row in contents.tables.standings]
-    duels = {(duel.player, duel.opponent): duel for duel in contents.tables.duels}
+    found = {(result.player, result.opponent): result for result in contents.tables.head_to_heads}
     return [
-        (name, [None if name == other else _duel_cell(duels.get((name, other))) for other in names]) for name in names
+        (name, [None if name == other else _crosstable_cell(found.get((name, other))) for other in names])
+        for name in names
     ]
 
 
-def _duel_cell(duel: HeadToHead | None) -> dict[str, Any]:
-    if duel is None:
+def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
+    if result is None:
         return {}
     return {
-        "direction": "up" if duel.score >= 0.5 else "down",
-        "share": f"{min(0.75, 1.5 * abs(duel.score - 0.5)):.2f}",
-        "figure": f"{100 * duel.score:.1f}",
-        "beside": f"{elo_text(duel.elo)} ± {interval_text(duel.elo_error)}{'' if duel.from_pairs else ' *'}",
-        "below": [f"LOS {percent_text(duel.los)} %", f"{duel.wins}-{duel.draws}-{duel.losses}"],
+        "direction": "up" if result.score >= 0.5 else "down",
+        "share": f"{min(0.75, 1.5 * abs(result.score - 0.5)):.2f}",
+        "figure": f"{100 * result.score:.1f}",
+        "beside": f"{elo_text(result.elo)} ± {interval_text(result.elo_error)}{'' if result.from_pairs else ' *'}",
+        "below": [f"LOS {percent_text(result.los)} %", f"{result.wins}-{result.draws}-{result.losses}"],
     }
 
 

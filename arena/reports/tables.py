@@ -54,7 +54,7 @@ def standings_table(contents: Contents) -> TextTable:
         ("#", "", NUMBER), ("player", "", TEXT), ("rating", "Elo", NUMBER), ("±", "Elo", NUMBER),
         ("points", "", NUMBER), ("games", "", NUMBER), ("wins", "", NUMBER), ("draws", "", NUMBER),
         ("losses", "", NUMBER), ("score", "%", NUMBER), ("pairs", "pairs", NUMBER), ("depth", "plies", NUMBER),
-        ("nodes", "a_move", NUMBER), ("time", "ms_a_move", NUMBER),
+        ("nodes", "per_move", NUMBER), ("time", "ms_per_move", NUMBER),
     )  # fmt: skip
     rows = [
         (
@@ -77,18 +77,18 @@ def pairings_table(contents: Contents) -> TextTable:
     rank = {row.player: row.rank for row in contents.tables.standings}
     rows = [
         (
-            duel.player, duel.opponent, f"{elo_text(duel.elo)}{'' if duel.from_pairs else ' *'}",
-            interval_text(duel.elo_error), percent_text(duel.los), f"{duel.wins}-{duel.draws}-{duel.losses}",
-            f"{100 * duel.score:.1f}",
+            result.player, result.opponent, f"{elo_text(result.elo)}{'' if result.from_pairs else ' *'}",
+            interval_text(result.elo_error), percent_text(result.los), f"{result.wins}-{result.draws}-{result.losses}",
+            f"{100 * result.score:.1f}",
         )
-        for duel in contents.tables.duels
-        if rank[duel.player] < rank[duel.opponent]
+        for result in contents.tables.head_to_heads
+        if rank[result.player] < rank[result.opponent]
     ]  # fmt: skip
     return _table(contents.say, columns, rows)
 
 
 def superiority_table(contents: Contents) -> TextTable:
-    """Who is stronger than whom, in percent; players in the order of the standings."""
+    """Likelihood of superiority, in percent; players in the order of the standings."""
     names = [row.player for row in contents.tables.standings]
     columns = [("#", "", NUMBER), ("player", "", TEXT), *((str(place + 1), "", NUMBER) for place in range(len(names)))]
     rows = [

@@ -271,8 +271,8 @@ class Position:
     def push(self, move: str) -> None:
         """Play a move; raises ``MoveError`` if it is not legal or the game is too long to remember."""
         code = self.code_of(move)
-        if self.state.ply >= self.game.longest_game:
-            raise MoveError(f"the game is longer than {self.game.longest_game} plies")
+        if self.state.ply >= self.game.max_game_plies:
+            raise MoveError(f"the game is longer than {self.game.max_game_plies} plies")
         # The move limit needs to know of every check on the way.
         self.game.kernels.in_check(self.state)
         self.game.kernels.make(self.state, code)
@@ -401,7 +401,7 @@ class Game:
     """What stands for an empty square in a position's text; where there is no such character, digits count them."""
     default_suite: str
     """Name of the opening suite used where none is given."""
-    longest_game: int
+    max_game_plies: int
     score_name: str = "pawns"
     """What a hundred points of a search's score are called."""
     score_unit: int = 0

@@ -22,7 +22,7 @@ from engine.settings.limits import Limits
 
 DEFAULT_DEPTH = 8
 """Before ``set depth``, which every program has to say."""
-DEEPEST = 120
+MAX_DEPTH = 120
 PASS_ANSWER = "=== PA"
 
 
@@ -88,7 +88,7 @@ class NBoardSession(Session):
     def _set(self, words: Sequence[str]) -> None:
         name, value = (words[0] if words else ""), " ".join(words[1:])
         if name == "depth":
-            self._depth = read_count("set depth", value, low=1, high=DEEPEST)
+            self._depth = read_count("set depth", value, low=1, high=MAX_DEPTH)
         elif name == "game":
             self._set_game(value)
         elif name == "contempt":

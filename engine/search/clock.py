@@ -54,7 +54,7 @@ _MILLISECOND = 1_000_000
 
 
 @jit
-def allot(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to_go):
+def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to_go):
     """Set the soft and hard limit of the next search, in nanoseconds.
 
     ``move_time_ms`` is a time for just this move (0: none); ``remaining_ns`` is negative where there is no clock.
@@ -161,7 +161,7 @@ def forecast_ns(search, parameters):
 def next_iteration_fits(search, parameters):
     """Whether the next iteration is expected to end before the hard limit; true where nothing is forecast.
 
-    ``allot_iteration`` must have set the limit for that iteration.
+    ``allocate_iteration_time`` must have set the limit for that iteration.
     """
     if parameters.time_predict == _PREDICT_OFF or search.clock == CLOCK_OFF or search.hard_ns >= NO_LIMIT:
         return True
@@ -187,7 +187,7 @@ def counted_ns(search):
 
 
 @jit
-def allot_iteration(search, parameters, depth, left):
+def allocate_iteration_time(search, parameters, depth, left):
     """[OT] before an iteration of ``depth``: the deadline of the move, from the time and the moves that are left.
 
     The remaining time, less what this move has used, is shared among the own moves after the iteration's horizon, of

@@ -13,7 +13,7 @@ from engine.compiled.kernel import jit
 from engine.games.contract import generate, in_check, make, plies_left, repetition_key, unmake
 from engine.search.clock import (
     adapt_soft_limit,
-    allot_iteration,
+    allocate_iteration_time,
     arm_clock,
     elapsed_ns,
     next_iteration_fits,
@@ -356,7 +356,7 @@ def _iterate(state, search, lists, parameters):
     if parameters.iterative_deepening == 0 and search.depth_limit <= MAX_DEPTH:
         depth = last
     lines = min(search.lines, search.root_count)
-    allot_iteration(search, parameters, np.int64(depth), left)
+    allocate_iteration_time(search, parameters, np.int64(depth), left)
     while True:
         began_ns = elapsed_ns(search)
         note_iteration_start(search)
@@ -410,7 +410,7 @@ def _iterate(state, search, lists, parameters):
             # The iterations between would cost more than they help: the next one solves the game.
             depth = last
         # The forecast is held against the coming iteration's own deadline.
-        allot_iteration(search, parameters, np.int64(depth), left)
+        allocate_iteration_time(search, parameters, np.int64(depth), left)
         if not next_iteration_fits(search, parameters):
             search.predicted_stops += 1
             return ENDED_BY_FORECAST
@@ -420,7 +420,7 @@ def _iterate(state, search, lists, parameters):
 def think(state, search, lists, parameters):
     """Search a position under the limits in ``search``; the results are its lines. Returns the move to play, or 0.
 
-    Limits, clock allotment, filter and number of lines are set beforehand; ``new_game`` came before the first search.
+    Limits, time allocation, filter and number of lines are set beforehand; ``new_game`` came before the first search.
     """
     start_clock(search)
     note_search_start(search)

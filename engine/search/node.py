@@ -97,7 +97,7 @@ def remember_variation(search, ply, move):
 
 @jit
 def prepare_reductions(search, parameters):
-    """Fill the table of ``reduction``: two divisions a move are dear."""
+    """Fill the table of ``reduction``: two divisions a move are expensive."""
     for depth in range(REDUCTION_DEPTHS):
         for number in range(MAX_MOVES):
             amount = LOGARITHM[depth] * LOGARITHM[number] // parameters.lmr_divisor

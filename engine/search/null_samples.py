@@ -22,7 +22,7 @@ from engine.search.statistics import (
     sample_nodes,
     sample_word,
 )
-from engine.search.table import GAME_NUMBERS, WORDS_A_BUCKET
+from engine.search.table import GAME_NUMBERS, WORDS_PER_BUCKET
 
 
 @jit
@@ -30,7 +30,7 @@ def _prepare_checker(search, checker):
     """Empty tables and histories, and the limits of one sample."""
     number = checker.game_number + 1
     if number == GAME_NUMBERS:
-        for word in range((checker.table_mask + 1) * WORDS_A_BUCKET):
+        for word in range((checker.table_mask + 1) * WORDS_PER_BUCKET):
             store_word(checker.table_address, word, np.uint64(0))
         number = 1
     new_game(checker, number)

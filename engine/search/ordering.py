@@ -13,7 +13,7 @@ _ONE = np.uint64(1)
 _HASH_MOVE = 1 << 30
 _GOOD_CAPTURE = 1 << 28
 _KILLER = 1 << 27
-_HISTORY_CEILING = 1 << 24
+_MAX_HISTORY = 1 << 24
 """Histories are halved before they reach the killers' rank."""
 _LOSING_CAPTURE = -(1 << 28)
 
@@ -148,7 +148,7 @@ def reward_history(state, search, parameters, move, depth):
     value = search.history[index] + _bonus(parameters, depth)
     search.history[index] = value
     search.history_filled[index // HISTORY_BLOCK] = 1
-    if value >= _HISTORY_CEILING:
+    if value >= _MAX_HISTORY:
         _halve_history(search)
 
 

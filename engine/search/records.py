@@ -8,7 +8,7 @@ from engine.values import MAX_MOVES, MAX_PLY
 
 HISTORY_SIZE = 1 << 15
 HISTORY_BLOCK = 128
-"""Entries that are told together whether they may be other than 0: most of a game's blocks always are."""
+"""Entries with one common flag of whether they may be other than 0: most of a game's blocks always are."""
 MAX_LINES = 32
 """Most lines a multi-line analysis reports."""
 
@@ -91,7 +91,7 @@ SEARCH_DTYPE = np.dtype(
         ("leaf_nodes", np.int64),  # of an endgame solver: moves made that are not accounted for yet
         ("verifying", np.int64),  # how many null verifications the search is inside of
         ("iteration_ns", np.int64, (4,)),  # durations of the last iterations, the latest first
-        ("best_move_stable", np.int64),  # iterations for which the best move has stood
+        ("best_move_stable", np.int64),  # iterations for which the best move has stayed the same
         ("previous_score", np.int64),  # of the iteration before the last, for MTD(f) and the time rules
         # Heuristics.
         ("reductions", np.int8, (REDUCTION_DEPTHS, MAX_MOVES)),  # of late moves, by depth and number

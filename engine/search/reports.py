@@ -18,7 +18,7 @@ from engine.values import MAX_DEPTH, MAX_PLY
 
 _FIELDS = 7  # line, depth, score, nodes, nanoseconds, deepest ply, moves in the variation
 _WORDS = _FIELDS + MAX_PLY + 2
-_MOST_REPORTS = MAX_DEPTH * MAX_LINES
+_MAX_REPORTS = MAX_DEPTH * MAX_LINES
 
 
 @jit
@@ -27,7 +27,7 @@ def report_line(search, line, depth):
     if search.report_address == 0:
         return
     count = search.report_count
-    if count >= _MOST_REPORTS:
+    if count >= _MAX_REPORTS:
         return
     start = 1 + count * _WORDS
     length = search.line_length[line]
@@ -67,7 +67,7 @@ class ReportBoard:
     """The reader's side; one search writes on it at a time."""
 
     def __init__(self) -> None:
-        self._words = np.zeros(1 + _MOST_REPORTS * _WORDS, np.uint64)
+        self._words = np.zeros(1 + _MAX_REPORTS * _WORDS, np.uint64)
         self._read = 0
 
     @property

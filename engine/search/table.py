@@ -18,8 +18,8 @@ from engine.settings.parameters import choice_code
 from engine.values import BAN_BOUND, MATE_BOUND
 
 NO_BOUND, UPPER_BOUND, LOWER_BOUND, EXACT = range(4)
-WORDS_A_BUCKET = 4
-BYTES_A_BUCKET = 8 * WORDS_A_BUCKET
+WORDS_PER_BUCKET = 4
+BYTES_PER_BUCKET = 8 * WORDS_PER_BUCKET
 CACHE_LINE = 64
 SEARCH_NUMBERS = 32
 GAME_NUMBERS = 1 << 16
@@ -41,14 +41,14 @@ def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
     The size depends on parameters and limits alone, so that games stay reproducible. Shape: (4 * buckets,) uint64.
     """
     buckets = 1
-    while 2 * buckets * BYTES_A_BUCKET <= megabytes << 20:
+    while 2 * buckets * BYTES_PER_BUCKET <= megabytes << 20:
         buckets *= 2
     if node_limit is not None:
         enough = 1024
         while enough < 32 * node_limit:
             enough *= 2
         buckets = min(buckets, enough)
-    words = buckets * WORDS_A_BUCKET
+    words = buckets * WORDS_PER_BUCKET
     memory = np.zeros(words + CACHE_LINE // 8, np.uint64)
     # Large arrays begin 16 bytes into a page: unaligned, every other bucket would lie across two cache lines.
     skipped = -memory.ctypes.data % CACHE_LINE // 8
@@ -60,7 +60,7 @@ def prefetch_bucket(search, key):
     """Let a bucket's memory be fetched while something else is computed."""
     if search.table_mask >= 0:
         key ^= search.history_key
-        prefetch(search.table_address + (np.int64(key) & search.table_mask) * BYTES_A_BUCKET)
+        prefetch(search.table_address + (np.int64(key) & search.table_mask) * BYTES_PER_BUCKET)
 
 
 @jit
@@ -73,8 +73,8 @@ def probe(search, key):
         return np.int64(0)
     search.table_probes += 1
     key ^= search.history_key
-    start = (np.int64(key) & search.table_mask) * WORDS_A_BUCKET
-    check_table_word(search, start, WORDS_A_BUCKET)
+    start = (np.int64(key) & search.table_mask) * WORDS_PER_BUCKET
+    check_table_word(search, start, WORDS_PER_BUCKET)
     for offset in (0, 2):
         data = load_word(search.table_address, start + offset + 1)
         if load_word(search.table_address, start + offset) ^ data == key:
@@ -151,8 +151,8 @@ def store(search, key, move, score, depth, bound, ply, threat):
     elif score >= BAN_BOUND or score <= -BAN_BOUND:
         return
     key ^= search.history_key
-    start = (np.int64(key) & search.table_mask) * WORDS_A_BUCKET
-    check_table_word(search, start, WORDS_A_BUCKET)
+    start = (np.int64(key) & search.table_mask) * WORDS_PER_BUCKET
+    check_table_word(search, start, WORDS_PER_BUCKET)
     check_entry(move, score, depth, bound, threat)
     deep = load_word(search.table_address, start + 1)
     deep_key = load_word(search.table_address, start) ^ deep

@@ -496,7 +496,7 @@ PARAMETERS: tuple[Parameter, ...] = (
              depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31")),
     _integer("clock_reserve_ms", 50, (0, 60_000), (), "ms", "never used: kept for what lies outside the search",
              "[ours]", aliases=("Move Overhead",), clock=True),
-    _integer("poll_interval_nodes", 1024, (1, 1_000_000), (), "nodes", "nodes between two looks at clock and stop flag",
+    _integer("poll_interval_nodes", 1024, (1, 1_000_000), (), "nodes", "nodes between two polls of clock and stop flag",
              "[EE 8.2]"),
 )  # fmt: skip
 

@@ -40,7 +40,7 @@ def unit_in(game: str, row: Parameter) -> str:
 
 
 _INDENT = "    "
-_LEAST_LEGAL_WIDTH = 24
+_MIN_LEGAL_WIDTH = 24
 """Where fewer columns are left beside name and default, the legal values go below them."""
 
 
@@ -48,7 +48,7 @@ def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:
     """Aligned lines of at most ``width`` columns: name, default and legal values, and below them the explanation."""
     name_width = max(len(row.name) for row in rows)
     default_width = max(len(format_value(row.default)) for row in rows)
-    narrow = width < name_width + default_width + 4 + _LEAST_LEGAL_WIDTH
+    narrow = width < name_width + default_width + 4 + _MIN_LEGAL_WIDTH
     lines = [f"{'parameter':<{name_width}}  {'default':<{default_width}}{'' if narrow else '  legal values'}"]
     for row in rows:
         head = f"{row.name:<{name_width}}  {format_value(row.default):<{default_width}}"
@@ -145,27 +145,27 @@ def _rows_by_game(name: str, games: Sequence[str]) -> dict[str, Parameter]:
 def _one_in_full(rows: Mapping[str, Parameter], width: int) -> str:
     row = next(iter(rows.values()))
 
-    def told(text: Callable[[Parameter, str], str]) -> str:
+    def by_game(text: Callable[[Parameter, str], str]) -> str:
         texts = {game: text(own, game) for game, own in rows.items()}
         if len(set(texts.values())) == 1:
             return next(iter(texts.values()))
         return "; ".join(f"{one} ({game})" for game, one in texts.items() if one)
 
-    tuning = "" if not row.tuning else told(lambda own, game: _values(own.kind, own.tuning))
+    tuning = "" if not row.tuning else by_game(lambda own, game: _values(own.kind, own.tuning))
     properties = {
         "aliases": ", ".join(row.aliases),
         "option": row.protocol_name,
         "kind": PARAMETER_KINDS[row.kind],
         "games": ", ".join(row.games or GAMES),
-        "default": told(lambda own, game: format_value(own.default)),
-        "legal": told(lambda own, game: _values(own.kind, own.legal)),
+        "default": by_game(lambda own, game: format_value(own.default)),
+        "legal": by_game(lambda own, game: _values(own.kind, own.legal)),
         "tuning": f"{tuning} (log)" if tuning and row.kind == "integer" and row.scale == "log" else tuning,
-        "unit": told(lambda own, game: unit_in(game, own)),
-        "needs": told(lambda own, game: _need(own)),
+        "unit": by_game(lambda own, game: unit_in(game, own)),
+        "needs": by_game(lambda own, game: _need(own)),
         "sound": "yes" if row.sound else "no",
         "meaning": _sentence(row.doc),
         "source": _sentence(row.source),
-        "measured": told(lambda own, game: measurements(game).get(own.name, "")),
+        "measured": by_game(lambda own, game: measurements(game).get(own.name, "")),
     }
     title_width = max(map(len, properties))
     lines = [row.name]

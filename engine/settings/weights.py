@@ -34,9 +34,9 @@ STEPS = 60
 """Steps of a game that the kernels tell apart: in Othello the discs placed since the start, but for the last."""
 LINE = 116
 """Columns of the text of pattern weights."""
-LARGEST = 10_000
+MAX_WEIGHT = 10_000
 """Largest weight either way, in hundredths of a point."""
-MAX_IN_XIANGQI = 2_000
+MAX_XIANGQI_WEIGHT = 2_000
 """There the kernels add up two numbers in one, and both sums must fit 16 bits."""
 DIGEST_DIGITS = 12
 
@@ -158,7 +158,7 @@ def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
 
 
 def _check_numbers(weights: Weights, path: Path) -> None:
-    largest = MAX_IN_XIANGQI if weights.game == "xiangqi" else LARGEST
+    largest = MAX_XIANGQI_WEIGHT if weights.game == "xiangqi" else MAX_WEIGHT
     phases = len(weights.phases)
     weight = max((weight for row in weights.phases for weight in row), key=abs, default=0)
     if abs(weight) > largest:

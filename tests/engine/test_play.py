@@ -259,7 +259,7 @@ def test_maximum_length_and_the_states_own_limit() -> None:
         adjudication=Adjudication(resign_moves=0, maximum_plies=0),
     )  # fmt: skip
     assert (game.result, game.reason) == ("1/2-1/2", "maximum_length")
-    assert len(game.moves) == GAME.longest_game
+    assert len(game.moves) == GAME.max_game_plies
 
 
 # --- Clocks ---------------------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def test_a_side_that_cannot_keep_its_time_forfeits() -> None:
 
 
 def test_clocks_are_kept_to_the_node() -> None:
-    """A player who minds the clock never forfeits, and spends what the rule allots."""
+    """A player who minds the clock never forfeits, and spends what the rule allocates."""
     side = player_settings(f"clock=0.3+0.002,{NODE}")
     game = play(side, side, moves=OPENINGS[0])
     assert game.reason != "time_forfeit"

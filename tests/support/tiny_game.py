@@ -289,7 +289,7 @@ class TakeAway(Game):
     side_names = ("White", "Black")
     start = "3-4-5 w"
     default_suite = "takeaway"
-    longest_game = 64
+    max_game_plies = 64
     state_dtype = STATE_DTYPE
     kernels = SimpleNamespace(**KERNELS)
     bench_positions = (BenchPosition("3-4-5 w", 8),)

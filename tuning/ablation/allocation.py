@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tuning.ablation.verdicts import UNDECIDED, EffectEstimate, Question, Rule, analyses_of, hopeless, judged
+from tuning.ablation.verdicts import UNDECIDED, EffectEstimate, Question, Rule, analyses_of, futile, judged
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class ResearchQuestion:
 
     matches: tuple[int, ...]
     """Indices; all of them have the same number of planned pairs."""
-    evidence: Callable[[int], EffectEstimate]
-    """What these matches have shown by so many pairs of each."""
+    estimate_after: Callable[[int], EffectEstimate]
+    """What these matches have shown after so many pairs of each."""
     beyond_margin: bool = False
     """Whether only a difference larger than the margin counts as one."""
 
@@ -28,35 +28,39 @@ class Allocation:
     """The state of a run: pairs that count of every match, and the verdicts on every question."""
 
     def __init__(
-        self, pairs: Sequence[int], inquiries: Sequence[ResearchQuestion], rule: Rule, max_pairs: int | None = None
+        self,
+        pairs: Sequence[int],
+        research_questions: Sequence[ResearchQuestion],
+        rule: Rule,
+        max_pairs: int | None = None,
     ) -> None:
         """``pairs`` are the most of each match; ``max_pairs`` is the most of all together, if that is less."""
         self.rule = rule
         self.pairs = [0] * len(pairs)
         """Pairs of each match that count."""
         self._analyses = [analyses_of(planned, rule.rounds) for planned in pairs]
-        self._most_pairs = sum(pairs) if max_pairs is None else max_pairs
-        self.inquiries = tuple(inquiries)
+        self._max_pairs = sum(pairs) if max_pairs is None else max_pairs
+        self.research_questions = tuple(research_questions)
         self.questions = tuple(
-            Question(inquiry.evidence(0), self._analyses[inquiry.matches[0]], 0, beyond_margin=inquiry.beyond_margin)
-            for inquiry in inquiries
+            Question(asked.estimate_after(0), self._analyses[asked.matches[0]], 0, beyond_margin=asked.beyond_margin)
+            for asked in self.research_questions
         )
-        self.given_up = (False,) * len(inquiries)
-        """Questions that get no more games, for their plans would all but certainly leave them open."""
+        self.given_up = (False,) * len(research_questions)
+        """Questions stopped for futility: they get no more games."""
 
     def next_pairs(self) -> tuple[int, ...] | None:
         """Pairs that each match has to have at the next analysis, or ``None`` if there is none.
 
-        A match goes on while a question that it bears on is open and not given up. All of them go on together or,
-        where the most of all together would be passed, none.
+        A match goes on while a question that it bears on is open and not stopped for futility. All of them go on
+        together or, where the most of all together would be passed, none.
         """
         wanted = [self._wanted(match) for match in range(len(self.pairs))]
-        return None if wanted == self.pairs or sum(wanted) > self._most_pairs else tuple(wanted)
+        return None if wanted == self.pairs or sum(wanted) > self._max_pairs else tuple(wanted)
 
     def _wanted(self, match: int) -> int:
         is_open = any(
-            question.verdict == UNDECIDED and not given_up and match in inquiry.matches
-            for question, inquiry, given_up in zip(self.questions, self.inquiries, self.given_up, strict=True)
+            question.verdict == UNDECIDED and not given_up and match in asked.matches
+            for question, asked, given_up in zip(self.questions, self.research_questions, self.given_up, strict=True)
         )
         later = [analysis for analysis in self._analyses[match] if analysis > self.pairs[match]]
         return later[0] if is_open and later else self.pairs[match]
@@ -65,16 +69,16 @@ class Allocation:
         """Take up that every match has so many pairs, and judge the questions that have reached a new analysis."""
         self.pairs = list(pairs)
         questions = []
-        for question, inquiry in zip(self.questions, self.inquiries, strict=True):
-            played = min(self.pairs[match] for match in inquiry.matches)
+        for question, asked in zip(self.questions, self.research_questions, strict=True):
+            played = min(self.pairs[match] for match in asked.matches)
             if question.verdict == UNDECIDED and played:
                 done = question.analyses.index(played) + 1
-                question = replace(question, evidence=inquiry.evidence(played), analyses_done=done)
+                question = replace(question, estimate=asked.estimate_after(played), analyses_done=done)
             questions.append(question)
         verdicts = judged(questions, self.rule)
         self.questions = tuple(
             replace(question, verdict=verdict)
             for question, verdict in zip(questions, verdicts, strict=True)
         )
-        lost = hopeless(self.questions, self.rule)
-        self.given_up = tuple(before or now for before, now in zip(self.given_up, lost, strict=True))
+        now_futile = futile(self.questions, self.rule)
+        self.given_up = tuple(before or now for before, now in zip(self.given_up, now_futile, strict=True))

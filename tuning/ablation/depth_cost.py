@@ -17,7 +17,7 @@ from engine.settings.parameters import BY_NAME, Value
 if TYPE_CHECKING:
     from engine.engine import StopFlag
 
-POSITIONS_A_TASK = 8
+POSITIONS_PER_TASK = 8
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,14 @@ def costs_to_depth(
 
     contents = [_content(values) for values in sets]
     names = {
-        index: _fact_name(game, engine_identity(), content, positions, depth) for index, content in enumerate(contents)
+        index: _metadata_name(game, engine_identity(), content, positions, depth)
+        for index, content in enumerate(contents)
     }
     missing = {name: contents[index] for index, name in names.items() if store.metadata(name) is None}
     chunks = [
-        (name, content, positions[start : start + POSITIONS_A_TASK])
+        (name, content, positions[start : start + POSITIONS_PER_TASK])
         for name, content in missing.items()
-        for start in range(0, len(positions), POSITIONS_A_TASK)
+        for start in range(0, len(positions), POSITIONS_PER_TASK)
     ]
     measured: dict[str, list[Any]] = {}
     with ThreadPoolExecutor(concurrency, "depth") as pool:
@@ -170,6 +171,6 @@ def _content(values: Mapping[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in values.items() if not BY_NAME[name].acts_on_clock_only}
 
 
-def _fact_name(game: str, identity: str, content: Any, positions: Sequence[Opening], depth: int) -> str:
+def _metadata_name(game: str, identity: str, content: Any, positions: Sequence[Opening], depth: int) -> str:
     places = [[opening.position, list(opening.moves)] for opening in positions]
     return f"costs_to_depth {digest_of([game, identity, content, places, depth])}"

@@ -16,7 +16,7 @@ from itertools import combinations, product
 import numpy as np
 
 from arena.figures.statistics import NATURAL_TO_ELO, elo_of_score
-from tuning.ablation.verdicts import ADDITIONAL_SQUARE, EffectEstimate, evidence_in_elo
+from tuning.ablation.verdicts import ADDITIONAL_SQUARE, EffectEstimate, estimate_in_elo
 
 Cell = tuple[int, ...]
 """A combination: -1 or +1 for every factor."""
@@ -36,13 +36,13 @@ MAX_FACTORS = 6
 
 @dataclass(frozen=True)
 class Effect:
-    """What the design can tell apart: a main effect (one factor) or an interaction (two)."""
+    """What the design estimates: a main effect (one factor) or an interaction (two)."""
 
     factors: tuple[int, ...]
     aliases: tuple[tuple[tuple[int, ...], int], ...]
-    """Other effects that the design cannot tell from this one, and the sign with which they are in it."""
+    """Effects aliased with this one (inseparable by this design), and the sign with which they are in it."""
     weights: tuple[float, ...]
-    """One a match: the effect in Elo is the sum of these times the matches' Elo."""
+    """One per match: the effect in Elo is the sum of these times the matches' Elo."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _cells(factors: int, fraction: int) -> tuple[Cell, ...]:
 
 
 def cell_weights(design: Design, cell: Cell) -> tuple[float, ...]:
-    """One a match: the strength of a cell above that of the lowest is the sum of these times the matches' Elo."""
+    """One per match: the strength of a cell above that of the lowest is the sum of these times the matches' Elo."""
     total = np.zeros(len(design.matches))
     for effect in design.effects:
         order = len(effect.factors)
@@ -125,7 +125,7 @@ def cell_weights(design: Design, cell: Cell) -> tuple[float, ...]:
     return tuple(float(weight) for weight in total)
 
 
-def contrast_evidence(weights: Sequence[float], scores: np.ndarray, margin_elo: float) -> EffectEstimate:
+def contrast_estimate(weights: Sequence[float], scores: np.ndarray, margin_elo: float) -> EffectEstimate:
     """What a weighted sum of matches' Elo comes to; ``scores`` are the pairs' scores, 0 to 1, shape (matches, pairs).
 
     Matches have common openings, so what they share in a pair's result cancels or adds up: the error is that of the
@@ -134,7 +134,7 @@ def contrast_evidence(weights: Sequence[float], scores: np.ndarray, margin_elo: 
     complete = scores[:, ~np.isnan(scores).any(axis=0)]
     pairs = complete.shape[1]
     if pairs < 2:
-        return evidence_in_elo(0.0, math.inf, pairs, margin_elo)
+        return estimate_in_elo(0.0, math.inf, pairs, margin_elo)
     # A quarter of a pair is given to either side, so that a match won outright has a finite strength.
     means = (complete.sum(axis=1) + 0.25) / (pairs + 0.5)
     elo = float(sum(weight * elo_of_score(float(mean)) for weight, mean in zip(weights, means, strict=True)))
@@ -142,4 +142,4 @@ def contrast_evidence(weights: Sequence[float], scores: np.ndarray, margin_elo: 
     parts = (np.array(weights) * slopes) @ (complete - complete.mean(axis=1, keepdims=True))
     least = float(((np.array(weights) * slopes) ** 2).sum()) * ADDITIONAL_SQUARE
     error = math.sqrt((float(parts @ parts) + least) / (pairs - 1) / pairs)
-    return evidence_in_elo(elo, error, pairs, margin_elo)
+    return estimate_in_elo(elo, error, pairs, margin_elo)

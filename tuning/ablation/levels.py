@@ -20,7 +20,7 @@ class Level:
     parameter: str
     value: Value | None
     settings: tuple[tuple[str, Value], ...]
-    """What is laid over the base."""
+    """What overrides the base's settings."""
     name: str = ""
     """The words that the specification gives it; empty where it gives none."""
 
@@ -43,7 +43,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Along:
+class CurvePoint:
     """Where a comparison lies on a curve along one parameter."""
 
     curve: str

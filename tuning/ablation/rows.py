@@ -13,14 +13,14 @@ from arena.figures.statistics import INTERVAL_DEVIATIONS, Pentanomial, elo_of_sc
 from engine.settings.parameters import format_value
 from tuning.ablation.allocation import Allocation, ResearchQuestion
 from tuning.ablation.depth_cost import NodeRatio
-from tuning.ablation.factorial import Effect, cell_weights, contrast_evidence
+from tuning.ablation.factorial import Effect, cell_weights, contrast_estimate
 from tuning.ablation.spec import AblationSpec, Comparison, Factorial
 from tuning.ablation.verdicts import (
     EffectEstimate,
     Question,
     Rule,
-    evidence_in_elo,
-    evidence_of,
+    estimate_in_elo,
+    match_estimate,
     pairs_still_needed,
     simultaneous_interval,
 )
@@ -87,7 +87,7 @@ class EffectRow:
     """The factorial's label."""
     effect: str
     """One factor, averaged over the others' levels, or an interaction: by how much the worth of one grows with the
-    other. What the design cannot tell from it follows after ``=``."""
+    other. The effects aliased with it follow after ``=``."""
     group: str
     """``factorial`` or ``interactions``."""
     order: int
@@ -142,7 +142,7 @@ class Judgement:
 
 
 class PlayedComparisons:
-    """The matches of a run, read: evidence for its questions, and its tables."""
+    """The matches of a run, read: estimates for its questions, and its tables."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class PlayedComparisons:
         """The outcomes of the first so many pairs of a match."""
         return self._table.counts(self._matches[match].part(0, pairs))
 
-    def inquiries(self, spec: AblationSpec) -> list[ResearchQuestion]:
+    def research_questions(self, spec: AblationSpec) -> list[ResearchQuestion]:
         """The questions: the comparisons that get a verdict, then the effects of factorials that do."""
         found = [
             ResearchQuestion((place,), self._of_match(place), comparison.beyond_margin)
@@ -171,27 +171,27 @@ class PlayedComparisons:
         ]
         for factorial in self._factorials:
             for effect in spec.asked_effects(factorial):
-                evidence = self._of_effect(factorial, effect)
-                found.append(ResearchQuestion(factorial.comparisons, evidence, factorial.beyond_margin))
+                estimate_after = self._of_effect(factorial, effect)
+                found.append(ResearchQuestion(factorial.comparisons, estimate_after, factorial.beyond_margin))
         return found
 
     def _of_match(self, match: int) -> Callable[[int], EffectEstimate]:
-        return lambda pairs: evidence_of(self.counts(match, pairs), self._rule.margin_elo)
+        return lambda pairs: match_estimate(self.counts(match, pairs), self._rule.margin_elo)
 
     def _of_effect(self, factorial: Factorial, effect: Effect) -> Callable[[int], EffectEstimate]:
-        return lambda pairs: self.effect_evidence(factorial, effect, pairs)
+        return lambda pairs: self.effect_estimate(factorial, effect, pairs)
 
-    def effect_evidence(self, factorial: Factorial, effect: Effect, pairs: int) -> EffectEstimate:
+    def effect_estimate(self, factorial: Factorial, effect: Effect, pairs: int) -> EffectEstimate:
         """What the first so many pairs of a factorial's matches say about an effect."""
         if not pairs:
-            return evidence_in_elo(0.0, math.inf, 0, self._rule.margin_elo)
+            return estimate_in_elo(0.0, math.inf, 0, self._rule.margin_elo)
         scores = np.array(
             [
                 [math.nan if result is None else sum(result) / 2 for result in self._results(match, pairs)]
                 for match in factorial.comparisons
             ]
         )
-        return contrast_evidence(effect.weights, scores, self._rule.margin_elo)
+        return contrast_estimate(effect.weights, scores, self._rule.margin_elo)
 
     def cells(self, allocation: Allocation) -> tuple[CellRow, ...]:
         """The combinations of all 2 x 2 factorials."""
@@ -204,13 +204,13 @@ class PlayedComparisons:
 
     def _cell(self, factorial: Factorial, cell: tuple[int, int], pairs: int) -> CellRow:
         weights = cell_weights(factorial.design, cell)
-        evidence = self.effect_evidence(factorial, Effect((), (), weights), pairs)
-        low, high = evidence.interval(INTERVAL_DEVIATIONS) if any(weights) else (0.0, 0.0)
+        estimate = self.effect_estimate(factorial, Effect((), (), weights), pairs)
+        low, high = estimate.interval(INTERVAL_DEVIATIONS) if any(weights) else (0.0, 0.0)
         texts = [
             f"{name} {format_value(levels[sign > 0])}"
             for (name, *levels), sign in zip(factorial.factors, cell, strict=True)
         ]
-        return CellRow(factorial.label, *cell, texts[0], texts[1], evidence.estimate, (high - low) / 2)
+        return CellRow(factorial.label, *cell, texts[0], texts[1], estimate.value, (high - low) / 2)
 
     def _results(self, match: int, pairs: int) -> list[tuple[float, float] | None]:
         return self._table.results(self._matches[match].part(0, pairs))
@@ -218,7 +218,7 @@ class PlayedComparisons:
     def rows(
         self, spec: AblationSpec, allocation: Allocation, costs: Sequence[NodeRatio | None]
     ) -> tuple[tuple[AblationRow, ...], tuple[EffectRow, ...]]:
-        """Both tables, with the pairs that the allotment counts."""
+        """Both tables, with the pairs that the allocation counts."""
         judgements = iter(judgements_of(allocation))
         rows = tuple(
             row_of(
@@ -233,26 +233,26 @@ class PlayedComparisons:
             for effect in factorial.design.effects:
                 asked = effect in spec.asked_effects(factorial)
                 judgement = next(judgements) if asked else Judgement()
-                evidence = self.effect_evidence(factorial, effect, pairs)
-                effects.append(_effect_row(factorial, effect, evidence, pairs, judgement))
+                estimate = self.effect_estimate(factorial, effect, pairs)
+                effects.append(_effect_row(factorial, effect, estimate, pairs, judgement))
         return rows, tuple(effects)
 
 
 def judgements_of(allocation: Allocation) -> list[Judgement]:
     """The verdict on each question, with its simultaneous interval in Elo."""
     found = []
-    for question, inquiry in zip(allocation.questions, allocation.inquiries, strict=True):
+    for question, research_question in zip(allocation.questions, allocation.research_questions, strict=True):
         interval = simultaneous_interval(question, len(allocation.questions), allocation.rule)
         low, high = (_in_elo(question, bound) for bound in interval)
         needed = pairs_still_needed(question, len(allocation.questions), allocation.rule)
-        games = None if needed is None else 2 * needed * len(inquiry.matches)
+        games = None if needed is None else 2 * needed * len(research_question.matches)
         found.append(Judgement(question.verdict, low, high, games))
     return found
 
 
 def _in_elo(question: Question, value: float) -> float:
-    """A value of the evidence's scale in Elo: contrasts are in Elo already, matches are scores."""
-    return value if question.evidence.nothing == 0 else elo_of_score(value)
+    """A value of the estimate's scale in Elo: contrasts are in Elo already, matches are scores."""
+    return value if question.estimate.null_value == 0 else elo_of_score(value)
 
 
 def row_of(
@@ -301,15 +301,15 @@ def row_of(
 
 
 def _effect_row(
-    factorial: Factorial, effect: Effect, evidence: EffectEstimate, pairs: int, judgement: Judgement
+    factorial: Factorial, effect: Effect, estimate: EffectEstimate, pairs: int, judgement: Judgement
 ) -> EffectRow:
-    low, high = evidence.interval(INTERVAL_DEVIATIONS)
+    low, high = estimate.interval(INTERVAL_DEVIATIONS)
     return EffectRow(
         factorial=factorial.label,
         effect=factorial.effect_label(effect),
         group=factorial.group,
         order=len(effect.factors),
-        elo=evidence.estimate,
+        elo=estimate.value,
         elo_error=(high - low) / 2,
         elo_low=low,
         elo_high=high,

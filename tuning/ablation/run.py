@@ -1,4 +1,4 @@
-"""An ablation: every comparison played on common openings, and one table of what each feature is worth."""
+"""An ablation: every comparison played on common openings, and one table of the effect of each technique."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class AblationResult:
 
 
 def prepare_ablation(spec: AblationSpec) -> AblationPlan:
-    """Read the openings and lay out the games. Raises ``UserError`` if the suite is at fault or too small."""
+    """Read the openings and design the matches. Raises ``UserError`` if the suite is at fault or too small."""
     suite, openings = read_openings(spec.conditions, spec.opening_part, max_pairs(spec))
     return AblationPlan(spec, suite, openings, _matches(spec, openings))
 
@@ -140,7 +140,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         store, table = run.store, MatchTable(spec.conditions.of_games, plan.suite, run)
         played = PlayedComparisons(spec.comparisons, plan.matches, spec.factorials, table, spec.rule)
         allocation = Allocation(
-            [match.pairs for match in plan.matches], played.inquiries(spec), spec.rule,
+            [match.pairs for match in plan.matches], played.research_questions(spec), spec.rule,
             None if spec.max_games is None else spec.max_games // 2,
         )  # fmt: skip
         complete = play_allocated(allocation, plan.matches, table, run, plan.games)

@@ -24,8 +24,8 @@ from engine.settings.parameters import (
 )
 from engine.settings.presets import load_preset, preset_name
 from tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
-from tuning.ablation.levels import Along, level_of, read_names, switched_on
-from tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule, analyses_of, least_pairs, pairs_to_decide
+from tuning.ablation.levels import CurvePoint, level_of, read_names, switched_on
+from tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule, analyses_of, min_pairs, pairs_to_decide
 from tuning.conditions import (
     CONDITION_KEYS,
     Conditions,
@@ -76,7 +76,7 @@ class Comparison:
     """Whether it gets a verdict of its own, and is not only a part of a factorial's effects."""
     beyond_margin: bool = False
     """Whether only a difference larger than the margin counts as one."""
-    along: Along | None = None
+    curve_point: CurvePoint | None = None
     """Where it lies on a curve along a parameter, if it is one of several values of it."""
 
     @property
@@ -116,7 +116,7 @@ class Factorial:
     """Whether only an effect larger than the margin counts as one."""
 
     def effect_label(self, effect: Effect) -> str:
-        """``null_move × history``, with what the design cannot tell from it."""
+        """``null_move × history``, with the effects aliased with it."""
         terms = [
             ("\N{MINUS SIGN}" if sign < 0 else "") + " × ".join(self.factors[factor][0] for factor in term)
             for term, sign in ((effect.factors, 1), *effect.aliases)
@@ -235,7 +235,7 @@ def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
     """A budget that could decide nothing, even if one side won every game."""
     questions, rule = spec.questions, spec.rule
     largest = max(comparison.pairs for comparison in spec.comparisons)
-    least = least_pairs(questions, rule)
+    least = min_pairs(questions, rule)
     if largest < least:
         raise ConfigurationError(
             f"{where}: pairs = {largest} is too few to decide anything, even if one side won them all; {least} could "
@@ -387,10 +387,10 @@ class _Reader:
             label = f"{curve}: {level.short} against {against}" if curve else f"{level.full} against {against}"
             variant, reference = switched_on(base, level, other), switched_on(base, other, level)
             comparison = self._comparison(shortened(label, MAX_LABEL), "values", variant, reference, table)
-            yield replace(comparison, along=Along(curve, level, other))
+            yield replace(comparison, curve_point=CurvePoint(curve, level, other))
 
     def comparison(self, entry: object, where: str) -> Iterator[Comparison]:
-        """``label``, ``variant`` and ``reference``: two tables of settings laid over the base.
+        """``label``, ``variant`` and ``reference``: two tables of settings that override the base's.
 
         ``reference_limit`` is the reference's, where it is another; with ``ponder`` the variant thinks on the
         reference's time.

@@ -37,9 +37,9 @@ POWER = 0.8
 """Probability with which the effect is to be found in what is said about games still needed."""
 TYPICAL_DEVIATION = 0.3
 """Standard deviation of a pair's score, 0 to 1, where nothing has been played yet."""
-HOPELESS_CHANCE = 0.05
-"""An open question whose chance of a verdict by the end of its plan is smaller gets no more games. In simulations that
-takes 52 % of an equal split's games for 98.7 % of its verdicts; 0.01 takes 57 % for as many."""
+FUTILITY_POWER = 0.05
+"""An open question whose predictive power is smaller is stopped for futility: it gets no more games. In simulations
+that takes 52 % of an equal split's games for 98.7 % of its verdicts; 0.01 takes 57 % for as many."""
 MAX_VALUE = 8.0
 """Standard errors beyond which no bound lies: what would be spent there is below 1e-15."""
 GRID_POINTS = 601
@@ -129,19 +129,19 @@ def _upper_tail(value: float) -> float:
 _upper_tails = np.vectorize(_upper_tail, otypes=[float])
 
 
-# Evidence
+# Estimates
 
 
 @dataclass(frozen=True)
 class EffectEstimate:
     """What a comparison has shown by an analysis, on the scale on which it is measured."""
 
-    estimate: float
+    value: float
     error: float
-    """Standard error of ``estimate``; infinite without observations."""
+    """Standard error of ``value``; infinite without observations."""
     degrees: float
     """Degrees of freedom of that error."""
-    nothing: float
+    null_value: float
     """The value of no difference."""
     low_margin: float
     high_margin: float
@@ -155,7 +155,7 @@ class EffectEstimate:
         """
         if not math.isfinite(self.error) or self.degrees < 1:
             return 0.0
-        distance = (self.estimate - value) / self.error
+        distance = (self.value - value) / self.error
         scale = (8 * self.degrees + 1) / (8 * self.degrees + 3)
         size = scale * math.sqrt(self.degrees * math.log1p(distance * distance / self.degrees))
         return math.copysign(size, distance)
@@ -167,10 +167,10 @@ class EffectEstimate:
         scale = (8 * self.degrees + 3) / (8 * self.degrees + 1)
         exponent = (value * scale) ** 2 / self.degrees
         reach = self.error * math.sqrt(self.degrees * math.expm1(exponent)) if exponent < 700 else math.inf
-        return self.estimate - reach, self.estimate + reach
+        return self.value - reach, self.value + reach
 
 
-def evidence_of(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
+def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
     """What a match has shown; the scale is the mean score of a pair, 0 to 1."""
     pairs = counts.pairs
     if pairs < 2:
@@ -181,7 +181,7 @@ def evidence_of(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
     return EffectEstimate(mean, error, pairs - 1, 0.5, score_of_elo(-margin_elo), score_of_elo(margin_elo))
 
 
-def evidence_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> EffectEstimate:
+def estimate_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> EffectEstimate:
     """What a contrast of matches has shown, in Elo."""
     return EffectEstimate(elo, error if pairs > 1 else math.inf, pairs - 1, 0.0, -margin_elo, margin_elo)
 
@@ -193,7 +193,7 @@ def evidence_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> 
 class Question:
     """A comparison at an analysis: what it has shown, where it stands in its plan, and the verdict so far."""
 
-    evidence: EffectEstimate
+    estimate: EffectEstimate
     analyses: tuple[int, ...]
     """The pairs at each of its planned analyses, the final one last."""
     analyses_done: int
@@ -205,12 +205,14 @@ class Question:
     @property
     def above(self) -> float:
         """Standard normal deviates by which the estimate lies above the least difference that counts."""
-        return self.evidence.deviations_from(self.evidence.high_margin if self.beyond_margin else self.evidence.nothing)
+        estimate = self.estimate
+        return estimate.deviations_from(estimate.high_margin if self.beyond_margin else estimate.null_value)
 
     @property
     def below(self) -> float:
         """By how many it lies below the least difference that counts the other way."""
-        return -self.evidence.deviations_from(self.evidence.low_margin if self.beyond_margin else self.evidence.nothing)
+        estimate = self.estimate
+        return -estimate.deviations_from(estimate.low_margin if self.beyond_margin else estimate.null_value)
 
     def bound(self, rate: float) -> float:
         """Standard errors that decide at this analysis, for a two-sided error of ``rate``."""
@@ -232,9 +234,9 @@ def judged(questions: Sequence[Question], rule: Rule) -> tuple[str, ...]:
         for place, question in enumerate(questions):
             if verdicts[place] != UNDECIDED or not question.analyses_done:
                 continue
-            evidence, shares = question.evidence, len(questions)
+            estimate, shares = question.estimate, len(questions)
             inside = min(
-                evidence.deviations_from(evidence.low_margin), -evidence.deviations_from(evidence.high_margin)
+                estimate.deviations_from(estimate.low_margin), -estimate.deviations_from(estimate.high_margin)
             )
             if rule.margin_elo > 0 and inside >= question.bound(rule.error_rate / (shares - equivalent)):
                 verdicts[place] = EQUIVALENT
@@ -247,35 +249,35 @@ def judged(questions: Sequence[Question], rule: Rule) -> tuple[str, ...]:
     return tuple(verdicts)
 
 
-def chance_of_verdict(question: Question, levels: tuple[float, float], rule: Rule) -> float:
-    """Probability that the question is decided by the end of its plan, given what it has shown so far.
+def predictive_power(question: Question, levels: tuple[float, float], rule: Rule) -> float:
+    """Predictive power: the probability that the question is decided by the end of its plan, given its estimate so far.
 
-    The true value is averaged over what the evidence leaves possible. ``levels`` are the two-sided errors open to a
+    The true value is averaged over what the estimate leaves possible. ``levels`` are the two-sided errors open to a
     difference and to an equivalence. An upper bound: every kind of verdict is counted by itself.
     """
     done = question.analyses[question.analyses_done - 1] / question.analyses[-1] if question.analyses_done else 0.0
-    if question.verdict != UNDECIDED or not 0 < done < 1 or not math.isfinite(question.evidence.error):
+    if question.verdict != UNDECIDED or not 0 < done < 1 or not math.isfinite(question.estimate.error):
         return 1.0 if done < 1 else 0.0
 
     def chance(now: float, level: float) -> float:
         bound = critical_values(question.analyses, level / 2)[-1]
         return _upper_tail((bound * math.sqrt(done) - now) / math.sqrt(1 - done))
 
-    evidence, (for_difference, for_equivalence) = question.evidence, levels
+    estimate, (for_difference, for_equivalence) = question.estimate, levels
     total = chance(question.above, for_difference) + chance(question.below, for_difference)
     if rule.margin_elo > 0:
         # At the end both margins have to be this far away, so half their distance has to reach so far.
-        room = (evidence.high_margin - evidence.low_margin) / 2 / (evidence.error * math.sqrt(done))
-        inside = min(evidence.deviations_from(evidence.low_margin), -evidence.deviations_from(evidence.high_margin))
+        room = (estimate.high_margin - estimate.low_margin) / 2 / (estimate.error * math.sqrt(done))
+        inside = min(estimate.deviations_from(estimate.low_margin), -estimate.deviations_from(estimate.high_margin))
         if room >= critical_values(question.analyses, for_equivalence / 2)[-1]:
             total += chance(inside, for_equivalence)
     return min(total, 1.0)
 
 
-def hopeless(questions: Sequence[Question], rule: Rule) -> tuple[bool, ...]:
-    """Which open questions their plans would leave open all but certainly, so that further games would be wasted.
+def futile(questions: Sequence[Question], rule: Rule) -> tuple[bool, ...]:
+    """Which open questions are to be stopped for futility: their plans would leave them open all but certainly.
 
-    Giving them up can only make verdicts fewer: it adds no error.
+    Stopping them can only make verdicts fewer: it adds no error.
     """
     different = sum(question.verdict in DIFFERENT for question in questions)
     equivalent = sum(question.verdict == EQUIVALENT for question in questions)
@@ -284,16 +286,16 @@ def hopeless(questions: Sequence[Question], rule: Rule) -> tuple[bool, ...]:
         rule.error_rate / max(1, len(questions) - equivalent),
     )
     return tuple(
-        question.verdict == UNDECIDED and chance_of_verdict(question, levels, rule) < HOPELESS_CHANCE
+        question.verdict == UNDECIDED and predictive_power(question, levels, rule) < FUTILITY_POWER
         for question in questions
     )
 
 
 def simultaneous_interval(question: Question, questions: int, rule: Rule) -> tuple[float, float]:
-    """Bounds that hold for all of so many questions, and at all analyses, together; on the scale of the evidence."""
+    """Bounds that hold for all of so many questions, and at all analyses, together; on the scale of the estimate."""
     if not question.analyses_done:
         return -math.inf, math.inf
-    return question.evidence.interval(question.bound(rule.error_rate / questions))
+    return question.estimate.interval(question.bound(rule.error_rate / questions))
 
 
 def pairs_still_needed(question: Question, questions: int, rule: Rule) -> int | None:
@@ -301,14 +303,14 @@ def pairs_still_needed(question: Question, questions: int, rule: Rule) -> int | 
 
     With probability ``POWER``, at the level of the first verdict among so many questions.
     """
-    evidence = question.evidence
-    if question.verdict != UNDECIDED or not question.analyses_done or not math.isfinite(evidence.error):
+    estimate = question.estimate
+    if question.verdict != UNDECIDED or not question.analyses_done or not math.isfinite(estimate.error):
         return None
     played = question.analyses[question.analyses_done - 1]
-    deviation = evidence.error * math.sqrt(played)
+    deviation = estimate.error * math.sqrt(played)
     level = critical_values(question.analyses, rule.error_rate / questions / 2)[-1]
-    inside = min(evidence.high_margin - evidence.estimate, evidence.estimate - evidence.low_margin)
-    distances = [-inside if question.beyond_margin else abs(evidence.estimate - evidence.nothing)]
+    inside = min(estimate.high_margin - estimate.value, estimate.value - estimate.low_margin)
+    distances = [-inside if question.beyond_margin else abs(estimate.value - estimate.null_value)]
     if rule.margin_elo > 0:
         distances.append(inside)
     return max(1, _pairs_for(max(distances), deviation, level) - played) if max(distances) > 0 else None
@@ -321,7 +323,7 @@ def _pairs_for(distance: float, deviation: float, level: float) -> int:
 # Planning
 
 
-def decidable_elo(pairs: int, questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> float:
+def detectable_elo(pairs: int, questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> float:
     """The Elo difference that a comparison of so many pairs finds with probability ``POWER``, among so many questions.
 
     ``deviation`` is the standard deviation of a pair's score. Infinite if no difference could be found so.
@@ -347,10 +349,10 @@ def pairs_for_equivalence(questions: int, rule: Rule, deviation: float = TYPICAL
 def can_decide(pairs: int, questions: int, rule: Rule) -> bool:
     """Whether any outcome of so many pairs would bring a verdict: whether winning all of them would."""
     analyses = analyses_of(pairs, rule.rounds)
-    question = Question(evidence_of(Pentanomial((0, 0, 0, 0, pairs)), rule.margin_elo), analyses, len(analyses))
+    question = Question(match_estimate(Pentanomial((0, 0, 0, 0, pairs)), rule.margin_elo), analyses, len(analyses))
     return judged([question], replace(rule, error_rate=rule.error_rate / questions)) != (UNDECIDED,)
 
 
-def least_pairs(questions: int, rule: Rule) -> int:
+def min_pairs(questions: int, rule: Rule) -> int:
     """The fewest pairs of a comparison that can bring a verdict at all."""
     return next(pairs for pairs in range(2, 1000) if can_decide(pairs, questions, rule))

@@ -294,7 +294,7 @@ class _Experiments:
             matches.append(match_of(spec.conditions, comparison, openings[: comparison.pairs], numbers, series))
         table = MatchTable(spec.conditions.of_games, suite, self._run)
         played = PlayedComparisons(spec.comparisons, matches, spec.factorials, table, spec.rule)
-        allocation = Allocation([match.pairs for match in matches], played.inquiries(spec), spec.rule)
+        allocation = Allocation([match.pairs for match in matches], played.research_questions(spec), spec.rule)
         games = 2 * sum(match.pairs for match in matches)
         if not play_allocated(allocation, matches, table, self._run, games, f"{claim.id}  "):
             return None

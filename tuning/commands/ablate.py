@@ -39,13 +39,13 @@ def run(arguments: argparse.Namespace) -> int:
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
         plan = prepare_ablation(spec)
-        facts = {
+        figures = {
             "comparisons": len(plan.matches),
             "questions": spec.questions,
             "rounds": spec.rule.rounds,
             "openings": len(plan.openings),
         }
-        return describe(spec.name, directory, plan.games, work_of(spec.comparisons), facts, arguments)
+        return describe(spec.name, directory, plan.games, work_of(spec.comparisons), figures, arguments)
     result = uninterrupted(ablate, arguments, spec, directory)
     if result is None or result.interrupted:
         say_how_to_resume(repeat_command("ablate", spec.conditions, directory, arguments.language), directory)

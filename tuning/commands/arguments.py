@@ -95,7 +95,7 @@ def describe(
     directory: Path,
     games: int,
     work: Sequence[tuple[int, Sequence[Limits]]],
-    facts: dict[str, int],
+    figures: dict[str, int],
     arguments: argparse.Namespace,
 ) -> int:
     """Print what a run of at most ``games`` would do; ``work`` are its parts, which may be more than that together."""
@@ -113,18 +113,18 @@ def describe(
     else:
         each = mean_ms / 1000
     seconds = max(0, games - stored) * each / arguments.concurrency
-    data = {"name": name, "folder": str(directory), "games": games, "stored": stored, **facts, "seconds": seconds}
+    data = {"name": name, "folder": str(directory), "games": games, "stored": stored, **figures, "seconds": seconds}
     if arguments.json:
         print_json(data)
         return 0
     message = console("tuning")
     print(message("dry_run.games", name=name, games=games, stored=stored, folder=directory))
-    print(facts_text(facts))
+    print(figures_text(figures))
     print(message("dry_run.time", time=duration_text(seconds)))
     return 0
 
 
-def facts_text(facts: dict[str, int]) -> str:
+def figures_text(figures: dict[str, int]) -> str:
     """What a run consists of, by names of the messages ``dry_run``."""
     message = console("tuning")
-    return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in facts.items())
+    return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())

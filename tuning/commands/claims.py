@@ -62,8 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
         work = work_of(one for claim in spec.claims for group in claim.groups for one in group.comparisons)
-        facts = {"claims": len(spec.claims), "positions": spec.budget.positions, "depth": spec.budget.depth}
-        return describe(spec.name, directory, sum(games for games, _ in work), work, facts, arguments)
+        figures = {"claims": len(spec.claims), "positions": spec.budget.positions, "depth": spec.budget.depth}
+        return describe(spec.name, directory, sum(games for games, _ in work), work, figures, arguments)
     result = uninterrupted(run_claims, arguments, spec, directory)
     if result is not None:
         report = write_claims_report(result, arguments.language) if result.results else None

@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--score-share", type=whole_number(0, 100), metavar="PERCENT",
-        help="Xiangqi: share of the search's opinion, beside the game's outcome, in what is fitted to (default 50)",
+        help="Xiangqi: share of the search's score, beside the game's outcome, in what is fitted to (default 50)",
     )  # fmt: skip
     parser.add_argument(
         "--from", dest="start", metavar="WEIGHTS",

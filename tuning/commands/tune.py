@@ -14,7 +14,7 @@ from tuning.commands.arguments import (
     complain,
     configure_with_specification,
     describe,
-    facts_text,
+    figures_text,
     folder_of,
     print_outcome,
     say_how_to_resume,
@@ -70,20 +70,20 @@ def _describe_tuning(spec: TuningSpec, directory: Path, arguments: argparse.Name
     from tuning.study.run import prepare_tuning
 
     plan = prepare_tuning(spec)
-    facts = {
+    figures = {
         "dimensions": len(spec.space.dimensions),
         "openings_for_tuning": len(plan.openings),
         "openings_for_validation": len(plan.reserved),
     }
     if plan.games is not None:
-        facts["rounds"] = len(rounds_of(spec, plan.games))
+        figures["rounds"] = len(rounds_of(spec, plan.games))
         work = [(plan.games, (spec.conditions.limits,))]
-        return describe(spec.name, directory, plan.games, work, facts, arguments)
+        return describe(spec.name, directory, plan.games, work, figures, arguments)
     if arguments.json:
-        print_json({"name": spec.name, "folder": str(directory), **facts, "seconds": spec.budget.seconds})
+        print_json({"name": spec.name, "folder": str(directory), **figures, "seconds": spec.budget.seconds})
         return 0
     from arena.play.live import duration_text
 
     print(console("tuning")("dry_run.seconds", name=spec.name, time=duration_text(spec.budget.seconds or 0)))
-    print(facts_text(facts))
+    print(figures_text(figures))
     return 0

@@ -74,7 +74,7 @@ class FitSpec:
     patterns: bool
     """Whether patterns are fitted beside the features."""
     score_share: int
-    """Percent of the search's opinion, the rest being the game's outcome, in what a logistic regression fits to."""
+    """Percent of the search's score, the rest being the game's outcome, in what a logistic regression fits to."""
     match_pairs: int
     """Pairs of each match against the weights before; 0 is none."""
     match_limits: tuple[Limits, ...]
@@ -311,8 +311,8 @@ class _Iterations:
         if self._fitting.regression == "logistic":
             scale = self._fitting.odds_scale
             share = self._spec.score_share / 100
-            opinions = expected_score(positions.scores, scale)
-            targets = share * opinions + (1 - share) * positions.results
+            predicted = expected_score(positions.scores, scale)
+            targets = share * predicted + (1 - share) * positions.results
             wins = WinSample(features, self._fitting.row_shares(steps), positions.results, targets, positions.games)
             start = _two_ends(rows_of(self._start), self._spec.phases)
             found = fit_wins(wins, start, self._fitting.groups, scale)

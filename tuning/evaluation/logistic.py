@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.settings.weights import MAX_IN_XIANGQI
+from engine.settings.weights import MAX_XIANGQI_WEIGHT
 from tuning.evaluation.ridge import CURVE, Fit, is_held_out
 
-SPREADS = (8.0, 24.0, 72.0)
+PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
 """Standard deviations of the prior to choose from, in the evaluation's points."""
-GROUP_SPREAD = 4.0
+GROUP_DEVIATION = 4.0
 """Times as much for what the features of a group share."""
-ALONE_SPREAD = 2.0
+ALONE_DEVIATION = 2.0
 """And for a feature that is in no group."""
 CHUNK = 20_000
 CLOSE_ENOUGH = 1e-4
 """Points of the evaluation: a step so short ends the search."""
-STEPS_ON_A_HESSIAN = 8
+STEPS_PER_HESSIAN = 8
 MAX_STEPS = 100
 
 
@@ -40,7 +40,7 @@ class WinSample:
     outcomes: np.ndarray
     """float64, shape (n,): the game's points of the side to move: 1, 1/2, 0."""
     targets: np.ndarray
-    """float64, shape (n,): what is fitted to: outcomes, or something between them and the search's opinion."""
+    """float64, shape (n,): what is fitted to: outcomes, or something between them and the search's score."""
     games: np.ndarray
     """int64, shape (n,)."""
 
@@ -93,34 +93,34 @@ def losses_of(sample: WinSample, weights: np.ndarray, scale: float) -> tuple[flo
 
 def fit_wins(
     sample: WinSample, start: np.ndarray, groups: Sequence[Sequence[int]], scale: float,
-    spreads: Sequence[float] = SPREADS,
+    deviations: Sequence[float] = PRIOR_DEVIATIONS,
 ) -> Fit:  # fmt: skip
     """Fit to the games that are not held out; errors are logistic losses of the outcomes, tempo not counted.
 
-    ``start`` are the weights to start from, of shape (rows, features). The spread of the prior is the one with the
-    least error on the held-out games.
+    ``start`` are the weights to start from, of shape (rows, features). The standard deviation of the
+    prior is the one with the least error on the held-out games.
     """
     held_out = is_held_out(sample.games)
     training, kept = sample.part(~held_out), sample.part(held_out)
     solver = _Newton(training, start, groups, scale)
     fits = []
-    for spread in sorted(spreads):
-        weights = solver.solve(spread)
-        fits.append((logistic_loss(values_of(kept, weights), kept.outcomes, scale), spread, weights))
-    _, spread, weights = min(fits, key=lambda entry: entry[:2])
+    for deviation in sorted(deviations):
+        weights = solver.solve(deviation)
+        fits.append((logistic_loss(values_of(kept, weights), kept.outcomes, scale), deviation, weights))
+    _, deviation, weights = min(fits, key=lambda entry: entry[:2])
     curve = []
     numbers = np.unique(training.games)
     for divisor in CURVE:
         games = numbers[: max(1, len(numbers) // divisor)]
         some = training.part(training.games <= games[-1])
-        partial = weights if divisor == 1 else _Newton(some, start, groups, scale).solve(spread)
+        partial = weights if divisor == 1 else _Newton(some, start, groups, scale).solve(deviation)
         training_loss, held_out_loss = (
             logistic_loss(values_of(part, partial), part.outcomes, scale) for part in (some, kept)
         )
         curve.append((len(games), training_loss, held_out_loss))
-    whole = np.clip(np.rint(weights), -MAX_IN_XIANGQI, MAX_IN_XIANGQI).astype(np.int64)
+    whole = np.clip(np.rint(weights), -MAX_XIANGQI_WEIGHT, MAX_XIANGQI_WEIGHT).astype(np.int64)
     return Fit(
-        whole, (spread,), logistic_loss(values_of(training, whole), training.outcomes, scale),
+        whole, (deviation,), logistic_loss(values_of(training, whole), training.outcomes, scale),
         logistic_loss(values_of(kept, whole), kept.outcomes, scale), len(training), len(kept), tuple(curve),
     )  # fmt: skip
 
@@ -142,12 +142,12 @@ class _Newton:
         self._found = np.zeros(self._unknowns)
         self._hessian: np.ndarray | None = None
 
-    def solve(self, spread: float) -> np.ndarray:
+    def solve(self, deviation: float) -> np.ndarray:
         """The weights under a prior of that standard deviation, float64 of shape (rows, features)."""
-        penalty = self._penalty(spread)
+        penalty = self._penalty(deviation)
         on_hessian = 0
         for _ in range(MAX_STEPS):
-            if self._hessian is None or on_hessian == STEPS_ON_A_HESSIAN:
+            if self._hessian is None or on_hessian == STEPS_PER_HESSIAN:
                 self._hessian, on_hessian = self._curvature(), 0
             gradient = self._gradient() - penalty * self._found
             step = np.linalg.solve(self._hessian + np.diag(penalty), gradient)
@@ -157,10 +157,10 @@ class _Newton:
                 break
         return self._weights()
 
-    def _penalty(self, spread: float) -> np.ndarray:
+    def _penalty(self, deviation: float) -> np.ndarray:
         alone = self._shared.sum(axis=1) == 0
-        of_features = np.where(alone, ALONE_SPREAD, 1.0) * spread
-        of_groups = np.full(self._shared.shape[1], GROUP_SPREAD * spread)
+        of_features = np.where(alone, ALONE_DEVIATION, 1.0) * deviation
+        of_groups = np.full(self._shared.shape[1], GROUP_DEVIATION * deviation)
         row = np.concatenate([of_features, of_groups]) ** -2
         return np.concatenate([*[row] * len(self._start), [1e-12]])
 

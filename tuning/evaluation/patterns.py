@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.settings.weights import LARGEST, STEPS
-from tuning.evaluation.ridge import POSITIONS_A_FEATURE, Fit, FitError, Sample, is_held_out, phases_of
+from engine.settings.weights import MAX_WEIGHT, STEPS
+from tuning.evaluation.ridge import MIN_POSITIONS_PER_FEATURE, Fit, FitError, Sample, is_held_out, phases_of
 
 STRENGTHS = (50.0, 200.0, 800.0)
 FEATURE_STRENGTH = 1e-3
@@ -46,8 +46,8 @@ def fit_patterns(sample: Sample, steps: np.ndarray, numbers: np.ndarray, size: i
     chosen = [found for phase in nearest if (found := fits[phase]) is not None]
     features = np.stack([weights[size:] for _, weights in chosen])
     patterns = np.stack([weights[:size] for _, weights in chosen])
-    whole = np.clip(np.rint(features), -LARGEST, LARGEST).astype(np.int64)
-    whole_patterns = np.clip(np.rint(patterns), -LARGEST, LARGEST).astype(np.int16)
+    whole = np.clip(np.rint(features), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int64)
+    whole_patterns = np.clip(np.rint(patterns), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int16)
     errors = _errors(sample, own_phase, numbers, whole, whole_patterns)
     curve = []
     for divisor in CURVE[:-1]:
@@ -83,7 +83,7 @@ def _best_of_phase(
     near = (steps >= phase * length - OVERLAP) & (steps < (phase + 1) * length + OVERLAP)
     training = near & ~held_out if used is None else near & ~held_out & used
     kept = held_out & (phases_of(steps, phases) == phase)
-    if training.sum() < POSITIONS_A_FEATURE * sample.features.shape[1]:
+    if training.sum() < MIN_POSITIONS_PER_FEATURE * sample.features.shape[1]:
         return None
     found = []
     for strength in strengths:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from engine.games.contract import EvaluationFitting, Game
     from engine.solving import Solver
 
-PLIES_A_POSITION = 2
-GAMES_A_TASK = 64
+PLIES_PER_POSITION = 2
+GAMES_PER_TASK = 64
 SOLVING = {"endgame_presearch": 1, "hash_mb": 1}
 """Settings for many short solutions."""
 
@@ -98,7 +98,7 @@ def positions_of(
 
 def _chunks(records: Iterable[GameRecord]) -> Iterator[list[GameRecord]]:
     source = iter(records)
-    while chunk := list(islice(source, GAMES_A_TASK)):
+    while chunk := list(islice(source, GAMES_PER_TASK)):
         yield chunk
 
 
@@ -108,8 +108,8 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
     rows = fitting.rows_of_game(record.opening.position, [*record.opening.moves, *(move.move for move in record.moves)])
     usable = fitting.usable(rows)
     chance = random.Random(f"positions {seed} {game_number(record)}")
-    pairs = range(before, len(rows), PLIES_A_POSITION)
-    chosen = [start + chance.randrange(PLIES_A_POSITION) for start in pairs]
+    pairs = range(before, len(rows), PLIES_PER_POSITION)
+    chosen = [start + chance.randrange(PLIES_PER_POSITION) for start in pairs]
     return rows, [ply for ply in chosen if ply < len(rows) and usable[ply]]
 
 

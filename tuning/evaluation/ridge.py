@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import UserError
-from engine.settings.weights import LARGEST, STEPS
+from engine.settings.weights import MAX_WEIGHT, STEPS
 
 STRENGTHS = (1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 HELD_OUT_EVERY = 10
 """Of so many games one is held out."""
 CURVE = (16, 8, 4, 2, 1)
 """The learning curve shows fits to the training games divided by these."""
-POSITIONS_A_FEATURE = 5
+MIN_POSITIONS_PER_FEATURE = 5
 """A phase with fewer positions than this for each feature takes the weights of the nearest phase that has them."""
 
 
@@ -51,7 +51,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights and how well they foretell results. Errors are root mean squares in the evaluation's points."""
+    """Weights and how well they predict results. Errors are root mean squares in the evaluation's points."""
 
     weights: np.ndarray
     """Whole numbers, int64, shape (phases, features)."""
@@ -96,7 +96,7 @@ def fit(sample: Sample, phases: int, strengths: Sequence[float] = STRENGTHS) -> 
         except FitError:  # of so few games
             continue
         curve.append((len(games), root_mean_square(some, weights), root_mean_square(kept, weights)))
-    weights = np.clip(np.rint(_solved(moments, strength)), -LARGEST, LARGEST).astype(np.int64)
+    weights = np.clip(np.rint(_solved(moments, strength)), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int64)
     return Fit(
         weights, (strength,), root_mean_square(training, weights), root_mean_square(kept, weights), len(training),
         len(kept), tuple(curve),
@@ -128,7 +128,7 @@ def _solved(moments: Sequence[tuple[int, np.ndarray, np.ndarray]], strength: flo
     weights = np.zeros((len(moments), size))
     filled = []
     for phase, (count, products, targets) in enumerate(moments):
-        if count < POSITIONS_A_FEATURE * size:
+        if count < MIN_POSITIONS_PER_FEATURE * size:
             continue
         squares = np.diag(products)
         # A feature that never occurred gets the weight 0.
@@ -137,7 +137,7 @@ def _solved(moments: Sequence[tuple[int, np.ndarray, np.ndarray]], strength: flo
         filled.append(phase)
     if not filled:
         raise FitError(
-            f"too few positions: no phase has {POSITIONS_A_FEATURE} for each of {size} features; "
+            f"too few positions: no phase has {MIN_POSITIONS_PER_FEATURE} for each of {size} features; "
             "play more games (--games) or tell fewer phases apart (--phases)"
         )
     for phase in range(len(moments)):

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from engine.games.contract import Game
 
 
-GAMES_AN_ITERATION = 10**7
+GAMES_PER_ITERATION = 10**7
 """More than the games of one iteration, so that ``game_number`` tells the games of a run apart."""
 
 
 def game_number(record: GameRecord) -> int:
     """The number of a game of self-play among those of all iterations of a run."""
-    return record.pairing.round * GAMES_AN_ITERATION + record.pairing.number
+    return record.pairing.round * GAMES_PER_ITERATION + record.pairing.number
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from tuning.ablation.verdicts import (
     UNDECIDED,
     WORSE,
     Rule,
-    decidable_elo,
+    detectable_elo,
     pairs_for_equivalence,
 )
 from tuning.reports import ablation_charts as charts
@@ -47,7 +47,7 @@ from tuning.reports.study_charts import chart_words
 
 if TYPE_CHECKING:
     from tuning.ablation.depth_cost import DepthRow
-    from tuning.ablation.levels import Along
+    from tuning.ablation.levels import CurvePoint
     from tuning.ablation.rows import AblationRow, EffectRow
     from tuning.ablation.run import AblationResult
 
@@ -159,14 +159,14 @@ def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
 
 def _curves(result: AblationResult) -> list[charts.Curve]:
     """Of comparisons along one integer parameter with the same reference and limit, at least two values each."""
-    groups: dict[Any, list[tuple[Along, AblationRow]]] = {}
+    groups: dict[Any, list[tuple[CurvePoint, AblationRow]]] = {}
     for comparison, row in zip(result.spec.comparisons, result.rows, strict=True):
-        along = comparison.along
-        if along is not None and row.pairs and BY_NAME[along.level.parameter].kind == "integer":
-            key = along.curve, along.reference, comparison.reference, comparison.limits
-            groups.setdefault(key, []).append((along, row))
+        point = comparison.curve_point
+        if point is not None and row.pairs and BY_NAME[point.level.parameter].kind == "integer":
+            key = point.curve, point.reference, comparison.reference, comparison.limits
+            groups.setdefault(key, []).append((point, row))
     return [
-        charts.Curve(points[0][0].curve, points[0][0].reference, tuple((along.level, row) for along, row in points))
+        charts.Curve(points[0][0].curve, points[0][0].reference, tuple((point.level, row) for point, row in points))
         for points in groups.values()
         if len(points) > 1
     ]
@@ -250,7 +250,7 @@ def _plan_notes(result: AblationResult, message: Catalogue) -> tuple[Note, ...]:
 def _table_note(result: AblationResult, message: Catalogue) -> str:
     deviation = _pair_deviation(result.rows)
     pairs = max(row.pairs for row in result.rows) or 1
-    smallest = decidable_elo(pairs, result.spec.questions, result.spec.rule, deviation)
+    smallest = detectable_elo(pairs, result.spec.questions, result.spec.rule, deviation)
     return message("ablation.table_note", smallest=smallest_text(smallest), power=100 * POWER)
 
 

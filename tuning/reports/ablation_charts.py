@@ -20,7 +20,7 @@ from arena.reports.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN
 from engine.language import Catalogue
 from engine.settings.parameters import BY_NAME
 from tuning.ablation.verdicts import DIFFERENT, EQUIVALENT
-from tuning.reports.study_charts import RATIO_TICKS, WIDEST_ELO, empty_figure, unit_text
+from tuning.reports.study_charts import MAX_SHOWN_ELO, RATIO_TICKS, empty_figure, unit_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,10 +72,10 @@ def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 
 
 
 def _shown_limit(rows: Sequence[AblationRow]) -> float:
-    """Elo up to which intervals are drawn to scale: a few hopeless variants must not flatten all others."""
+    """Elo up to which intervals are drawn to scale: a few very weak variants must not flatten all others."""
     reaches = sorted(max(abs(row.elo_low), abs(row.elo_high)) for row in rows)
     typical = reaches[(2 * len(reaches)) // 3]
-    return min(reaches[-1], 3 * typical, WIDEST_ELO) if len(rows) > 2 else min(reaches[-1], WIDEST_ELO)
+    return min(reaches[-1], 3 * typical, MAX_SHOWN_ELO) if len(rows) > 2 else min(reaches[-1], MAX_SHOWN_ELO)
 
 
 def _draw_interval(axes: Axes, row: AblationRow, place: float, limit: float) -> None:
@@ -166,7 +166,7 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue) -> None:
     levels = [*(level for level, _ in curve.points), curve.reference]
     found = [*((one.elo, one.elo_low, one.elo_high) for _, one in curve.points), (0.0, 0.0, 0.0)]
     places = level_places(levels, row.scale == "log")
-    shown = np.column_stack([places, np.clip(found, -WIDEST_ELO, WIDEST_ELO)])
+    shown = np.column_stack([places, np.clip(found, -MAX_SHOWN_ELO, MAX_SHOWN_ELO)])
     is_off = np.array([level.value is None for level in levels])
     line = shown[~is_off]
     values, elo, low, high = line[np.argsort(line[:, 0])].T
@@ -233,7 +233,7 @@ def interactions_chart(squares: Sequence[Sequence[CellRow]], words: Catalogue) -
 
 
 def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue) -> Figure:
-    """Heat map of pairs: by how many Elo the worth of one feature grows with the other.
+    """Heat map of pairs: by how many Elo the effect of one technique grows with the other.
 
     ``worth`` has shape (features, features), symmetric; ``known`` says which verdicts have fallen.
     """

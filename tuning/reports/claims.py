@@ -17,7 +17,7 @@ from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 from tuning.ablation.rows import AblationRow
-from tuning.ablation.verdicts import MARGIN_ELO, POWER, Rule, decidable_elo, pairs_for_equivalence
+from tuning.ablation.verdicts import MARGIN_ELO, POWER, Rule, detectable_elo, pairs_for_equivalence
 from tuning.claims.run import ClaimResult, ClaimsResult, MeasureRow
 from tuning.claims.spec import BASES, COMPARED, CONFIRMED, REFUTED, STRENGTH, UNDECIDED, Claim, ClaimsSpec
 from tuning.reports import ablation_charts as charts
@@ -158,7 +158,7 @@ def _rule_note(spec: ClaimsSpec, message: Catalogue) -> str:
         error=100 * rule.error_rate,
         margin=rule.margin_elo,
         pairs=spec.budget.pairs,
-        smallest=smallest_text(decidable_elo(spec.budget.pairs, 1, rule)),
+        smallest=smallest_text(detectable_elo(spec.budget.pairs, 1, rule)),
         power=100 * POWER,
         equivalence=pairs_for_equivalence(1, rule),
     )

@@ -66,9 +66,9 @@ def rounds_frame(result: StudyResult) -> DataFrame:
 
     Columns: ``round`` (from 1), one for every dimension (the set at the centre when the round began, or the trial's),
     ``elo`` (against the base: of the set at the centre by the model of the time, of a trial as observed), ``pairs``,
-    ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's pairs by outcome, from the view of each duel's first set),
-    ``total_pairs`` (of the study so far), and ``final_elo``, ``final_deviation`` (what the model of all games makes of
-    the set).
+    ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's game pairs by outcome, from the view of each settings pair's
+    first set), ``total_pairs`` (of the study so far), and ``final_elo``, ``final_deviation`` (of the set, by the model
+    of all games).
     """
     import pandas
 
@@ -138,8 +138,9 @@ def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> s
 
 def _convergence_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
     base = result.spec.base_name
-    duels = result.spec.sampler == "duel"
-    caption = message("convergence.of_centres", base=base) if duels else message("convergence.of_trials", base=base)
+    caption = message(
+        "convergence.of_centres" if result.spec.sampler == "duel" else "convergence.of_trials", base=base
+    )
     history = Plot(
         "convergence",
         message("convergence.title"),
@@ -226,10 +227,10 @@ def best_round(result: StudyResult) -> RoundEnd | None:
 
 
 def optimism(result: StudyResult) -> dict[str, float] | None:
-    """By how much the best observed result flatters itself, in Elo: ``observed``, ``expected`` and their difference.
+    """By how much the best observed result is optimistic, in Elo: ``observed``, ``expected`` and their difference.
 
-    Of trials it is the best trial; of duels, where no set meets the base, the highest estimate that a round's centre
-    had at its time.
+    Of trials it is the best trial; of settings pairs, where no set plays the base, the highest estimate that a round's
+    centre had at its time.
     """
     if result.model is None or not result.rounds:
         return None
@@ -332,8 +333,11 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
         if spec.budget.games is None
         else message("study_fact.budget_games", games=spec.budget.games)
     )
-    duels = spec.sampler == "duel"
-    method = message("study_fact.duels") if duels else message("study_fact.sampler", sampler=spec.sampler)
+    method = (
+        message("study_fact.settings_pairs")
+        if spec.sampler == "duel"
+        else message("study_fact.sampler", sampler=spec.sampler)
+    )
     rounds_key = "study_fact.ended_early" if result.stopped_early else "study_fact.played_rounds"
     seconds = {"games_seconds": result.games_seconds, "own_seconds": result.own_seconds}
     return (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tuning.study.run import StudyResult
 
-SLICES_A_ROW = 3
+SLICES_PER_ROW = 3
 SLICE_POINTS = 60
 DENSITY_BARS = 26
 CONTOUR_LEVELS = (-200, -100, -50, -30, -20, -10, -5, -2)
@@ -36,8 +36,8 @@ CONTOUR_POINTS = 600
 RATIO_TICKS = (0.01, 0.03, 0.1, 0.25, 0.5, 1, 2, 4, 10, 30, 100, 1000)
 AXIS_NAME_WIDTH = 26
 """Columns of the base's name beside an axis: the caption has it whole."""
-WIDEST_ELO = 400.0
-"""Elo: intervals are cut off here, so that a hopeless variant does not flatten all others."""
+MAX_SHOWN_ELO = 400.0
+"""Elo: intervals are cut off here, so that a very weak variant does not flatten all others."""
 
 
 def chart_words(message: Catalogue) -> Catalogue:
@@ -93,7 +93,7 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     axes: Axes = grid[0, 0]
     games = [2 * end.pairs for end in result.rounds]
     mean, deviation = result.model.gain([end.values for end in result.rounds])
-    mean, deviation = np.clip(mean, -WIDEST_ELO, WIDEST_ELO), np.minimum(deviation, WIDEST_ELO)
+    mean, deviation = np.clip(mean, -MAX_SHOWN_ELO, MAX_SHOWN_ELO), np.minimum(deviation, MAX_SHOWN_ELO)
     axes.axhline(0, color=MUTED, linewidth=0.9)
     if result.spec.sampler == "duel":
         band = INTERVAL_90 * deviation
@@ -103,7 +103,7 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     else:
         axes.plot(games, mean, "_", color=WIN, markersize=9, markeredgewidth=2.2, label=words("chart.by_all_games"))
         observed = words("chart.observed")
-    elo = [min(max(end.elo, -WIDEST_ELO), WIDEST_ELO) for end in result.rounds]
+    elo = [min(max(end.elo, -MAX_SHOWN_ELO), MAX_SHOWN_ELO) for end in result.rounds]
     axes.plot(games, elo, "o", color=LOSS, markersize=3.5, alpha=0.8, label=observed)
     place = games[-1] * 1.04
     low, high = result.decision.interval()
@@ -116,7 +116,7 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
             )
         )  # fmt: skip
     for where, value, below, above, color, label in shown:
-        below, above = max(below, -WIDEST_ELO), min(above, WIDEST_ELO)
+        below, above = max(below, -MAX_SHOWN_ELO), min(above, MAX_SHOWN_ELO)
         axes.plot([where, where], [below, above], color=color, linewidth=2.4, solid_capstyle="round")
         axes.plot([where], [value], "D", color=color, markersize=6, markeredgecolor=GROUND, label=label)
     axes.set_xlabel(words("chart.games"))
@@ -132,7 +132,7 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
     assert result.decision is not None
     assert result.observations is not None
     space, best = result.spec.space, result.decision.values
-    columns = min(SLICES_A_ROW, len(space.dimensions))
+    columns = min(SLICES_PER_ROW, len(space.dimensions))
     rows = math.ceil(len(space.dimensions) / columns)
     figure, grid = empty_figure(0.5 + 2.35 * rows, rows, columns)
     first, second, pairs, _ = result.observations.arrays()
@@ -160,7 +160,7 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
             lowest = min(lowest, float(mean[inside].min(initial=0.0)))
         _draw_density(axes, dimension, sampled[:, place], weights)
         _mark_axis(axes, result, dimension, words)
-    grid[0, 0].set_ylim(max(1.25 * lowest, -WIDEST_ELO) - 10, 20)
+    grid[0, 0].set_ylim(max(1.25 * lowest, -MAX_SHOWN_ELO) - 10, 20)
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo"))
     return figure

@@ -1,11 +1,12 @@
-"""The duel method: matches between two sets of parameters on both sides of where the maximum is believed to be.
+"""The sampler ``duel``: matches between two sets of parameters on both sides of where the maximum is believed to be.
 
 Simultaneous perturbation (Spall 1992) around a centre that a model places. Before every round the response model is
-fitted to all games so far; the centre of the round is its maximum. A duel lays two sets on both sides of a point near
-the centre, in every dimension at once with a random sign, whole numbers rounded at random in proportion. Such a match
-tells the slope at its middle whatever the curvature is; that the middles differ tells the curvature. The two sets
-always differ in their choices: the one that a draw from the posterior takes for the best meets the best of the others
-by a second draw, so that games go to the choices that may still be the best (top-two Thompson sampling, Russo 2016).
+fitted to all games so far; the centre of the round is its maximum. The two sets of a settings pair lie on both sides
+of a point near the centre, in every dimension at once with a random sign, whole numbers rounded at random in
+proportion. Such a match measures the slope at its middle whatever the curvature is; that the middles differ measures
+the curvature. The two sets always differ in their choices: the one that a draw from the posterior takes for the best
+meets the best of the others by a second draw, so that games go to the choices that may still be the best (top-two
+Thompson sampling, Russo 2016).
 
 Everything here is a function of the specification, the random seed and where the round stands; the draws come from
 SHA-256, so that they are the same in every version of everything. Constants were found by simulation
@@ -26,23 +27,23 @@ from tuning.study.response import ResponseModel
 from tuning.study.space import Space
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_DECAY = 0.25, 400, 0.2
-"""Of a range: how far each set lies from the middle of its duel after so many pairs, and the exponent at which it falls
-with their number."""
-NARROWEST, WIDEST = 0.1, 0.3
+"""Of a range: how far each set lies from the middle of its settings pair after so many game pairs, and the exponent at
+which it falls with their number."""
+MIN_WIDTH, MAX_WIDTH = 0.1, 0.3
 SHIFT_SHARE = 0.6
-"""The middle of a duel lies up to this share of the half-width from the centre, evenly spread."""
+"""The middle of a settings pair lies up to this share of the half-width from the centre, evenly spread."""
 FIRST_SHIFT = 0.3
 """Of a range: the same in the first round, whose centre is the base."""
 EVEN_SHARE = 0.05
 """Share of the meetings of choices that are even over all of them: the model may be wrong."""
 MEETING_DIGITS = 4
 SINGLE_PAIR_GAMES = 4000
-"""Up to this budget a duel is one pair; beyond, one more for every such number of games."""
+"""Up to this budget a settings pair plays one game pair; beyond, one more for every such number of games."""
 MAX_PAIRS_PER_SETTINGS_PAIR = 8
-"""Pairs of the longest duel."""
+"""Game pairs of a settings pair at most."""
 
 MAX_DRAWS = 20
-"""How often a duel is drawn until its sets differ; where they still do not, the space has next to nothing to choose."""
+"""How often a settings pair is drawn until its sets differ; where they do not, there is little to choose."""
 
 Meetings = tuple[tuple[tuple[float, ...], ...], ...]
 """For every dimension of choices how often each choice is the first set's (row) and the second one's (column)."""
@@ -59,7 +60,7 @@ class SettingsPair:
 
 @dataclass(frozen=True)
 class RoundDesign:
-    """Around what the duels of a round are laid out."""
+    """What the settings pairs of a round are designed around."""
 
     centre: tuple[Value, ...]
     meetings: Meetings
@@ -116,19 +117,19 @@ def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
         others = effects.copy()
         others[:, one] = -np.inf
         found[one] = best[one] * np.bincount(others.argmax(axis=1), minlength=size) / len(effects)
-    # Which of the two sets has which choice must not tell anything.
+    # Which of the two sets has which choice must carry no information.
     found = (1 - EVEN_SHARE) * (found + found.T) / 2 + EVEN_SHARE * np.array(_even(size))
     return tuple(tuple(round(float(share), MEETING_DIGITS) for share in row) for row in found)
 
 
 def half_width(pairs: int) -> float:
-    """How far from its middle the sets of a duel lie, in ranges, when so many pairs were played before it."""
+    """How far from their middle the sets of a settings pair lie, in ranges, after so many game pairs."""
     width = HALF_WIDTH * ((pairs + 1) / HALF_WIDTH_PAIRS) ** -HALF_WIDTH_DECAY
-    return min(max(width, NARROWEST), WIDEST)
+    return min(max(width, MIN_WIDTH), MAX_WIDTH)
 
 
 def game_pairs_per_settings_pair(games: int) -> int:
-    """Pairs in each duel of a budget."""
+    """Game pairs of each settings pair of a budget."""
     return max(1, min(MAX_PAIRS_PER_SETTINGS_PAIR, math.ceil(games / SINGLE_PAIR_GAMES)))
 
 
@@ -142,9 +143,9 @@ def draws(seed: int, number: int, count: int) -> list[float]:
 
 
 def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs: int) -> SettingsPair:
-    """The sets of duel ``number``, before which so many pairs were played.
+    """The sets of settings pair ``number``, before which so many game pairs were played.
 
-    Where values are few the two may round to the same set, whose games would tell nothing: then they are drawn again,
+    Where values are few the two may round to the same set, whose games would show nothing: then they are drawn again,
     up to ``MAX_DRAWS`` times.
     """
     size = 3 * len(space.dimensions)
@@ -158,7 +159,7 @@ def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs
 def _drawn_sets(
     space: Space, design: RoundDesign, width: float, drawn: Sequence[float]
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """The two sets of a duel that lie ``width`` from its middle, by three draws a dimension."""
+    """The two sets of a settings pair that lie ``width`` from its middle, by three draws per dimension."""
     shift = FIRST_SHIFT if design.is_first else SHIFT_SHARE * width
     meetings = iter(design.meetings)
     first: list[Value] = []

@@ -1,13 +1,13 @@
 """The response model: Elo against the base as a function of the parameters, fitted to every game of a study.
 
-A pair's score between two sets is logistic in the difference of their Elo. Over whole numbers, Elo is a hill with one
-summit: every dimension has the place of its summit, a curvature that is positive, a skew that makes one slope steeper
-than the other, and mild interactions with the others; every choice has an effect. The belief before any game: summits
-lie about the middle of the ranges, curvatures are log-normal about a common size that the games tell, skews,
+A pair's score between two sets is logistic in the difference of their Elo. Over whole numbers, Elo has one
+maximum: every dimension has the place of its maximum, a curvature that is positive, a skew that makes one slope steeper
+than the other, and mild interactions with the others; every choice has an effect. The prior: maxima lie about the
+middle of the ranges, curvatures are log-normal about a common size that is estimated from the games, skews,
 interactions and effects are moderate. The posterior is the normal one around its mode in these terms, carried as draws,
 with the dispersion of pair scores as it is observed (pairs vary less than games because of draws and openings).
 
-That curvatures are positive and summits inside the ranges is worth more than it seems: a quadratic with free
+That curvatures are positive and maxima inside the ranges is worth more than it seems: a quadratic with free
 coefficients takes every dimension that the games say little of for a slope, and recommends an end of its range.
 
 What to recommend is the maximum of the posterior mean inside what was sampled, never the best observed result: among
@@ -30,32 +30,32 @@ from tuning.study.space import Space
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
 
-SUMMIT, SUMMIT_DEVIATION = 0.5, 0.3
-"""Of a range: where its summit is believed to lie."""
+PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.3
+"""Of a range: prior mean and standard deviation of the place of its maximum."""
 LOG_CURVATURE = math.log(400.0)
-"""Logarithm of Elo over range squared: the common size of the curvatures is believed to be this."""
+"""Logarithm of Elo over range squared: prior mean of the common size of the curvatures."""
 COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
 """Standard deviations of the common size and of each curvature about it, in natural logarithms."""
 MIN_LOG_CURVATURE, MAX_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
 INTERACTION_DEVIATION = 0.15
 """Of a mixed derivative over the geometric mean of the two curvatures."""
 SKEW_DEVIATION = 0.15
-"""Of the part by which a slope is steeper, or flatter, far from the summit."""
+"""Of the part by which a slope is steeper, or flatter, far from the maximum."""
 SKEW_WIDTH = 0.3
-"""Of a range: how far from the summit a skew shows."""
+"""Of a range: how far from the maximum a skew shows."""
 CHOICE_DEVIATION = 40.0
 """Elo: standard deviation of the effect of a choice."""
 TYPICAL_DISPERSION = 0.3
 """Variance of a pair's score over p (1 - p); 1 for a single game without draws."""
 DISPERSION_WEIGHT = 50.0
-"""Pairs that the belief in it counts for."""
+"""Pairs that this prior counts for."""
 DRAWS = 256
 """Of the posterior; even, every draw has its mirror image."""
 TRUST_QUANTILE = 0.02
 """The trust region reaches from this quantile of the sampled coordinates to its mirror image."""
 SWEEPS = 20
 MAX_STEPS = 60
-SMALLEST_GAIN = 1e-3
+MIN_GAIN = 1e-3
 """In the logarithm of the posterior: a step that gains less ends the search for its mode."""
 FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1.0, 1e-6, 1e6
 """Of the search's steps (Levenberg and Marquardt)."""
@@ -124,7 +124,7 @@ class Observations:
 
 
 class _Shape:
-    """How the terms of the hill lie in one vector: summits, logarithms of curvatures, interactions, skews, effects."""
+    """The terms of the model in one vector: maxima, logarithms of curvatures, interactions, skews, effects."""
 
     def __init__(self, space: Space) -> None:
         self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
@@ -133,7 +133,7 @@ class _Shape:
         self.count = len(self.ordered)
         self.one, self.other = np.triu_indices(self.count, 1)
         count, crossed = self.count, len(self.one)
-        self.summits = slice(0, count)
+        self.maxima = slice(0, count)
         self.curvatures = slice(count, 2 * count)
         self.interactions = slice(2 * count, 2 * count + crossed)
         self.skews = slice(2 * count + crossed, 3 * count + crossed)
@@ -149,7 +149,7 @@ class _Shape:
     def prior(self) -> tuple[Array, Array]:
         """Mean and precision of all terms before any game."""
         mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
-        mean[self.summits], deviation[self.summits] = SUMMIT, SUMMIT_DEVIATION
+        mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, PLACE_DEVIATION
         mean[self.curvatures], deviation[self.curvatures] = LOG_CURVATURE, OWN_DEVIATION
         deviation[self.interactions] = INTERACTION_DEVIATION
         deviation[self.skews] = SKEW_DEVIATION
@@ -175,7 +175,7 @@ class _Shape:
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
         """Elo of the points, shape (points,), and its derivatives by every term, shape (points, terms)."""
         skews, hessian = terms[self.skews], self.hessians(terms)
-        apart = points[:, self.ordered] - terms[self.summits]
+        apart = points[:, self.ordered] - terms[self.maxima]
         bend = np.tanh(apart / SKEW_WIDTH)
         bent = apart * (1 + skews * bend)
         pull = bent @ hessian
@@ -196,14 +196,14 @@ class ResponseModel:
         self.dispersion = dispersion
         """Variance of a pair's score over p (1 - p)."""
         self._shape = _Shape(space)
-        self._summits = terms[:, None, self._shape.summits]
+        self._maxima = terms[:, None, self._shape.maxima]
         self._skews = terms[:, None, self._shape.skews]
         self._hessians = self._shape.hessians(terms)
         self._effects = terms[:, self._shape.effects]
 
     def elo(self, points: Array) -> Array:
         """Elo of coordinates (points, dimensions) by every draw of the posterior, shape (points, draws)."""
-        apart = points[None, :, self._shape.ordered] - self._summits
+        apart = points[None, :, self._shape.ordered] - self._maxima
         bent = apart * (1 + self._skews * np.tanh(apart / SKEW_WIDTH))
         elo = -0.5 * ((bent @ self._hessians) * bent).sum(axis=2)
         return np.asarray(elo.T + self._shape.indicators(points) @ self._effects.T, float)
@@ -263,7 +263,7 @@ def fit(observations: Observations) -> ResponseModel:
                 gained = there_value - value
                 terms, expected, slopes, value = there, there_expected, there_slopes, there_value
                 damping = max(damping / 4, MIN_DAMPING)
-                if gained < SMALLEST_GAIN:
+                if gained < MIN_GAIN:
                     break
             else:
                 damping *= 4

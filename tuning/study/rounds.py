@@ -17,7 +17,7 @@ from tuning.matches import Match, MatchTable
 from tuning.study.pairs_of_settings import SettingsPair, game_pairs_per_settings_pair
 from tuning.study.playoff import SHARE
 from tuning.study.response import Values
-from tuning.study.spec import MIN_ROUNDS, USUAL_ROUND_PAIRS, TuningSpec
+from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec
 
 SETTINGS_DETAIL = "sets"
 """Under this name a game keeps the values of the first and of the second settings of its pair."""
@@ -48,7 +48,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class ScheduledPair:
+class ScheduledSettingsPair:
     """A pair of settings and which of the run's pairs of games it has."""
 
     settings: SettingsPair
@@ -73,7 +73,7 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
     spent_pairs = sum(one.pairs for one in before)
     game_pairs = game_pairs_per_settings_pair(games)
     left = max(0, pairs - spent_pairs) // game_pairs
-    wanted = spec.round_pairs or min(USUAL_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS))
+    wanted = spec.round_pairs or min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS))
     each = max(1, round(wanted / game_pairs))
     found = list(before)
     for start in range(0, left, each):
@@ -86,7 +86,7 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
 def trial_pairs(spec: TuningSpec, pairs: int) -> int:
     """Pairs of each trial of a sampler other than ``duel``."""
     if spec.budget.games is None:
-        return spec.round_pairs or max(1, USUAL_ROUND_PAIRS // 4)
+        return spec.round_pairs or max(1, DEFAULT_ROUND_PAIRS // 4)
     return pairs // spec.trials
 
 
@@ -103,7 +103,7 @@ class SettingsPairGames:
         }
         """By a game's place: the two settings of its pair."""
 
-    def play(self, pairs: Iterable[ScheduledPair]) -> bool:
+    def play(self, pairs: Iterable[ScheduledSettingsPair]) -> bool:
         """Play what the run lacks of some pairs; False if games are left unplayed."""
         settings: dict[tuple[str, int], tuple[Values, Values]] = {}
         matches = []
@@ -121,7 +121,7 @@ class SettingsPairGames:
 
         return self._table.play(matches, finished)
 
-    def _match(self, scheduled: ScheduledPair) -> Match:
+    def _match(self, scheduled: ScheduledSettingsPair) -> Match:
         """The games of a pair of settings; none of one against itself, which is even by definition."""
         first, second = scheduled.settings.first, scheduled.settings.second
         pairs = range(scheduled.first_pair, scheduled.first_pair + (scheduled.pairs if first != second else 0))
@@ -152,18 +152,18 @@ class SettingsPairGames:
         """How many games of a stretch of the schedule are not stored."""
         return sum((series, number) not in self._settings for number in range(2 * first_pair, 2 * (first_pair + pairs)))
 
-    def is_complete(self, scheduled: ScheduledPair) -> bool:
+    def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
         """Whether all its games are stored."""
         return not self._table.missing_games([self._match(scheduled)])
 
-    def counts(self, scheduled: ScheduledPair) -> Pentanomial:
+    def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
         """The outcomes of its pairs, from the view of the first settings; none of settings against themselves."""
         match = self._match(scheduled)
         counts = self._table.counts(match)
         self._table.forget(match)
         return counts
 
-    def stored_pairs(self, one: Round) -> list[ScheduledPair]:
+    def stored_pairs(self, one: Round) -> list[ScheduledSettingsPair]:
         """The pairs of settings of a round as the games tell them, as far as their games are all there."""
         found = []
         for place in range(one.settings_pairs):
@@ -171,7 +171,7 @@ class SettingsPairGames:
             known = self._settings.get(("", 2 * first_pair))
             if known is not None:
                 settings = SettingsPair(one.first_settings_pair + place, *known)
-                found.append(ScheduledPair(settings, first_pair, one.game_pairs, one.number))
+                found.append(ScheduledSettingsPair(settings, first_pair, one.game_pairs, one.number))
         return [scheduled for scheduled in found if self.is_complete(scheduled)]
 
     def _player(self, values: Values) -> PlayerSpec:

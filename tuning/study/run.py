@@ -37,13 +37,13 @@ from tuning.study.response import (
 from tuning.study.rounds import (
     PLAYOFF_SERIES,
     Round,
-    ScheduledPair,
+    ScheduledSettingsPair,
     SettingsPairGames,
     estimated_games,
     pairs_before_playoff,
     rounds_of,
 )
-from tuning.study.spec import USUAL_MAX_PAIRS, USUAL_SLOW_PAIRS, TuningSpec, fewest_games
+from tuning.study.spec import DEFAULT_MAX_PAIRS, DEFAULT_SLOW_PAIRS, TuningSpec, min_games
 from tuning.study.validate import MAX_STAGES, Stage, Verdict, play_validation, stages_of, write_preset
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ ESTIMATES_METADATA = "tuning estimates"
 """Of a budget in time: the games it was taken to allow, before and after the first round."""
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the model's maximum"
-"""What a run's duels were laid out by: another version of the method cannot go on with it."""
+"""The method that designed a run's settings pairs: another version of it cannot go on with the run."""
 SECONDS_METADATA = "tuning seconds"
 PLAYOFF_METADATA = "tuning playoff"
 """How many rounds were played when the playoff began, and its pairs."""
@@ -69,7 +69,7 @@ REFIT_GROWTH = 1.05
 """The model is fitted again when there are so many times the results of the last fit."""
 MAX_COMBINATIONS = 16
 MAX_VALUE = 1000.0
-"""Elo: what a trial that won or lost every pair is told to Optuna as."""
+"""Elo: what is reported to Optuna for a trial that won or lost every pair."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class RoundEnd:
     values: Values
     """The set at the centre when it began, or the trial's."""
     counts: Pentanomial
-    """From the view of each duel's first set."""
+    """From the view of each settings pair's first set."""
     elo: float
     """What the model of the time made of ``values`` against the base; of a trial, its own observed Elo."""
     pairs: int
@@ -165,8 +165,8 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
     _, reserved = read_openings(spec.conditions, "validation", None)
     validation = spec.validation
     for key, pairs, usual in (
-        ("maximum_pairs", validation.maximum_pairs, USUAL_MAX_PAIRS),
-        ("slow_pairs", validation.slow_pairs, USUAL_SLOW_PAIRS),
+        ("maximum_pairs", validation.maximum_pairs, DEFAULT_MAX_PAIRS),
+        ("slow_pairs", validation.slow_pairs, DEFAULT_SLOW_PAIRS),
     ):
         if usual != pairs > len(reserved):  # the usual ones are as many as there are
             raise RunError(
@@ -324,13 +324,13 @@ def _number_of(store: Store, stage: Stage) -> int:
 
 
 @dataclass
-class _Memory:
-    """What the rounds have taught so far."""
+class _StudyState:
+    """The results of the rounds so far, and the model fitted to them."""
 
     observations: Observations
     results: dict[int, RoundResult] = field(default_factory=dict)
     seen: set[tuple[frozenset[Values], int]] = field(default_factory=set)
-    """Duels and the opening they began with: a repeated one is the same games again."""
+    """Settings pairs and the opening they began with: a repeated one is the same games again."""
     fitted_results: int = 0
     """Results that the last fit was made of."""
     model: ResponseModel | None = None
@@ -349,7 +349,7 @@ class StudyRun:
         self._games = SettingsPairGames(self._spec, plan.suite, plan.openings, run)
         self._check_method()
         self._rounds = self._planned()
-        self._memory = _Memory(Observations(self._spec.space))
+        self._state = _StudyState(Observations(self._spec.space))
         self._study: Study = Study(self._spec, run.directory, self._worker())
         self._ends: dict[int, RoundEnd] = {}
         self._seconds_before = float(run.store.metadata(SECONDS_METADATA) or 0.0)
@@ -369,7 +369,7 @@ class StudyRun:
             assert budget.seconds is not None
             each = estimated_game_seconds([self._spec.conditions.limits])
             games = estimated_games(budget.seconds, each, self._run.concurrency)
-            estimates = [max(fewest_games(self._spec), games)]
+            estimates = [max(min_games(self._spec), games)]
             self._store.record_metadata({ESTIMATES_METADATA: estimates})
         first = rounds_of(self._spec, estimates[0])
         return first if len(estimates) == 1 else rounds_of(self._spec, estimates[1], first[:1])
@@ -392,7 +392,7 @@ class StudyRun:
         if budget is None or len(estimates) != 1:
             return
         games = estimated_games(budget, seconds, 1)
-        games = max(games, fewest_games(self._spec), 4 * done.pairs)
+        games = max(games, min_games(self._spec), 4 * done.pairs)
         self._store.record_metadata({ESTIMATES_METADATA: [estimates[0], games]})
         self._rounds = self._planned()
         self._progress.planned = self._progress.done + self._missing_games()
@@ -425,57 +425,57 @@ class StudyRun:
             return int(recorded[1])
         if self._spec.budget.games is not None:
             return self._spec.budget.games // 2 - pairs_before_playoff(self._spec.budget.games)
-        rounds = list(self._rounds)[: len(self._memory.results) or None]
+        rounds = list(self._rounds)[: len(self._state.results) or None]
         return max(3, round(sum(one.pairs for one in rounds) * SHARE / (1 - SHARE)))
 
-    # What the rounds teach
+    # Results and model
 
-    def _take_in(self, result: RoundResult) -> None:
-        """Add a finished round to the evidence, and to the results by number."""
-        memory = self._memory
-        memory.results[result.number] = result
+    def _add_result(self, result: RoundResult) -> None:
+        """Add a finished round to the observations, and to the results by number."""
+        state = self._state
+        state.results[result.number] = result
         if result.number < len(self._rounds):
             one = self._rounds[result.number]
             for place, (settings, counts) in enumerate(result.results):
                 opening = (one.first_pair + place * one.game_pairs) % len(self._plan.openings)
                 # Either way round the games are the same.
                 meeting = (frozenset((settings.first, settings.second)), opening)
-                if meeting not in memory.seen:
-                    memory.seen.add(meeting)
-                    memory.observations.add(settings.first, settings.second, counts)
+                if meeting not in state.seen:
+                    state.seen.add(meeting)
+                    state.observations.add(settings.first, settings.second, counts)
 
-    def _learn_from_all(self) -> None:
+    def _read_all_rounds(self) -> None:
         """Read the rounds of all workers of a shared study."""
         finished = self._study.finished()
-        before = self._memory
+        before = self._state
         if finished.keys() <= before.results.keys():
             return
-        self._memory = _Memory(
+        self._state = _StudyState(
             Observations(self._spec.space), fitted_results=before.fitted_results, model=before.model, best=before.best
         )
         for number in sorted(finished):
-            self._take_in(finished[number])
+            self._add_result(finished[number])
             self._note_end(finished[number])
         self._refit(is_last=False)
 
     def _refit(self, *, is_last: bool) -> None:
         """Fit the model again if there is enough that is new; when depends on the number of results alone."""
-        memory = self._memory
-        if not len(memory.observations):
+        state = self._state
+        if not len(state.observations):
             return
-        if is_last or len(memory.observations) >= REFIT_GROWTH * memory.fitted_results:
-            memory.fitted_results = len(memory.observations)
-            memory.model = fit(memory.observations)
+        if is_last or len(state.observations) >= REFIT_GROWTH * state.fitted_results:
+            state.fitted_results = len(state.observations)
+            state.model = fit(state.observations)
             space = self._spec.space
-            starts = [memory.best or space.default_values, *combinations(space, MAX_COMBINATIONS)]
-            memory.best = maximum(memory.model, memory.observations.trust_region(), starts)
+            starts = [state.best or space.default_values, *combinations(space, MAX_COMBINATIONS)]
+            state.best = maximum(state.model, state.observations.trust_region(), starts)
 
     def _design(self) -> RoundDesign:
-        """Where the next round's duels lie."""
-        memory = self._memory
-        if memory.model is None or memory.best is None:
+        """The design of the next round's settings pairs."""
+        state = self._state
+        if state.model is None or state.best is None:
             return first_design(self._spec.space)
-        return design_of(memory.model, memory.best)
+        return design_of(state.model, state.best)
 
     # Playing
 
@@ -493,13 +493,13 @@ class StudyRun:
             if not self._play_round(number):
                 return self._ended(interrupted=True)
         if self._study.is_shared:
-            self._learn_from_all()
+            self._read_all_rounds()
             others = self._study.others_unfinished()
             if others:
                 return self._ended(waiting_for=tuple(others))
         self._refit(is_last=True)
         self._store.record_metadata({SECONDS_METADATA: self._spent()})
-        if self._memory.model is None:
+        if self._state.model is None:
             return self._ended(decision=None)
         decision = self._playoff()
         if decision is None:
@@ -513,20 +513,20 @@ class StudyRun:
     def _next_round(self) -> int | None:
         """The round to play now: one of ours that was begun, or a new one; ``None`` if the budget is spent."""
         if not self._study.is_shared:
-            number = len(self._memory.results)
+            number = len(self._state.results)
             return None if self._is_over(number) else number
         self._restore_own()
-        self._learn_from_all()
+        self._read_all_rounds()
         unfinished = self._study.own_unfinished()
         if unfinished:
             return unfinished[0]
-        return None if self._is_given_out or self._is_over(len(self._memory.results)) else -1
+        return None if self._is_given_out or self._is_over(len(self._state.results)) else -1
 
     def _restore_own(self) -> None:
         """Tell a shared study of rounds that it has lost and this folder's games tell of."""
         finished = self._study.finished()
         for one in self._rounds:
-            if one.number in finished or one.number in self._memory.results:
+            if one.number in finished or one.number in self._state.results:
                 continue
             stored = self._games.stored_pairs(one)
             if len(stored) == one.settings_pairs and self._study.trial_of(one.number) is None:
@@ -535,11 +535,11 @@ class StudyRun:
 
     def _is_little_left(self) -> bool:
         """Whether what is expected to remain to be gained is below the specification's threshold."""
-        model = self._memory.model
-        best = self._memory.best
-        if not self._spec.stop_below or model is None or best is None or len(self._memory.results) <= 1:
+        model = self._state.model
+        best = self._state.best
+        if not self._spec.stop_below or model is None or best is None or len(self._state.results) <= 1:
             return False
-        region = self._memory.observations.trust_region()
+        region = self._state.observations.trust_region()
         return expected_remaining_gain(model, region, best) < self._spec.stop_below
 
     def _play_round(self, asked: int) -> bool:
@@ -564,7 +564,7 @@ class StudyRun:
             return False
         results = [(pair.settings, self._games.counts(pair)) for pair in pairs]
         result = _result(number, values, tuple(results))
-        self._take_in(result)
+        self._add_result(result)
         self._refit(is_last=False)
         end = self._note_end(result)
         self._study.tell(result, end.elo, {"pairs": end.pairs})
@@ -573,23 +573,23 @@ class StudyRun:
             self._correct_estimate(one, (time.monotonic() - began) / missing)
         return True
 
-    def _designed(self, one: Round, values: Values, design: RoundDesign) -> list[ScheduledPair]:
+    def _designed(self, one: Round, values: Values, design: RoundDesign) -> list[ScheduledSettingsPair]:
         """The pairs of settings of a round; of another sampler than ``duel``, its trial against the base."""
         space = self._spec.space
         if self._spec.sampler != "duel":
             settings = SettingsPair(one.first_settings_pair, space.effective_values(values), space.default_values)
-            return [ScheduledPair(settings, one.first_pair, one.game_pairs, one.number)]
+            return [ScheduledSettingsPair(settings, one.first_pair, one.game_pairs, one.number)]
         pairs = []
         for place in range(one.settings_pairs):
             first_pair = one.first_pair + place * one.game_pairs
             number = one.first_settings_pair + place
             settings = design_pair(space, self._spec.conditions.seed, design, number, first_pair)
-            pairs.append(ScheduledPair(settings, first_pair, one.game_pairs, one.number))
+            pairs.append(ScheduledSettingsPair(settings, first_pair, one.game_pairs, one.number))
         return pairs
 
     def _note_end(self, result: RoundResult) -> RoundEnd:
         if self._spec.sampler == "duel":
-            model = self._memory.model
+            model = self._state.model
             elo = 0.0 if model is None else float(model.gain([result.values])[0][0])
         else:
             elo = result.counts.estimate().elo if result.counts.pairs else 0.0
@@ -598,24 +598,24 @@ class StudyRun:
             result.values,
             result.counts,
             min(max(elo, -MAX_VALUE), MAX_VALUE),
-            sum(one.counts.pairs for one in self._memory.results.values()),
+            sum(one.counts.pairs for one in self._state.results.values()),
         )
         self._ends[result.number] = end
         return end
 
     def _playoff(self) -> Decision | None:
         """Let the finalists meet and decide; ``None`` if it was stopped."""
-        model = self._memory.model
+        model = self._state.model
         assert model is not None
         base = self._spec.space.default_values
-        best = self._memory.best
+        best = self._state.best
         assert best is not None
         pairs = self._playoff_pairs()
-        self._store.record_metadata({PLAYOFF_METADATA: [len(self._memory.results), pairs]})
+        self._store.record_metadata({PLAYOFF_METADATA: [len(self._state.results), pairs]})
         if best == base:
             return decide(model, base)
-        before = sum(self._rounds[number].pairs for number in self._memory.results if number < len(self._rounds))
-        playoff = ScheduledPair(SettingsPair(0, best, base), before, pairs, series=PLAYOFF_SERIES)
+        before = sum(self._rounds[number].pairs for number in self._state.results if number < len(self._rounds))
+        playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=PLAYOFF_SERIES)
         games = self._games.missing_games(before, pairs, PLAYOFF_SERIES)
         self._progress.begin(games, console("tuning")("progress.playoff"))
         if not self._games.play([playoff]):
@@ -644,9 +644,9 @@ class StudyRun:
     def _words(self, columns: int) -> str:
         message = console("tuning")
         rounds = len(self._rounds)
-        number = min(len(self._memory.results) + 1, rounds)
-        model = self._memory.model
-        best = self._memory.best
+        number = min(len(self._state.results) + 1, rounds)
+        model = self._state.model
+        best = self._state.best
         if model is None or best is None:
             return message("progress.round", number=number, rounds=rounds)
         mean, deviation = model.difference(best, self._spec.space.default_values)
@@ -661,8 +661,8 @@ class StudyRun:
             rounds=tuple(self._ends[number] for number in sorted(self._ends)),
             planned_rounds=len(self._rounds),
             games=len(self._store),
-            model=self._memory.model,
-            observations=self._memory.observations,
+            model=self._state.model,
+            observations=self._state.observations,
             **more,
         )
 

@@ -1,8 +1,8 @@
 """Optuna's samplers by name, each made to give the same suggestion for the same trial after any stop, and ours.
 
-``DuelSampler`` suggests the centre of the next duels. What the others suggest is a function of the study's random
-seed, the trial's number and the trials before it: for every trial the sampler is made anew with a seed derived from the
-first two, so that nothing is lost with a process.
+``CentreSampler`` suggests the centre of the next settings pairs. What the others suggest is a function of the study's
+random seed, the trial's number and the trials before it: for every trial the sampler is made anew with a seed derived
+from the first two, so that nothing is lost with a process.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
     return recorded
 
 
-class DuelSampler(BaseSampler):
+class CentreSampler(BaseSampler):
     """Suggests the set at the centre of a round; ``tuning.study.pairs_of_settings`` places the pairs around it."""
 
     def __init__(self, centre: tuple[Value, ...], distributions: Mapping[str, BaseDistribution]) -> None:

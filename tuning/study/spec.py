@@ -38,17 +38,17 @@ MAX_GAMES = 100_000_000
 MAX_ROUND_PAIRS = 100_000
 MAX_TRIALS = 100_000
 MAX_VALIDATION_PAIRS = 1_000_000
-USUAL_MAX_PAIRS = 10_000
-USUAL_SLOW_PAIRS = 500
+DEFAULT_MAX_PAIRS = 10_000
+DEFAULT_SLOW_PAIRS = 500
 MAX_ELO = 400
 SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
 MAX_SECONDS = 365 * 24 * 3600
 
-USUAL_ROUND_PAIRS = 200
+DEFAULT_ROUND_PAIRS = 200
 """Pairs of a round, at a thousand nodes a move a few seconds of games: a trial costs Optuna's storage tens of ms."""
 MIN_ROUNDS = 20
 """Smaller budgets have shorter rounds, so that there are this many."""
-USUAL_TRIALS = 80
+DEFAULT_TRIALS = 80
 MIN_TRIALS, MAX_TRIALS = 2, 10_000
 MIN_PAIRS = 20
 """The smallest budget: below it a study would be all luck."""
@@ -111,7 +111,7 @@ class TuningSpec:
     """One of ``SAMPLERS``."""
     budget: Budget
     round_pairs: int | None
-    """Pairs of a round of duels; ``None`` for a fitting number."""
+    """Game pairs of a round of settings pairs; ``None`` for a suitable number."""
     trials: int
     """Trials of a sampler other than ``duel``: matches of equal length against the base."""
     startup_trials: int
@@ -198,7 +198,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
         sampler=table.choice("sampler", SAMPLERS, SAMPLERS[0]),
         budget=_budget(table),
         round_pairs=table.whole("round_pairs", 1, MAX_ROUND_PAIRS) if "round_pairs" in table else None,
-        trials=table.whole("trials", MIN_TRIALS, MAX_TRIALS, USUAL_TRIALS),
+        trials=table.whole("trials", MIN_TRIALS, MAX_TRIALS, DEFAULT_TRIALS),
         startup_trials=table.whole("startup_trials", 1, MAX_TRIALS, 10),
         stop_below=table.number("stop_below", 0, MAX_ELO, 0.0, "Elo"),
         storage=table.text("storage", None, "the URL of an Optuna storage"),
@@ -242,7 +242,7 @@ def _budget(table: Table) -> Budget:
     return Budget(None, own.number(unit, 1 / SECONDS[unit], MAX_SECONDS / SECONDS[unit], unit=unit) * SECONDS[unit])
 
 
-def fewest_games(spec: TuningSpec) -> int:
+def min_games(spec: TuningSpec) -> int:
     """The smallest budget that the method can use."""
     if spec.sampler == "duel":
         pairs = max(MIN_PAIRS, 4 * len(spec.space.dimensions))
@@ -252,10 +252,10 @@ def fewest_games(spec: TuningSpec) -> int:
 
 
 def _check_budget(spec: TuningSpec) -> None:
-    needed = fewest_games(spec)
+    needed = min_games(spec)
     if spec.budget.games is not None and spec.budget.games < needed:
         whose = (
-            f"{len(spec.space.dimensions)} dimensions by duels"
+            f"{len(spec.space.dimensions)} dimensions of the sampler 'duel'"
             if spec.sampler == "duel"
             else f"{spec.trials} trials of the sampler {spec.sampler!r}"
         )
@@ -278,10 +278,10 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
         model=own.choice("model", SPRT_MODELS, SPRT_MODELS[0]),
         alpha=own.number("alpha", 0.0001, 0.49, 0.05),
         beta=own.number("beta", 0.0001, 0.49, 0.05),
-        maximum_pairs=own.whole("maximum_pairs", 1, MAX_VALIDATION_PAIRS, USUAL_MAX_PAIRS),
+        maximum_pairs=own.whole("maximum_pairs", 1, MAX_VALIDATION_PAIRS, DEFAULT_MAX_PAIRS),
         slow=own.choice("slow", SLOW_KINDS, SLOW_KINDS[0]),
         slow_limits=_slow_limits(own, limits),
-        slow_pairs=own.whole("slow_pairs", 1, MAX_VALIDATION_PAIRS, USUAL_SLOW_PAIRS),
+        slow_pairs=own.whole("slow_pairs", 1, MAX_VALIDATION_PAIRS, DEFAULT_SLOW_PAIRS),
         preset=_preset_name(own, conditions.name),
     )
 

@@ -23,7 +23,7 @@ from arena.run import RunError
 from engine.errors import UserError
 from tuning.study.pairs_of_settings import SettingsPair
 from tuning.study.response import Values
-from tuning.study.sampler import DuelSampler, ReproducibleSampler, distribution_of, suggest
+from tuning.study.sampler import CentreSampler, ReproducibleSampler, distribution_of, suggest
 from tuning.study.space import Space
 from tuning.study.spec import TuningSpec
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 STUDY_NAME = "study.sqlite"
 COUNTS_ATTRIBUTE = "pentanomial"
-DUELS_ATTRIBUTE = "duels"
+SETTINGS_PAIRS_ATTRIBUTE = "duels"
 ROUND_ATTRIBUTE = "round"
 WORKER_ATTRIBUTE = "worker"
 START_ATTRIBUTE = "start"
@@ -57,7 +57,7 @@ class RoundResult:
 
     @property
     def counts(self) -> Pentanomial:
-        """The outcomes of all its pairs, from the view of each duel's first set."""
+        """The outcomes of all its pairs, from the view of each settings pair's first set."""
         total = Pentanomial((0, 0, 0, 0, 0))
         for _, counts in self.results:
             total += counts
@@ -128,11 +128,11 @@ class Study:
     ) -> tuple[int, Values, Any]:
         """Begin a round, or go on with one that was begun before; returns its number, set and start.
 
-        ``centre`` is the set that a study of duels suggests, ``start`` plain data from which the round's play follows
-        besides; of a round begun before, what was recorded then is returned. A new round in a shared study has the next
-        free number, and none of those ``played`` in a study that was lost, otherwise ``number``.
+        ``centre`` is the set that the sampler ``duel`` suggests, ``start`` plain data from which the round's play
+        follows besides; of a round begun before, what was recorded then is returned. A new round in a shared study has
+        the next free number, and none of those ``played`` in a study that was lost, otherwise ``number``.
         """
-        if isinstance(self._sampler, DuelSampler):
+        if isinstance(self._sampler, CentreSampler):
             self._sampler.centre = centre
         with self._failures():
             frozen = None if number is None else self.trial_of(number)
@@ -178,7 +178,11 @@ class Study:
                     )
                 return
             trial = optuna.Trial(self._study, frozen._trial_id)
-            attributes = {COUNTS_ATTRIBUTE: list(result.counts.counts), DUELS_ATTRIBUTE: _plain(result), **more}
+            attributes = {
+                COUNTS_ATTRIBUTE: list(result.counts.counts),
+                SETTINGS_PAIRS_ATTRIBUTE: _plain(result),
+                **more,
+            }
             for name, entry in attributes.items():
                 trial.set_user_attr(name, entry)
             self._study.tell(frozen.number, value)
@@ -204,7 +208,7 @@ class Study:
                         WORKER_ATTRIBUTE: self._worker,
                         START_ATTRIBUTE: start,
                         COUNTS_ATTRIBUTE: list(result.counts.counts),
-                        DUELS_ATTRIBUTE: _plain(result),
+                        SETTINGS_PAIRS_ATTRIBUTE: _plain(result),
                     },
                 )
             )
@@ -274,7 +278,7 @@ def _opened(spec: TuningSpec, directory: Path, sampler: BaseSampler) -> optuna.S
 def _sampler(spec: TuningSpec) -> BaseSampler:
     distributions = {dimension.name: distribution_of(dimension) for dimension in spec.space.dimensions}
     if spec.sampler == "duel":
-        return DuelSampler(spec.space.default_values, distributions)
+        return CentreSampler(spec.space.default_values, distributions)
     return ReproducibleSampler(spec.sampler, spec.conditions.seed, distributions, spec.startup_trials)
 
 
@@ -283,13 +287,13 @@ def _round_of(trial: FrozenTrial) -> int:
 
 
 def _plain(result: RoundResult) -> list[Any]:
-    return [[duel.number, list(duel.first), list(duel.second), list(counts.counts)] for duel, counts in result.results]
+    return [[pair.number, list(pair.first), list(pair.second), list(counts.counts)] for pair, counts in result.results]
 
 
 def _result_of(trial: FrozenTrial, space: Space) -> RoundResult:
-    duels: Sequence[Any] = trial.user_attrs.get(DUELS_ATTRIBUTE, [])
+    pairs: Sequence[Any] = trial.user_attrs.get(SETTINGS_PAIRS_ATTRIBUTE, [])
     results = tuple(
         (SettingsPair(number, tuple(first), tuple(second)), Pentanomial(tuple(counts)))
-        for number, first, second, counts in duels
+        for number, first, second, counts in pairs
     )
     return RoundResult(_round_of(trial), tuple(trial.params[name] for name in space.names), results)

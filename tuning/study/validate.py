@@ -115,7 +115,7 @@ def play_validation(
     play: Callable[[Match], bool],
     show: Callable[[Verdict], None] = lambda verdict: None,
 ) -> Verdict | None:
-    """Go through a validation to its end; a sequential test is looked at after every ``INTERIM_PAIRS`` pairs.
+    """Go through a validation to its end; sequential tests have an interim analysis every ``INTERIM_PAIRS`` pairs.
 
     ``play`` plays what is missing of a part of it; ``None`` where it says that some of it is not played.
     """

@@ -6,7 +6,7 @@ const facts = JSON.parse(document.getElementById("facts").textContent);
 const say = (name, fields = {}) => facts.messages[name].replace(/\{(\w+)\}/g, (_, field) => fields[field]);
 const element = (id) => document.getElementById(id);
 const NO_SCORE = -32768, NO_DEPTH = 255, NO_NODES = 4294967295, MATE = 30000, MATE_FROM = 29872, REPETITION_FROM = 28872;
-const ROWS_A_PAGE = 15;
+const ROWS_PER_PAGE = 15;
 const SVG = "http://www.w3.org/2000/svg";
 
 function fail(error) {
@@ -415,16 +415,16 @@ const list = {
   },
 
   fill() {
-    const pages = Math.max(1, Math.ceil(this.shown.length / ROWS_A_PAGE));
+    const pages = Math.max(1, Math.ceil(this.shown.length / ROWS_PER_PAGE));
     this.page = Math.max(0, Math.min(this.page, pages - 1));
     for (const cell of element("game-list").tHead.querySelectorAll("th")) {
       if (cell.dataset.key === this.sort) cell.setAttribute("aria-sort", this.descending ? "descending" : "ascending");
       else cell.removeAttribute("aria-sort");
     }
-    const start = this.page * ROWS_A_PAGE;
-    element("game-list").tBodies[0].replaceChildren(...this.shown.slice(start, start + ROWS_A_PAGE).map((game) => this.row(game)));
+    const start = this.page * ROWS_PER_PAGE;
+    element("game-list").tBodies[0].replaceChildren(...this.shown.slice(start, start + ROWS_PER_PAGE).map((game) => this.row(game)));
     element("page-text").textContent = this.shown.length
-      ? say("page", { from: start + 1, to: Math.min(start + ROWS_A_PAGE, this.shown.length), shown: this.shown.length }) : say("no_game");
+      ? say("page", { from: start + 1, to: Math.min(start + ROWS_PER_PAGE, this.shown.length), shown: this.shown.length }) : say("no_game");
     element("page-back").disabled = this.page === 0;
     element("page-on").disabled = this.page >= pages - 1;
   },
@@ -448,7 +448,7 @@ const list = {
 
   show(game) {
     const place = this.shown.indexOf(game);
-    if (place >= 0) this.page = Math.floor(place / ROWS_A_PAGE);
+    if (place >= 0) this.page = Math.floor(place / ROWS_PER_PAGE);
     this.fill();
   },
 

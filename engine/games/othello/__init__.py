@@ -60,7 +60,7 @@ class Othello(Game):
     default_suite = "othello"
     side_letters = ("X", "O")
     empty_square = "-"
-    longest_game = position.MAX_GAME
+    max_game_plies = position.MAX_GAME
     score_name = "discs"
     score_unit = rules.A_DISC
     adjudication = Adjudication(resign_moves=0)  # a lead in discs may turn until the last move

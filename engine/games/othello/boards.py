@@ -14,7 +14,7 @@ SQUARES = 64
 ONE = np.uint64(1)
 NONE = np.uint64(0)
 FULL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
-_HIGHEST = np.uint64(1 << 63)
+_HIGHEST_BIT = np.uint64(1 << 63)
 
 _INNER_FILES = np.uint64(0x7E7E_7E7E_7E7E_7E7E)
 _NOT_FILE_A = np.uint64(0xFEFE_FEFE_FEFE_FEFE)
@@ -98,7 +98,7 @@ def _flips_upward(own, other, ray):
 @jit
 def _flips_downward(own, other, ray):
     # The highest square of the ray without a disc of the other; of an empty remainder any square off the ray will do.
-    end = (_HIGHEST >> np.uint64(leading_zeros(ray & ~other) & 63)) & own & ray
+    end = (_HIGHEST_BIT >> np.uint64(leading_zeros(ray & ~other) & 63)) & own & ray
     return add_words(~(end << ONE), ONE) & ray
 
 

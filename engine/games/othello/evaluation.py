@@ -39,7 +39,7 @@ _BYTE = np.uint64(BYTES - 1)
 _RANK_2, _RANK_3, _RANK_4, _RANK_5, _RANK_6, _RANK_7, _RANK_8 = (np.uint64(8 * rank) for rank in range(1, 8))
 _TABLE_2, _TABLE_3, _TABLE_4, _TABLE_5, _TABLE_6, _TABLE_7, _TABLE_8 = (np.uint64(BYTES * rank) for rank in range(1, 8))
 _TWO, _THREE, _FOUR, _TOP = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(48)
-_HIGHEST_ESTIMATE = 6300
+_MAX_ESTIMATE = 6300
 """An estimate stays within what a finished game can be worth."""
 
 _X_OF_CORNERS = np.uint64(0x0042_0000_0000_4200)
@@ -162,7 +162,7 @@ def evaluate_boards(state, own, other):
         value += counts[feature] * weights[np.uint64(feature)]
     if state.pattern_address != 0:
         value += _pattern_value(state, own, other, step)
-    return np.int64(min(max(value, -_HIGHEST_ESTIMATE), _HIGHEST_ESTIMATE))
+    return np.int64(min(max(value, -_MAX_ESTIMATE), _MAX_ESTIMATE))
 
 
 @jit

@@ -57,7 +57,7 @@ class Xiangqi(Game):
     side_names = ("Red", "Black")
     start = notation.START
     default_suite = "xiangqi"
-    longest_game = MAX_GAME_PLIES - MAX_PLY - 2
+    max_game_plies = MAX_GAME_PLIES - MAX_PLY - 2
     move_notations = ("iccs", "wxf", "chinese", "traditional")
     state_dtype = position.STATE_DTYPE
     kernels = SimpleNamespace(**KERNELS)

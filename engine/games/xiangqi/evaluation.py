@@ -135,7 +135,7 @@ MAX_OF_PLACES = 240
 """Centipawns that the terms of the squares together may add or take at most: a score this far outside a window needs
 none of them."""
 
-_HIGHEST = BAN_BOUND - 1 - MAX_OF_PLACES - 1000
+_MAX_SCORE = BAN_BOUND - 1 - MAX_OF_PLACES - 1000
 """Whatever the weights, an evaluation with its bonus for the side to move is no decided game."""
 
 _PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in range(16, SLOTS)], np.int16)
@@ -230,7 +230,7 @@ def evaluate(state, alpha, beta):
     now = phase(state)
     count_pieces(state)
     score = mixed(state.score, now) + _weigh(state, FIRST_OF_PIECES, TERM_COUNT, now)
-    score = min(max(score, -_HIGHEST), _HIGHEST)
+    score = min(max(score, -_MAX_SCORE), _MAX_SCORE)
     own = score if state.side == 0 else -score
     if own + MAX_OF_PLACES <= alpha:
         return own + MAX_OF_PLACES
@@ -284,7 +284,7 @@ def capture_gain(state, move):
 
 @jit
 def loses_material(state, move):
-    """Whether a capture loses material in the exchange on its target; only one by a dearer piece can."""
+    """Whether a capture loses material in the exchange on its target; only one by a more valuable piece can."""
     attacker = np.int64(state.piece_values[state.board[move & 127]])
     victim = np.int64(state.piece_values[state.board[(move >> 7) & 127]])
     return attacker > victim and exchange(state, move) < 0

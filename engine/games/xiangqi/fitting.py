@@ -36,7 +36,7 @@ from engine.settings.features import XIANGQI, XIANGQI_PIECES, XIANGQI_SQUARES
 from engine.settings.parameters import resolve, to_record
 
 WORDS = 6
-_SQUARES_A_WORD = 15
+_SQUARES_PER_WORD = 15
 _OTHER_SIDE = 8
 _QUIET = np.uint64(1 << 63)
 _FIRST_SLOT = np.array([16 + int(np.argmax(SLOT_TYPE[16:32] == kind)) for kind in range(len(XIANGQI_PIECES))], np.int64)
@@ -62,7 +62,7 @@ def _write_row(state, row):
         if (slot >> 4) - 1 != state.side:
             piece += _OTHER_SIDE
         at = square if state.side == 0 else (9 - square // 9) * 9 + square % 9
-        row[at // _SQUARES_A_WORD] |= np.uint64(piece) << np.uint64(4 * (at % _SQUARES_A_WORD))
+        row[at // _SQUARES_PER_WORD] |= np.uint64(piece) << np.uint64(4 * (at % _SQUARES_PER_WORD))
 
 
 @jit
@@ -82,8 +82,8 @@ def _set_up(state, row):
     """Put the pieces of a row on an empty board, the side to move's as Red's."""
     used = np.zeros(SLOTS, np.int64)
     for square in range(SQUARES):
-        word = row[square // _SQUARES_A_WORD]
-        piece = np.int64((word >> np.uint64(4 * (square % _SQUARES_A_WORD))) & np.uint64(15))
+        word = row[square // _SQUARES_PER_WORD]
+        piece = np.int64((word >> np.uint64(4 * (square % _SQUARES_PER_WORD))) & np.uint64(15))
         if piece == 0:
             continue
         side = np.int64(0)

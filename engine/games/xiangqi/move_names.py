@@ -131,7 +131,7 @@ def parse_move_name(position: Position, text: str) -> str:
     origin, rest = _parts(text)
     side = position.side_to_move
     candidates = [code for code in position.move_codes() if _rest_of(code, side) == rest]
-    for reading in (_written_origins, _accepted_origins, _careless_origins):
+    for reading in (_written_origins, _accepted_origins, _lenient_origins):
         found = [code for code in candidates if origin in reading(*_mover(position, code))]
         if len(found) == 1:
             return format_move(found[0])
@@ -305,6 +305,6 @@ def _tandem_pawn_origins(place: _Place, end: str) -> Iterator[str]:
             yield "P-"
 
 
-def _careless_origins(kind: int, place: _Place) -> set[str]:
+def _lenient_origins(kind: int, place: _Place) -> set[str]:
     """Of two tandem pieces, the file alone."""
     return {f"{_LETTERS[kind]}{place.file}"} if place.count == 2 else set()

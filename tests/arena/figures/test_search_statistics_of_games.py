@@ -1,4 +1,4 @@
-"""Instruments of whole games: the same through both loops, stored with the game, and as tables and figures."""
+"""Search statistics of whole games: the same through both loops, stored with the game, and as tables and figures."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_tournament_writes_tables_figures_and_a_section(tmp_path: Path) -> Non
         run(specification(), plain, concurrency=2, stream=stream)
     assert written(spec, counted).digest == written(specification(), plain).digest
     assert not list(plain.glob("instruments*"))
-    assert "Inside the search" not in (plain / "report.html").read_text()
+    assert "Search statistics" not in (plain / "report.html").read_text()
     with Store(counted, read_only=True) as store:
         records = store.records()
     names = [player.name for player in spec.players]
@@ -176,10 +176,10 @@ def test_a_tournament_writes_tables_figures_and_a_section(tmp_path: Path) -> Non
     assert [int(row["depth_plies"]) for row in depths] == list(range(1, len(depths) + 1))
     assert int(depths[0]["searches"]) == int(rows[0]["searches"])
     page = (counted / "report.html").read_text()
-    for words in ("Inside the search", "Nodes to depth", "Null moves that failed", "node limit", "first &lt;one&gt;"):
+    for words in ("Search statistics", "Nodes to depth", "Null moves that failed", "node limit", "first &lt;one&gt;"):
         assert words in page
     assert "first <one>" not in page
-    assert "## Inside the search" in (counted / "report.md").read_text()
+    assert "## Search statistics" in (counted / "report.md").read_text()
     for name in ("nodes_to_depth", "null_failures"):
         assert (counted / "plots" / f"{name}.png").stat().st_size > 5000
 

@@ -245,7 +245,7 @@ def test_a_game_that_is_over_before_it_begins() -> None:
 
 
 def test_a_game_longer_than_a_position_can_remember_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_named("xiangqi"), "longest_game", 5)
+    monkeypatch.setattr(game_named("xiangqi"), "max_game_plies", 5)
     record = play_fakes(FakePlayer("nodes=1", RED, [0] * 20), FakePlayer("nodes=1", BLACK, [0] * 20))
     assert (record.result, record.reason, len(record.moves)) == ("1/2-1/2", "maximum_length", 5)
 

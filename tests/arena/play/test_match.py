@@ -71,11 +71,11 @@ def test_it_stops_at_the_first_batch_whose_ratio_is_beyond_a_bound() -> None:
     run = SequentialRun.over(SETTINGS, 120, games)
     assert run.verdict == "H1 accepted"
     assert run.stopped_after is not None
-    looks = []
+    analyses = []
     for pairs in range(4, 121, 4):
         scores = [(games[2 * k].score, 1 - games[2 * k + 1].score) for k in range(pairs)]  # type: ignore[operator]
-        looks.append((pairs, SETTINGS.test(Pentanomial.from_pairs(scores)).verdict))  # type: ignore[arg-type]
-    first = next(pairs for pairs, verdict in looks if verdict != "undecided")
+        analyses.append((pairs, SETTINGS.test(Pentanomial.from_pairs(scores)).verdict))  # type: ignore[arg-type]
+    first = next(pairs for pairs, verdict in analyses if verdict != "undecided")
     assert run.stopped_after == 2 * first
     assert run.counts.pairs == first
     assert SequentialRun.over(SETTINGS, 120, games[: 2 * first - 1]).verdict == "undecided"
@@ -91,7 +91,7 @@ def test_a_missing_game_holds_the_verdict_back() -> None:
         run.add(games[3])
 
 
-def test_the_last_pair_is_a_look_too_and_games_without_result_make_no_pair() -> None:
+def test_the_last_pair_has_an_interim_analysis_too_and_games_without_result_make_no_pair() -> None:
     games = outcomes_of([(1.0, 1.0)] * 9 + [(1.0, 0.5)] * 9)
     decided = next(
         pairs for pairs in range(1, 19)
@@ -215,7 +215,7 @@ def test_h0_accepted_and_undecided_are_exit_code_3(tmp_path: Path, capsys: pytes
     assert (data["verdict"], data["stored"]) == ("undecided", 6)
     last = ("sprt", "default", "material", "--limit", "nodes=300", "--batch-pairs", 50, "--out", tmp_path / "last")
     code, data = played(capsys, *last, "--elo0", -200, "--elo1", -100, "--pairs", 12)
-    assert data["verdict"] == "H1 accepted", "at the last look, which is no multiple of the batch"
+    assert data["verdict"] == "H1 accepted", "at the final analysis, which is no multiple of the batch"
     assert command_line.main([*map(str, last), "--elo0", "-200", "--elo1", "-100", "--pairs", "40"]) == 2
     assert "ended with H1 accepted after 12 pairs and cannot be extended to 40" in capsys.readouterr().err
     assert command_line.main([*map(str, few), "--alpha", "0.1"]) == 2

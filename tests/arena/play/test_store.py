@@ -96,7 +96,7 @@ def test_the_same_game_again_is_ignored_and_a_different_one_refused(tmp_path: Pa
         assert store.records() == [record_of()]
 
 
-def test_facts_and_places(tmp_path: Path) -> None:
+def test_metadata_and_places(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         store.add(record_of(0))
         assert store.metadata("name") is None
@@ -262,7 +262,7 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     assert StoreFailure.exit_code == 1
 
 
-def test_facts_and_places_change_together_or_not_at_all(tmp_path: Path) -> None:
+def test_metadata_and_places_change_together_or_not_at_all(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         store.add(record_of(0))
         with pytest.raises(StoreError, match="cannot be used"):

@@ -116,7 +116,7 @@ def test_the_command_writes_a_report_of_its_own(tmp_path: Path, capsys: pytest.C
     assert len(fit["covariance"]) == len(fit["los"]) == 4
     assert fit["covariance"][0][3] is None
     page = (out / "report.html").read_text("utf-8")
-    for said in ("Who is stronger than whom", f"elolab report {one} {two} --anchor a=2000", "format round robin"):
+    for said in ("Likelihood of superiority", f"elolab report {one} {two} --anchor a=2000", "format round robin"):
         assert said in page
     for name in ("games.pgn", "games.csv", "standings.csv", "superiority.csv", "report.md"):
         assert (out / name).is_file()

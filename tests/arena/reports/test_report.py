@@ -137,8 +137,8 @@ def test_files_of_a_report(report: Path) -> None:
         assert (folder / "plots" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader((folder / "standings.csv").open(encoding="utf-8")))
     assert sorted(row["player"] for row in rows) == sorted(NAMES)
-    duels = list(csv.DictReader((folder / "crosstable.csv").open(encoding="utf-8")))
-    assert len(duels) == 4
+    rows = list(csv.DictReader((folder / "crosstable.csv").open(encoding="utf-8")))
+    assert len(rows) == 4
     text = (folder / "report.md").read_text(encoding="utf-8")
     for picture in re.findall(r"!\[.*?\]\((.*?)\)", text):
         assert (folder / picture).is_file()
@@ -152,7 +152,7 @@ def test_the_matrix_says_who_is_stronger_than_whom(report: Path) -> None:
             assert float(row[other["player"]]) + float(other[row["player"]]) == pytest.approx(1)
     page = report.read_text(encoding="utf-8")
     assert page.count('class="cross matrix"') == 1
-    assert '<a href="#superiority">Who is stronger than whom</a>' in page
+    assert '<a href="#superiority">Likelihood of superiority</a>' in page
     share = 100 * float(next(row for row in rows if row["player"] == "default")[NAMES[1]])
     assert f"<strong>{share:.1f}</strong>" in page
 
@@ -177,7 +177,7 @@ def test_a_sequential_test_has_a_section_and_marks_what_does_not_count(tmp_path:
     for said in ("H1 accepted after", "2 games ended after the test was decided", "Elo after the test", "bounds −2.94"):
         assert said in page
         assert said in text
-    assert "Who is stronger than whom" not in page
+    assert "Likelihood of superiority" not in page
     assert (tmp_path / "plots" / "sequential.png").is_file()
     (standing, _) = csv.DictReader((tmp_path / "standings.csv").open(encoding="utf-8"))
     number = int(standing["games"])

@@ -84,7 +84,7 @@ def test_a_game_describes_itself(game: Game) -> None:
     assert game.default_suite
     assert game.bench_positions
     assert game.position().text == game.start
-    assert 0 < game.longest_game <= MAX_GAME_PLIES - MAX_PLY
+    assert 0 < game.max_game_plies <= MAX_GAME_PLIES - MAX_PLY
     for bench in game.bench_positions:
         assert game.position(bench.text).text == game.position(game.position(bench.text).text).text
         assert bench.depth >= 1

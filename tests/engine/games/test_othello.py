@@ -23,7 +23,7 @@ from engine.games import game_named
 from engine.games.contract import MoveError, Position, PositionError
 from engine.games.othello.boards import edge_stable_discs, flips, flips_of_bit, legal_squares, neighbours, stable_discs
 from engine.rules import Rules
-from engine.search.clock import CLOCK_CODES, allot, allot_iteration, spend_nodes
+from engine.search.clock import CLOCK_CODES, allocate_iteration_time, allocate_time, spend_nodes
 from engine.search.records import NO_LIMIT, SEARCH_DTYPE
 from engine.settings import weights
 from engine.settings.features import OTHELLO
@@ -607,25 +607,25 @@ def test_a_game_without_a_solver_is_refused(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("depth", "elapsed_ms", "stop_ms"), [(5, 0, 7500), (12, 3000, 11_400), (19, 0, 60_000), (20, 0, 60_000)]
 )
-def test_the_othello_allotment_is_that_of_the_text(depth: int, elapsed_ms: int, stop_ms: int) -> None:
+def test_the_othello_time_allocation_is_that_of_the_text(depth: int, elapsed_ms: int, stop_ms: int) -> None:
     """60 seconds and 20 empty squares."""
     settings = {"time_strategy": "othello", "time_move_cap": 1000, "clock_reserve_ms": 0}
     parameters, search = to_record(resolve(settings, game="othello")), new_record(SEARCH_DTYPE)
     search.clock = CLOCK_CODES["node"]
     search.nanoseconds_per_node = 1_000_000
-    allot(search, parameters, 0, 60_000_000_000, 0, 0)
+    allocate_time(search, parameters, 0, 60_000_000_000, 0, 0)
     search.nodes = elapsed_ms
-    allot_iteration(search, parameters, depth, 20)
+    allocate_iteration_time(search, parameters, depth, 20)
     assert int(search.hard_ns) == stop_ms * 1_000_000
     # The reserve and the cap hold whatever the text says.
     parameters.clock_reserve_ms = 70
     parameters.time_move_cap = 100
-    allot(search, parameters, 0, 60_000_000_000, 0, 0)
-    allot_iteration(search, parameters, depth, 20)
+    allocate_time(search, parameters, 0, 60_000_000_000, 0, 0)
+    allocate_iteration_time(search, parameters, depth, 20)
     assert int(search.hard_ns) == min(stop_ms, 6000) * 1_000_000
     parameters.time_move_cap = 1000
-    allot(search, parameters, 0, 60_000_000_000, 0, 0)
-    allot_iteration(search, parameters, depth, 20)
+    allocate_time(search, parameters, 0, 60_000_000_000, 0, 0)
+    allocate_iteration_time(search, parameters, depth, 20)
     assert int(search.hard_ns) == min(stop_ms, 59_930) * 1_000_000
 
 

@@ -168,9 +168,9 @@ def test_a_clock_is_kept_to_one_poll_interval(
     start = clock_module.start_clock
     getattr(start, "py_func", start)(search)
     search.clock_armed, search.hard_ns = 1, hard_ns
-    # The first look at or after the limit ends the search; looks are so many nodes apart, the first before any node.
-    looks = -(-hard_ns // (700 * interval))
-    assert spend(memory) == looks * interval
+    # The first poll at or after the limit ends the search; polls are so many nodes apart, the first before any node.
+    polls = -(-hard_ns // (700 * interval))
+    assert spend(memory) == polls * interval
     assert search.stopped == STOPPED_BY_HARD_LIMIT
     assert hard_ns <= 700 * search.nodes < hard_ns + 700 * interval
 
@@ -190,15 +190,15 @@ def test_each_clock_reads_its_own_time(node_counting_clock: dict[str, Any], kind
 
 @pytest.mark.parametrize("limit", ["clock=0.02", "clock=0.02,cpu", f"clock=0.02,{NODE}"])
 def test_without_time_to_spare_one_iteration_is_played(limit: str) -> None:
-    """All the time is in reserve: the first look after the first iteration ends the search, before another node."""
+    """All the time is in reserve: the first poll after the first iteration ends the search, before another node."""
     first = searched({}, Limits(depth=1))
     found = searched({}, Limits.parse(limit))
     assert (found.nodes, found.move, found.depth) == (first.nodes, first.move, 1)
 
 
 @pytest.mark.parametrize("limit", ["move_time=0.02", "move_time=0.02,cpu"])
-def test_a_compiled_search_ends_at_a_look(limit: str) -> None:
-    """Looks come every 1000 nodes after the first iteration, and none before the limit ends the search."""
+def test_a_compiled_search_ends_at_a_poll(limit: str) -> None:
+    """Polls come every 1000 nodes after the first iteration, and none before the limit ends the search."""
     first = searched({}, Limits(depth=1)).nodes
     found = searched({"poll_interval_nodes": 1000}, Limits.parse(limit))
     assert (found.nodes - first) % 1000 == 0

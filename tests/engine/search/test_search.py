@@ -341,7 +341,7 @@ def test_the_table_is_no_larger_than_a_node_limit_needs() -> None:
     for megabytes, nodes in itertools.product((1, 16, 64), (1, 1000, 10**6, None)):
         words = len(table.allocate(megabytes, nodes))
         assert words * 8 <= megabytes << 20
-        assert (words // table.WORDS_A_BUCKET) & (words // table.WORDS_A_BUCKET - 1) == 0
+        assert (words // table.WORDS_PER_BUCKET) & (words // table.WORDS_PER_BUCKET - 1) == 0
     assert len(table.allocate(64, 100)) < len(table.allocate(64, None))
 
 

@@ -1,4 +1,4 @@
-"""The instruments: they change nothing, agree with the counters, and find the null cutoffs that are wrong."""
+"""Search statistics: they change nothing, agree with the counters, and find the null cutoffs that are wrong."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def search(way: dict[str, Any], text: str, limits: Limits, interval: int | None = 0, **rest: Any) -> SearchResult:
-    """One search by a new engine, with instruments unless ``interval`` is ``None``."""
+    """One search by a new engine, with search statistics unless ``interval`` is ``None``."""
     settings = None if interval is None else SearchStatisticsSettings(interval, 20_000)
     return Engine("xiangqi", way, settings).search(GAME.position(text), limits, **rest)
 

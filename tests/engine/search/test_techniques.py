@@ -432,8 +432,8 @@ def test_tuning_may_vary_what_a_strategy_reads(strategy: str, name: str) -> None
         memory = SearchMemory(resolve({"hash_mb": 0, "time_strategy": strategy, name: value}), None)
         memory.search.clock, memory.search.ponders = CLOCK_NODE, 1
         clock.start_clock(memory.search)
-        clock.allot(memory.search, memory.parameters, 0, 60_000_000_000, 0, 0)
-        clock.allot_iteration(memory.search, memory.parameters, 1, ENDLESS)
+        clock.allocate_time(memory.search, memory.parameters, 0, 60_000_000_000, 0, 0)
+        clock.allocate_iteration_time(memory.search, memory.parameters, 1, ENDLESS)
         found.add((int(memory.search.soft_ns), int(memory.search.hard_ns)))
     assert is_active(name, resolve({"time_strategy": strategy})) == (len(found) > 1)
 

@@ -33,7 +33,7 @@ HALF_AND_TWICE = {
     "time_strategy": "elephanteye", "time_hard_factor": 2000, "time_soft_factor": 500, "time_soft_check": "root_result",
     "ponder_elapsed": "from_hit",
 }  # fmt: skip
-FACTS: dict[str, dict[str, Value]] = {
+SETTINGS: dict[str, dict[str, Value]] = {
     "xqwlight-0.3": {
         "algorithm": "alphabeta", "fail_soft": False, "aspiration": "off", "quiescence": False, "hash_mb": 0,
         "hash_move": False, "null_move": False, "killers": 0, "capture_order": "none", "history": True,
@@ -102,7 +102,7 @@ def test_complete_presets_list_every_setting_that_matters(name: str) -> None:
 
 
 def test_the_systems_of_the_texts_are_complete() -> None:
-    assert {*FACTS, *OTHELLO, "speed-reference"} == set(COMPLETE)
+    assert {*SETTINGS, *OTHELLO, "speed-reference"} == set(COMPLETE)
 
 
 def test_what_a_complete_preset_does_not_name_is_off_in_it(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def settings_with_reasons(name: str) -> dict[str, str]:
     return {found[1]: found[2] or "" for found in SETTING.finditer(text)}
 
 
-@pytest.mark.parametrize("name", [*FACTS, *OTHELLO])
+@pytest.mark.parametrize("name", [*SETTINGS, *OTHELLO])
 def test_every_line_of_a_system_names_its_source(name: str) -> None:
     (game,) = games_of(name)
     reasons = settings_with_reasons(name)
@@ -144,7 +144,7 @@ def test_every_line_of_a_system_names_its_source(name: str) -> None:
     assert [key for key, reason in reasons.items() if not source.match(reason)] == []
 
 
-@pytest.mark.parametrize("name", [*FACTS, *OTHELLO])
+@pytest.mark.parametrize("name", [*SETTINGS, *OTHELLO])
 def test_techniques_of_no_text_are_off_in_the_systems_of_the_texts(name: str) -> None:
     """Unless a line of the preset says why not."""
     (game,) = games_of(name)
@@ -155,10 +155,10 @@ def test_techniques_of_no_text_are_off_in_the_systems_of_the_texts(name: str) ->
             assert values[row.name] == row.off or len(reasons[row.name]) > len("[ours]: ") + 5, row.name
 
 
-@pytest.mark.parametrize("name", FACTS)
+@pytest.mark.parametrize("name", SETTINGS)
 def test_a_preset_says_what_its_text_says(name: str) -> None:
     listed = load_preset(name, "xiangqi")
-    assert {key: listed.get(key) for key in FACTS[name]} == FACTS[name]
+    assert {key: listed.get(key) for key in SETTINGS[name]} == SETTINGS[name]
 
 
 @pytest.mark.parametrize("name", OTHELLO)
@@ -206,7 +206,7 @@ def test_a_point_is_part_of_a_presets_name(given: str) -> None:
 
 def test_the_literature_tournament_is_all_systems_at_equal_nodes() -> None:
     spec = load_tournament(find_config("tournaments", "literature"))
-    assert {player.name for player in spec.players} == {*FACTS, "default"}
+    assert {player.name for player in spec.players} == {*SETTINGS, "default"}
     assert {player.limits for player in spec.players} == {Limits(nodes=20_000)}
 
 
@@ -222,7 +222,7 @@ def test_tournaments_of_systems_are_reproducible_and_as_long_as_they_say(name: s
     assert all(player.limits.is_reproducible for player in spec.players)
 
 
-def test_the_engine_allots_othellos_time_in_four_ways_that_differ_in_nothing_else() -> None:
+def test_the_engine_allocates_othellos_time_in_four_ways_that_differ_in_nothing_else() -> None:
     spec = load_tournament(find_config("tournaments", "othello-clock"))
     assert {player.limits for player in spec.players} == {Limits.parse("clock=1200,node_clock=2000")}
     ours = [dict(player.parameters) for player in spec.players if player.name.startswith("default")]

@@ -414,11 +414,11 @@ def test_concurrency_does_not_matter(played: tuple[Path, Path, AblationResult], 
 
 
 class CountingStop(StopFlag):
-    """A stop flag that is set after so many looks at it."""
+    """A stop flag that is set after being polled so many times."""
 
-    def __init__(self, looks: int) -> None:
+    def __init__(self, polls: int) -> None:
         super().__init__()
-        self.left = looks
+        self.left = polls
 
     def is_set(self) -> bool:
         self.left -= 1
@@ -433,8 +433,8 @@ def test_an_ablation_stopped_anywhere_goes_on_as_if_it_had_not_been(
     path, _, ended = played
     seen: dict[str, str] = {}
     exits = []
-    for looks in (1, 15, 40, 80):
-        exits.append(run(path, tmp_path / "out", stop=CountingStop(looks)).exit_code)
+    for polls in (1, 15, 40, 80):
+        exits.append(run(path, tmp_path / "out", stop=CountingStop(polls)).exit_code)
         now = {record.key: record.started_at for record in records_in(tmp_path / "out")}
         assert seen.items() <= now.items()
         seen = now

@@ -1,4 +1,4 @@
-"""Verdicts, their allotment and factorial designs: bounds against the literature and by simulation, Holm, contrasts."""
+"""Verdicts, allocation of games, factorial designs: bounds by the literature and by simulation, Holm, contrasts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from allocation_simulation import beside_equal_split, false_difference_rate, sim
 
 from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
 from tuning.ablation.allocation import Allocation, ResearchQuestion
-from tuning.ablation.factorial import GENERATORS, contrast_evidence, design_of
+from tuning.ablation.factorial import GENERATORS, contrast_estimate, design_of
 from tuning.ablation.verdicts import (
     BETTER,
     EQUIVALENT,
@@ -31,11 +31,11 @@ from tuning.ablation.verdicts import (
     analyses_of,
     can_decide,
     critical_values,
-    decidable_elo,
-    evidence_in_elo,
-    evidence_of,
+    detectable_elo,
+    estimate_in_elo,
     judged,
-    least_pairs,
+    match_estimate,
+    min_pairs,
     pairs_for_equivalence,
     pairs_still_needed,
     pairs_to_decide,
@@ -82,39 +82,39 @@ def test_analyses_are_spread_evenly_and_end_with_the_last_pair() -> None:
 @pytest.mark.parametrize("degrees", [4, 9, 30, 500])
 @pytest.mark.parametrize("distance", [-3.0, -0.5, 0.0, 1.0, 2.5, 6.0])
 def test_deviates_are_as_unlikely_as_students(degrees: int, distance: float) -> None:
-    evidence = EffectEstimate(distance, 1.0, degrees, 0.0, -1.0, 1.0)
+    estimate = EffectEstimate(distance, 1.0, degrees, 0.0, -1.0, 1.0)
     exact = NormalDist().inv_cdf(float(stats.t.cdf(distance, degrees)))
-    assert evidence.deviations_from(0.0) == pytest.approx(exact, abs=0.03)
+    assert estimate.deviations_from(0.0) == pytest.approx(exact, abs=0.03)
 
 
 def test_the_interval_is_the_inverse_of_the_deviate() -> None:
-    evidence = EffectEstimate(0.55, 0.02, 12, 0.5, 0.49, 0.51)
-    low, high = evidence.interval(2.4)
-    assert evidence.deviations_from(low) == pytest.approx(2.4)
-    assert evidence.deviations_from(high) == pytest.approx(-2.4)
+    estimate = EffectEstimate(0.55, 0.02, 12, 0.5, 0.49, 0.51)
+    low, high = estimate.interval(2.4)
+    assert estimate.deviations_from(low) == pytest.approx(2.4)
+    assert estimate.deviations_from(high) == pytest.approx(-2.4)
 
 
 def test_settings_that_never_differed_are_not_equivalent_at_once() -> None:
     """Rule of three: so many even pairs leave room for as many others as would make up the margin."""
     for pairs, verdict in ((60, UNDECIDED), (150, UNDECIDED), (400, EQUIVALENT)):
-        seen = Question(evidence_of(Pentanomial((0, 0, pairs, 0, 0)), 5.0), (pairs,), 1)
+        seen = Question(match_estimate(Pentanomial((0, 0, pairs, 0, 0)), 5.0), (pairs,), 1)
         assert judged([seen], Rule()) == (verdict,)
         unseen = 1 - 0.025 ** (1 / pairs)
         assert (score_of_elo(5.0) - 0.5 > unseen / 2) == (verdict == EQUIVALENT)
 
 
 def test_a_match_won_outright_has_a_finite_error() -> None:
-    evidence = evidence_of(Pentanomial((0, 0, 0, 0, 8)), 5.0)
-    assert evidence.estimate == 1
-    assert 0 < evidence.error < 0.1
-    assert math.isinf(evidence_of(Pentanomial((0, 0, 1, 0, 0)), 5.0).error)
+    estimate = match_estimate(Pentanomial((0, 0, 0, 0, 8)), 5.0)
+    assert estimate.value == 1
+    assert 0 < estimate.error < 0.1
+    assert math.isinf(match_estimate(Pentanomial((0, 0, 1, 0, 0)), 5.0).error)
 
 
 # Verdicts
 
 
 def question(elo: float, error: float, verdict: str = UNDECIDED) -> Question:
-    return Question(evidence_in_elo(elo, error, 10_000, 5.0), (10_000,), 1, verdict)
+    return Question(estimate_in_elo(elo, error, 10_000, 5.0), (10_000,), 1, verdict)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_verdicts_stay() -> None:
 
 
 def test_before_the_first_analysis_nothing_is_decided() -> None:
-    unseen = Question(evidence_in_elo(100, 1, 100, 5.0), (10, 20), 0)
+    unseen = Question(estimate_in_elo(100, 1, 100, 5.0), (10, 20), 0)
     assert judged([unseen], Rule()) == (UNDECIDED,)
     assert simultaneous_interval(unseen, 1, Rule()) == (-math.inf, math.inf)
     assert pairs_still_needed(unseen, 1, Rule()) is None
@@ -187,18 +187,18 @@ def test_the_games_said_to_be_needed_have_the_power() -> None:
     found = 0
     for _ in range(400):
         counts = np.bincount(generator.choice(sample, pairs), minlength=5)
-        evidence = evidence_of(Pentanomial(tuple(map(int, counts))), 0)  # type: ignore[arg-type]
-        found += judged([Question(evidence, (pairs,), 1)], Rule(margin_elo=0, error_rate=0.05 / 3))[0] == BETTER
+        estimate = match_estimate(Pentanomial(tuple(map(int, counts))), 0)  # type: ignore[arg-type]
+        found += judged([Question(estimate, (pairs,), 1)], Rule(margin_elo=0, error_rate=0.05 / 3))[0] == BETTER
     assert 0.72 < found / 400 < 0.88
 
 
 def test_power_calculations_agree_with_each_other() -> None:
     rule = Rule()
     pairs = pairs_to_decide(30, 10, rule)
-    assert decidable_elo(pairs, 10, rule) == pytest.approx(30, rel=0.02)
+    assert detectable_elo(pairs, 10, rule) == pytest.approx(30, rel=0.02)
     assert pairs_for_equivalence(10, rule) > pairs_to_decide(5, 10, rule)
     assert pairs_to_decide(30, 20, rule) > pairs
-    least = least_pairs(10, rule)
+    least = min_pairs(10, rule)
     assert can_decide(least, 10, rule)
     assert not can_decide(least - 1, 10, rule)
 
@@ -213,21 +213,21 @@ def test_an_open_question_says_what_it_would_need() -> None:
     assert total == pytest.approx((level * 0.015 * 20 / (score_of_elo(15) - 0.5)) ** 2, rel=0.01)
 
 
-# Allotment
+# Allocation
 
 
-def allot(
+def allocate(
     outcomes: np.ndarray, rule: Rule, max_pairs: int | None = None, *, beyond_margin: bool = False
 ) -> Allocation:
-    def inquiry(match: int) -> ResearchQuestion:
-        def seen(pairs: int) -> EffectEstimate:
-            return evidence_of(Pentanomial(tuple(np.bincount(outcomes[match, :pairs], minlength=5))), rule.margin_elo)
+    def research_question(match: int) -> ResearchQuestion:
+        def estimate_after(pairs: int) -> EffectEstimate:
+            counts = Pentanomial(tuple(np.bincount(outcomes[match, :pairs], minlength=5)))
+            return match_estimate(counts, rule.margin_elo)
 
-        return ResearchQuestion((match,), seen, beyond_margin)
+        return ResearchQuestion((match,), estimate_after, beyond_margin)
 
-    allocation = Allocation(
-        [outcomes.shape[1]] * len(outcomes), [inquiry(match) for match in range(len(outcomes))], rule, max_pairs
-    )
+    questions = [research_question(match) for match in range(len(outcomes))]
+    allocation = Allocation([outcomes.shape[1]] * len(outcomes), questions, rule, max_pairs)
     while (wanted := allocation.next_pairs()) is not None:
         allocation.analyse(wanted)
     return allocation
@@ -235,7 +235,7 @@ def allot(
 
 def test_games_go_where_the_verdict_is_open() -> None:
     outcomes = simulated_pairs([-300, 60, 25], 400, np.random.default_rng(3))
-    ended = allot(outcomes, Rule())
+    ended = allocate(outcomes, Rule())
     assert ended.questions[0].verdict == WORSE
     assert ended.questions[1].verdict == BETTER
     assert ended.pairs[0] < ended.pairs[1] < ended.pairs[2]
@@ -244,26 +244,26 @@ def test_games_go_where_the_verdict_is_open() -> None:
 
 def test_what_cannot_be_decided_is_given_up() -> None:
     outcomes = simulated_pairs([0.0], 400, np.random.default_rng(11))
-    ended = allot(outcomes, Rule())
+    ended = allocate(outcomes, Rule())
     assert ended.given_up == (True,)
     assert ended.pairs[0] < 400
-    assert allot(outcomes, Rule(rounds=1)).pairs == [400]
+    assert allocate(outcomes, Rule(rounds=1)).pairs == [400]
 
 
 def test_the_most_of_all_together_is_kept() -> None:
     outcomes = simulated_pairs([10.0, 10.0, -10.0], 300, np.random.default_rng(4))
-    assert sum(allot(outcomes, Rule(), 200).pairs) <= 200
+    assert sum(allocate(outcomes, Rule(), 200).pairs) <= 200
 
 
 def test_questions_that_share_matches_keep_them_going() -> None:
     seen: list[int] = []
 
     def settled(pairs: int) -> EffectEstimate:
-        return evidence_in_elo(100.0, 1.0 if pairs else math.inf, 1000, 5.0)
+        return estimate_in_elo(100.0, 1.0 if pairs else math.inf, 1000, 5.0)
 
     def open_to_the_end(pairs: int) -> EffectEstimate:
         seen.append(pairs)
-        return evidence_in_elo(15.0, 50 / math.sqrt(pairs) if pairs else math.inf, 1000, 5.0)
+        return estimate_in_elo(15.0, 50 / math.sqrt(pairs) if pairs else math.inf, 1000, 5.0)
 
     allocation = Allocation(
         [100, 100, 100], [ResearchQuestion((0,), settled), ResearchQuestion((1, 2), open_to_the_end)], Rule(rounds=4)
@@ -287,14 +287,14 @@ def test_a_difference_as_large_as_the_margin_is_seldom_found_to_be_larger() -> N
     generator = np.random.default_rng(21)
     mean = float(simulated_pairs([40.0], 200_000, generator).mean()) / 4
     rule, runs = Rule(margin_elo=elo_of_score(mean), rounds=4), 600
-    ends = [allot(simulated_pairs([40.0], 80, generator), rule, beyond_margin=True) for _ in range(runs)]
+    ends = [allocate(simulated_pairs([40.0], 80, generator), rule, beyond_margin=True) for _ in range(runs)]
     found = sum(end.questions[0].verdict in (BETTER, WORSE) for end in ends) / runs
     assert found <= 0.025 + 2 * math.sqrt(0.025 * 0.975 / runs)
-    larger = allot(simulated_pairs([200.0], 80, generator), rule, beyond_margin=True)
+    larger = allocate(simulated_pairs([200.0], 80, generator), rule, beyond_margin=True)
     assert larger.questions[0].verdict == BETTER
 
 
-def test_the_allotment_reaches_the_split_s_verdicts_with_fewer_games() -> None:
+def test_the_allocation_reaches_the_split_s_verdicts_with_fewer_games() -> None:
     found = beside_equal_split(12, Rule())
     assert found.games <= 0.62
     assert found.same >= 0.95
@@ -353,14 +353,14 @@ def test_what_matches_share_is_not_counted_as_error() -> None:
     generator = np.random.default_rng(9)
     opening = generator.normal(0, 0.15, 4000)
     scores = np.clip(np.array([0.5 + opening + generator.normal(0, 0.1, 4000) for _ in range(2)]), 0, 1)
-    apart, together = (contrast_evidence(weights, scores, 5.0) for weights in ((1.0, -1.0), (1.0, 1.0)))
+    apart, together = (contrast_estimate(weights, scores, 5.0) for weights in ((1.0, -1.0), (1.0, 1.0)))
     assert apart.error < together.error / 2
     slope = 400 / math.log(10) / 0.25
     assert apart.error == pytest.approx(slope * 0.1 * math.sqrt(2 / 4000), rel=0.05)
 
 
 def test_a_contrast_of_matches_won_outright_is_finite() -> None:
-    evidence = contrast_evidence((1.0, -1.0), np.array([[1.0] * 5, [0.0] * 5]), 5.0)
-    assert math.isfinite(evidence.estimate)
-    assert math.isfinite(evidence.error)
-    assert math.isinf(contrast_evidence((1.0,), np.array([[1.0]]), 5.0).error)
+    estimate = contrast_estimate((1.0, -1.0), np.array([[1.0] * 5, [0.0] * 5]), 5.0)
+    assert math.isfinite(estimate.value)
+    assert math.isfinite(estimate.error)
+    assert math.isinf(contrast_estimate((1.0,), np.array([[1.0]]), 5.0).error)

@@ -23,8 +23,8 @@ from engine.settings.weights import find_weights, read_weights, rows_of
 from engine.values import BAN_BOUND
 from tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation
 from tuning.evaluation.logistic import (
-    ALONE_SPREAD,
-    GROUP_SPREAD,
+    ALONE_DEVIATION,
+    GROUP_DEVIATION,
     WinSample,
     expected_score,
     fit_wins,
@@ -162,7 +162,7 @@ def test_known_weights_are_found_again() -> None:
 
 def test_the_weights_are_those_of_the_greatest_posterior() -> None:
     """Against a general minimiser of the same function, written anew."""
-    scale, spread, groups = 450.0, 30.0, [(0, 1)]
+    scale, deviation, groups = 450.0, 30.0, [(0, 1)]
     sample = sample_of(60, WEIGHTS, scale)
     start = WEIGHTS + 40
     training = sample.part(sample.games % 10 != 9)
@@ -174,14 +174,14 @@ def test_the_weights_are_those_of_the_greatest_posterior() -> None:
         weights[:, :2] += shared[:, None]
         odds = (values_of(training, weights) + unknowns[10]) / scale
         likelihood = np.sum(np.logaddexp(0, odds) - training.targets * odds)
-        spreads = np.array([spread, spread, ALONE_SPREAD * spread, ALONE_SPREAD * spread])
-        prior = np.sum((changes / spreads) ** 2) + np.sum((shared / (GROUP_SPREAD * spread)) ** 2)
+        deviations = np.array([deviation, deviation, ALONE_DEVIATION * deviation, ALONE_DEVIATION * deviation])
+        prior = np.sum((changes / deviations) ** 2) + np.sum((shared / (GROUP_DEVIATION * deviation)) ** 2)
         return float(likelihood + prior / 2)
 
     best = minimize(negative_posterior, np.zeros(11), method="BFGS", options={"gtol": 1e-7}).x
     expected = start + best[:8].reshape(2, 4)
     expected[:, :2] += best[8:10, None]
-    found = fit_wins(sample, start, groups, scale, (spread,))
+    found = fit_wins(sample, start, groups, scale, (deviation,))
     assert np.abs(found.weights - expected).max() <= 0.6
 
 

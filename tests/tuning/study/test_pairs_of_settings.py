@@ -1,4 +1,4 @@
-"""The duel method as functions: draws, schedule, walk, response model, playoff, on landscapes that are known."""
+"""The sampler duel as functions: draws, schedule, walk, response model, playoff, on landscapes that are known."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def played(games: int, seed: int) -> tuple[Observations, ResponseModel, Values]:
             model = fit(observations)
             best = maximum(model, observations.trust_region(), [best])
             design = design_of(model, best)
-        duel = design_pair(SPACE, seed, design, number, number)
-        if duel.first != duel.second:
-            score = score_of(generator, truth(duel.first) - truth(duel.second), 1)
-            observations.add_score(duel.first, duel.second, 1, score)
+        pair = design_pair(SPACE, seed, design, number, number)
+        if pair.first != pair.second:
+            score = score_of(generator, truth(pair.first) - truth(pair.second), 1)
+            observations.add_score(pair.first, pair.second, 1, score)
     model = fit(observations)
     return observations, model, maximum(model, observations.trust_region(), [best])
 
@@ -98,36 +98,36 @@ def test_sets_lie_closer_the_more_was_played() -> None:
 
 
 @pytest.mark.parametrize(("centre", "middle"), [(500, 500), (20, 250), (1000, 750)])
-def test_duels_lie_on_both_sides_of_a_point_near_the_centre(centre: int, middle: int) -> None:
+def test_settings_pairs_lie_on_both_sides_of_a_point_near_the_centre(centre: int, middle: int) -> None:
     """Near an end of a range the middle gives way, so that both sets keep their distance."""
     design = RoundDesign((centre, 5, "a"), first_design(SPACE).meetings, is_first=False)
-    duels = [design_pair(SPACE, 3, design, number, 399) for number in range(400)]
-    middles = [(float(duel.first[0]) + float(duel.second[0])) / 2 for duel in duels]
-    assert {abs(float(duel.first[0]) - float(duel.second[0])) for duel in duels} <= {499, 500, 501}
+    settings_pairs = [design_pair(SPACE, 3, design, number, 399) for number in range(400)]
+    middles = [(float(pair.first[0]) + float(pair.second[0])) / 2 for pair in settings_pairs]
+    assert {abs(float(pair.first[0]) - float(pair.second[0])) for pair in settings_pairs} <= {499, 500, 501}
     assert all(abs(one - middle) <= 151 for one in middles)
     assert all(249 <= one <= 751 for one in middles)
     if centre == 500:
         assert np.std(middles) == pytest.approx(300 / math.sqrt(12), abs=8)
-    assert 150 < sum(float(duel.first[0]) > float(duel.second[0]) for duel in duels) < 250
-    assert np.mean([float(duel.first[1]) for duel in duels]) == pytest.approx(5, abs=0.3)
+    assert 150 < sum(float(pair.first[0]) > float(pair.second[0]) for pair in settings_pairs) < 250
+    assert np.mean([float(pair.first[1]) for pair in settings_pairs]) == pytest.approx(5, abs=0.3)
     first = [
         design_pair(SPACE, 3, RoundDesign(design.centre, design.meetings, True), number, 399) for number in range(400)
     ]
-    spread = [(float(duel.first[0]) + float(duel.second[0])) / 2 for duel in first]
+    spread = [(float(pair.first[0]) + float(pair.second[0])) / 2 for pair in first]
     assert np.std(spread) >= np.std(middles)
 
 
 def test_sets_differ_where_values_are_few() -> None:
     space = Space((Dimension("coarse", 1, 3), Dimension("other", 0, 1)), (("coarse", 2), ("other", 0)), external=True)
     design = RoundDesign((2, 0), (), is_first=False)
-    duels = [design_pair(space, 3, design, number, 10**6) for number in range(300)]
-    assert all(duel.first != duel.second for duel in duels)
-    assert {duel.first for duel in duels} == {(one, other) for one in (1, 2, 3) for other in (0, 1)}
+    settings_pairs = [design_pair(space, 3, design, number, 10**6) for number in range(300)]
+    assert all(pair.first != pair.second for pair in settings_pairs)
+    assert {pair.first for pair in settings_pairs} == {(one, other) for one in (1, 2, 3) for other in (0, 1)}
 
 
 def test_every_choice_meets_every_other_at_first() -> None:
-    duels = [design_pair(SPACE, 3, first_design(SPACE), number, number) for number in range(600)]
-    counts = Counter((duel.first[2], duel.second[2]) for duel in duels)
+    settings_pairs = [design_pair(SPACE, 3, first_design(SPACE), number, number) for number in range(600)]
+    counts = Counter((pair.first[2], pair.second[2]) for pair in settings_pairs)
     assert set(counts) == {(one, other) for one in "abc" for other in "abc" if one != other}
     assert min(counts.values()) > 60
 
@@ -161,7 +161,7 @@ def test_a_base_beside_the_listed_values_is_brought_to_the_nearest() -> None:
     assert first_design(space).centre == (60, "a")
 
 
-def test_a_stand_survives_as_plain_data(studies: list[tuple[Observations, ResponseModel, Values]]) -> None:
+def test_a_design_survives_as_plain_data(studies: list[tuple[Observations, ResponseModel, Values]]) -> None:
     _, model, best = studies[0]
     design = design_of(model, best)
     assert RoundDesign.from_plain(best, json.loads(json.dumps(design.plain()))) == design
@@ -242,18 +242,18 @@ def test_the_playoff_overrules_a_model_that_is_wrong(studies: list[tuple[Observa
 
 
 def test_a_dimension_that_games_say_little_of_is_not_pushed_to_an_end() -> None:
-    """Every duel here has the same middle, so that its slope fits any curvature."""
+    """Every settings pair here has the same middle, so that its slope fits any curvature."""
     observations = Observations(SPACE)
     for low, high in ((250, 750), (300, 700)):
         for first, second in (((low, 4, "b"), (high, 4, "b")), ((high, 4, "b"), (low, 4, "b"))):
             expected = 1 / (1 + 10 ** (-(truth(first) - truth(second)) / 400))
             observations.add_score(first, second, 300, expected)
-    summit = float(maximum(fit(observations), (np.zeros(3), np.ones(3)), [SPACE.default_values])[0])
-    assert 400 < summit < 900
+    place = float(maximum(fit(observations), (np.zeros(3), np.ones(3)), [SPACE.default_values])[0])
+    assert 400 < place < 900
 
 
 def test_a_steeper_slope_on_one_side_does_not_move_the_summit() -> None:
-    """Far duels alone tell of a mean slope, which is not that at the summit."""
+    """Wide settings pairs alone show a mean slope, which is not that at the maximum."""
     observations, generator = Observations(SPACE), np.random.default_rng(4)
 
     def skewed(values: Values) -> float:

@@ -123,22 +123,22 @@ def sets_of(record: GameRecord) -> list[tuple[Any, ...]]:
     return [tuple(values) for values in record.detail["sets"]]
 
 
-def test_rounds_are_duels_on_fresh_openings_and_validation_is_on_reserved_ones(
+def test_rounds_are_settings_pairs_on_fresh_openings_and_validation_is_on_reserved_ones(
     played: tuple[Path, Path, StudyResult],
 ) -> None:
     path, out, _ = played
     spec = load_tuning(path)
     records = records_in(out)
-    duels = [record for record in records if not record.pairing.series]
+    games = [record for record in records if not record.pairing.series]
     validation = [record for record in records if record.pairing.series.startswith("validation")]
-    assert not any(is_reserved_for_validation(record.opening) for record in duels)
+    assert not any(is_reserved_for_validation(record.opening) for record in games)
     assert all(is_reserved_for_validation(record.opening) for record in validation)
     assert len(validation) in (0, 12)
     names = {spec.player(dict(zip(spec.space.names, values, strict=True))).name
-             for record in duels for values in sets_of(record)}  # fmt: skip
-    assert names == {record.first for record in duels} | {record.second for record in duels}
+             for record in games for values in sets_of(record)}  # fmt: skip
+    assert names == {record.first for record in games} | {record.second for record in games}
     available = len(prepare_tuning(spec).openings)
-    assert len({record.opening.position for record in duels}) == available == 17  # all, before any comes again
+    assert len({record.opening.position for record in games}) == available == 17  # all, before any comes again
     assert all(record.first != record.second for record in records)
 
 
@@ -175,7 +175,7 @@ def test_optuna_reads_the_study(played: tuple[Path, Path, StudyResult]) -> None:
         assert tuple(frozen.params.values()) == end.values
         assert frozen.value == end.elo
         assert frozen.user_attrs["pentanomial"] == list(end.counts.counts)
-        sums = [sum(column) for column in zip(*(duel[3] for duel in frozen.user_attrs["duels"]), strict=True)]
+        sums = [sum(column) for column in zip(*(pair[3] for pair in frozen.user_attrs["duels"]), strict=True)]
         assert sums == list(end.counts.counts)
 
 
@@ -206,10 +206,10 @@ def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
-@pytest.mark.parametrize("looks", [3, 12])
-def test_a_budget_in_time_goes_on_after_a_stop_in_its_first_round(tmp_path: Path, looks: int) -> None:
+@pytest.mark.parametrize("polls", [3, 12])
+def test_a_budget_in_time_goes_on_after_a_stop_in_its_first_round(tmp_path: Path, polls: int) -> None:
     path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None)
-    assert run(path, tmp_path / "out", stop=CountingStop(looks)).interrupted
+    assert run(path, tmp_path / "out", stop=CountingStop(polls)).interrupted
     study_result = run(path, tmp_path / "out")
     assert study_result.decision is not None
     with Store(tmp_path / "out", read_only=True) as store:
@@ -272,11 +272,11 @@ def test_games_of_other_sets_are_refused(tmp_path: Path) -> None:
 
 
 class CountingStop(StopFlag):
-    """A stop flag that is set after so many looks at it."""
+    """A stop flag that is set after being polled so many times."""
 
-    def __init__(self, looks: int) -> None:
+    def __init__(self, polls: int) -> None:
         super().__init__()
-        self.left = looks
+        self.left = polls
 
     def is_set(self) -> bool:
         self.left -= 1
@@ -290,8 +290,8 @@ def test_a_study_stopped_anywhere_goes_on_as_if_it_had_not_been(
 ) -> None:
     path, _, study_result = played
     stops = 0
-    for looks in (3, 12, 25, 40, 41, 55):
-        stopped = run(path, tmp_path / "out", stop=CountingStop(looks))
+    for polls in (3, 12, 25, 40, 41, 55):
+        stopped = run(path, tmp_path / "out", stop=CountingStop(polls))
         stops += stopped.interrupted
         assert stopped.exit_code in (0, 3, 130)
     assert stops >= 3

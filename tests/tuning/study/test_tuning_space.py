@@ -161,7 +161,7 @@ def test_the_shipped_studies_can_be_read(path: Path) -> None:
         ({"round_pairs": 0}, ["round_pairs = 0", "from 1"]),
         ({"budget": {}}, ["budget = {}", "{ games = N }"]),
         ({"budget": {"games": 10, "minutes": 1}}, ["budget", "one of"]),
-        ({"budget": {"games": 10}}, ["games = 10", "1 dimensions by duels need at least 46"]),
+        ({"budget": {"games": 10}}, ["games = 10", "1 dimensions of the sampler 'duel' need at least 46"]),
         ({"sampler": "tpe", "trials": 90}, ["games = 100", "90 trials of the sampler 'tpe' need at least"]),
         ({"base": "defalt"}, ["base", "'defalt'", "'default'"]),
         ({"set": {"null_depht": 3}}, ["[set]", "'null_depht'", "'null_depth'"]),
