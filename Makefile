@@ -27,7 +27,7 @@ demo: .venv/.installed  ## play a demonstration tournament of each game and writ
 test: .venv/.installed-test  ## run the tests, without the slow ones
 	$(interpreter)
 	@.venv/bin/elolab compile
-	@.venv/bin/python -m pytest -q -m "not slow" --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
+	@OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -m "not slow" --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
 
 soak: .venv/.installed-test .venv/.installed-notebook  ## run the slow tests
 	$(interpreter)

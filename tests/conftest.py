@@ -55,6 +55,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture
+def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports of tournaments with empty charts: to draw them takes longer than the games of a small one."""
+    from matplotlib.figure import Figure
+
+    from arena.reports.contents import Plot
+
+    names = ("ratings", "convergence", "pairs", "endings", "lengths", "crosstable", "sequential")
+    plots = tuple(Plot(name, name, name, Figure((1, 1))) for name in names)
+    monkeypatch.setattr("arena.reports.write.plots_of", lambda *arguments: plots)
+
+
+@pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """``golden(name, text)`` demands that ``text`` equals the file of that name in ``tests/data/golden``."""
 

@@ -29,6 +29,8 @@ from arena.tournament_spec import TournamentSpec
 from elolab import command_line
 from engine.errors import UserError
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 ROOT = Path(__file__).parents[3]
 SETTINGS = SequentialSettings(0, 60, batch_pairs=4)
 STRONG_AGAINST_WEAK = (

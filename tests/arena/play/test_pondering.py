@@ -31,6 +31,8 @@ from engine.rules import Adjudication, Rules
 from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 ROOT = Path(__file__).parents[3]
 MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
 GAME = game_named("xiangqi")

@@ -35,6 +35,8 @@ from engine.games import game_named
 from engine.rules import Adjudication, Rules
 from engine.settings.limits import Limits
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 ROOT = Path(__file__).parents[3]
 OPENINGS = """\
 rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 0 1

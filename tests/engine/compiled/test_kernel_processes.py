@@ -245,46 +245,49 @@ def cache(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="module")
-def alone(cache: Path) -> dict[str, dict[str, Any]]:
-    """By game, what a process prints that knows no other; all of them write the cache at once, as users' may."""
-    games = ("xiangqi", "othello", "takeaway")
-    return dict(zip(games, run_processes(cache, [(game,) for game in games]), strict=True))
+def xiangqi_alone(cache: Path) -> dict[str, Any]:
+    """What a process prints that knows no other game."""
+    return run_process(cache, "xiangqi")
 
 
 @pytest.fixture(scope="module")
-def xiangqi_alone(alone: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    return alone["xiangqi"]
+def othello_alone(cache: Path) -> dict[str, Any]:
+    return run_process(cache, "othello")
 
 
 @pytest.fixture(scope="module")
-def othello_alone(alone: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    return alone["othello"]
+def takeaway_alone(cache: Path) -> dict[str, Any]:
+    return run_process(cache, "takeaway")
 
 
 @pytest.fixture(scope="module")
-def takeaway_alone(alone: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    return alone["takeaway"]
-
-
-@pytest.fixture(scope="module")
-def compiled_small(
-    cache: Path, xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any], othello_alone: dict[str, Any]
-) -> dict[str, Any]:
+def compiled_small(cache: Path, xiangqi_alone: dict[str, Any]) -> dict[str, Any]:
     return run_process(cache, "game", "small", "cycles")
 
 
-def test_rule_1_each_game_alone_compiles_and_is_right(
-    request: pytest.FixtureRequest,
-    xiangqi_alone: dict[str, Any],
-    takeaway_alone: dict[str, Any],
-    othello_alone: dict[str, Any],
+@pytest.mark.slow
+def test_rule_1_processes_may_write_the_cache_at_once(tmp_path: Path) -> None:
+    """As users' may: three that compile from nothing, each right in itself, and a fourth to which all three serve."""
+    games = ("xiangqi", "othello", "takeaway")
+    alone = run_processes(tmp_path, [(game,) for game in games])
+    again = run_process(tmp_path, *games)
+    assert again["results"] == {game: one["results"][game] for game, one in zip(games, alone, strict=True)}
+    assert again["misses"] == {}
+
+
+def test_rule_1_each_game_alone_is_right(
+    request: pytest.FixtureRequest, xiangqi_alone: dict[str, Any], othello_alone: dict[str, Any]
 ) -> None:
     found = "hits" if "copied" in request.node.name else "misses"
     assert othello_alone[found]["engine.search.driver.think"] == 1
     assert othello_alone["results"]["othello"][0] == 8200
     assert xiangqi_alone[found]["engine.search.driver.think"] == 1
-    assert takeaway_alone["misses"]["engine.search.driver.think"] == 1
     assert xiangqi_alone["results"]["xiangqi"][0] == 79_666
+
+
+@pytest.mark.slow
+def test_rule_1_a_third_game_alone_is_right(takeaway_alone: dict[str, Any]) -> None:
+    assert takeaway_alone["misses"]["engine.search.driver.think"] == 1
     # The side to move wins where the piles modulo 4 do not xor to zero; every search reaches the end.
     for text, (_, score, _, _) in zip(
         ("3-4-5 w", "1-2-3 b", "4-4-8 w", "0-0-4 w", "2-0-7 b"), takeaway_alone["results"]["takeaway"][1], strict=True
@@ -297,26 +300,26 @@ def test_rule_1_each_game_alone_compiles_and_is_right(
 @pytest.mark.parametrize(
     "order",
     [
-        ("xiangqi",), ("takeaway",), ("othello",), ("xiangqi", "takeaway"), ("takeaway", "xiangqi"),
         ("xiangqi", "othello"), ("othello", "xiangqi"),
+        *(
+            pytest.param(order, marks=pytest.mark.slow)
+            for order in (("takeaway",), ("xiangqi", "takeaway"), ("takeaway", "xiangqi"))
+        ),
     ],
     ids=" then ".join,
 )  # fmt: skip
 def test_rule_1_games_from_the_cache_play_their_own_code(
-    order: tuple[str, ...],
-    cache: Path,
-    xiangqi_alone: dict[str, Any],
-    takeaway_alone: dict[str, Any],
-    othello_alone: dict[str, Any],
+    order: tuple[str, ...], cache: Path, request: pytest.FixtureRequest
 ) -> None:
     """Rule 3 too: recursion loaded from the cache, in a second process, with every function a cache hit."""
+    alone = {game: request.getfixturevalue(f"{game}_alone")["results"][game] for game in order}
     found = run_process(cache, *order)
-    alone = {**xiangqi_alone["results"], **takeaway_alone["results"], **othello_alone["results"]}
-    assert found["results"] == {game: alone[game] for game in order}
+    assert found["results"] == alone
     assert found["misses"] == {}
     assert found["hits"]["engine.search.driver.think"] == len(order)
 
 
+@pytest.mark.slow
 def test_rule_1_one_function_over_both_games(
     cache: Path, xiangqi_alone: dict[str, Any], takeaway_alone: dict[str, Any]
 ) -> None:
