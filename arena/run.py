@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 
+from arena.files import replace_file
 from arena.play.executor import GameRunner, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
 from arena.play.store import Store
@@ -42,6 +44,8 @@ class RunOptions(TypedDict, total=False):
     """Where progress is shown; standard error unless given."""
     stop: StopFlag | None
     """What stops the run, beside signals."""
+    files: Mapping[str, str]
+    """Files, by their names, that are written into the folder once it is the run's."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Purpose:
     """What a folder is for."""
 
     kind: str
-    """The name under which the store keeps ``content``."""
+    """What the run is, in words and in ``live.json``."""
     content: Mapping[str, Any]
     """The specification as plain data."""
     source: str
@@ -62,6 +66,8 @@ class Purpose:
     """The stored games' places in the schedule, after ``content`` has changed."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """What else is recorded."""
+    key: str = ""
+    """The name under which the store keeps ``content``, if it is not ``kind``."""
 
 
 class Run:
@@ -80,6 +86,7 @@ class Run:
         accept_engine_change: bool = False,
         stream: TextIO | None = None,
         stop: StopFlag | None = None,
+        files: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         from engine.engine import StopFlag
 
@@ -87,6 +94,9 @@ class Run:
         self.concurrency = concurrency
         self.stop = stop or StopFlag()
         self.progress = Progress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
+        self.is_interrupted = False
+        """Whether the stop flag has left something undone."""
+        self._files = files
         self._accept_engine_change = accept_engine_change
         self._resources = ExitStack()
 
@@ -94,10 +104,13 @@ class Run:
         with ExitStack() as resources:
             self.store = resources.enter_context(Store(self.directory))
             self._claim()
+            for name, text in self._files.items():
+                replace_file(self.directory / name, text)
             for unfinished in self.directory.glob(f".{LIVE_NAME}.*"):  # left by a run that was killed
                 unfinished.unlink(missing_ok=True)
             self.scores = {outcome.key: outcome.score for outcome in self.store.outcomes()}
             """Points of the first player of every stored game, by the game's key."""
+            resources.push(self._close_progress)  # before the folder is given up
             resources.enter_context(stopping_on_signals(self.stop))
             runner = GameRunner(self.concurrency, self.stop, tick=self.tick)
             self._runner = resources.enter_context(runner)
@@ -105,11 +118,10 @@ class Run:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
-        state = "failed" if kind is not None else "interrupted" if self.stop.is_set() else "finished"
-        try:
-            self._resources.__exit__(kind, *exception)
-        finally:
-            self.progress.close(state)
+        self._resources.__exit__(kind, *exception)
+
+    def _close_progress(self, kind: type[BaseException] | None, *exception: Any) -> None:
+        self.progress.close("failed" if kind is not None else "interrupted" if self.is_interrupted else "finished")
 
     @property
     def unavailable(self) -> dict[str, str]:
@@ -148,7 +160,13 @@ class Run:
             self.scores[record.key] = record.score
             self.progress.finished()
             finished(Outcome(record.key, record.pairing, record.score))
-        return not missing and next(asked, None) is None
+        is_complete = not missing and next(asked, None) is None
+        self.is_interrupted = not is_complete and self.stop.is_set()
+        return is_complete
+
+    def release_players(self) -> None:
+        """End the players' processes and give up their memory; the next games start them anew."""
+        self._runner.release_players()
 
     def missing_games(self, jobs: Iterable[GameJob]) -> int:
         """How many different games of these are not stored."""
@@ -166,7 +184,8 @@ class Run:
         from engine.compiled.identity import engine_identity
 
         store, purpose = self.store, self.purpose
-        recorded = store.metadata(purpose.kind)
+        key = purpose.key or purpose.kind
+        recorded = store.metadata(key)
         if recorded is not None:
             if purpose.check is not None:
                 purpose.check(store, recorded)
@@ -177,7 +196,7 @@ class Run:
             raise RunError(
                 f"{self.directory}: holds another run, not this {purpose.kind}; give another folder with --out"
             )
-        content = {purpose.kind: dict(purpose.content), **purpose.more, ENGINE_IDENTITY: engine_identity()}
+        content = {key: dict(purpose.content), **purpose.more, ENGINE_IDENTITY: engine_identity()}
         changed = recorded is not None and plain(recorded) != plain(purpose.content)
         store.record_metadata(content, purpose.places(store) if changed else ())
 

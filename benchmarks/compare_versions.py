@@ -1,8 +1,8 @@
 """Whether another version of elolab plays and counts the same, and goes on with folders that this one left unfinished.
 
-    python benchmarks/compare_versions.py BEFORE AFTER [--only KIND ...]
+    python benchmarks/compare_versions.py BEFORE [AFTER] [--only KIND ...]
 
-BEFORE and AFTER are two checkouts. Every kind of run (tournament, match, sprt, tune, ablate, claims, fit-evaluation) is
+BEFORE and AFTER are two checkouts, AFTER this one unless given. Every kind of run (tournament, match, sprt, tune, ablate, claims, fit-evaluation) is
 played to its end by BEFORE and by AFTER; then BEFORE begins it once more, is killed on the way, and AFTER goes on. All
 three must have the same games (digests of moves, scores and nodes), the same tables and, apart from times, folders and
 the engine's identity, the same figures. Fitted weights say which engine's games they are of, so that of a fit only what
@@ -171,7 +171,7 @@ def compare(before: Path, after: Path, words: Sequence[str], folder: Path) -> li
     shown = {name: folder / name for name in ("before", "after", "resumed")}
     said = {"before": play(before, words, shown["before"]), "after": play(after, words, shown["after"])}
     left = killed(before, words, shown["resumed"])
-    said["resumed"] = play(after, words, shown["resumed"], "--accept-engine-change")
+    said["resumed"] = play(after, words, shown["resumed"])
     found = [] if left else ["nothing was stored when it was killed"]
     for name in ("after", "resumed"):
         if words[0] != "sprt" and played(shown[name], words[0]) != played(shown["before"], words[0]):
@@ -191,10 +191,13 @@ def compare(before: Path, after: Path, words: Sequence[str], folder: Path) -> li
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("before", type=lambda text: Path(text).resolve())
-    parser.add_argument("after", type=lambda text: Path(text).resolve())
+    parser.add_argument("before", nargs="?", type=lambda text: Path(text).resolve())
+    parser.add_argument("after", nargs="?", default=Path(__file__).parents[1], type=lambda text: Path(text).resolve())
     parser.add_argument("--only", nargs="+", default=[], metavar="KIND")
     arguments = parser.parse_args()
+    if arguments.before is None:
+        print("nothing to compare with: give the checkout of another version")
+        return 0
     with tempfile.TemporaryDirectory() as scratch:
         chosen = commands(Path(scratch))
         found = []

@@ -13,7 +13,7 @@ from elolab.runs import (
     PlayedGames,
     RunFolder,
     Specification,
-    keep_specification,
+    kept_specification,
     read_specification,
     run_options,
 )
@@ -87,9 +87,9 @@ def ablate(
     spec = read_specification(specification, "ablations", "ablation", ablation_from_mapping)
     run_folder = RunFolder(folder)
     directory = run_folder.path
+    options["files"] = kept_specification(specification)
     result = run.ablate(spec, directory, **options)
     if isinstance(specification, Mapping):
-        keep_specification(specification, directory)
         conditions = replace(spec.conditions, source=str(directory / SPECIFICATION_NAME))
         result = replace(result, spec=replace(spec, conditions=conditions))
     tables: dict[str, Any] = {

@@ -25,7 +25,7 @@ from elolab.runs import (
     PlayedGames,
     RunFolder,
     Specification,
-    keep_specification,
+    kept_specification,
     read_specification,
     run_options,
 )
@@ -227,9 +227,8 @@ def _played(
     """Play what the folder lacks, and count the games that count; ``content`` is what was read if not a file."""
     if content is not None:
         spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
+    options["files"] = kept_specification(content)
     result = tournament.run(spec, folder, **options)
-    if content is not None:
-        keep_specification(content, folder)
     with Store(folder, read_only=True) as store:
         count = games_that_count(spec, store.outcomes())
         records = [record for record in store.iterate() if record.pairing.number < count]

@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
-from arena.files import replace_file
 from arena.run import RunOptions, plain
 from engine.settings.configuration import find_config, read_toml
 
@@ -93,9 +92,9 @@ def read_specification(
     return read(read_toml(path), str(path))
 
 
-def keep_specification(given: Mapping[str, Any], folder: Path) -> None:
-    """Write what a run was given as a mapping into its folder, as a file that its command reads."""
-    replace_file(folder / SPECIFICATION_NAME, toml_text(plain(given)))
+def kept_specification(given: object) -> dict[str, str]:
+    """What a run was given as a mapping, as a file for its folder that its command reads; nothing of a file or name."""
+    return {SPECIFICATION_NAME: toml_text(plain(given))} if isinstance(given, Mapping) else {}
 
 
 def toml_text(data: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from elolab.runs import (
     PlayedGames,
     RunFolder,
     Specification,
-    keep_specification,
+    kept_specification,
     read_specification,
     run_options,
 )
@@ -183,9 +183,10 @@ def _by_games(
 
     spec = read_specification(specification, "tuning", "tuning", tuning_from_mapping)
     folder = run_folder.path
-    result = run.tune(spec, folder, presets=folder if presets is None else Path(presets), **options)
+    chosen = folder if presets is None else Path(presets)
+    options["files"] = kept_specification(specification)
+    result = run.tune(spec, folder, presets=chosen, **options)
     if isinstance(specification, Mapping):
-        keep_specification(specification, folder)
         conditions = replace(spec.conditions, source=str(folder / SPECIFICATION_NAME))
         result = replace(result, spec=replace(spec, conditions=conditions))
     names = spec.space.names

@@ -37,7 +37,6 @@ REASONS = (
     "stopped",
     "resignation",
 )
-REASON_CODE = {reason: code for code, reason in enumerate(REASONS)}
 
 REPETITION_RULES = ("draw", "check-only", "asian")
 

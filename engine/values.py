@@ -18,7 +18,6 @@ BAN = 29_000
 BAN_BOUND = BAN - MAX_PLY
 """Beyond it, up to the mate bound, lie losses and wins by repetition; ordinary scores lie within."""
 INFINITY = 32_000
-NO_MOVE = 0
 MAX_GAME_PLIES = 1024
 """Positions a state can remember: the game's plies and those of the search together."""
 

@@ -20,7 +20,9 @@ hypothesis.settings.register_profile("soak", deadline=None, max_examples=2000)
 hypothesis.settings.load_profile("ordinary")
 
 
-SLOW_FILES = ("test_kernel_processes.py", "test_openings.py", "test_xiangqi_rules.py", "test_xiangqi_moves.py")
+SLOW_FILES = (
+    "test_tune.py", "test_kernel_processes.py", "test_claims.py", "test_game.py", "test_ablate.py", "test_api.py",
+)  # fmt: skip
 """They begin first, lest one of them be left for the end, when a processor has nothing else to do."""
 
 

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 TICK_SECONDS = 0.5
 """How often ``tick`` is called while no game ends."""
 
-PlayJob = Callable[[GameJob, "StopFlag"], "GameRecord | None"]
-"""Plays one game; ``None`` if it was stopped or could not begin."""
-
 
 class GameRunner:
     """Plays jobs in ``concurrency`` threads, which keep their tables and processes from game to game.
@@ -70,6 +67,15 @@ class GameRunner:
     def close(self) -> None:
         """Wait for the games that are running, then end every process of every player."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+        self._close_players()
+
+    def release_players(self) -> None:
+        """The same, but ready for other games, whose players start anew."""
+        self.close()
+        self._pool = ThreadPoolExecutor(self.concurrency, "game")
+        self._local = threading.local()
+
+    def _close_players(self) -> None:
         for player in self._players:
             player.close()
         self._players.clear()
@@ -79,18 +85,15 @@ class GameRunner:
         now = time.monotonic()
         with self._lock:
             games = [(job, now - started) for job, started in self._running.values()]
-        return sorted(games, key=lambda game: game[0].pairing.number)
+        return sorted(games, key=lambda game: game[0].pairing.place)
 
-    def run(
-        self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
-    ) -> Iterator[GameRecord]:
+    def run(self, jobs: Iterable[GameJob], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
         """Play the jobs and yield the records as the games end.
 
-        At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. A job
-        of ``None`` says that the next one is to be asked for when another game has ended; it must not be given while no
-        game is on its way. When the stop flag is set, running games are given up and nothing more is yielded; they can
-        be played again. Once there is ``enough``, running games end and are yielded, and no other begins. Games of
-        players in ``unavailable`` are not yielded either.
+        At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. When
+        the stop flag is set, running games are given up and nothing more is yielded; they can be played again. Once
+        there is ``enough``, running games end and are yielded, and no other begins. Games of players in
+        ``unavailable`` are not yielded either.
         """
         self._enough = enough
         source = iter(jobs)
@@ -117,7 +120,7 @@ class GameRunner:
             _give_up(pending)
             raise
 
-    def _submit(self, source: Iterator[GameJob | None], room: int) -> list[Future[GameRecord | None]]:
+    def _submit(self, source: Iterator[GameJob], room: int) -> list[Future[GameRecord | None]]:
         futures: list[Future[GameRecord | None]] = []
         while len(futures) < room and not self._stop.is_set() and not self._enough():
             job = next(source, None)

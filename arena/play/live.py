@@ -142,7 +142,10 @@ class Progress:
     def begin(
         self, planned: int, words: Callable[[int], str] | str = "", *, done: int = 0, is_bound: bool = False
     ) -> None:
-        """Begin a stage of so many games, ``done`` of which were stored before; the line of the last one stays."""
+        """Begin a stage of so many games, ``done`` of which were stored before; the line of the last one stays.
+
+        0 games stand for a stage of something else, of which ``words`` say all.
+        """
         self._leave_line()
         self.planned, self.done, self.is_bound = planned, done, is_bound
         self.words = words if callable(words) else lambda columns: words
@@ -164,6 +167,8 @@ class Progress:
 
     def line(self) -> str:
         """Games done, speed, time left and the run's own words, within 79 columns."""
+        if not self.planned:
+            return cut(self.words(WIDTH), WIDTH)
         speed = self.games_per_second()
         say = console("arena")
         parts = [say("progress.games", done=self.done, planned=self.planned)]
@@ -194,12 +199,6 @@ class Progress:
             self._tabled = now
             self._write("\n".join(["", *self.table(), ""]), keep=True)
         self._write(self.line(), keep=False)
-
-    def say(self, text: str) -> None:
-        """A line that stays, after the one that renews itself."""
-        self._leave_line()
-        self._finishes.clear()
-        self._write(text, keep=True)
 
     def close(self, state: str) -> None:
         """Show the last state, leave the line and publish how the run ended."""

@@ -52,7 +52,7 @@ def schema_3(connection: sqlite3.Connection) -> None:
     if "tuning" in kinds:
         _move(connection, _tuning_series(rows))
     elif "claims" in kinds:
-        _move(connection, ((f"C{n // 10**8:02d}.{n // 10**7 % 10}", n % 10**7, r, key) for key, n, _, r in rows))
+        _move(connection, ((f"C{n // 10**8:02d}.{n // 10**7 % 10:02d}", n % 10**7, r, key) for key, n, _, r in rows))
     elif "evaluation fit" in kinds:
         (content,) = connection.execute("SELECT value FROM facts WHERE name = 'evaluation fit'").fetchone()
         _move(connection, _fit_series(rows, len(json.loads(content)["match_limits"])))
@@ -81,7 +81,7 @@ def _fit_series(rows: Sequence[tuple[str, int, int, int]], limits: int) -> Itera
             yield f"games {number // 10**7:03d}", number % 10**7, round_, key
             continue
         iteration, match = divmod((number - 10**9) // 10**6, 2 * limits)
-        yield f"match {iteration:03d}.{match}", number % 10**6, round_, key
+        yield f"match {iteration:03d}.{match:02d}", number % 10**6, round_, key
 
 
 def _move(connection: sqlite3.Connection, places: Iterable[tuple[str, int, int, str]]) -> None:

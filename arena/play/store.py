@@ -40,7 +40,7 @@ class StoreFailure(StoreError):
 
 
 class Store:
-    """The games of one folder. Use ``open_store``, or this as a context manager."""
+    """The games of one folder. Use it as a context manager."""
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
         """Open the folder's store; a writer makes folder and file if they are missing and locks out other writers.
@@ -51,7 +51,7 @@ class Store:
         self._lock: FolderLock | None = None
         if read_only:
             if not (directory / STORE_NAME).is_file():
-                raise StoreError(f"{directory}: no tournament in it (there is no {STORE_NAME})")
+                raise StoreError(f"{directory}: no games in it (there is no {STORE_NAME})")
         else:
             self._lock = FolderLock(_made(directory) / LOCK_NAME)
         try:

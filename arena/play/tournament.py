@@ -169,7 +169,7 @@ def _purpose(plan: Plan) -> Purpose:
         _check_undecided(store, before, plan.spec)
 
     return Purpose(
-        "specification", plan.spec.content(), plan.spec.source, check=check,
+        "tournament", plan.spec.content(), plan.spec.source, check=check, key="specification",
         places=lambda store: _places(plan, store), more={"openings_digest": plan.suite.digest},
     )  # fmt: skip
 

@@ -52,7 +52,7 @@ class Contents:
     plots: tuple[Plot, ...]
     search_statistics: SearchStatistics
     """Empty where nothing was counted."""
-    instrument_plots: tuple[Plot, ...] = ()
+    counted_plots: tuple[Plot, ...] = ()
     sequential: SequentialRun | None = None
     """The sequential test, if the tournament is one."""
     runs: tuple[tuple[str, TournamentSpec], ...] = ()

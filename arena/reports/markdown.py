@@ -43,7 +43,7 @@ def _section(contents: Contents, section: str) -> list[str]:
     if section == "superiority":
         return [note, table_markdown(tables.superiority_table(contents))]
     figures = tables.turned_over(tables.search_statistics_table(contents), contents.say("column.figure"))
-    return [note, table_markdown(figures), *(_plot(contents, plot) for plot in contents.instrument_plots)]
+    return [note, table_markdown(figures), *(_plot(contents, plot) for plot in contents.counted_plots)]
 
 
 def _facts(contents: Contents, entries: Sequence[tuple[str, str]]) -> str:

@@ -34,7 +34,7 @@ class TextTable:
 
 
 Column = tuple[str, str, str]
-"""Title, unit (both as ``_heads`` reads them) and kind."""
+"""Title, unit (both as ``_word`` reads them) and kind."""
 
 
 def _table(say: Catalogue, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> TextTable:

@@ -14,7 +14,7 @@ from arena.files import FileError, replace_file
 from arena.notation.pgn import write_games
 from arena.play.store import Store
 from arena.records import GameRecord, Outcome
-from arena.reports.contents import Contents, Plot, repeat_command
+from arena.reports.contents import Contents, Plot
 from arena.reports.markdown import markdown
 from arena.reports.page import html_page
 from arena.reports.plots import plots_of, search_statistics_plots
@@ -22,8 +22,6 @@ from arena.schedule import games_that_count, sequential_run
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
 from engine.language import DEFAULT_LANGUAGE
-
-__all__ = ["Exports", "export", "repeat_command", "write_exports", "write_report"]
 
 GAME_COLUMNS = (
     "number", "round", "pair", "first", "second", "opening", "result", "reason", "plies", "nodes", "time_ms",
@@ -109,9 +107,9 @@ def write_report(
     sequential = sequential_run(spec, [Outcome(record.key, record.pairing, record.score) for record in ordered])
     plots = plots_of(tables, counted, sequential, spec.game, language)
     search_statistics = search_statistics_of(names, counted)
-    instrument_plots = search_statistics_plots(search_statistics, language) if search_statistics else ()
+    counted_plots = search_statistics_plots(search_statistics, language) if search_statistics else ()
     contents = Contents(
-        spec, ordered, planned_games, tables, plots, search_statistics, instrument_plots, sequential, tuple(runs),
+        spec, ordered, planned_games, tables, plots, search_statistics, counted_plots, sequential, tuple(runs),
         tuple(notes), language,
     )  # fmt: skip
     folder = directory / "plots"
@@ -119,7 +117,7 @@ def write_report(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
-    _write_plots(folder, (*plots, *instrument_plots))
+    _write_plots(folder, (*plots, *counted_plots))
     if search_statistics:
         for name, frame in search_statistics.frames().items():
             replace_file(directory / f"{name}.csv", frame.to_csv(index=False))

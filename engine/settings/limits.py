@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from engine.errors import UserError
 from engine.settings.whole_numbers import natural_number
 
-CLOCK_KINDS = ("wall", "cpu", "node")
-
 GRAMMAR = (
     "nodes=1000 | depth=6 | move_time=0.1 | clock=10+0.1[,node_clock=N|,cpu] "
     "(seconds; clock=40/10+0.1 is 40 moves in 10 s plus 0.1 s a move)"

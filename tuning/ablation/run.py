@@ -145,6 +145,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         )  # fmt: skip
         complete = play_allocated(allocation, plan.matches, table, run, plan.games)
         costs = _measured(plan, run) if complete else None
+        run.is_interrupted = costs is None
         store.record_metadata({}, _places(plan, allocation, table))
         result = AblationResult(spec, directory, len(store), plan.games, interrupted=costs is None)
         if costs is None:
@@ -173,7 +174,8 @@ def play_allocated(
         decided = len(verdicts) - verdicts.count(UNDECIDED)
         return prefix + console("tuning")("progress.verdicts", decided=decided, questions=len(verdicts))
 
-    run.progress.begin(games, words, is_bound=True)
+    if not run.stop.is_set():  # afterwards it is only read what the games show
+        run.progress.begin(games, words, is_bound=True)
     while (wanted := allocation.next_pairs()) is not None:
         parts = [
             match.part(before, after)
@@ -210,6 +212,8 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
         return []
     positions = [plan.suite.openings[place] for place in plan.openings[: wanted.positions]]
     sets = [dict(side) for comparison in plan.spec.comparisons for side in (comparison.variant, comparison.reference)]
+
+    run.release_players()
 
     def show(finished: int, planned: int) -> None:
         percent = 100 * finished // planned

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.statistics import INTERVAL_DEVIATIONS
+from arena.play.executor import TICK_SECONDS
 from arena.play.store import Store
 from arena.records import Opening, digest_of
 from engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, SearchStatisticsSettings
@@ -102,8 +103,12 @@ class Searched:
 class SuiteSearches:
     """Searches of positions by settings, each done once and then read from the store."""
 
-    def __init__(self, game: str, store: Store, concurrency: int, stop: StopFlag) -> None:
+    def __init__(
+        self, game: str, store: Store, concurrency: int, stop: StopFlag, tick: Callable[[], None] = lambda: None
+    ) -> None:
+        """``tick`` is called now and then while they go on."""
         self._game = game
+        self._tick = tick
         self._store = store
         self._concurrency = concurrency
         self._stop = stop
@@ -121,7 +126,10 @@ class SuiteSearches:
         if kept is None:
             chunks = [positions[start :: self._concurrency] for start in range(self._concurrency)]
             with ThreadPoolExecutor(self._concurrency, "suite") as pool:
-                parts = list(pool.map(lambda chunk: self._search_all(values, limits, chunk), chunks))
+                searches = [pool.submit(self._search_all, values, limits, chunk) for chunk in chunks]
+                while wait(searches, TICK_SECONDS).not_done:
+                    self._tick()
+                parts = [search.result() for search in searches]
             if any(part is None for part in parts):
                 return None
             kept = [

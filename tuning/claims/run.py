@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.figures.search_statistics import null_rows
-from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
 from arena.records import Opening
 from arena.run import Purpose, Run, RunOptions, engines_of
@@ -224,8 +223,8 @@ def run_claims(spec: ClaimsSpec, directory: Path, **options: Unpack[RunOptions])
             if result is not None:
                 found[claim.id] = result
         results = tuple(found[claim.id] for claim in spec.claims if claim.id in found)
-        is_cut_short = len(results) < len(spec.claims)
-        return ClaimsResult(spec, directory, is_cut_short, results, run.store.digest(), engines_of(run.store))
+        run.is_interrupted = len(results) < len(spec.claims)
+        return ClaimsResult(spec, directory, run.is_interrupted, results, run.store.digest(), engines_of(run.store))
 
 
 def estimated_seconds(claim: Claim) -> float:
@@ -251,16 +250,15 @@ class _Experiments:
 
     def __init__(self, spec: ClaimsSpec, run: Run) -> None:
         self._spec, self._run = spec, run
-        self._searches = SuiteSearches(spec.game, run.store, run.concurrency, run.stop)
+        self._searches = SuiteSearches(spec.game, run.store, run.concurrency, run.stop, run.tick)
         self._positions: dict[str, list[Opening]] = {}
-        self._openings: tuple[Suite, tuple[int, ...]] | None = None
 
     def result(self, claim: Claim) -> ClaimResult | None:
         """A claim's experiments and verdict; ``None`` after an interruption."""
         strength: list[_Strength] = []
         for place, group in enumerate(claim.groups):
             # By the claim's own number, so that its games have the same places whichever claims are picked.
-            shown = self._played(claim, group, f"C{int(claim.id.removeprefix('C')):02d}.{place}")
+            shown = self._played(claim, group, f"C{int(claim.id.removeprefix('C')):02d}.{place:02d}")
             if shown is None:
                 return None
             strength.append(shown)
@@ -275,7 +273,9 @@ class _Experiments:
             if measure.kind == "interaction":
                 rows.append(_interaction_row(claim, measure, strength[measure.group]))
                 continue
-            self._run.progress.say(f"{claim.id}  {measure.label}")
+            if not self._run.stop.is_set():
+                self._run.release_players()
+                self._run.progress.begin(0, f"{claim.id}  {measure.label}")
             found = self._measured(claim, measure, depths, verified)
             if found is None:
                 return None

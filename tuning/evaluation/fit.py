@@ -251,6 +251,7 @@ def fit_evaluation(
                 if spec.until_no_gain and not done[-1].gained:
                     break
         except Interrupted:
+            run.is_interrupted = True
             return FitResult(spec, directory, fitting.regression, fitting.unit, tuple(done), interrupted=True)
     fitted = FitResult(spec, directory, fitting.regression, fitting.unit, tuple(done))
     if output is None or fitted.kept is None:
@@ -371,6 +372,7 @@ class _Iterations:
         stored = _read_positions(path, digest)
         if stored is not None:
             return stored
+        self._run.release_players()
         self._begin(len(records), "progress.fit_results")
 
         def finished() -> None:
@@ -417,7 +419,7 @@ class _Iterations:
         new, old = self._player(self._number, limits), self._player(number, limits)
         match = Match(
             new, old, self._openings, tuple(range(0, 2 * spec.match_pairs, 2)), tuple(range(spec.match_pairs)),
-            series=f"match {self._number:03d}.{index}", round=self._number,
+            series=f"match {self._number:03d}.{index:02d}", round=self._number,
         )  # fmt: skip
         games = 2 * spec.match_pairs
         key = "progress.match_before" if against == AGAINST_BEFORE else "progress.match_first"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.files import replace_file
-from arena.play.store import LOCK_NAME, FolderLock
+from arena.play.store import LOCK_NAME, STORE_NAME, FolderLock
 from arena.run import differences, plain
 from arena.spec import MAX_SEED
 from engine.errors import UserError
@@ -132,6 +132,8 @@ def search(
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"{directory}: cannot make the folder: {error.strerror}; give another one") from None
+    if (directory / STORE_NAME).exists():
+        raise UserError(f"{directory}: holds games, not trials of a function; give another folder")
     lock = FolderLock(directory / LOCK_NAME)
     try:
         file = directory / TRIALS_NAME

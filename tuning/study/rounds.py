@@ -144,6 +144,10 @@ class SettingsPairGames:
                 f"leads to; {REMEDY}"
             )
 
+    def missing_of(self, pairs: Iterable[ScheduledSettingsPair]) -> int:
+        """How many different games of some pairs are still to be played."""
+        return self._table.missing_games([self._match(pair) for pair in pairs])
+
     def begun(self, rounds: Sequence[Round]) -> set[int]:
         """The rounds of which games are stored."""
         return {one.number for one in rounds if self.missing_games(one.first_pair, one.pairs) < 2 * one.pairs}

@@ -18,7 +18,7 @@ from arena.figures.standings import signed
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
-from arena.play.store import Store
+from arena.play.store import STORE_NAME, Store
 from arena.run import Purpose, Run, RunError, RunOptions, engines_of
 from engine.language import console
 from engine.settings.parameters import Value
@@ -279,8 +279,10 @@ def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
     """The study of a folder and what it recommends. Raises ``RunError`` if there is nothing to validate."""
     from tuning.study.spec import tuning_from_text
 
-    with Store(directory, read_only=True) as store:
-        recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
+    recorded = values = None
+    if (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as store:
+            recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
     if recorded is None or values is None:
         what = "no study in it" if recorded is None else "its study has no recommendation yet"
         raise RunError(f"{directory}: {what}; elolab tune SPEC.toml --out {directory} makes one")
@@ -395,7 +397,7 @@ class StudyRun:
         games = max(games, min_games(self._spec), 4 * done.pairs)
         self._store.record_metadata({ESTIMATES_METADATA: [estimates[0], games]})
         self._rounds = self._planned()
-        self._progress.planned = self._progress.done + self._missing_games()
+        self._progress.planned = 2 * (sum(one.pairs for one in self._rounds) + self._playoff_pairs())
 
     def _spent(self) -> float:
         """Seconds of this and of earlier runs."""
@@ -416,8 +418,9 @@ class StudyRun:
 
     def _missing_games(self) -> int:
         """Games that are still to be played, validations not counted."""
-        rounds = sum(self._games.missing_games(one.first_pair, one.pairs) for one in self._rounds)
-        return rounds + 2 * self._playoff_pairs()
+        finished = self._state.results
+        rounds = (one for one in self._rounds if one.number not in finished)
+        return sum(self._games.missing_games(one.first_pair, one.pairs) for one in rounds) + 2 * self._playoff_pairs()
 
     def _playoff_pairs(self) -> int:
         recorded = self._store.metadata(PLAYOFF_METADATA)
@@ -481,7 +484,9 @@ class StudyRun:
 
     def play(self) -> StudyResult:
         """Go through to the end, or as far as the stop flag lets."""
-        self._progress.begin(self._missing_games(), self._words)
+        missing = self._missing_games()
+        planned = 2 * (sum(one.pairs for one in self._rounds) + self._playoff_pairs())
+        self._progress.begin(planned, self._words, done=planned - missing)
         stopped_early = False
         while True:
             number = self._next_round()
@@ -556,7 +561,7 @@ class StudyRun:
             return True
         one = self._rounds[number]
         pairs = self._designed(one, values, RoundDesign.from_plain(values, start))
-        missing = self._games.missing_games(one.first_pair, one.pairs)
+        missing = self._games.missing_of(pairs)
         began = time.monotonic()
         if not self._games.play(pairs):
             self._store.record_metadata({SECONDS_METADATA: self._spent()})
@@ -571,6 +576,8 @@ class StudyRun:
         self._store.record_metadata({SECONDS_METADATA: self._spent()})
         if missing and number == 0:
             self._correct_estimate(one, (time.monotonic() - began) / missing)
+        # Settings that meet themselves or meet again from the same opening play no games.
+        self._progress.done = self._progress.planned - self._missing_games()
         return True
 
     def _designed(self, one: Round, values: Values, design: RoundDesign) -> list[ScheduledSettingsPair]:
@@ -616,8 +623,8 @@ class StudyRun:
             return decide(model, base)
         before = sum(self._rounds[number].pairs for number in self._state.results if number < len(self._rounds))
         playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=PLAYOFF_SERIES)
-        games = self._games.missing_games(before, pairs, PLAYOFF_SERIES)
-        self._progress.begin(games, console("tuning")("progress.playoff"))
+        missing = self._games.missing_games(before, pairs, PLAYOFF_SERIES)
+        self._progress.begin(2 * pairs, console("tuning")("progress.playoff"), done=2 * pairs - missing)
         if not self._games.play([playoff]):
             self._run.refuse_unavailable()
             return None

@@ -76,7 +76,8 @@ def test_a_stage_follows_another_and_words_that_are_long_take_the_room_of_the_sh
     progress.begin(10, "short")
     progress.finished()
     progress.begin(4, "w" * 64, done=1)
-    progress.say("a line that stays")
-    progress.close("finished")
-    assert stream.getvalue().splitlines() == ["1/10 games  10 %  short", "a line that stays"]
     assert progress.line() == "1/4 games  " + "w" * 64
+    progress.begin(0, "something else than games")
+    assert progress.line() == "something else than games"
+    progress.close("finished")
+    assert stream.getvalue().splitlines() == ["1/10 games  10 %  short"]

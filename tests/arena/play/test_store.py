@@ -169,11 +169,11 @@ def test_migrations_go_forward_one_by_one_all_or_nothing(tmp_path: Path) -> None
              (10**9 + 3, 1, 10**9), (10**9 + 2 * 10**8 + 1, 0, 10**9 + 2)],
             [("", 0), ("", 15), ("", 40), ("playoff", 16), ("playoff", 19), ("validation 00", 3), ("validation 02", 1)],
         ),
-        ("claims", {}, [(7 * 10**8 + 2 * 10**7 + 5, 1, 0), (24 * 10**8, 0, 0)], [("C07.2", 5), ("C24.0", 0)]),
+        ("claims", {}, [(7 * 10**8 + 2 * 10**7 + 5, 1, 0), (24 * 10**8, 0, 0)], [("C07.02", 5), ("C24.00", 0)]),
         (
             "evaluation fit", {"match_limits": ["a", "b"]},
             [(5, 5, 0), (10**7 + 3, 3, 1), (10**9 + 10**6 * 4 + 1, 0, 1), (10**9 + 10**6 * 11, 0, 2)],
-            [("games 000", 5), ("games 001", 3), ("match 001.0", 1), ("match 002.3", 0)],
+            [("games 000", 5), ("games 001", 3), ("match 001.00", 1), ("match 002.03", 0)],
         ),
     ],
 )  # fmt: skip
@@ -214,7 +214,7 @@ def test_folders_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"a file of that name is in the way|Not a directory"):
         Store(tmp_path / "file")
-    with pytest.raises(StoreError, match="no tournament in it"):
+    with pytest.raises(StoreError, match="no games in it"):
         Store(tmp_path / "nothing", read_only=True)
     assert not (tmp_path / "nothing").exists()
 

@@ -132,7 +132,7 @@ def test_what_cannot_be_joined_is_refused_in_one_line(tmp_path: Path, capsys: py
     for words, said in (
         ([one, other], "game = 'othello', but"),
         ([one, one], "the same folder as"),
-        ([one, str(tmp_path / "none")], "no tournament in it"),
+        ([one, str(tmp_path / "none")], "no games in it"),
         ([one, "--out", "elsewhere"], "leave it out"),
         ([one, "--anchor", "c=1"], "no such player"),
     ):

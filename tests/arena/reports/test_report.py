@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
+from arena.reports.contents import repeat_command
 from arena.reports.games import NO_DEPTH, NO_NODES, NO_SCORE, packed_games, packed_times
-from arena.reports.write import repeat_command, write_report
+from arena.reports.write import write_report
 from arena.schedule import Outcome, games_that_count
 from arena.sequential import SequentialSettings
 from arena.spec import TournamentSpec
