@@ -212,10 +212,10 @@ class Run:
                 )
 
     def _check_engine(self) -> None:
-        from engine.compiled.identity import engine_identity, plays_the_same
+        from engine.compiled.identity import engine_identity, equivalent_identities
 
         before = self.store.metadata(ENGINE_IDENTITY)
-        if len(self.store) and not plays_the_same(before) and not self._accept_engine_change:
+        if len(self.store) and before not in equivalent_identities() and not self._accept_engine_change:
             raise RunError(
                 f"{self.directory}: its games were played by engine {before}, this is engine {engine_identity()}; to "
                 "mix them all the same add --accept-engine-change, otherwise give another folder with --out"

@@ -2,11 +2,12 @@
 
     python benchmarks/compare_versions.py BEFORE [AFTER] [--only KIND ...]
 
-BEFORE and AFTER are two checkouts, AFTER this one unless given. Every kind of run (tournament, match, sprt, tune, ablate, claims, fit-evaluation) is
-played to its end by BEFORE and by AFTER; then BEFORE begins it once more, is killed on the way, and AFTER goes on. All
-three must have the same games (digests of moves, scores and nodes), the same tables and, apart from times, folders and
-the engine's identity, the same figures. Fitted weights say which engine's games they are of, so that of a fit only what
-the games were like is compared, not their keys. Prints a line a kind; the exit code is 1 if anything differs.
+BEFORE and AFTER are two checkouts, AFTER this one unless given. Every kind of run (tournament, match, sprt, tune,
+ablate, claims, fit-evaluation) is played to its end by BEFORE and by AFTER; then BEFORE begins it once more, is killed
+on the way, and AFTER goes on. All three must have the same games (digests of moves, scores and nodes), the same tables
+and, apart from times, folders and the engine's identity, the same figures. Fitted weights say which engine's games they
+are of, so that of a fit only what the games were like is compared, not their keys. Prints a line a kind; the exit code
+is 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -38,13 +39,16 @@ sampler = "duel"
 budget = { games = 60 }
 seed = 5
 limit = "nodes=60"
-parameters = ["null_depth", "history_weight"]
+parameters = ["null_depth", "evaluation"]
+
+[set]
+evaluation = "material"
 
 [adjudication]
-maximum_plies = 60
+maximum_plies = 80
 
 [validation]
-maximum_pairs = 30
+maximum_pairs = 60
 slow = "fixed"
 slow_pairs = 5
 slow_limit = "nodes=100"
@@ -67,6 +71,46 @@ features = ["null_move", "quiescence"]
 
 [[factorial]]
 factors = { null_move = [true, false], killers = [2, 0] }
+"""
+CLAIMS = """
+game = "xiangqi"
+seed = 5
+
+[adjudication]
+maximum_plies = 30
+
+[budgets.quick]
+pairs = 8
+rounds = 2
+depth = 2
+positions = 4
+limits = { play = "nodes=40" }
+
+[[claims]]
+id = "C20"
+claim = "One ply more is stronger, and the two drivers are equal."
+claim_zh = "深一层更强，两种驱动相等。"
+source = "OT"
+basis = "c"
+rule = "Confirmed if stronger."
+rule_zh = "若更强，则证实。"
+measures = [
+    { kind = "elo", expect = "better", limit = "depth=2", reference_limit = "depth=1", label = "one ply more" },
+    { kind = "interaction", label = "both", factors = { killers = [0, 2], algorithm = ["alphabeta", "pvs"] } },
+]
+
+[[claims]]
+id = "C1"
+claim = "Windows save effort."
+claim_zh = "窗口节省工作量。"
+source = "AW"
+basis = "c"
+rule = "Confirmed if fewer nodes."
+rule_zh = "若节点更少，则证实。"
+measures = [
+    { kind = "nodes", expect = "less", variant = { aspiration = "full" }, reference = { aspiration = "off" } },
+    { kind = "share", of = "growth" },
+]
 """
 TOURNAMENT = """
 name = "compared"
@@ -92,14 +136,15 @@ TWO_PLAYERS = ["default", "xqwlight-0.3", "--game", "xiangqi", "--limit", "nodes
 def commands(specifications: Path) -> dict[str, list[str]]:
     """The command line of every kind, without ``--out``."""
     files = {}
-    for kind, text in (("tournament", TOURNAMENT), ("tune", TUNING), ("ablate", ABLATION)):
+    for kind, text in (("tournament", TOURNAMENT), ("tune", TUNING), ("ablate", ABLATION), ("claims", CLAIMS)):
         files[kind] = specifications / f"{kind}.toml"
         files[kind].write_text(text, "utf-8")
+    claims = files.pop("claims")
     return {
         **{kind: [kind, str(path)] for kind, path in files.items()},
         "match": ["match", *TWO_PLAYERS, "--pairs", "10"],
         "sprt": ["sprt", *TWO_PLAYERS, "--pairs", "40", "--elo0", "0", "--elo1", "40"],
-        "claims": ["claims", "--game", "othello", "--only", "C24"],
+        "claims": ["claims", "--claims", str(claims)],
         "fit-evaluation": [
             "fit-evaluation", "--game", "othello", "--games", "40", "--iterations", "1", "--limit", "depth=1",
             "--match-pairs", "5", "--phases", "2", "--patterns", "off",

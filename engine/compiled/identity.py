@@ -25,7 +25,7 @@ _NOT_KERNEL = {
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"commands", "protocols", "settings"}
 
-SAME_PLAY: dict[str, frozenset[str]] = {}
+SAME_PLAY: dict[str, frozenset[str]] = {"0cda579ca5a2": frozenset({"631295d6d8b4"})}
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 
 To be entered only where the benchmark's signature and the digests of the same tournament agree.
@@ -93,7 +93,7 @@ def _computed_identity() -> str:
     return digest.hexdigest()[:12]
 
 
-def plays_the_same(identity: str) -> bool:
-    """Whether the engine of that identity plays the same games as this one."""
+def equivalent_identities() -> tuple[str, ...]:
+    """The identity of this engine, and after it those of earlier ones that play the same games."""
     own = engine_identity()
-    return identity == own or identity in SAME_PLAY.get(own, ())
+    return own, *sorted(SAME_PLAY.get(own, ()))

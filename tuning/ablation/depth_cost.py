@@ -115,13 +115,13 @@ def costs_to_depth(
     Every search begins with an empty memory. What was measured before is read from the store, where the rest is kept.
     Parameters that act on a clock only do not matter. ``done`` is told how many searches are over.
     """
-    from engine.compiled.identity import engine_identity
+    from engine.compiled.identity import equivalent_identities
 
     contents = [_content(values) for values in sets]
-    names = {
-        index: _metadata_name(game, engine_identity(), content, positions, depth)
-        for index, content in enumerate(contents)
-    }
+    names = {}
+    for index, content in enumerate(contents):
+        known = [_metadata_name(game, identity, content, positions, depth) for identity in equivalent_identities()]
+        names[index] = next((name for name in known if store.metadata(name) is not None), known[0])
     missing = {name: contents[index] for index, name in names.items() if store.metadata(name) is None}
     chunks = [
         (name, content, positions[start : start + POSITIONS_PER_TASK])

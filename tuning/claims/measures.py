@@ -117,12 +117,14 @@ class SuiteSearches:
         self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening]
     ) -> list[Searched] | None:
         """One search a position; ``None`` if the stop flag was set."""
-        from engine.compiled.identity import engine_identity
+        from engine.compiled.identity import equivalent_identities
 
         places = [[opening.position, list(opening.moves)] for opening in positions]
-        content = [self._game, engine_identity(), dict(values), str(limits), places]
-        name = f"suite searches {digest_of(content)}"
-        kept = self._store.metadata(name)
+        names = [
+            f"suite searches {digest_of([self._game, identity, dict(values), str(limits), places])}"
+            for identity in equivalent_identities()
+        ]
+        kept = next((found for name in names if (found := self._store.metadata(name)) is not None), None)
         if kept is None:
             chunks = [positions[start :: self._concurrency] for start in range(self._concurrency)]
             with ThreadPoolExecutor(self._concurrency, "suite") as pool:
@@ -135,7 +137,7 @@ class SuiteSearches:
             kept = [
                 (parts[place % self._concurrency] or [])[place // self._concurrency] for place in range(len(positions))
             ]
-            self._store.record_metadata({name: kept})
+            self._store.record_metadata({names[0]: kept})
         return [
             Searched(row["move"], row["score"], row["nodes"], tuple(map(tuple, row["iterations"])), row["instruments"])
             for row in kept
