@@ -15,7 +15,7 @@ import pytest
 
 GOLDEN_DIRECTORY = Path(__file__).parent / "data" / "golden"
 
-hypothesis.settings.register_profile("ordinary", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("ordinary", deadline=None, derandomize=True, max_examples=40)
 hypothesis.settings.register_profile("soak", deadline=None, max_examples=2000)
 hypothesis.settings.load_profile("ordinary")
 

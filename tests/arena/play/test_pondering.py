@@ -497,10 +497,10 @@ def test_an_engine_that_cannot_ponder_is_refused(external: Any) -> None:
 
 def test_our_own_engine_ponders_over_uci_against_itself() -> None:
     command = (sys.executable, str(ROOT / "elolab"), "engine", "--protocol", "uci")
-    limits = Limits.parse("clock=5+0.1")
+    limits = Limits.parse("clock=2+0.1")
     outside = PlayerSpec("outside", "uci", limits, command=command, ponder=True, start_timeout_ms=300_000)
     opening = Opening(GAME.start, MIDDLE_GAME)
-    job = replace(job_of(outside, builtin("inside", "clock=5+0.1")), opening=opening)
+    job = replace(job_of(outside, builtin("inside", "clock=2+0.1")), opening=opening)
     with GameRunner(2, StopFlag()) as runner:
         (record,) = runner.run([job])
     assert record.reason == "maximum_length", record.detail

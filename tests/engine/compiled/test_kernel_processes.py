@@ -367,6 +367,7 @@ def test_rule_1_compiling_both_games_in_one_process(
         assert bool(found["misses"]) == (process == 0)
 
 
+@pytest.mark.slow  # compiles what the games do not need
 def test_rule_3_everything_in_a_second_process_from_the_cache(cache: Path, compiled_small: dict[str, Any]) -> None:
     again = run_process(cache, "game", "small", "cycles")
     assert again["results"] == compiled_small["results"]
@@ -388,15 +389,14 @@ def test_rule_8_the_bounds_checked_lane(
     assert checked["results"]["cycles"] == compiled_small["results"]["cycles"]
 
 
+@pytest.mark.slow
 def test_rule_8_the_uncompiled_lane(cache: Path, compiled_small: dict[str, Any]) -> None:
     """Plain Python runs the same sources with the same values; no warning of an overflow is let pass."""
     plain = run_process(cache, "small", NUMBA_DISABLE_JIT="1", PYTHONWARNINGS="error::RuntimeWarning")
     assert plain["results"]["small"] == compiled_small["results"]["small"]
 
 
-def test_rule_2_each_state_of_the_flags_has_its_own_directory(
-    cache: Path, xiangqi_alone: dict[str, Any], compiled_small: dict[str, Any]
-) -> None:
+def test_rule_2_each_state_of_the_flags_has_its_own_directory(cache: Path, xiangqi_alone: dict[str, Any]) -> None:
     directories = [path for path in cache.iterdir() if path.name.startswith("kernels-")]
     assert directories, "nothing was cached"
     assert any(any(path.rglob("*.nbc")) for path in directories)
