@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from arena.commands.arguments import add_anchor_argument
-from arena.commands.results import exports_data, print_exports, print_result
+from arena.commands.results import exports_data, finishing, print_exports, print_result
 from engine.commands.arguments import add_json_argument, add_language_argument, add_output_argument, print_json
 from engine.errors import UserError
 from engine.language import DEFAULT_LANGUAGE
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     (directory,) = map(Path, arguments.directories)
     if arguments.out is not None:
         raise UserError(f"--out {arguments.out}: the report of one tournament is written into its folder; leave it out")
-    with Store(directory, read_only=True) as store:
+    with Store(directory, read_only=True) as store, finishing():
         spec = with_anchors(stored_tournament(store), arguments.anchors)
         result, exports = result_of(spec, store), export(spec, store, arguments.language)
     print_result(spec, directory, result, exports, arguments)
@@ -52,7 +52,8 @@ def _run_joint_report(arguments: argparse.Namespace) -> int:
     from arena.reports.joint import export, join
 
     joint = join(arguments.directories, arguments.anchors)
-    exports = export(joint, Path(arguments.out or JOINT_FOLDER), arguments.language)
+    with finishing():
+        exports = export(joint, Path(arguments.out or JOINT_FOLDER), arguments.language)
     if arguments.json:
         notes = joint.notes_in(DEFAULT_LANGUAGE)
         print_json({"folders": arguments.directories, "notes": notes, **exports_data(joint.spec, exports)})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +55,19 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     return result.exit_code
 
 
+@contextmanager
+def finishing() -> Iterator[None]:
+    """Within it a report is written to its end: Ctrl-C waits, for in a drawing it would come out as another error.
+
+    A second one is not held up.
+    """
+    from arena.play.executor import stopping_on_signals
+    from engine.engine import StopFlag
+
+    with stopping_on_signals(StopFlag()):
+        yield
+
+
 def complain(key: str, **values: Any) -> None:
     """Say something on standard error."""
     print(f"elolab: {console('arena')(key, **values)}", file=sys.stderr)
@@ -64,7 +79,7 @@ def _written(directory: Path, language: str) -> Exports:
     from arena.play.tournament import stored_tournament
     from arena.reports.write import export
 
-    with Store(directory, read_only=True) as store:
+    with Store(directory, read_only=True) as store, finishing():
         return export(stored_tournament(store), store, language)
 
 

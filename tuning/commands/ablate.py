@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from arena.commands.arguments import specification_of
+from arena.commands.results import finishing
 from engine.commands.arguments import print_json
 from tuning.commands.arguments import (
     configure_with_specification,
@@ -50,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     if result is None or result.interrupted:
         say_how_to_resume(repeat_command("ablate", spec.conditions, directory, arguments.language), directory)
         return 130
-    report = write_ablation_report(result, arguments.language)
+    with finishing():
+        report = write_ablation_report(result, arguments.language)
     if arguments.json:
         print_json(ablation_data(result, report))
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from arena.commands.results import finishing
 from engine.commands.arguments import (
     UsageError,
     add_game_argument,
@@ -66,7 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         return describe(spec.name, directory, sum(games for games, _ in work), work, figures, arguments)
     result = uninterrupted(run_claims, arguments, spec, directory)
     if result is not None:
-        report = write_claims_report(result, arguments.language) if result.results else None
+        with finishing():
+            report = write_claims_report(result, arguments.language) if result.results else None
         if arguments.json:
             print_json(claims_data(result, report))
         elif report is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.commands.arguments import specification_of
+from arena.commands.results import finishing
 from engine.commands.arguments import print_json
 from engine.language import console
 from tuning.commands.arguments import (
@@ -54,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         rounds = ", ".join(str(number + 1) for number in result.waiting_for)
         complain("console.other_workers", rounds=rounds)
         return result.exit_code
-    report = write_tuning_report(result, arguments.language)
+    with finishing():
+        report = write_tuning_report(result, arguments.language)
     if arguments.json:
         print_json(tuning_data(result, report))
     else:

@@ -429,6 +429,25 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path) -> None:
     assert digest_in(out) == digest_in(tmp_path / "at once")
 
 
+def test_ctrl_c_while_the_report_is_written_waits_for_its_end(
+    played: tuple[Path, Path, TournamentResult], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, _ = played
+    from arena.reports import write
+
+    def interrupted(*arguments: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return plots_of(*arguments)
+
+    plots_of = write.plots_of
+    monkeypatch.setattr(write, "plots_of", interrupted)
+    for words in (["tournament", str(path), "--out", str(out)], ["report", str(out)]):
+        (out / "report.html").unlink()
+        assert command_line.main(words) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == str(out / "report.html")
+        assert (out / "report.html").is_file()
+
+
 def test_interrupted_says_how_to_resume(tmp_path: Path) -> None:
     path, out = write_spec(tmp_path, players=4, pairs=6, limit="nodes=5000"), tmp_path / "out"
     process = start_and_wait_for(path, out, 3)
