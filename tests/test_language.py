@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import csv
+import functools
 import io
 import json
 import re
@@ -121,6 +122,7 @@ def script() -> str:
     return (ROOT / "arena/reports/assets/report.js").read_text("utf-8")
 
 
+@functools.cache
 def uses() -> tuple[set[str], list[re.Pattern[str]]]:
     """Strings in code and templates, and patterns of those that are put together there."""
     plain: set[str] = set()

@@ -61,13 +61,15 @@ class Suite:
 
     def part(self, part: str) -> SuitePart:
         """The half ``tournament`` or ``validation``, or ``all`` of it."""
-        assert part in PARTS, part
-        indices = range(len(self.openings))
-        if part == "all":
-            return SuitePart(self, part, tuple(indices))
-        reserved = part == "validation"
-        chosen = (index for index in indices if is_reserved_for_validation(self.openings[index]) == reserved)
-        return SuitePart(self, part, tuple(chosen))
+        return SuitePart(self, part, self._parts[part])
+
+    @functools.cached_property
+    def _parts(self) -> dict[str, tuple[int, ...]]:
+        """The places of each part's openings."""
+        every = tuple(range(len(self.openings)))
+        reserved = frozenset(index for index in every if is_reserved_for_validation(self.openings[index]))
+        free = tuple(index for index in every if index not in reserved)
+        return dict(zip(PARTS, (free, tuple(sorted(reserved)), every), strict=True))
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,7 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
     return parse_suite(_read_text(path), str(path), game, check=check_all or not shipped)
 
 
+@functools.lru_cache(maxsize=4)
 def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suite:
     """The suite in a file's text; ``where`` names it in errors. Raises ``OpeningError``."""
     stem = re.sub(r"(\.epd)?(\.gz)?$", "", Path(where).name)

@@ -495,6 +495,7 @@ def test_an_engine_that_cannot_ponder_is_refused(external: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_our_own_engine_ponders_over_uci_against_itself() -> None:
     command = (sys.executable, str(ROOT / "elolab"), "engine", "--protocol", "uci")
     limits = Limits.parse("clock=2+0.1")

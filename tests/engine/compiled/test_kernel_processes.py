@@ -337,7 +337,9 @@ def run_twins(cache: Path, *words: str) -> dict[str, Any]:
     return run_process(cache, *words, program=SUPPORT / "record_twins.py")
 
 
-@pytest.mark.parametrize("order", [("alpha", "beta"), ("beta", "alpha")], ids=" then ".join)
+@pytest.mark.parametrize(
+    "order", [("alpha", "beta"), pytest.param(("beta", "alpha"), marks=pytest.mark.slow)], ids=" then ".join
+)
 def test_rule_1_twins_whose_symbols_numba_would_name_alike(order: tuple[str, str], tmp_path: Path) -> None:
     """Each compiled in a process of its own, then both loaded into a third."""
     expected = {"alpha": 30, "beta": 30_000}
