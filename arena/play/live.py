@@ -175,8 +175,9 @@ class Progress:
         if speed is not None:
             unit, rate = ("second", speed) if speed >= 1 else ("minute", 60 * speed)
             parts.append(say(f"progress.per_{unit}", games=f"{rate:.1f}"))
-            left = duration_text(max(0, self.planned - self.done) / speed)
-            parts.append(say("progress.at_most_left" if self.is_bound else "progress.left", time=left))
+            if self.done < self.planned:
+                left = duration_text((self.planned - self.done) / speed)
+                parts.append(say("progress.at_most_left" if self.is_bound else "progress.left", time=left))
         if not self.is_bound:
             share = f"{100 * self.done / max(1, self.planned):.0f} %"
             text = "  ".join([parts[0], share, *parts[1:]])
