@@ -401,6 +401,7 @@ def test_the_examples_in_docstrings_hold() -> None:
     assert doctest.testmod(elolab.analysis) == (0, 4)
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}

@@ -33,6 +33,7 @@ def test_sequential_tests_err_no_more_often_than_they_may(truth: float, wrong: i
     assert 20 < ended.pairs.mean() < 80
 
 
+@pytest.mark.slow
 def test_the_estimate_after_a_test_corrects_most_of_the_bias() -> None:
     chances = simulation.with_normalized_elo("ordinary", 50)
     truth = elo_of_score(float(chances @ simulation.SCORES))

@@ -335,7 +335,7 @@ def stored_games(out: Path) -> int:
         return 0
 
 
-@pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("signal_number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_stopped_and_resumed_it_comes_to_the_same_verdict(
     signal_number: int, accepted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -348,6 +348,7 @@ def test_rule_1_twins_whose_symbols_numba_would_name_alike(order: tuple[str, str
     assert run_twins(tmp_path, *order) == {"values": [expected[word] for word in order], "hits": 2}
 
 
+@pytest.mark.slow
 def test_rule_1_the_danger_is_real(tmp_path: Path) -> None:
     """With numba's own names the third process runs one game's code for the other; if not, rule 1 can be retired."""
     for word in ("alpha", "beta"):

@@ -71,7 +71,7 @@ def test_perft_equals_the_shared_counts(case: dict) -> None:
 def test_random_games_agree_with_pyffish(taste: str, effort: int) -> None:
     """Legal moves, check, position text and mates in hundreds of positions of each kind of game."""
     positions = checks = endings = 0
-    for seed in range(2 * effort):
+    for seed in range(effort):
         generator = random.Random(seed)
         moves = random_game(seed, 170, taste).moves
         game = GAME.position()
@@ -106,9 +106,9 @@ def test_random_games_agree_with_pyffish(taste: str, effort: int) -> None:
                         game.push(illegal)
                 fen = pyffish.get_fen("xiangqi", fen, [to_pyffish(moves[number])])
                 game.push(moves[number])
-    assert positions > 120 * effort, positions
+    assert positions > 60 * effort, positions
     if taste == "checks":
-        assert checks > 12 * effort, checks
+        assert checks > 6 * effort, checks
 
 
 def noisy(game: Position) -> list[str]:

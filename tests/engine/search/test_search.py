@@ -121,6 +121,7 @@ def test_every_sound_way_gives_the_same_value(base: dict[str, Any], effort: int)
                     assert found.depth == depth, (name, fen)
 
 
+@pytest.mark.slow
 def test_every_sound_way_gives_the_same_value_at_depth_5() -> None:
     for fen in sample(4, 2):
         scores = {name: search(fen, "depth=5", **{**SOUND, **way}).score for name, way in SOUND_WAYS.items()}

@@ -478,6 +478,13 @@ def test_concurrency_and_a_stop_do_not_matter(claims_result: tuple[Path, Path, C
     assert without_times(run(path, tmp_path / "out")) == without_times(ended)
 
 
+@pytest.fixture
+def without_charts_of_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To draw them takes longer than the games."""
+    monkeypatch.setattr("tuning.reports.claims._claim_plots", lambda *arguments: [])
+
+
+@pytest.mark.usefixtures("without_charts_of_claims")
 def test_a_stopped_run_reports_on_the_claims_it_was_done_with(
     claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -524,6 +531,7 @@ def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Pa
     assert ended.frame().shape[0] == 2
 
 
+@pytest.mark.usefixtures("without_charts_of_claims")
 def test_the_command_runs_and_plans(
     claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

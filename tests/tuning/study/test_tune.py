@@ -206,7 +206,7 @@ def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
-@pytest.mark.parametrize("polls", [3, 12])
+@pytest.mark.parametrize("polls", [3, pytest.param(12, marks=pytest.mark.slow)])
 def test_a_budget_in_time_goes_on_after_a_stop_in_its_first_round(tmp_path: Path, polls: int) -> None:
     path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None)
     assert run(path, tmp_path / "out", stop=CountingStop(polls)).interrupted
@@ -298,6 +298,7 @@ def test_a_study_stopped_anywhere_goes_on_as_if_it_had_not_been(
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
+@pytest.mark.slow
 def test_a_study_killed_at_any_moment_loses_nothing(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
     path, _, study_result = played
     command = [sys.executable, str(ROOT / "elolab"), "tune", str(path), "--out", str(tmp_path / "out")]
