@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from othello_match import PASS_NEXT, START, builtin, final_text, mock_spec, own_engine, play_one, playing, with_keys
 
 from arena.play.tournament import prepare
-from arena.players.event_loop import run
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault
+from arena.players.event_loop import run
 from arena.players.gtp import (
     MAX_ANSWER,
     Answer,
