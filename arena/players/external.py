@@ -7,6 +7,7 @@ says so). A protocol is a *session*, which reads lines and knows which replies a
 
 from __future__ import annotations
 
+import functools
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 
 LATE_ANSWER_MS = 250
 """How long after its deadline a thinking engine is given to obey a stop, before it is taken to hang."""
+
+
+@functools.lru_cache(maxsize=1000)  # a match plays its openings again and again, and reading one takes milliseconds
+def canonical_position(game: str, text: str) -> str:
+    """The canonical text of a position."""
+    from engine.games import game_named
+
+    return game_named(game).position(text).text
 
 
 class ExternalSession(Protocol):

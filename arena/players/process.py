@@ -146,6 +146,8 @@ class EngineProcess:
         """Output that nobody has taken yet."""
         self._scanned = 0
         """Up to where it holds no reply of the kind that is waited for."""
+        self._end = 0
+        """Where it has been found to hold one."""
         self._skipping = False
         self._errors = b""
         self._ended = False
@@ -245,13 +247,15 @@ class EngineProcess:
         ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
         """
         self._words, self._scanned = words, 0
-        while not (end := self._reply_end()):
+        end = self._reply_end()
+        while not end:
             if self.has_ended:
                 raise ProcessEnded
             if time.monotonic_ns() >= deadline_ns:
                 raise DeadlinePassed
-            self._stop, self.deadline_ns = stop, deadline_ns
+            self._stop, self.deadline_ns, self._end = stop, deadline_ns, 0
             await suspend(self)
+            end = self._end or self._reply_end()
         text, self._data = self._data[:end], self._data[end:]
         return text.decode(errors="replace")
 
@@ -260,16 +264,18 @@ class EngineProcess:
         data = self._data
         if not self._words:
             return data.find(b"\n") + 1
-        ends = []
+        first_end = 0
         for word in self._words:
             at = data.find(word, self._scanned)
             while at > 0 and data[at - 1] != _LINE_FEED:
                 at = data.find(word, at + 1)
-            if at >= 0 and (end := data.find(b"\n", at) + 1):
-                ends.append(end)
-        if not ends:
+            if at >= 0:
+                end = data.find(b"\n", at) + 1
+                if end and (not first_end or end < first_end):
+                    first_end = end
+        if not first_end:
             self._scanned = data.rfind(b"\n") + 1
-        return min(ends, default=0)
+        return first_end
 
     def take_unasked(self) -> list[str]:
         """Whole lines that the engine has said by now and nobody has waited for."""
@@ -326,7 +332,9 @@ class EngineProcess:
             self._unasked_bytes += taken
             if self._unasked_bytes > UNASKED_BYTES or self._ended:
                 self.pause()
-        elif self._ended or self._reply_end():
+            return
+        self._end = self._reply_end()
+        if self._end or self._ended:
             self._wake()
 
     def _wake(self, error: BaseException | None = None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import itertools
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
-from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
+from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
 from arena.players.process import DeadlinePassed, ProcessEnded
 from arena.players.registry import Protocol
 from engine.settings.configuration import ConfigurationError
@@ -120,24 +121,33 @@ class Information(NamedTuple):
     multipv: int | None = None
 
 
-_SCORE = re.compile(r"\bscore\s+(cp|mate)\s+([+-]?\d+)")
-_NUMBERS = re.compile(r"\b(depth|nodes|multipv)\s+(\d+)")
-_MAX_NUMBERS = {"depth": MAX_DEPTH, "multipv": 1000}
-_BOUND = re.compile(r"\b(?:lowerbound|upperbound)\b")
 
 
 def parse_information(line: str) -> Information:
     """Read an ``info`` line; what cannot be read is left out."""
-    head = re.split(r"\b(?:pv|string)\b", line, maxsplit=1)[0]
-    found = {name: number_of(number, _MAX_NUMBERS.get(name, 10**15)) for name, number in _NUMBERS.findall(head)}
-    score = _SCORE.search(head)
+    for free_text in (" pv ", " string "):
+        line = line.partition(free_text)[0]
+    words = line.split()
+    said = dict(itertools.pairwise(words))
+    """After each word the next: names before their values."""
+    unit = said.get("score")
+    score = _whole(said.get(unit), 10**15) if unit in ("cp", "mate") else None
     return Information(
-        score=None if score is None else _centipawns(score.group(1), number_of(score.group(2))),
-        is_bound=_BOUND.search(head) is not None,
-        depth=found.get("depth"),
-        nodes=found.get("nodes"),
-        multipv=found.get("multipv"),
+        None if score is None or unit is None else _centipawns(unit, score),
+        "lowerbound" in words or "upperbound" in words,
+        _whole(said.get("depth"), MAX_DEPTH, 0),
+        _whole(said.get("nodes"), 10**15, 0),
+        _whole(said.get("multipv"), 1000, 0),
     )
+
+
+def _whole(word: str | None, most: int, least: int | None = None) -> int | None:
+    """The whole number that a word is, within ``most`` either way; ``None`` if it is none, or below ``least``."""
+    try:
+        number = int((word or "")[:20])
+    except ValueError:
+        return None
+    return None if least is not None and number < least else max(-most, min(most, number))
 
 
 def _centipawns(unit: str, number: int) -> int:
@@ -167,6 +177,7 @@ def parse_ponder_move(line: str) -> str | None:
 _MOVE = re.compile(r"([a-i])(\d{1,2})([a-i])(\d{1,2})")
 
 
+@functools.lru_cache(maxsize=10_000)
 def read_move(text: str, first_rank: int) -> str | None:
     """A move in ICCS notation (ranks 0-9) from one whose lowest rank is called ``first_rank``, or ``None``."""
     match = _MOVE.fullmatch(text)
@@ -409,7 +420,7 @@ class UciSession:
         """The last search's final score and depth (bounds and side lines left out), with all the nodes it counted."""
         scored = parse_information(self._scored)
         if self._counted is self._scored:
-            return scored._replace(is_bound=False, multipv=None)
+            return Information(scored.score, False, scored.depth, scored.nodes)
         counted = parse_information(self._counted)
         return Information(
             score=scored.score,
@@ -431,6 +442,8 @@ class UciPlayer(ExternalPlayer[UciSession]):
         super().__init__(spec, game, UciSession)
         self._first_rank: int | None = None
         self._line = GameLine("", 0)
+        self._go = go_command(spec.limits, None, 0)
+        """The usual line, where there is no clock."""
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options, learn the rank base."""
@@ -443,9 +456,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
         await self._learn_first_rank(deadline_ns)
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        from engine.games import game_named
-
-        self._line = GameLine(game_named(self._game).position(opening.position).text, self._first_rank or 0)
+        self._line = GameLine(canonical_position(self._game, opening.position), self._first_rank or 0)
         await self._converse(self._session.synchronise("ucinewgame"), deadline_ns, stop)
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
@@ -490,7 +501,9 @@ class UciPlayer(ExternalPlayer[UciSession]):
         self._drain_unsolicited_lines()
         return self._session.think(
             self._line.command_after(moves[:-1], moves[-1]) if ponder else self._line.command(moves),
-            go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder),
+            self._go
+            if clock is None and not ponder
+            else go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder),
         )
 
     async def _answer(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int) -> Reply:

@@ -28,6 +28,7 @@ def _compile_quietly(name: str) -> None:
 
 def compile_game(name: str) -> None:
     """Use once whatever the commands use of a game: a search, a compiled match game, perft, the arbiter."""
+    from engine.arbiter import Arbiter
     from engine.engine import Engine, StopFlag
     from engine.games import game_named
     from engine.play import CompiledGames, PlayerSettings
@@ -46,3 +47,4 @@ def compile_game(name: str) -> None:
         game.perft(position, 1, passes)
     position.push(position.legal_moves()[0])
     position.judge(Rules())
+    Arbiter(position, Rules(), Adjudication()).play(position.legal_moves()[0], None)

@@ -268,11 +268,15 @@ class Position:
             raise MoveError(f"illegal move {move!r} after {self.ply} moves in position {self.text!r}")
         return codes[move]
 
+    def check_room(self) -> None:
+        """Raise ``MoveError`` if the game is too long to remember another move."""
+        if self.ply >= self.game.max_game_plies:
+            raise MoveError(f"the game is longer than {self.game.max_game_plies} plies")
+
     def push(self, move: str) -> None:
         """Play a move; raises ``MoveError`` if it is not legal or the game is too long to remember."""
         code = self.code_of(move)
-        if self.state.ply >= self.game.max_game_plies:
-            raise MoveError(f"the game is longer than {self.game.max_game_plies} plies")
+        self.check_room()
         # The move limit needs to know of every check on the way.
         self.game.kernels.in_check(self.state)
         self.game.kernels.make(self.state, code)
