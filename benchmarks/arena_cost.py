@@ -211,8 +211,8 @@ class _Arena:
             Run(directory, Purpose("benchmark", {}, "benchmark"), stream=nowhere) as run,
         ):
             run.play(self._jobs(games))
+            seconds = time.process_time() - began
             records = run.store.records()
-        seconds = time.process_time() - began
         shutil.rmtree(directory)
         self.moves = [move.move for move in records[-1].moves]
         faults = [record.detail for record in records if record.reason != "maximum_length" and record.detail]

@@ -249,13 +249,12 @@ class _GameInProgress:
             self.ponderings[side].expected = None
             await self.players[side].stop_pondering()
 
-    async def _answer(self, side: int) -> Reply:
-        """What a player answers to the position, whether it has thought about it before or not."""
+    async def _answer_after_pondering(self, side: int) -> Reply:
+        """What a player answers that has thought about the position, or about another that has not come about."""
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
-        told = clock.before_move(opponent)
         expected = self.ponderings[side].expected
-        if expected is None:
-            return await player.move(self.position, self.line, told, self.stop)
+        assert expected is not None
+        told = clock.before_move(opponent)
         self.ponderings[side].expected = None
         is_hit = self.line[-1] == expected
         if is_hit:
@@ -269,7 +268,11 @@ class _GameInProgress:
         Raises ``PlayerFault``, ``PlayerResigned`` or ``GameStopped``.
         """
         player = self.players[side]
-        reply = await self._answer(side)
+        if self.ponderings[side].expected is None:
+            told = self.clocks[side].before_move(self.clocks[1 - side])
+            reply = await player.move(self.position, self.line, told, self.stop)
+        else:
+            reply = await self._answer_after_pondering(side)
         if self.stop.is_set():
             raise GameStopped  # the move may be that of a search cut short
         try:

@@ -48,6 +48,7 @@ GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 """Where Debian puts engines, though root's PATH lacks it."""
 
 _LINE_FEED = ord("\n")
+_NO_LINES: tuple[str, ...] = ()
 
 
 class DeadlinePassed(Exception):
@@ -220,21 +221,36 @@ class EngineProcess:
 
     async def send(self, lines: Sequence[str], deadline_ns: int) -> None:
         """Write whole lines. Raises ``ProcessEnded``; ``DeadlinePassed`` if the engine does not read them."""
-        if self.has_ended:
+        unsent = self.begin_to_send(lines)
+        if unsent:
+            await self.send_rest(unsent, deadline_ns)
+
+    def begin_to_send(self, lines: Sequence[str]) -> bytes:
+        """Write of whole lines what there is room for; the rest, for ``send_rest``. Raises ``ProcessEnded``."""
+        if self._ended or self._gone:
             raise ProcessEnded
         text = "\n".join(lines)
         self.dialogue.sent(text)
-        data = memoryview(text.encode() + b"\n")
-        while data:
-            try:
-                data = data[os.write(self._input, data) :]
-            except BlockingIOError:
-                self.deadline_ns = deadline_ns
-                await suspend(_Room(self, self._input))
-            except OSError:
-                self._read_rest()
-                self._ended = True
-                raise ProcessEnded from None
+        data = text.encode() + b"\n"
+        return data[self._write(data) :]
+
+    async def send_rest(self, unsent: bytes, deadline_ns: int) -> None:
+        """Write what ``begin_to_send`` has left; errors as those of ``send``."""
+        while unsent:
+            self.deadline_ns = deadline_ns
+            await suspend(_Room(self, self._input))
+            unsent = unsent[self._write(unsent) :]
+
+    def _write(self, data: bytes) -> int:
+        """How many bytes there was room for."""
+        try:
+            return os.write(self._input, data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            self._read_rest()
+            self._ended = True
+            raise ProcessEnded from None
 
     async def read_line(self, deadline_ns: int, stop: StopFlag | None = None) -> str:
         """The next line, without its end; errors as those of ``read_reply``."""
@@ -277,12 +293,12 @@ class EngineProcess:
             self._scanned = data.rfind(b"\n") + 1
         return first_end
 
-    def take_unasked(self) -> list[str]:
+    def take_unasked(self) -> Sequence[str]:
         """Whole lines that the engine has said by now and nobody has waited for."""
         if not self.has_ended and self._read_output() == READ_BYTES:
             self._read_rest()
         if not self._data:
-            return []
+            return _NO_LINES
         *lines, self._data = self._data.split(b"\n")
         return [line.decode(errors="replace").rstrip("\r") for line in lines]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import itertools
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -115,39 +114,25 @@ class Information(NamedTuple):
 
     score: int | None = None
     """Centipawns, the mover's view; mates as ``MATE`` less the plies to it."""
-    is_bound: bool = False
     depth: int | None = None
     nodes: int | None = None
-    multipv: int | None = None
 
 
+# Each begins with a literal, which is searched for many times faster than a word boundary.
+_SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
+_DEPTH = re.compile(r" depth\s+(\d+)")
+_NODES = re.compile(r" nodes\s+(\d+)")
 
 
 def parse_information(line: str) -> Information:
     """Read an ``info`` line; what cannot be read is left out."""
-    for free_text in (" pv ", " string "):
-        line = line.partition(free_text)[0]
-    words = line.split()
-    said = dict(itertools.pairwise(words))
-    """After each word the next: names before their values."""
-    unit = said.get("score")
-    score = _whole(said.get(unit), 10**15) if unit in ("cp", "mate") else None
+    line = line.partition(" string ")[0]
+    score, depth, nodes = _SCORE.search(line), _DEPTH.search(line), _NODES.search(line)
     return Information(
-        None if score is None or unit is None else _centipawns(unit, score),
-        "lowerbound" in words or "upperbound" in words,
-        _whole(said.get("depth"), MAX_DEPTH, 0),
-        _whole(said.get("nodes"), 10**15, 0),
-        _whole(said.get("multipv"), 1000, 0),
+        None if score is None else _centipawns(score[1], number_of(score[2])),
+        None if depth is None else number_of(depth[1], MAX_DEPTH),
+        None if nodes is None else number_of(nodes[1]),
     )
-
-
-def _whole(word: str | None, most: int, least: int | None = None) -> int | None:
-    """The whole number that a word is, within ``most`` either way; ``None`` if it is none, or below ``least``."""
-    try:
-        number = int((word or "")[:20])
-    except ValueError:
-        return None
-    return None if least is not None and number < least else max(-most, min(most, number))
 
 
 def _centipawns(unit: str, number: int) -> int:
@@ -360,7 +345,8 @@ class UciSession:
     def think(self, position: str, go: str) -> list[str]:
         """Set a position and start a search; ``bestmove`` is due."""
         self._scored = self._counted = self.best_move_line = ""
-        return [position, *self._ask(go, "bestmove")]
+        self._due.add("bestmove")
+        return [position, go]
 
     def _ask(self, line: str, reply: str) -> list[str]:
         self._due.add(reply)
@@ -420,7 +406,7 @@ class UciSession:
         """The last search's final score and depth (bounds and side lines left out), with all the nodes it counted."""
         scored = parse_information(self._scored)
         if self._counted is self._scored:
-            return Information(scored.score, False, scored.depth, scored.nodes)
+            return scored
         counted = parse_information(self._counted)
         return Information(
             score=scored.score,
@@ -444,6 +430,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
         self._line = GameLine("", 0)
         self._go = go_command(spec.limits, None, 0)
         """The usual line, where there is no clock."""
+        self._reading = ""
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options, learn the rank base."""
@@ -456,12 +443,15 @@ class UciPlayer(ExternalPlayer[UciSession]):
         await self._learn_first_rank(deadline_ns)
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        self._line = GameLine(canonical_position(self._game, opening.position), self._first_rank or 0)
+        first_rank = self._first_rank or 0
+        self._line = GameLine(canonical_position(self._game, opening.position), first_rank)
+        self._reading = f"ranks counted from {first_rank}"
         await self._converse(self._session.synchronise("ucinewgame"), deadline_ns, stop)
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """One search. The clock runs from just before ``go`` is written until ``bestmove`` has arrived."""
-        return await self._answer(self._question(position, moves, clock), clock, stop, time.monotonic_ns())
+        lines = self._question(position, moves, clock)
+        return await self._reply(await self._wait_for_move(lines, clock, stop, time.monotonic_ns()))
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """``go ponder``; nobody reads what the engine says meanwhile, which waits in the pipe."""
@@ -478,7 +468,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
         """``ponderhit``, or ``stop`` and a new search; the clock runs from just before either."""
         began_ns = time.monotonic_ns()
         if pondered.is_hit:
-            return await self._answer(["ponderhit"], clock, stop, began_ns)
+            return await self._reply(await self._wait_for_move(["ponderhit"], clock, stop, began_ns))
         deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000  # its own time: nobody waits for it but itself
         try:
             await self._converse(self._session.synchronise("stop"), deadline_ns, stop)
@@ -487,7 +477,8 @@ class UciPlayer(ExternalPlayer[UciSession]):
             raise await self._failed("no_answer", fault) from None
         except ProcessEnded:
             raise await self._failed("crash", "ended while it pondered") from None
-        return await self._answer(self._question(position, moves, clock), clock, stop, began_ns)
+        lines = self._question(position, moves, clock)
+        return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns))
 
     async def stop_pondering(self) -> None:
         """``stop``; what the engine answers is of no interest."""
@@ -505,10 +496,6 @@ class UciPlayer(ExternalPlayer[UciSession]):
             if clock is None and not ponder
             else go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder),
         )
-
-    async def _answer(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int) -> Reply:
-        """Say the lines and wait for the move."""
-        return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns))
 
     async def _learn_first_rank(self, deadline_ns: int) -> None:
         """Settle how the engine numbers ranks: as told, as its family does, or as its first move in a game shows.
@@ -552,11 +539,11 @@ class UciPlayer(ExternalPlayer[UciSession]):
         move = None if said is None else read_move(said, first_rank)
         if move is None:
             raise await self._failed("illegal_move", f"answered {line[:80]!r}, which is not a move")
-        score, _, depth, nodes, _ = self._session.information()
+        score, depth, nodes = self._session.information()
         expected = parse_ponder_move(line) if self.spec.ponder else None
         if expected is not None:
             expected = read_move(expected, first_rank)
-        return Reply(move, score, depth, nodes, elapsed_ns, line, expected, f"ranks counted from {first_rank}")
+        return Reply(move, score, depth, nodes, elapsed_ns, line, expected, self._reading)
 
 
 PROTOCOL = Protocol(
