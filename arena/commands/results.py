@@ -44,7 +44,11 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         return 0
     try:
         result = run(
-            spec, directory, concurrency=arguments.concurrency, accept_engine_change=arguments.accept_engine_change
+            spec,
+            directory,
+            concurrency=arguments.concurrency,
+            affinity=arguments.affinity,
+            accept_engine_change=arguments.accept_engine_change,
         )
         exports = None if result.interrupted else _written(directory, arguments.language)
     except KeyboardInterrupt:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
 from arena.players.event_loop import in_thread
 from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
+from arena.players.processors import Processors, pin_process
 
 if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
@@ -68,6 +69,8 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         self._make_session = make_session
         self._session = make_session()
         self._games = 0
+        self._processors: Processors = frozenset()
+        """On which the engine runs; empty if that is left to the system."""
         self._starting: StopFlag | None = None
         """What is watched while the engine starts."""
 
@@ -108,6 +111,13 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
 
     # The player's life.
 
+    async def pin(self, processors: Processors) -> None:
+        """At once, if the engine runs, and whenever it starts."""
+        if processors != self._processors:
+            self._processors = processors
+            if self.process_id is not None:
+                await in_thread(pin_process, self.process_id, processors)
+
     async def start(self, stop: StopFlag | None = None) -> None:
         """Start the engine and prepare it for games; raises ``GameStopped`` once the flag is set."""
         if self.process_id is not None:
@@ -118,7 +128,9 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         self._session = self._make_session()
         self._games = 0
         try:
-            self._process = await in_thread(EngineProcess, self.spec.command, self.spec.directory)
+            self._process = await in_thread(
+                EngineProcess, self.spec.command, self.spec.directory, self._processors
+            )
             await self._handshake(deadline_ns)
         except DeadlinePassed:
             waited = f"{self.spec.start_timeout_ms / 1000:g} s"

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from arena.players.contract import GameStopped, PlayerFault
 from arena.players.event_loop import in_thread, suspend
+from arena.players.processors import Processors, pin_process
 from arena.players.supervisor import SUPERVISOR, kill_group
 
 if TYPE_CHECKING:
@@ -134,7 +135,10 @@ class EngineProcess:
     the program cannot be started.
     """
 
-    def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
+    def __init__(
+        self, command: Sequence[str], directory: str | None = None, processors: Processors = frozenset()
+    ) -> None:
+        """With ``processors`` the program and whatever it starts run on these only."""
         self.command = (find_program(command, directory), *command[1:])
         self.dialogue = Dialogue()
         self.arrived_ns = 0
@@ -171,6 +175,8 @@ class EngineProcess:
             os.set_blocking(descriptor, False)
         self._error_is_open = True
         self._widen_output()
+        if processors:
+            pin_process(self._process.pid, processors)  # the shell that is going to be the program
         with contextlib.suppress(OSError):  # if the shell is dead already, the next read will say so
             os.write(self._input, b"go\n")
 

@@ -277,6 +277,17 @@ def test_external_players_are_closed(tmp_path: Path) -> None:
             os.kill(int(number), 0)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_end_and_the_end_of_the_terminal_set_the_flag(number: signal.Signals) -> None:
+    from engine.engine import StopFlag
+
+    stop, before = StopFlag(), signal.getsignal(number)
+    with stopping_on_signals(stop):
+        signal.raise_signal(number)
+    assert stop.is_set()
+    assert signal.getsignal(number) is before
+
+
 def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:
     from engine.engine import StopFlag
 
