@@ -8,7 +8,7 @@ from typing import TextIO
 import pytest
 from conversation import TRANSCRIPTS, Listener, play_transcript
 
-from arena.players.uci import parse_information, parse_option
+from arena.protocols.uci import parse_information, parse_option
 from engine.engine import Clock
 from engine.protocols.session import Task
 from engine.protocols.uci import UciCycloneSession, UciSession, format_score
