@@ -458,7 +458,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, self.session)
         self._first_rank: int | None = None
-        self._line = self._game_line("")
+        self._line = GameLine("", 0)
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options, learn the rank base."""
