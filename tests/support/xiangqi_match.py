@@ -21,7 +21,7 @@ from engine.settings.limits import Limits
 ROOT = Path(__file__).parents[2]
 MOCK = str(Path(__file__).parent / "mock_xiangqi_engines.py")
 START = game_named("xiangqi").start
-AFTER_CAPTURES = Opening(START, ("h2e2", "h9g7", "e2e6", "d9e8"))
+AFTER_CAPTURES = Opening(START, ("h2e2", "h7e7", "e2e6", "d9e8"))
 BLACK_TO_MOVE = Opening("rnbakabnr/9/1c5c1/p1p1C1p1p/9/9/P1P1P1P1P/1C7/9/RNBAKABNR b - - 0 2")
 NO_ADJUDICATION = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=0)
 
