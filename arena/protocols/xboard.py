@@ -133,7 +133,7 @@ def _centipawns(number: int) -> int:
 
 
 def parse_move(line: str) -> str | None:
-    """The move of a line ``move h2e2``, or ``1. ... h2e2`` as of old, as the engine wrote it; ``None`` if it is none."""
+    """The move, as the engine wrote it, of a line ``move h2e2`` or, as of old, ``1. ... h2e2``; ``None`` if none."""
     found = _MOVE.match(line)
     return None if found is None else found.group(1)
 
@@ -278,10 +278,9 @@ class XboardSession:
     def receive(self, text: str) -> str:
         """Take one line of the engine; the event it is: a reply that was due, or nothing."""
         line = text.strip()
-        if line[:1].isdigit() or line[:1] == "-":
-            if _THINKING.match(line):
-                self._thinking = line
-                return ""
+        if _THINKING.match(line):
+            self._thinking = line
+            return ""
         if line.startswith("feature"):
             return self._introduce(line)
         if line.startswith("pong"):

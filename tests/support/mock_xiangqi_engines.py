@@ -47,6 +47,8 @@ class MockEngine:
             self.note(line.strip())
             if line.strip():
                 self.obey(line.split())
+        if self.mode == "immortal":
+            time.sleep(1000)
 
     def note(self, line: str) -> None:
         if "file" in self.settings:
@@ -62,6 +64,18 @@ class MockEngine:
         move = LEGAL[(self.side + plies) % 2][ply // 2 % 2]
         ranks = int(self.settings.get("ranks", "0"))
         return f"{move[0]}{int(move[1]) + ranks}{move[2]}{int(move[3]) + ranks}"
+
+    def information(self) -> str:
+        """What is said during a search."""
+        raise NotImplementedError
+
+    def say_what_is_searched(self) -> None:
+        if self.mode == "noisy":
+            for _ in range(32):
+                sys.stderr.write("y" * 1_048_576)
+            sys.stderr.flush()
+            say("z" * 2_000_000)
+        say(self.information())
 
     def misdeed(self, prefix: str) -> bool:
         """Do what it was told to do amiss, if it is time; whether it did."""
@@ -81,6 +95,14 @@ class MockEngine:
 
     def any_hang(self) -> None:
         time.sleep(1000)
+
+    def any_information_flood(self) -> None:
+        while True:
+            say(self.information())
+
+    def any_byte_flood(self) -> None:
+        while True:
+            sys.stdout.write("x" * 65536)
 
     def any_until_stop(self) -> None:
         """Says nothing before it is told to."""
@@ -111,7 +133,7 @@ class UcciEngine(MockEngine):
             self.answer("draw" in words)
         elif command == "stop":
             self.stop()
-        elif command == "quit":
+        elif command == "quit" and self.mode != "immortal":
             say("bye")
             sys.exit(0)
 
@@ -127,9 +149,12 @@ class UcciEngine(MockEngine):
             say("option newgame type button")
         say("ucciok")
 
+    def information(self) -> str:
+        return f"info depth 3 score {10 + self.plies // 2} pv {self.move()}"
+
     def answer(self, is_draw_offered: bool) -> None:
         say("info message about to think, depth 9 score 9999")
-        say(f"info depth 3 score {10 + self.plies // 2} pv {self.move()}")
+        self.say_what_is_searched()
         say("info time 5 nodes 700")
         if self.misdeed("go"):
             return
@@ -150,6 +175,10 @@ class UcciEngine(MockEngine):
         else:
             self.thinks = self.ponders = False
             say(f"bestmove {self.move()} ponder {self.move(1)}")
+
+    def go_twice(self) -> None:
+        self.thinks = self.ponders = False
+        say(f"bestmove {self.move()}\nbestmove i9i1")
 
     def go_resign(self) -> None:
         say(f"bestmove {self.move()} resign")
@@ -207,7 +236,7 @@ class XboardEngine(MockEngine):
             say(f"pong {words[1]}")
         elif command == "?":
             say(f"Error (unknown command): {command}")
-        elif command == "quit":
+        elif command == "quit" and self.mode != "immortal":
             sys.exit(0)
 
     def introduce(self) -> None:
@@ -235,10 +264,13 @@ class XboardEngine(MockEngine):
         if self.plays == self.side:
             self.think()
 
+    def information(self) -> str:
+        return f"3. {10 + self.plies // 2} 12 700 {self.move()}"
+
     def think(self) -> None:
         self.thinks = True
         say(" 0 9999 0 1 a0a1")
-        say(f"3. {10 + self.plies // 2} 12 700 {self.move()}")
+        self.say_what_is_searched()
         if not self.misdeed("think"):
             self.make()
 
@@ -249,6 +281,10 @@ class XboardEngine(MockEngine):
         if self.mode == "offers" and self.plies > 2:
             say("offer draw")
         say(f"1. ... {move}" if self.mode == "old_fashioned" else f"move {move}")
+
+    def think_twice(self) -> None:
+        self.make()
+        say("move i9i1")
 
     def think_resign(self) -> None:
         say("resign {White has enough}")
