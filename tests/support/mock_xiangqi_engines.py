@@ -1,8 +1,8 @@
-"""A program that speaks just enough UCCI or xboard to play Xiangqi, and misbehaves as told.
+"""A program that speaks just enough UCCI, UCI-Cyclone or xboard to play Xiangqi, and misbehaves as told.
 
-``mock_xiangqi_engines.py MODE protocol=ucci|xboard [key=value ...]``. It moves the rook of the a file to and fro, so
-that a game of two of them from the start position is a draw by repetition after eight plies. Only the standard library,
-to start quickly (``python -I -S``).
+``mock_xiangqi_engines.py MODE protocol=ucci|ucicyclone|xboard [key=value ...]``. It moves the rook of the a file to and
+fro, so that a game of two of them from the start position is a draw by repetition after eight plies. Only the standard
+library, to start quickly (``python -I -S``).
 
 Settings: ``at=N`` (the move, counted from 1, at which it misbehaves), ``seconds=S`` (how long it sleeps), ``file=PATH``
 (where it notes what it is told), ``ranks=1`` (it counts ranks from 1), ``features=TEXT`` (beside those of every xboard
@@ -201,6 +201,27 @@ class UcciEngine(MockEngine):
         say(f"bestmove {self.move()}")
 
 
+class UciCycloneEngine(UcciEngine):
+    """Over UCI-Cyclone."""
+
+    def obey(self, words: list[str]) -> None:
+        if words[0] == "uci":
+            self.introduce()
+        elif words[0] != "stop" or self.thinks:
+            super().obey(words)
+
+    def introduce(self) -> None:
+        say("id name Mock 1.0")
+        if self.mode == "other_dialect":
+            say("option name UCI_Variant type combo default chess var chess var xiangqi")
+        say("option name Hash type spin default 16 min 1 max 1024")
+        say("option name Ponder type check default false")
+        say("uciok")
+
+    def information(self) -> str:
+        return f"info depth 3 score cp {10 + self.plies // 2} nodes 700 pv {self.move()}"
+
+
 class XboardEngine(MockEngine):
     """Over xboard."""
 
@@ -260,7 +281,8 @@ class XboardEngine(MockEngine):
         if self.mode == "stubborn" and self.plies >= 2:
             say(f"Illegal move: {move}")
             return
-        self.side, self.plies = 1 - self.side, self.plies + 1
+        self.side = 1 - self.side
+        self.plies += move[0] == "a"  # others are of the opening
         if self.plays == self.side:
             self.think()
 
@@ -308,4 +330,5 @@ class XboardEngine(MockEngine):
 
 if __name__ == "__main__":
     told = dict(word.split("=", 1) for word in sys.argv[2:])
-    (UcciEngine if told["protocol"] == "ucci" else XboardEngine)(sys.argv[1], told).run()
+    kinds = {"ucci": UcciEngine, "ucicyclone": UciCycloneEngine, "xboard": XboardEngine}
+    kinds[told["protocol"]](sys.argv[1], told).run()

@@ -9,8 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from arena.play.game import play_game
+from arena.players.contract import PlayerFault
 from arena.players.event_loop import run
+from arena.players.process import find_program
 from arena.players.registry import make_player, protocol_named
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.engine import Engine, StopFlag
@@ -50,6 +54,26 @@ def own_engine(protocol: str, limit: str, **changes: Any) -> PlayerSpec:
 def builtin(limit: str, name: str = "builtin") -> PlayerSpec:
     """The same engine built in."""
     return PlayerSpec(name, "builtin", Limits.parse(limit), parameters=tuple(Engine("xiangqi").parameters.items()))
+
+
+def assert_same_games(protocol: str, limit: str = "nodes=700", **changes: Any) -> None:
+    """The engine as a program plays against itself as it does built in: to the same digest, from several openings."""
+    adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=24)
+    expected = (builtin(limit, "a"), builtin(limit, "b"))
+    own = own_engine(protocol, limit, **changes)
+    with playing(own, replace(own, name="black"), adjudication=adjudication) as play:
+        for opening in (Opening(START), AFTER_CAPTURES, BLACK_TO_MOVE):
+            record = play(opening)
+            assert record.reason == "maximum_length", record.detail
+            assert record.digest == play_one(*expected, opening, adjudication=adjudication).digest
+
+
+def need_program(name: str) -> None:
+    """Skip the test if a program of Debian's is not installed."""
+    try:
+        find_program((name,), None)
+    except PlayerFault:
+        pytest.skip(f"{name} is not installed (.ci/run says how)")
 
 
 @contextmanager

@@ -11,18 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xiangqi_match import (
     AFTER_CAPTURES,
-    BLACK_TO_MOVE,
     START,
+    assert_same_games,
     builtin,
     mock_spec,
-    own_engine,
+    need_program,
     play_one,
     playing,
     with_keys,
 )
 
 from arena.players.contract import PlayerClock, PlayerFault
-from arena.players.process import find_program
 from arena.players.registry import PlayerError, check_player
 from arena.protocols.ucci import (
     UcciGameLine,
@@ -489,22 +488,13 @@ def test_an_offer_is_put_to_an_engine_that_ponders(tmp_path: Path) -> None:
 # --- Real engines -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("opening", [Opening(START), AFTER_CAPTURES, BLACK_TO_MOVE])
-def test_over_ucci_it_plays_as_it_does_built_in(opening: Opening) -> None:
+def test_over_ucci_it_plays_as_it_does_built_in() -> None:
     """Told all moves from the opening on: the same moves, scores, depths and nodes, to the same digest."""
-    adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=24)
-    expected = play_one(builtin("nodes=700", "a"), builtin("nodes=700", "b"), opening, adjudication=adjudication)
-    own = own_engine("ucci", "nodes=700", history="opening")
-    record = play_one(own, own, opening, adjudication=adjudication)
-    assert record.reason == "maximum_length", record.detail
-    assert record.digest == expected.digest
+    assert_same_games("ucci", history="opening")
 
 
 def test_a_game_against_fairy_stockfish() -> None:
-    try:
-        find_program(("fairy-stockfish",), None)
-    except PlayerFault:
-        pytest.skip("fairy-stockfish is not installed (Debian's package of the name)")
+    need_program("fairy-stockfish")
     fairy = PlayerSpec("fairy", "ucci", Limits(nodes=500), command=("fairy-stockfish",))
     clock = Limits.parse("clock=2+0.02")
     timed = PlayerSpec("timed", "ucci", clock, command=("fairy-stockfish",), ponder=True)
