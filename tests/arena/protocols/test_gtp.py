@@ -15,7 +15,9 @@ from othello_match import PASS_NEXT, START, builtin, final_text, mock_spec, own_
 from arena.play.tournament import prepare
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault
 from arena.players.event_loop import run
-from arena.players.gtp import (
+from arena.players.process import find_program
+from arena.players.registry import PlayerError, check_player
+from arena.protocols.gtp import (
     MAX_ANSWER,
     Answer,
     GtpPlayer,
@@ -25,8 +27,6 @@ from arena.players.gtp import (
     time_left_command,
     time_settings_command,
 )
-from arena.players.process import find_program
-from arena.players.registry import PlayerError, check_player
 from arena.records import Opening, PlayerSpec
 from arena.spec import spec_from_mapping
 from engine.engine import StopFlag

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault
 from arena.players.event_loop import run
 from arena.players.registry import PlayerError, check_player, make_player
-from arena.players.uci import (
+from arena.protocols.uci import (
     Option,
     UciPlayer,
     UciSession,
