@@ -17,11 +17,13 @@ from engine.engine import SearchMemory, StopFlag
 from engine.games import game_named
 from engine.games.contract import (
     MOVE_LISTS_DTYPE,
+    Position,
     decode_verdict,
     encode_verdict,
     in_check,
     judge,
     make,
+    plies_left,
     prepare,
 )
 from engine.rules import Adjudication, Ending, Rules
@@ -31,6 +33,7 @@ from engine.search.null_samples import check_null_samples
 from engine.search_statistics import SearchStatisticsSettings
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
+from engine.solving import Solver
 from engine.values import MAX_GAME_PLIES
 
 _OPEN = encode_verdict("*", "unfinished")
@@ -47,6 +50,7 @@ TRACKER_DTYPE = np.dtype(
         ("losing", np.int64, (2,)),  # consecutive moves of a side with a score at or below minus the resign score
         ("winning", np.int64, (2,)),
         ("level", np.int64, (2,)),  # consecutive moves with a score near zero
+        ("unsolved_ply", np.int64),  # the ply whose position took too many nodes to solve
     ]
 )
 
@@ -78,6 +82,10 @@ GAME_DTYPE = np.dtype(
 NO_SCORE = 1 << 30
 """Stands for the score of a player who did not say one."""
 
+SOLVING_NODES = 30_000_000
+"""A position that takes more is not solved, and the game goes on: a second or two, and the same on every machine."""
+SOLVING_SETTINGS = {"hash_mb": 16}
+
 
 @jit
 def adjudicate(adjudication, tracker, mover, score, ply):
@@ -100,6 +108,14 @@ def adjudicate(adjudication, tracker, mover, score, ply):
     if adjudication.maximum_plies > 0 and ply >= adjudication.maximum_plies:
         return _MAX_LENGTH
     return _OPEN
+
+
+@jit
+def is_to_be_solved(adjudication, tracker, state, ply):
+    """Whether the position after ``ply`` moves has few enough empty squares to be solved, and was not tried."""
+    if adjudication.solved_empties == 0 or tracker.unsolved_ply == ply:
+        return False
+    return plies_left(state) <= adjudication.solved_empties
 
 
 @jit
@@ -149,13 +165,16 @@ def play_compiled(
 ):  # fmt: skip
     """Play from ``state`` to the end; fills ``record`` and returns the verdict code.
 
-    Each side's checker (a search record and parameters) is used only where its search statistics are on.
+    A game that is not over ("*") has come to a position that is to be solved: if that fails, set
+    ``tracker.unsolved_ply`` to ``record.plies`` and call again, with the same records. Each side's checker (a search record and parameters) is used only where its search statistics are on.
     """
     while True:
         verdict = judge(state, lists)
         if verdict != _OPEN:
             return verdict
         if record.plies > 0:
+            if is_to_be_solved(adjudication, tracker, state, record.plies):
+                return _OPEN
             ply = record.plies - 1
             mover = 1 - np.int64(state.side)
             verdict = adjudicate(adjudication, tracker, mover, np.int64(record.scores[ply]), record.plies)
@@ -227,6 +246,8 @@ class PlayedGame:
     final_position: str
     late: LateMove | None = None
     """Where the game was lost on a wall clock."""
+    exact_score: int | None = None
+    """Of a solved game: see ``engine.rules.Ending``."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
     """What each side counted, see ``engine.search_statistics``; ``None`` where that is off."""
 
@@ -242,6 +263,7 @@ class CompiledGames:
         self._lists = new_record(MOVE_LISTS_DTYPE)
         self._record = new_record(GAME_DTYPE)
         self._memories: dict[tuple[Any, ...], SearchMemory] = {}
+        self._endgames: EndgameSolver | None = None
 
     def _memory(
         self, settings: PlayerSettings, side: int, search_statistics: SearchStatisticsSettings | None
@@ -253,6 +275,11 @@ class CompiledGames:
                 del self._memories[next(iter(self._memories))]
             self._memories[key] = SearchMemory(settings.parameters, settings.limits.nodes, search_statistics)
         return self._memories[key]
+
+    def _endgame_solver(self, stop: StopFlag) -> EndgameSolver:
+        if self._endgames is None or self._endgames.stop is not stop:
+            self._endgames = EndgameSolver(stop)
+        return self._endgames
 
     def play(
         self,
@@ -282,13 +309,22 @@ class CompiledGames:
             set_clock(clocks, side, settings.limits)
         record = self._record
         record.plies = 0
-        verdict = play_compiled(
-            start.state, self._lists, memories[0].search, memories[1].search, memories[0].parameters,
-            memories[1].parameters, memories[0].checker.search, memories[1].checker.search,
-            memories[0].checker.parameters, memories[1].checker.parameters, clocks, adjudication.to_record(),
-            new_record(TRACKER_DTYPE), record, self.game.max_game_plies,
-        )  # fmt: skip
-        ending = decode_verdict(int(verdict))
+        tracker = new_record(TRACKER_DTYPE)
+        while True:
+            verdict = play_compiled(
+                start.state, self._lists, memories[0].search, memories[1].search, memories[0].parameters,
+                memories[1].parameters, memories[0].checker.search, memories[1].checker.search,
+                memories[0].checker.parameters, memories[1].checker.parameters, clocks, adjudication.to_record(),
+                tracker, record, self.game.max_game_plies,
+            )  # fmt: skip
+            ending = decode_verdict(int(verdict))
+            if int(verdict) != _OPEN:
+                break
+            solved = self._endgame_solver(stop).ending(start)
+            if solved is not None:
+                ending = solved
+                break
+            tracker.unsolved_ply = record.plies
         plies = int(record.plies)
         counted = [found for memory in memories if (found := memory.search_statistics()) is not None]
         return PlayedGame(
@@ -301,6 +337,7 @@ class CompiledGames:
             reason=ending.reason,
             final_position=self.game.format_state(start.state),
             late=_late_move(record, clocks, ending, (first, second)),
+            exact_score=ending.exact_score,
             search_statistics=(counted[0], counted[1]) if counted else None,
         )
 
@@ -324,14 +361,39 @@ def set_clock(clocks: Any, side: int, limits: Limits) -> None:
     clocks.move_time_ms[side] = limits.move_time_ms or 0
 
 
+class EndgameSolver:
+    """Ends games whose rest can be solved; it knows nothing of the players, so that both game loops agree."""
+
+    def __init__(self, stop: StopFlag) -> None:
+        self.stop = stop
+        self._solver: Solver | None = None
+
+    def ending(self, position: Position) -> Ending | None:
+        """How the game ends with best play; ``None`` if that takes too long to find out, or the flag was set."""
+        if self._solver is None:
+            self._solver = Solver(position.game.name, SOLVING_SETTINGS, self.stop)
+        score = self._solver.score_within(position, SOLVING_NODES)
+        if score is None:
+            return None
+        score = -score if position.side_to_move else score
+        return Ending("1/2-1/2" if score == 0 else "1-0" if score > 0 else "0-1", "solved", score)
+
+
 class Adjudicator:
     """The compiled loop's adjudication, a move at a time, for loops in Python."""
 
-    def __init__(self, adjudication: Adjudication) -> None:
+    def __init__(self, adjudication: Adjudication, position: Position, stop: StopFlag | None = None) -> None:
+        """``position`` is the game's, on which the moves are made."""
         self._adjudication = adjudication.to_record()
         self._tracker = new_record(TRACKER_DTYPE)
+        self._position = position
+        self._endgames = EndgameSolver(stop or StopFlag())
 
     def after_move(self, mover: int, score: int | None, ply: int) -> Ending | None:
         """The ending after a move of side ``mover`` (0 or 1) with its own score; ``ply`` counts it in."""
+        if is_to_be_solved(self._adjudication, self._tracker, self._position.state, ply):
+            ending = self._endgames.ending(self._position)
+            if ending is not None:
+                return ending
         verdict = adjudicate(self._adjudication, self._tracker, mover, NO_SCORE if score is None else score, ply)
         return None if int(verdict) == _OPEN else decode_verdict(int(verdict))

@@ -133,14 +133,25 @@ def portable_game(record: GameRecord, event: str, game: Game) -> PortableGame:
         PortableMove(entry.move, format_figures(entry) + (PONDER_HIT if number in hits else ""))
         for number, entry in enumerate(record.moves)
     ]
-    fault = record.detail.get("fault")
     return PortableGame(
         tags=tuple(_tags(record, event, game)),
         start=record.opening.position,
         moves=(*opening, *played),
         result=record.result,
-        closing_comment=fault["text"] if fault else "",
+        closing_comment=_closing_comment(record, game),
     )
+
+
+def _closing_comment(record: GameRecord, game: Game) -> str:
+    """What the reason alone does not say: the words of a fault, or by how much a solved game is won."""
+    fault = record.detail.get("fault")
+    if fault is not None:
+        text: str = fault["text"]
+        return text
+    if not record.exact_score:
+        return ""
+    winner = game.side_names[0 if record.exact_score > 0 else 1]
+    return f"{winner} wins by {abs(record.exact_score)} {game.score_name} with best play"
 
 
 def _tags(record: GameRecord, event: str, game: Game) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, utc_now
+from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, exact_score_detail, utc_now
 
 if TYPE_CHECKING:
     from arena.players.contract import Player
@@ -188,7 +188,7 @@ class GameRunner:
             started_at=started_at,
             duration_ms=round(1000 * (time.perf_counter() - started), 3),
             final_position=game.final_position,
-            detail={} if game.late is None else {"late_move": asdict(game.late)},
+            detail=exact_score_detail(game.exact_score) | ({} if game.late is None else {"late_move": asdict(game.late)}),
             search_statistics=game.search_statistics,
         )
 

@@ -23,7 +23,7 @@ from arena.players.contract import (
     Pondered,
     Reply,
 )
-from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec
+from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, exact_score_detail
 from engine.rules import Ending
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> G
         started_at=started_at,
         duration_ms=(time.monotonic_ns() - began_ns) / 1e6,
         final_position=game.position.text,
-        detail=game.detail(),
+        detail=game.detail() | exact_score_detail(ending.exact_score),
         search_statistics=None
         if job.search_statistics is None
         else (players[0].search_statistics(), players[1].search_statistics()),
@@ -196,7 +196,7 @@ class _GameInProgress:
     def _play_moves(self) -> Ending:
         from engine.play import Adjudicator
 
-        adjudicator = Adjudicator(self.job.adjudication)
+        adjudicator = Adjudicator(self.job.adjudication, self.position, self.stop)
         ending = self.position.judge(self.job.rules)
         while ending is None:
             if len(self.line) >= self.max_game_plies:

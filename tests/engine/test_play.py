@@ -74,7 +74,7 @@ def played_in_python(
     board = GAME.position(position, moves or [])
     GAME.apply_rules(board.state, rules)
     engines = [Engine("xiangqi", side.parameters) for side in (first, second)]
-    adjudicator = Adjudicator(adjudication)
+    adjudicator = Adjudicator(adjudication, board)
     record: dict[str, list[Any]] = {"moves": [], "scores": [], "depths": [], "nodes": [], "times_ms": []}
     ending = board.judge(rules)
     while ending is None:
@@ -352,8 +352,8 @@ def test_the_adjudicator_ends_games_where_the_compiled_loop_does(number: int) ->
     for opening in OPENINGS:
         first, second = player_settings("nodes=150"), player_settings("nodes=60", OTHER)
         game = play(first, second, moves=opening, adjudication=ADJUDICATIONS[number])
-        adjudicator = Adjudicator(ADJUDICATIONS[number])
         board = GAME.position(moves=opening)
+        adjudicator = Adjudicator(ADJUDICATIONS[number], board)
         for ply, (move, score) in enumerate(zip(game.moves, game.scores, strict=True), 1):
             mover = board.side_to_move
             board.push(move)
@@ -403,7 +403,7 @@ def test_the_adjudicator_follows_the_rules_text(number: int) -> None:
         for ply in range(generator.randrange(1, 100)):
             score = generator.choice((level, level, level + generator.randrange(-80, 80)))
             scores.append(None if generator.random() < 0.03 else score * (1 - 2 * (ply % 2)))
-        adjudicator = Adjudicator(rule)
+        adjudicator = Adjudicator(rule, GAME.position())
         expected = plainly_adjudicated(rule, scores)
         for ply, score in enumerate(scores, 1):
             ending = adjudicator.after_move((ply - 1) % 2, score, ply)
@@ -415,7 +415,7 @@ def test_the_adjudicator_follows_the_rules_text(number: int) -> None:
 
 
 def test_both_sides_must_agree_on_a_resignation() -> None:
-    adjudicator = Adjudicator(Adjudication(resign_score=500, resign_moves=2))
+    adjudicator = Adjudicator(Adjudication(resign_score=500, resign_moves=2), GAME.position())
     for ply, (mover, score) in enumerate([(0, -900), (1, 400), (0, -900), (1, 600), (0, -900)], 1):
         assert adjudicator.after_move(mover, score, ply) is None
     assert adjudicator.after_move(1, 500, 6) == Ending("0-1", "resign_adjudication")
