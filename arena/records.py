@@ -223,7 +223,7 @@ class GameRecord:
     duration_ms: float = 0.0
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
-    """What does not fit elsewhere: a fault's description, the end of a dialogue, overruns, pondering, an exact score."""
+    """What does not fit elsewhere: a fault, the end of a dialogue, overruns, pondering, an exact score."""
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
     """What each side counted, see ``engine.search_statistics``; ``None`` for an external player, or where off."""
 

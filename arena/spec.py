@@ -53,7 +53,10 @@ TOURNAMENT_KEYS = (
     "sprt", "anchors", "players",
 )  # fmt: skip
 RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
-ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies", "solved_empties")
+ADJUDICATION_KEYS = (
+    "resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies",
+    "solved_empties",
+)  # fmt: skip
 SPRT_KEYS = ("elo0", "elo1", "alpha", "beta", "model", "batch_pairs")
 SEARCH_STATISTICS_KEYS = ("null_cutoff_interval", "null_cutoff_nodes")
 PLAYER_KEYS = ("name", "protocol", "limit", "ponder")

@@ -166,7 +166,8 @@ def play_compiled(
     """Play from ``state`` to the end; fills ``record`` and returns the verdict code.
 
     A game that is not over ("*") has come to a position that is to be solved: if that fails, set
-    ``tracker.unsolved_ply`` to ``record.plies`` and call again, with the same records. Each side's checker (a search record and parameters) is used only where its search statistics are on.
+    ``tracker.unsolved_ply`` to ``record.plies`` and call again, with the same records. Each side's checker (a search
+    record and parameters) is used only where its search statistics are on.
     """
     while True:
         verdict = judge(state, lists)

@@ -343,11 +343,25 @@ def read_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[P
     Moves may be in any notation and are checked; ``ranks`` is the base of those in coordinates (``0``, ``1`` or
     ``auto``). Variations in parentheses and ``$`` marks are skipped. Raises ``PortableGameError``.
     """
+    for portable in try_games(text, where, game, ranks):
+        if isinstance(portable, PortableGameError):
+            raise portable
+        yield portable
+
+
+def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[PortableGame | PortableGameError]:
+    """``read_games``, but in place of a game that cannot be read what is wrong with it.
+
+    Raises ``PortableGameError`` where the games cannot even be told apart.
+    """
     from engine.games import game_named
 
     contract = game_named(game)
     for draft in _Reader(text, where).drafts():
-        yield _finished(draft, contract, ranks)
+        try:
+            yield _finished(draft, contract, ranks)
+        except PortableGameError as error:
+            yield error
 
 
 @dataclass(frozen=True)

@@ -175,6 +175,7 @@ class GameRunner:
         )
         if game.reason == "stopped":
             return None
+        late_move = {} if game.late is None else {"late_move": asdict(game.late)}
         return GameRecord(
             key=key,
             pairing=job.pairing,
@@ -188,7 +189,7 @@ class GameRunner:
             started_at=started_at,
             duration_ms=round(1000 * (time.perf_counter() - started), 3),
             final_position=game.final_position,
-            detail=exact_score_detail(game.exact_score) | ({} if game.late is None else {"late_move": asdict(game.late)}),
+            detail=exact_score_detail(game.exact_score) | late_move,
             search_statistics=game.search_statistics,
         )
 
