@@ -390,9 +390,13 @@ class Adjudicator:
         self._position = position
         self._endgames = EndgameSolver(stop or StopFlag())
 
+    def has_to_solve(self, ply: int) -> bool:
+        """Whether ``after_move`` will have to solve the position, which may take a second or two."""
+        return bool(is_to_be_solved(self._adjudication, self._tracker, self._position.state, ply))
+
     def after_move(self, mover: int, score: int | None, ply: int) -> Ending | None:
         """The ending after a move of side ``mover`` (0 or 1) with its own score; ``ply`` counts it in."""
-        if is_to_be_solved(self._adjudication, self._tracker, self._position.state, ply):
+        if self.has_to_solve(ply):
             ending = self._endgames.ending(self._position)
             if ending is not None:
                 return ending

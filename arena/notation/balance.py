@@ -83,12 +83,10 @@ class PlayerJudge:
     def score(self, position: Position) -> int:
         """Points of the side to move. Raises ``OpeningError`` if the player fails or says no score."""
         from arena.players.contract import GameStopped, PlayerFault, PlayerResigned
+        from arena.players.event_loop import run
 
-        opening = Opening(position.start, tuple(position.moves))
         try:
-            self._player.start()
-            self._player.new_game(opening, self._stop)
-            score = self._player.move(position, list(opening.moves), None, self._stop).score
+            score = run(self._asked(position))
         except GameStopped:
             return 0
         except PlayerFault as fault:
@@ -101,9 +99,17 @@ class PlayerJudge:
             )
         return score
 
+    async def _asked(self, position: Position) -> int | None:
+        opening = Opening(position.start, tuple(position.moves))
+        await self._player.start()
+        await self._player.new_game(opening, self._stop)
+        return (await self._player.move(position, opening.moves, None, self._stop)).score
+
     def close(self) -> None:
         """End the player's process."""
-        self._player.close()
+        from arena.players.event_loop import run
+
+        run(self._player.close())
 
 
 class JudgesByThread:
