@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -71,7 +72,7 @@ def report(game: str, games: int) -> None:
     drawn = np.mean(points == 0.5)
     print(f"{game}: scale {scale:.0f} ± {1.96 * error:.0f} points, {len(found)} games, {100 * drawn:.1f} % drawn")
     expected = 1 / (1 + np.exp(-scores / scale))
-    for low, high in zip(BINS, BINS[1:], strict=False):
+    for low, high in pairwise(BINS):
         chosen = (scores >= low) & (scores < high)
         if chosen.any():
             print(

@@ -212,7 +212,8 @@ def _balance_openings(arguments: argparse.Namespace) -> int:
             progress=_progress("openings.progress_balance", len(entries)), stop=stop,
         )  # fmt: skip
     if not selection.kept and not selection.interrupted:
-        raise UserError(f"{arguments.openings}: none of its openings is within the band; {_dropped_words(selection)}")
+        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(selection.dropped.items()))
+        raise UserError(f"{arguments.openings}: none of its openings is within the band ({reasons}); use a wider one")
     words = [shlex.quote(arguments.openings), _band_words(arguments), *([_judge_words(arguments)] if scored else [])]
     command = f"elolab openings balance --game {game.name} {' '.join(words)}"
     command += f" --plies {arguments.plies}" if arguments.plies else ""
@@ -345,13 +346,16 @@ def _progress(key: str, wanted: int) -> Callable[[Selection], None]:
 
 
 def _check_openings(arguments: argparse.Namespace) -> int:
-    from arena.notation.openings import load_suite
+    from arena.notation.openings import load_suite, placement_of
     from engine.settings.configuration import find_config
 
     game = game_of(arguments).name
     suite = load_suite(arguments.openings, game, check_all=True, plies=arguments.plies)
     counts = {part: len(suite.part(part)) for part in ("all", "tournament", "validation")}
     path = find_config("openings", arguments.openings)
+    # Those of a PGN file were compared when it was read.
+    positions = [opening.position for opening in suite.openings if not opening.moves]
+    counts["mirrored"] = len(positions) - len(set(map(placement_of, positions)))
     if arguments.json:
         print_json({"file": str(path), "digest": suite.digest, **counts})
     else:

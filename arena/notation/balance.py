@@ -275,10 +275,10 @@ def generate(
     if len(selection.kept) == count or selection.interrupted:
         return selection
     over = selection.dropped[OVER]
+    plies = "fewer" if 2 * over > selection.seen else "more"
     raise OpeningError(
         f"only {len(selection.kept)} of {count} openings found among {selection.seen} candidates, {over} of which were "
-        f"over; use a wider band (--max-score, --win-probability), or {'fewer' if 2 * over > selection.seen else 'more'} "
-        "--plies"
+        f"over; use a wider band (--max-score, --win-probability), or {plies} --plies"
     )
 
 

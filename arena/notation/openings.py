@@ -1,8 +1,8 @@
 """Opening suites: reading and checking them, their two halves and order.
 
-A suite is an EPD file: one position a line (in Xiangqi a FEN, with or without its two counters), which operations may
-follow, such as ``id "name";``. Of these ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, and others are
-passed over; a ``#`` outside quotation marks, at the beginning of a word, starts a comment. Or it is a PGN file
+A suite is an EPD file: one position a line (in Xiangqi a FEN, with or without its two counters), and operations after
+it, such as ``id "name";``. Of these ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, and others are
+passed over; a ``#`` at the beginning of a word starts a comment, except in quotation marks. Or it is a PGN file
 (``.pgn``), whose games' first moves are the openings; moves in coordinates may count ranks from 0 or, where not all of
 the file is legal so, from 1. Both may be compressed (``.gz``).
 

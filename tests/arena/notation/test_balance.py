@@ -60,7 +60,7 @@ class CountingJudge:
     def close(self) -> None: ...
 
 
-# --- Bands --------------------------------------------------------------------------------------------------------------
+# --- Bands -----------------------------------------------------------------------------------------------------------
 
 
 def test_win_probability_is_the_logistic_function() -> None:
@@ -86,7 +86,7 @@ def test_bands_are_of_the_side_that_has_the_first_move_of_the_game() -> None:
     ]  # fmt: skip
 
 
-# --- Generating ---------------------------------------------------------------------------------------------------------
+# --- Generating ------------------------------------------------------------------------------------------------------
 
 
 def test_generating_keeps_the_first_distinct_balanced_candidates_in_order() -> None:
@@ -102,7 +102,7 @@ def test_generating_keeps_the_first_distinct_balanced_candidates_in_order() -> N
         selection = generate(propose, 100, within_score(60), concurrency=concurrency)
         assert [found.reached for found in selection.kept] == expected
         last = next(number for number in range(1000) if f"K{number // 2}r/9 w - - 0 1" == expected[-1] and number % 3)
-        seen = [number for number in range(selection.seen)]
+        seen = range(selection.seen)
         assert last in (selection.seen - 1, selection.seen - 2)
         assert selection.dropped["over"] == sum(number % 3 == 0 for number in seen)
         assert selection.dropped["outside"] == sum(number % 3 != 0 and number % 7 == 1 for number in seen)
@@ -145,7 +145,7 @@ def test_a_stopped_generation_has_the_beginning_of_the_whole() -> None:
     assert part.kept == whole.kept[:7]
 
 
-# --- Symmetry: other programs' positions, and a symmetry of our own -----------------------------------------------------
+# --- Symmetry: other programs' positions, and a symmetry of our own --------------------------------------------------
 
 
 def lines_of(legal: Callable[[Sequence[str]], Sequence[str]], plies: int) -> Iterator[tuple[str, ...]]:
@@ -222,7 +222,7 @@ def cells_of(text: str) -> str:
     return "".join("".join(row) for row in rows)
 
 
-# --- Choosing from a suite ----------------------------------------------------------------------------------------------
+# --- Choosing from a suite -------------------------------------------------------------------------------------------
 
 
 def entries() -> list[Opening | UserError]:
@@ -246,7 +246,7 @@ def test_what_a_suite_loses_is_counted() -> None:
     assert selection.dropped == {"illegal": 1, "mirrored": 1, "duplicate": 1, "outside": 2}
     assert selection.seen == 6
     assert judge.asked == 3, "what is there before is not judged"
-    with pytest.raises(OpeningError, match="mine.epd: line 2: wrong"):
+    with pytest.raises(OpeningError, match=r"mine\.epd: line 2: wrong"):
         balance(entries(), "xiangqi", CountingJudge(), accepts)
 
 
