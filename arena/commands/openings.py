@@ -100,9 +100,7 @@ def _configure_balance(actions: Any) -> None:
     _add_output(balance)
 
 
-def _add_number(
-    parser: Any, name: str, default: int | None, high: int, said: str, *, least: int = 0
-) -> None:
+def _add_number(parser: Any, name: str, default: int | None, high: int, said: str, *, least: int = 0) -> None:
     said = said if default is None else f"{said} (default {default})"
     parser.add_argument(name, type=whole_number(least, high), default=default, metavar="N", help=said)
 
@@ -171,7 +169,7 @@ def _generate_openings(arguments: argparse.Namespace) -> int:
     game = game_of(arguments)
     _check_output(arguments)
     stop = StopFlag()
-    make = _judge_maker(arguments, game, stop)
+    make, judge_words = _judging(arguments, game, stop)
     max_score = DEFAULT_MAX_SCORE if arguments.max_score is None else arguments.max_score
     accepts = within_score(max_score) if arguments.win_probability is None else _band(arguments, game)
     with stopping_on_signals(stop), judges(make) as judge:
@@ -186,7 +184,7 @@ def _generate_openings(arguments: argparse.Namespace) -> int:
     band = f"--max-score {max_score}" if arguments.win_probability is None else _band_words(arguments)
     command = (
         f"elolab openings generate --game {game.name} --plies {arguments.plies} --count {arguments.count} "
-        f"--seed {arguments.seed} {band} {_judge_words(arguments)}"
+        f"--seed {arguments.seed} {band} {judge_words}"
     )
     return _hand_over(arguments, game, selection, command, [candidate.reached for candidate in selection.kept])
 
@@ -201,7 +199,7 @@ def _balance_openings(arguments: argparse.Namespace) -> int:
     game = game_of(arguments)
     _check_output(arguments)
     stop = StopFlag()
-    make = _judge_maker(arguments, game, stop)
+    make, judge_words = _judging(arguments, game, stop)
     accepts = _band(arguments, game)
     entries = list(entries_of(find_config("openings", arguments.openings), game.name, arguments.plies))
     scored = arguments.win_probability != [0, 1]
@@ -214,7 +212,7 @@ def _balance_openings(arguments: argparse.Namespace) -> int:
     if not selection.kept and not selection.interrupted:
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(selection.dropped.items()))
         raise UserError(f"{arguments.openings}: none of its openings is within the band ({reasons}); use a wider one")
-    words = [shlex.quote(arguments.openings), _band_words(arguments), *([_judge_words(arguments)] if scored else [])]
+    words = [shlex.quote(arguments.openings), _band_words(arguments), *([judge_words] if scored else [])]
     command = f"elolab openings balance --game {game.name} {' '.join(words)}"
     command += f" --plies {arguments.plies}" if arguments.plies else ""
     lines = [
@@ -229,19 +227,26 @@ def _check_output(arguments: argparse.Namespace) -> None:
         raise UsageError("--json and the openings would both be printed; give --out FILE for the openings")
 
 
-def _judge_maker(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> Callable[[], Judge]:
-    """What makes a judge for a thread. Raises ``UserError`` if it would depend on the machine."""
+def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple[Callable[[], Judge], str]:
+    """What makes a judge for a thread, and the arguments that name it.
+
+    Raises ``UserError`` if what it says would depend on the machine.
+    """
     from arena.notation.balance import EngineJudge, PlayerJudge
 
     if arguments.judge is None:
         _check_reproducible(f"--limit {arguments.limit}", arguments.limit.is_reproducible)
-        return lambda: EngineJudge(game.name, arguments.limit, stop)
+        return lambda: EngineJudge(game.name, arguments.limit, stop), f"--limit {arguments.limit}"
     spec = _judging_player(arguments, game.name)
     _check_reproducible(f"--judge {arguments.judge}: limit = {spec.limits}", spec.limits.is_reproducible)
-    return lambda: PlayerJudge(spec, game.name, stop)
+    return (
+        lambda: PlayerJudge(spec, game.name, stop),
+        f"--judge {shlex.quote(arguments.judge)} --limit {spec.limits}",
+    )
 
 
 def _judging_player(arguments: argparse.Namespace, game: str) -> PlayerSpec:
+    """The player that ``--judge`` names; ``--limit`` is for one without a limit of its own."""
     from arena.players.registry import check_player
     from arena.spec import player_entry, read_player
 
@@ -269,11 +274,6 @@ def _band_words(arguments: argparse.Namespace) -> str:
     low, high = arguments.win_probability
     scale = "" if arguments.odds_scale is None else f" --odds-scale {arguments.odds_scale:g}"
     return f"--win-probability {low:g} {high:g}{scale}"
-
-
-def _judge_words(arguments: argparse.Namespace) -> str:
-    judge = "" if arguments.judge is None else f"--judge {shlex.quote(arguments.judge)} "
-    return f"{judge}--limit {arguments.limit}"
 
 
 def _hand_over(

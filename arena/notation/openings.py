@@ -295,14 +295,18 @@ def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> st
     from engine.rules import Rules
 
     try:
-        ending = game.position(text, moves).judge(Rules())
+        position = game.position(text)
+        written = position.text
+        for move in moves:
+            position.push(move)
+        ending = position.judge(Rules())
     except UserError as error:
         raise OpeningError(f"{where}: {error}") from None
     if ending is not None and moves:
         raise OpeningError(f"{where}: over after {len(moves)} plies ({ending.reason}); take fewer with opening_plies")
     if ending is not None:
         raise OpeningError(f"{where}: {text!r}: the game is over there ({ending.reason}); remove the line")
-    return game.position(text).text
+    return written
 
 
 def _read_text(path: Path) -> str:
