@@ -81,7 +81,7 @@ class PlayerJudge:
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Points of the side to move. Raises ``OpeningError`` if the player fails or says no score."""
+        """Points of the side to move. Raises ``OpeningError`` if the player fails twice, or says no score."""
         from arena.players.contract import GameStopped, PlayerFault, PlayerResigned
         from arena.players.event_loop import run
 
@@ -100,6 +100,16 @@ class PlayerJudge:
         return score
 
     async def _asked(self, position: Position) -> int | None:
+        from arena.players.contract import PlayerFault
+
+        try:
+            return await self._asked_once(position)
+        except PlayerFault as fault:
+            if fault.reason == "startup_failure":
+                raise
+            return await self._asked_once(position)  # by a fresh process: one crash must not cost hours of judging
+
+    async def _asked_once(self, position: Position) -> int | None:
         opening = Opening(position.start, tuple(position.moves))
         await self._player.start()
         await self._player.new_game(opening, self._stop)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pyffish
 import pyspiel
@@ -15,6 +18,7 @@ from arena.notation.balance import (
     Candidate,
     EngineJudge,
     JudgesByThread,
+    PlayerJudge,
     Proposer,
     RandomPlay,
     balance,
@@ -24,12 +28,13 @@ from arena.notation.balance import (
     within_score,
 )
 from arena.notation.openings import OpeningError, parse_suite, suite_text
-from arena.records import Opening
+from arena.records import Opening, PlayerSpec
 from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import Position
 from engine.settings.limits import Limits
+from tests.support.othello_match import mock_spec
 
 XIANGQI, OTHELLO = game_named("xiangqi"), game_named("othello")
 EVERYTHING: Accepts = within_probability(0, 1, 100)
@@ -220,6 +225,47 @@ def cells_of(text: str) -> str:
     """The 64 squares in pyspiel's picture of a board."""
     rows = [line.split()[1:9] for line in text.splitlines() if line[:1].isdigit()]
     return "".join("".join(row) for row in rows)
+
+
+# --- Other programs as judges ----------------------------------------------------------------------------------------
+
+MOCK = Path(__file__).parents[2] / "support" / "mock_engines.py"
+AFTER_TWO = ("h2e2", "h9g7")
+
+
+@contextmanager
+def mock_judge(mode: str, **settings: object) -> Iterator[PlayerJudge]:
+    """The mock engine: its score of a position is 10 and a point for each of its own moves from there."""
+    words = [sys.executable, "-I", "-S", str(MOCK), mode, *(f"{key}={value}" for key, value in settings.items())]
+    spec = PlayerSpec("mock", "uci", Limits(nodes=10), command=tuple(words))
+    with closing(PlayerJudge(spec, "xiangqi", StopFlag())) as judge:
+        yield judge
+
+
+def test_another_program_judges() -> None:
+    openings = [Opening(XIANGQI.start, AFTER_TWO[:plies]) for plies in range(3)]
+    with mock_judge("good") as judge:
+        selection = balance(openings, "xiangqi", judge, EVERYTHING)
+    assert [(found.score, found.first_score) for found in selection.kept] == [(10, 10), (10, -10), (11, 11)]
+
+
+def test_a_judge_that_crashes_once_is_asked_again(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    positions = [XIANGQI.position(moves=AFTER_TWO[:plies]) for plies in range(3)]
+    with mock_judge("exit", at=2, once=tmp_path / "once", file=notes) as judge:
+        assert [judge.score(position) for position in positions] == [10, 10, 11]
+    assert len([line for line in notes.read_text().splitlines() if line.isdigit()]) == 2, "two processes"
+
+
+def test_a_judge_that_crashes_every_time_or_says_nothing_is_no_judge() -> None:
+    position = XIANGQI.position()
+    with mock_judge("exit", at=1) as judge, pytest.raises(OpeningError, match=r"failed at 'rnba.*mock: ended"):
+        judge.score(position)
+    with mock_judge("exit_at_start") as judge, pytest.raises(OpeningError, match=r"failed.*ended during the UCI"):
+        judge.score(position)
+    silent = closing(PlayerJudge(mock_spec("gtp"), "othello", StopFlag()))
+    with silent as judge, pytest.raises(OpeningError, match=r"'mock good' says no score of '-"):
+        judge.score(OTHELLO.position())
 
 
 # --- Choosing from a suite -------------------------------------------------------------------------------------------
