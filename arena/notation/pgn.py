@@ -596,20 +596,21 @@ def _read_moves(draft: _Draft, position: Position, ranks: str) -> list[str]:
     words = [word for word, _ in draft.words]
     if not position.game.move_notations:
         return _read_plain_moves(draft, position)
-    if ranks != "0" and words and all(is_coordinates(word) for word in words):
+    if ranks == "auto" and words and all(is_coordinates(word) for word in words):
         try:
             words = position.game.read_moves(position, [word.rstrip("!?+#") for word in words], ranks)
         except UserError as error:
             raise draft.error(draft.words[0][1], str(error)) from None
     moves = []
-    first = position.side_to_move
+    first, first_rank = position.side_to_move, int(ranks == "1")
     for number, (word, (_, line)) in enumerate(zip(words, draft.words, strict=True), start=first):
         try:
-            move = parse_move_name(position, word)
+            move = parse_move_name(position, word, first_rank)
             position.push(move)
         except UserError as error:
             side = position.game.side_names[number % 2]
-            raise draft.error(line, f"{side}'s move {number // 2 + 1}: {error}") from None
+            written = "" if word in str(error) else f" ({word!r}, ranks from 1)"
+            raise draft.error(line, f"{side}'s move {number // 2 + 1}{written}: {error}") from None
         moves.append(move)
     return moves
 
