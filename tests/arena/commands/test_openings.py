@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pyffish
 import pytest
 
+from arena.notation.balance import Selection
 from arena.notation.openings import load_suite
 from elolab import command_line
 from engine.games import game_named
 from engine.rules import Rules
 from engine.settings.configuration import shipped_folder
 
-ROOT = Path(__file__).parents[3]
 EVERYTHING = ("--win-probability", "0", "1")
 QUICK = ("--limit", "nodes=200")
 
@@ -164,18 +163,18 @@ def test_what_cannot_be_is_refused(
     assert sorted(path.name for path in folder.iterdir()) == ["mine.epd", "slow.toml"]
 
 
-def test_an_interrupt_leaves_the_beginning(folder: Path) -> None:
-    Path("mine.epd").write_text("\n".join(shipped_positions(400)))
-    words = ["balance", "mine.epd", "--win-probability", "0.001", "1", "--limit", "nodes=20000"]
-    command = [sys.executable, str(ROOT / "elolab"), "openings", *words, "--out", "new.epd"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    assert "openings kept" in process.stderr.readline()  # the progress, now and then
-    process.send_signal(signal.SIGINT)
-    assert process.wait() == 130
-    process.stderr.close()
+def test_an_interrupt_leaves_the_beginning(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(selection: Selection) -> None:
+        if len(selection.kept) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("arena.commands.openings._progress", lambda key, wanted: interrupt)
+    positions = shipped_positions(60)
+    Path("mine.epd").write_text("\n".join(positions))
+    openings("balance", "mine.epd", "--win-probability", "0.001", "1", *QUICK, "--out", "new.epd", code=130)
     _, note, *lines = Path("new.epd").read_text().splitlines()
-    assert note.startswith("# interrupted after ")
-    kept = [line.split(";")[0] for line in lines]
-    assert kept == [line for line in shipped_positions(400) if line in kept]
-    assert 0 < len(kept) < 400
+    assert note == "# interrupted after 5: this is the beginning"
+    assert [line.split(";")[0] for line in lines] == positions[:5]
+    assert capsys.readouterr().out == "new.epd: interrupted: the first 5 openings, of 5 candidates\n"
