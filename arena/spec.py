@@ -37,6 +37,8 @@ OPENING_ORDERS = ("random", "sequential")
 MAX_PAIRS = 1_000_000
 MAX_SEED = 2**63 - 1
 MAX_SCORE = 30_000
+MAX_SOLVED_EMPTIES = 24
+"""Beyond, hardly any position is solved within ``engine.play.SOLVING_NODES``."""
 MAX_NAME_LENGTH = 60
 MAX_INTERVAL = 10**9
 MAX_RATING = 10_000
@@ -51,7 +53,10 @@ TOURNAMENT_KEYS = (
     "sprt", "anchors", "players",
 )  # fmt: skip
 RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
-ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies")
+ADJUDICATION_KEYS = (
+    "resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies",
+    "solved_empties",
+)  # fmt: skip
 SPRT_KEYS = ("elo0", "elo1", "alpha", "beta", "model", "batch_pairs")
 SEARCH_STATISTICS_KEYS = ("null_cutoff_interval", "null_cutoff_nodes")
 PLAYER_KEYS = ("name", "protocol", "limit", "ponder")
@@ -164,10 +169,14 @@ def read_rules(table: Table) -> Rules:
 
 def read_adjudication(table: Table, game: str) -> Adjudication:
     """The table ``[adjudication]`` over the game's defaults."""
-    from engine.games import game_named
+    from engine.games import GAMES, game_named
 
     section = table.table("adjudication", ADJUDICATION_KEYS)
-    default = game_named(game).adjudication
+    contract = game_named(game)
+    default = contract.adjudication
+    if not contract.score_unit and section.whole("solved_empties", 0, MAX_PLIES, 0):
+        able = " and ".join(name for name in GAMES if game_named(name).score_unit)
+        raise section.error("solved_empties", f"0 in {game}, whose endgames cannot be solved; the key is for {able}")
     return Adjudication(
         resign_score=section.whole("resign_score", 1, MAX_SCORE, default.resign_score),
         resign_moves=section.whole("resign_moves", 0, MAX_PLIES, default.resign_moves),
@@ -175,6 +184,7 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
         draw_moves=section.whole("draw_moves", 0, MAX_PLIES, default.draw_moves),
         draw_after_ply=section.whole("draw_after_ply", 0, MAX_PLIES, default.draw_after_ply),
         maximum_plies=section.whole("maximum_plies", 0, MAX_PLIES, default.maximum_plies),
+        solved_empties=section.whole("solved_empties", 0, MAX_SOLVED_EMPTIES, default.solved_empties),
     )
 
 

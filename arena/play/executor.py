@@ -16,7 +16,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares, thread_count, usable_processors
-from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, utc_now
+from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, exact_score_detail, utc_now
 from engine.language import console
 
 if TYPE_CHECKING:
@@ -215,6 +215,7 @@ class GameRunner:
         )
         if game.reason == "stopped":
             return None
+        late_move = {} if game.late is None else {"late_move": asdict(game.late)}
         return GameRecord(
             key=key,
             pairing=job.pairing,
@@ -228,7 +229,7 @@ class GameRunner:
             started_at=started_at,
             duration_ms=round(1000 * (time.perf_counter() - started), 3),
             final_position=game.final_position,
-            detail={} if game.late is None else {"late_move": asdict(game.late)},
+            detail=exact_score_detail(game.exact_score) | late_move,
             search_statistics=game.search_statistics,
         )
 

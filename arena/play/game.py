@@ -24,12 +24,12 @@ from arena.players.contract import (
     Pondered,
     Reply,
 )
-from arena.players.event_loop import run
-from arena.records import GameJob, GameRecord, MoveRecord, Opening, PlayerSpec
-from engine.arbiter import Arbiter
+from arena.players.event_loop import in_thread, run
+from arena.records import GameJob, GameRecord, MoveRecord, Opening, PlayerSpec, exact_score_detail
 from engine.compiled.identity import engine_identity
 from engine.games import game_named
 from engine.games.contract import MoveError, Position
+from engine.play import Arbiter
 from engine.rules import Ending
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ async def play(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> 
         started_at=started_at,
         duration_ms=(time.monotonic_ns() - began_ns) / 1e6,
         final_position=game.position.text,
-        detail=game.detail(),
+        detail=game.detail() | exact_score_detail(ending.exact_score),
         search_statistics=None
         if job.search_statistics is None
         else (players[0].search_statistics(), players[1].search_statistics()),
@@ -181,7 +181,7 @@ class _GameInProgress:
         self.max_game_plies = game_named(job.game).max_game_plies
         self.position = _position_after(job.game, job.opening).copy()
         self.side = self.position.side_to_move
-        self.arbiter = Arbiter(self.position, job.rules, job.adjudication)
+        self.arbiter = Arbiter(self.position, job.rules, job.adjudication, stop)
         self.line = list(job.opening.moves)
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
@@ -228,6 +228,8 @@ class _GameInProgress:
             await self._record_fault(side, fault)
             return Ending(WINS[1 - side], fault.reason)
         self.side = 1 - side
+        if self.arbiter.has_to_solve:  # too long for the other games on this loop to wait
+            ending = await in_thread(self.arbiter.solve)
         if ending is None and self._draw_is_agreed(side):
             ending = Ending("1/2-1/2", "draw_agreement")
         if ending is None and expected is not None and self.players[side].spec.ponder:

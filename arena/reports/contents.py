@@ -245,6 +245,8 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
     if values["draw_moves"]:
         score, ply = f"{values['draw_score'] / 100:g}", values["draw_after_ply"]
         parts.append(say("fact.adjudication_drawn", score=score, unit=unit, moves=values["draw_moves"], ply=ply))
+    if values["solved_empties"]:
+        parts.append(say("fact.adjudication_solved", empties=values["solved_empties"]))
     if values["maximum_plies"]:
         parts.append(say("fact.adjudication_length", plies=values["maximum_plies"]))
     return parts

@@ -27,11 +27,10 @@ def _compile_quietly(name: str) -> None:
 
 
 def compile_game(name: str) -> None:
-    """Use once whatever the commands use of a game: a search, a compiled match game, perft, the arbiter."""
-    from engine.arbiter import Arbiter
+    """Use once whatever the commands use of a game: a search, a match game, perft, the arbiter, adjudication."""
     from engine.engine import Engine, StopFlag
     from engine.games import game_named
-    from engine.play import CompiledGames, PlayerSettings
+    from engine.play import Arbiter, CompiledGames, PlayerSettings
     from engine.rules import Adjudication, Rules
     from engine.settings.limits import Limits
     from engine.settings.parameters import resolve

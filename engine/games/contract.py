@@ -410,6 +410,11 @@ class Game:
     """What a hundred points of a search's score are called."""
     score_unit: int = 0
     """Points of a search's score in one point of the game's own score (a disc); 0 in games that are won or lost."""
+    odds_scale: float = 1.0
+    """Points of a search's score by which the odds of winning grow e-fold, draws being half a win.
+
+    Fitted to games by ``benchmarks/win_probability.py``.
+    """
     adjudication: Adjudication = Adjudication()
     """When its tournaments end games early, unless they say otherwise."""
     position_option: str = "fen"

@@ -129,6 +129,8 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
         ({"rules": {"repetition": "asain"}}, ["repetition = 'asain'", "'asian'"]),
         ({"rules": 3}, ["[rules]", "3"]),
         ({"adjudication": {"maximum_plies": -2}}, ["[adjudication]", "maximum_plies = -2"]),
+        ({"adjudication": {"solved_empties": 8}}, ["[adjudication]", "solved_empties = 8", "0 in xiangqi"]),
+        ({"game": "othello", "adjudication": {"solved_empties": 25}}, ["solved_empties = 25", "24"]),
         ({"players": []}, ["players", "two"]),
         ({"players": [{"preset": "default"}]}, ["one player", "two"]),
         ({"players": [{"preset": "default"}, {"preset": "default"}]}, ["player 2", "'default'", "another name"]),
