@@ -52,14 +52,14 @@ class Format:
         """How many different openings a pairing of two players needs: one a pair."""
         return spec.pairs
 
-    def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, object, object]]:
+    def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
         """What keeps a tournament from being an extension of another: a key and both values.
 
         That is beside what no format may change; the players of ``old`` are among those of ``new``.
         """
         for key in self.keys:
             if getattr(old, key) != getattr(new, key):
-                yield key, getattr(old, key), getattr(new, key)
+                yield key, repr(getattr(old, key)), repr(getattr(new, key))
         if not self.decides_on_the_way:
             return
         before, now = ([player.name for player in spec.players] for spec in (old, new))
@@ -67,7 +67,7 @@ class Format:
             order = " in this order, and nobody can enter later" if len(before) < len(now) else " in this order"
             yield "players", ", ".join(map(repr, before)) + order, ", ".join(map(repr, now))
         if old.pairs_of_encounter != new.pairs_of_encounter:
-            yield "pairs", old.pairs_of_encounter, new.pairs_of_encounter
+            yield "pairs", str(old.pairs_of_encounter), str(new.pairs_of_encounter)
 
     def pairs_text(self, spec: TournamentSpec) -> str:
         """The keys that decide how many openings are needed, for messages."""

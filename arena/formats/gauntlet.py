@@ -22,9 +22,9 @@ class Gauntlet(RoundRobin):
         challengers = spec.gauntlet_players
         return list(product(range(challengers), range(challengers, len(spec.players))))
 
-    def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, object, object]]:
+    def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
         """Who plays against the others stays the same."""
         yield from super().changes(old, new)
         before, now = ({player.name for player in spec.players[: spec.gauntlet_players]} for spec in (old, new))
         if before != now:
-            yield "the first players", *(", ".join(map(repr, sorted(names))) for names in (before, now))
+            yield "the first players", ", ".join(map(repr, sorted(before))), ", ".join(map(repr, sorted(now)))

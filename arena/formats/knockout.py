@@ -96,7 +96,8 @@ class Tie:
     def opponents(self) -> tuple[int, int]:
         """The players of an encounter that can be played."""
         one, other = self.players
-        assert one is not None and other is not None
+        assert one is not None
+        assert other is not None
         return one, other
 
     @property

@@ -264,8 +264,8 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
                 f"{directory}: holds another tournament: the player {player.name!r} was "
                 f"{_difference_text(player, new.player(player.name))}; rename the player or {REMEDY}"
             )
-    for key, before, now in format_of(new).changes(old, new):
-        raise RunError(f"{directory}: holds another tournament: {key}: {before} there, {now} in {new.source}; {REMEDY}")
+    for key, there, here in format_of(new).changes(old, new):
+        raise RunError(f"{directory}: holds another tournament: {key} = {there} there, {here} in {new.source}; {REMEDY}")
     if new.rounds < old.rounds and format_of(new).decides_on_the_way:
         raise RunError(
             f"{directory}: holds a longer tournament: {old.rounds} rounds there, {new.rounds} in {new.source}; {REMEDY}"
