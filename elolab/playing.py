@@ -16,7 +16,6 @@ from arena.play.store import Store
 from arena.players.registry import protocols
 from arena.records import BUILTIN
 from arena.run import RunOptions, plain
-from arena.schedule import games_that_count
 from arena.spec import MAX_NAME_LENGTH, keys_of, player_entry, spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from elolab.runs import (
@@ -230,7 +229,7 @@ def _played(
     options["files"] = kept_specification(content)
     result = tournament.run(spec, folder, **options)
     with Store(folder, read_only=True) as store:
-        count = games_that_count(spec, store.outcomes())
+        count = tournament.count_of(spec, store)
         records = [record for record in store.iterate() if record.pairing.number < count]
     return result, tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
 

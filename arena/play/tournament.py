@@ -142,6 +142,11 @@ def result_of(spec: TournamentSpec, store: Store) -> TournamentResult:
     )
 
 
+def count_of(spec: TournamentSpec, store: Store) -> int:
+    """``games_that_count`` of what a store holds."""
+    return games_that_count(spec, store.outcomes(), withdrawals_of(store))
+
+
 def withdrawals_of(store: Store) -> tuple[Withdrawal, ...]:
     """The players that have lost without playing, because they could not be started."""
     return tuple(Withdrawal(**entry) for entry in store.metadata(WITHDRAWALS) or ())
@@ -265,7 +270,9 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
                 f"{_difference_text(player, new.player(player.name))}; rename the player or {REMEDY}"
             )
     for key, there, here in format_of(new).changes(old, new):
-        raise RunError(f"{directory}: holds another tournament: {key} = {there} there, {here} in {new.source}; {REMEDY}")
+        raise RunError(
+            f"{directory}: holds another tournament: {key} = {there} there, {here} in {new.source}; {REMEDY}"
+        )
     if new.rounds < old.rounds and format_of(new).decides_on_the_way:
         raise RunError(
             f"{directory}: holds a longer tournament: {old.rounds} rounds there, {new.rounds} in {new.source}; {REMEDY}"
@@ -354,11 +361,11 @@ def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             result, mean_game_ms = result_of(plan.spec, store), store.mean_duration_ms()
-    missing = max(0, result.planned - result.stored)
+    missing = result.missing
     return {
         "name": plan.spec.name,
         "folder": str(directory),
-        "at_most": plan.spec.sprt is not None and missing > 0,
+        "at_most": not format_of(plan.spec).has_fixed_length and missing > 0,
         "games": result.planned,
         "stored": result.stored,
         "openings_needed": format_of(plan.spec).openings_needed(plan.spec),

@@ -1,4 +1,4 @@
-"""What every format keeps to: a schedule that nothing but results decides, resumed and extended without losing games."""
+"""What every format keeps to: a schedule that results alone decide, resumed and extended without losing games."""
 
 from __future__ import annotations
 
