@@ -44,7 +44,7 @@ class EncounterRow:
     """Points of ``player`` in the games that were played."""
     opponent_points: float
     games: int
-    """Games that were scheduled."""
+    """Games that were played."""
     winner: str
     """Empty if it is tied, or nobody was there."""
     reason: str
@@ -179,7 +179,7 @@ def _encounter_row(encounter: Encounter, names: Sequence[str]) -> EncounterRow:
     winner = encounter.winner
     reason = WALKOVER if encounter.absent else TIED if winner is None else POINTS
     return EncounterRow(
-        encounter.round + 1, names[one], names[other], *encounter.points, encounter.games,
+        encounter.round + 1, names[one], names[other], *encounter.points, encounter.played,
         "" if winner is None else names[winner], reason,
     )  # fmt: skip
 
@@ -266,7 +266,7 @@ def _tie_row(tie: Tie, names: Sequence[str]) -> EncounterRow:
     other = rest[0] if rest else None
     return EncounterRow(
         tie.round + 1, names[one], "" if other is None else names[other], points[one],
-        0 if other is None else points[other], tie.games, "" if tie.winner is None else names[tie.winner],
+        0 if other is None else points[other], tie.played, "" if tie.winner is None else names[tie.winner],
         str(tie.reason), tie.for_third_place,
     )  # fmt: skip
 
@@ -290,7 +290,7 @@ def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str
             ends.pop(UNKNOWN if player is None else player, None)
     rows = []
     for player, (place, reached) in ends.items():
-        won = sum(tie.winner == player and tie.games > 0 for tie in decided)
+        won = sum(tie.winner == player and tie.played > 0 for tie in decided)
         points = sum(tie.points[tie.players.index(player)] for tie in decided if player in tie.players)
         rows.append(KnockoutRow(place, names[player], bracket.seeds.index(player) + 1, reached, won, points))
     return tuple(sorted(rows, key=lambda row: (row.place, row.seed)))
@@ -447,5 +447,5 @@ def _tie_line(tie: Tie, placing: Placing, width: int, say: Catalogue) -> str:
         assert placing.bracket is not None
         seed = placing.bracket.seeds.index(player) + 1
         sides.append(f"{mark}{seed:>3} {padded(clipped(placing.names[player], width), width)}")
-    points = score_text(*tie.points) if tie.games else ""
+    points = score_text(*tie.points) if tie.played else ""
     return f" {sides[0]} {points:^9} {sides[1]} {_in_brackets(tie.reason or POINTS, say)}".rstrip()

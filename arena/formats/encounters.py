@@ -24,6 +24,8 @@ class Encounter:
     """Points of both in the games that were played."""
     games: int
     """Games that were scheduled."""
+    played: int
+    """Games that were played."""
     absent: frozenset[int]
     """Who could not be started, so that games were not played."""
 
@@ -58,7 +60,8 @@ def _encounter(outcomes: Sequence[Outcome]) -> Encounter:
             points[outcome.pairing.second] += 1 - outcome.score
     absent = frozenset(player for outcome in outcomes for player in outcome.absent)
     one, other = pairing.first, pairing.second
-    return Encounter(pairing.round, (one, other), (points[one], points[other]), len(outcomes), absent)
+    played = sum(not outcome.absent for outcome in outcomes)
+    return Encounter(pairing.round, (one, other), (points[one], points[other]), len(outcomes), played, absent)
 
 
 def seeds_of(spec: TournamentSpec) -> tuple[int, ...]:

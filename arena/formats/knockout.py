@@ -81,6 +81,8 @@ class Tie:
     for_third_place: bool = False
     games: int = 0
     """Games that were scheduled."""
+    played: int = 0
+    """Games that were played."""
     points: tuple[float, float] = (0, 0)
     """Points of both in those that were played."""
     winner: int | None = None
@@ -173,8 +175,9 @@ def _decided(
     if encounter is None:
         if not absent & {one, other}:
             return tie
-        encounter = Encounter(tie.round, (one, other), (0, 0), 0, absent & {one, other})
-    tie = replace(tie, games=encounter.games, points=(encounter.points_of(one), encounter.points_of(other)))
+        encounter = Encounter(tie.round, (one, other), (0, 0), 0, 0, absent & {one, other})
+    points = (encounter.points_of(one), encounter.points_of(other))
+    tie = replace(tie, games=encounter.games, played=encounter.played, points=points)
     extra = encounter.games // 2 - spec.pairs
     if encounter.absent:
         return replace(tie, winner=encounter.winner, reason=WALKOVER)

@@ -127,7 +127,7 @@ def _bracket_tie(tie: Tie, placing: Placing, say: Catalogue) -> dict[str, Any]:
         {
             "seed": placing.bracket.seeds.index(player) + 1,
             "name": placing.names[player],
-            "points": points_text(points) if tie.games else "",
+            "points": points_text(points) if tie.played else "",
             "won": tie.reason is not None and player == tie.winner,
         }
         if player is not None and player != UNKNOWN
