@@ -121,7 +121,9 @@ def _check_keys_of_format(table: Table, kind: str, chosen: Format) -> None:
     for key in dict.fromkeys(key for other in FORMATS.values() for key in other.keys):
         if key in table and key not in chosen.keys:
             owners = " or ".join(repr(name) for name, other in FORMATS.items() if key in other.keys)
-            raise table.error(key, f"no such key for format = {kind!r}; it is one of format = {owners}")
+            raise ConfigurationError(
+                f"{table.where}: {key} is a key of format = {owners}, not of {kind!r}; leave it out"
+            )
 
 
 def _read_rounds(table: Table, chosen: Format, players: int) -> int:
@@ -130,8 +132,7 @@ def _read_rounds(table: Table, chosen: Format, players: int) -> int:
     if most is not None and rounds > most and table.value("repeats", False) is not True:
         raise table.error(
             "rounds",
-            f"1 to {most} for {players} players, of whom no two meet twice (default {chosen.default_rounds(players)}); "
-            "or repeats = true",
+            f"at most {most} for {players} players, of whom no two meet twice; or add repeats = true",
         )
     return rounds
 

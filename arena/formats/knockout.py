@@ -58,7 +58,8 @@ class Knockout(Format):
     def pairs_text(self, spec: TournamentSpec) -> str:
         """The keys that decide how many openings are needed, for messages."""
         keys = f"pairs = {spec.pairs} with tiebreak_pairs = {spec.tiebreak_pairs}"
-        return f"{keys} in each of the {rounds_of(spec)} rounds of {len(spec.players)} players"
+        rounds = rounds_of(spec)
+        return keys if rounds == 1 else f"{keys} in each of {rounds} rounds of {len(spec.players)} players"
 
 
 def rounds_of(spec: TournamentSpec) -> int:
