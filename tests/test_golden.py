@@ -29,6 +29,8 @@ ERRORS = (
     "tournament two-for-third-place.toml",
     "tournament nobody-left-to-challenge.toml",
     "tournament too-few-openings.toml",
+    "tournament default material --format roundrobin",
+    "tournament default material --seeds 1",
     "match default",
     "match default defualt",
     "match default material --limit nodes=0",

@@ -86,7 +86,7 @@ class KnockoutRow:
     seed: int
     """From 1."""
     reached: str
-    """``winner``, ``final``, ``third_place``, ``semi_finals``, ``quarter_finals``, or ``round_of_16`` and so on."""
+    """``winner``, ``final``, ``semi_finals``, ``quarter_finals``, or ``round_of_16`` and so on."""
     encounters_won: int
     """With games."""
     game_points: float
@@ -280,7 +280,7 @@ def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str
             if player is None:
                 continue
             if tie.for_third_place:
-                ends[player] = (3 if player == tie.winner else 4, "third_place")
+                ends[player] = (3 if player == tie.winner else 4, round_name(tie.round - 1, rounds))
             elif player != tie.winner:
                 ends[player] = (2 ** (rounds - 1 - tie.round) + 1, round_name(tie.round, rounds))
             elif tie is bracket.final:

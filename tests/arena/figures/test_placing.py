@@ -1,4 +1,4 @@
-"""Places in Swiss tournaments and knockouts: tie-breaks from their definitions, and what is said and written of them."""
+"""Places in Swiss tournaments and knockouts: tie-breaks from their definitions, and what is said of them."""
 
 from __future__ import annotations
 

@@ -71,14 +71,9 @@ def test_the_bye_and_the_differences_of_score_are_the_least_possible(players: in
             above = 0 if bye is None else len(ranking) - ranking.index(bye)
             return above, sum((table.points[one] - table.points[other]) ** 2 for one, other in couples)
 
-        def completes(couples: list[tuple[int, int]], bye: int | None) -> bool:
-            """Whether all rounds that are left could be paired after it; the rule looks that far."""
-            gone = met | {frozenset(couple) for couple in couples}
-            byes = had | ({bye} - {None})
-            return can_be_completed(players, gone, byes, players - 1 + players % 2 - table.rounds - 1)
-
+        left = players - 1 + players % 2 - table.rounds - 1
         legal = [
-            (cost(pairs, idle), completes(pairs, idle))
+            (cost(pairs, idle), can_be_completed(players, met | {*map(frozenset, pairs)}, had | {idle}, left))
             for pairs, idle in all_pairings(ranking)
             if not met & {frozenset(couple) for couple in pairs} and idle not in had - {None}
         ]
@@ -93,13 +88,14 @@ def test_the_bye_and_the_differences_of_score_are_the_least_possible(players: in
 
 
 def can_be_completed(players: int, met: set[frozenset[int]], byes: set[int | None], rounds: int) -> bool:
+    """Whether so many rounds more can be paired; the rule looks that far."""
     if not rounds:
         return True
     for couples, bye in all_pairings(list(range(players))):
         pairs = {frozenset(couple) for couple in couples}
-        if not pairs & met and (bye is None or bye not in byes):
-            if can_be_completed(players, met | pairs, byes | {bye}, rounds - 1):
-                return True
+        legal = not pairs & met and bye not in byes - {None}
+        if legal and can_be_completed(players, met | pairs, byes | {bye}, rounds - 1):
+            return True
     return False
 
 
