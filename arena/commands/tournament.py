@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_limit_argument(conditions)  # type: ignore[arg-type]
     add_openings_argument(conditions)  # type: ignore[arg-type]
     add_seed_argument(conditions)  # type: ignore[arg-type]
-    add_playing_arguments(parser)
+    add_playing_arguments(parser, "results/<name of the spec>, or results/FORMAT-A-B-C")
     parser.epilog = (
         "Given again, the command plays only the games that the folder lacks: that resumes a\n"
         "tournament after any stop, and extends it after pairs, rounds or players were added.\n"

@@ -77,7 +77,7 @@ def test_places_of_a_knockout(players: int, salt: int, third_place: bool) -> Non
     places = [row.place for row in rows]
     assert places[:2] == [1, 2]
     assert places[2:4] == ([3, 4] if keys else [3, 3] if players >= 4 else [3] * (players - 2))
-    assert [row.reached for row in rows[:2]] == ["winner", "final"]
+    assert [row.reached for row in rows[:4]] == ["winner", "final", "semi_finals", "semi_finals"][:players]
     for row in rows:
         lost = [one for one in found.encounters if row.player in (one.player, one.opponent) != one.winner]
         assert rows[0].player != row.player or all(one.winner == row.player for one in lost)
