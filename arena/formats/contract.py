@@ -63,9 +63,11 @@ class Format:
         if not self.decides_on_the_way:
             return
         before, now = ([player.name for player in spec.players] for spec in (old, new))
-        if before != now:
-            order = " in this order, and nobody can enter later" if len(before) < len(now) else " in this order"
-            yield "players", ", ".join(map(repr, before)) + order, ", ".join(map(repr, now))
+        for place, (there, here) in enumerate(zip(before, now, strict=False)):
+            if there != here:
+                yield f"order of the players: player {place + 1}", repr(there), repr(here)
+        if len(before) < len(now):
+            yield "players", str(len(before)), f"{len(now)} with {now[len(before)]!r}, who cannot enter later,"
         if old.pairs_of_encounter != new.pairs_of_encounter:
             yield "pairs", str(old.pairs_of_encounter), str(new.pairs_of_encounter)
 

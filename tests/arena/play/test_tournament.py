@@ -277,8 +277,8 @@ def test_the_rounds_of_a_player_that_cannot_start_are_lost_and_stay_so(
 @pytest.mark.parametrize(
     ("kind", "changes", "words"),
     [
-        ("swiss", {"players": 6}, ["players = 'player 0', ", "nobody can enter later", "'player 5'"]),
-        ("knockout", {"players": 6}, ["nobody can enter later", "--out"]),
+        ("swiss", {"players": 6}, ["players = 5 there, 6 with 'player 5', who cannot enter later, in"]),
+        ("knockout", {"players": 6}, ["who cannot enter later", "--out"]),
         ("swiss", {"pairs": 2}, ["pairs = 1 there, 2 in"]),
         ("knockout", {"pairs": 2, "extra": KEYS["knockout"][:-1] + "0"}, ["tiebreak_pairs = 1 there, 0 in"]),
         ("swiss", {"extra": 'format = "swiss"\nrounds = 2'}, ["longer tournament: 3 rounds there, 2 in"]),
