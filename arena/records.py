@@ -257,6 +257,8 @@ class Outcome:
     pairing: Pairing
     score: float | None
     """Points of the first player; ``None`` if the game has no result."""
+    absent: tuple[int, ...] = ()
+    """Indices of the players because of whom the game was not played and never will be, so that it has no ``key``."""
 
 
 def exact_score_detail(score: int | None) -> dict[str, Any]:
