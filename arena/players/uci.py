@@ -390,6 +390,11 @@ class UciPlayer(ExternalPlayer[UciSession]):
         self._first_rank: int | None = None
         self._opening_position = ""
 
+    @property
+    def announced_options(self) -> Mapping[str, Option]:
+        """Of the engine that was started last, by name in lower case."""
+        return self._session.options
+
     def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options, learn the rank base."""
         self._converse(self._session.hello(), deadline_ns)
@@ -512,4 +517,5 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
+    announced=lambda player: player.announced_options,
 )

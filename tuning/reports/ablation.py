@@ -16,7 +16,6 @@ from arena.files import replace_file
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
-from engine.settings.parameters import BY_NAME
 from tuning.ablation.rows import AGAINST
 from tuning.ablation.verdicts import (
     BETTER,
@@ -162,7 +161,7 @@ def _curves(result: AblationResult) -> list[charts.Curve]:
     groups: dict[Any, list[tuple[CurvePoint, AblationRow]]] = {}
     for comparison, row in zip(result.spec.comparisons, result.rows, strict=True):
         point = comparison.curve_point
-        if point is not None and row.pairs and BY_NAME[point.level.parameter].kind == "integer":
+        if point is not None and row.pairs and point.level.is_number:
             key = point.curve, point.reference, comparison.reference, comparison.limits
             groups.setdefault(key, []).append((point, row))
     return [
