@@ -8,7 +8,7 @@ option, and is sent as the protocol sends options. Nothing here starts a program
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -244,14 +244,8 @@ def read_settings(table: Table, engine: ExternalEngine) -> dict[str, Value]:
     """What the base plays with: the build, the options of ``[engine]``, and what ``[set]`` says."""
     build: dict[str, Value] = {BUILD: engine.builds[0][0]} if engine.has_builds else {}
     given = engine.read(table.mapping("set"), f"{table.where}: [set]")
-    refuse_repeated(given, (name for name, _ in engine.options), f"{table.where}: [set]", "[engine] options")
+    known = {name.lower() for name, _ in engine.options}
+    repeated = next((name for name in given if name.lower() in known), None)
+    if repeated is not None:
+        raise ConfigurationError(f"{table.where}: [set]: {repeated} is among the options of [engine] too; remove one")
     return {**build, **dict(engine.options), **given}
-
-
-def refuse_repeated(names: Iterable[str], given: Iterable[str], where: str, elsewhere: str) -> None:
-    """Raise ``ConfigurationError`` if a name is given elsewhere already."""
-    known = {name.lower() for name in given}
-    for name in names:
-        if name.lower() in known:
-            raise ConfigurationError(f"{where}: {name} is given in {elsewhere} too; remove one of the two")
-

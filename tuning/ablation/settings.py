@@ -165,7 +165,7 @@ class ExternalSettings:
         if value is None:
             return Level(name, None, (), names.get(DEFAULT_LEVEL, DEFAULT_LEVEL), is_number=True, scale=scale)
         ((_, checked),) = self.read({name: value}, where).items()
-        words = names.get(value_text(checked), "" if self._engine.is_option(name) or name != BUILD else str(checked))
+        words = names.get(format_value(checked), "" if self._engine.is_option(name) or name != BUILD else str(checked))
         is_number = isinstance(checked, int) and not isinstance(checked, bool)
         if scale == "log" and not (is_number and int(checked) > 0):
             raise table.error("scale", "'linear', for not all values are whole numbers above 0")

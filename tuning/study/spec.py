@@ -15,7 +15,7 @@ from engine.settings.configuration import ConfigurationError, Table, read_toml
 from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from engine.settings.parameters import Value
 from tuning.conditions import CONDITION_KEYS, Conditions, read_conditions, read_limits
-from tuning.external_engine import BUILD, ExternalEngine, refuse_repeated
+from tuning.external_engine import BUILD, ExternalEngine
 from tuning.study.playoff import SHARE
 from tuning.study.space import Space, read_options, read_space
 
@@ -203,7 +203,12 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
     assert engine is not None
     where = f"{table.where}: [dimensions]"
     defaults = engine.read(space.default, where)
-    refuse_repeated(defaults, (name for name in conditions.base_values if name != BUILD), where, "[engine] or [set]")
+    given = {name.lower() for name in conditions.base_values if name != BUILD}
+    repeated = next((name for name in defaults if name.lower() in given), None)
+    if repeated is not None:
+        raise ConfigurationError(
+            f"{table.where}: [engine] or [set]: {repeated} is searched too ([dimensions.{repeated}]); remove one"
+        )
     base = conditions.base_values | defaults
     engine.refuse_unfilled(base, table.where, "[dimensions] or [set]")
     if BUILD in defaults and engine.has_builds:
