@@ -18,7 +18,6 @@ from engine.settings.configuration import ConfigurationError
 from tuning.ablation.allocation import Allocation
 from tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
 from tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparisons, frame_of
-from tuning.ablation.settings import DEFAULT_LEVEL
 from tuning.ablation.spec import AblationSpec, Comparison
 from tuning.ablation.speed import SpeedRow, speed_rows
 from tuning.ablation.verdicts import UNDECIDED
@@ -118,9 +117,8 @@ def check_engine(spec: AblationSpec, stream: TextIO) -> None:
         )
         is_like_for_like = comparison.reference_limits in (None, comparison.limits) and not comparison.ponders
         if variant == reference and is_like_for_like:
-            changed = describe({name: dict(comparison.variant).get(name, DEFAULT_LEVEL)
-                                for name in comparison.differences})  # fmt: skip
-            raise ConfigurationError(f"{where}: changes nothing: {changed} is what the engine does on both sides")
+            said = describe({name: value for name, value in comparison.variant if name in comparison.differences})
+            raise ConfigurationError(f"{where}: both sides are the same, for the engine's own default is {said}")
 
 
 def _matches(spec: AblationSpec, openings: tuple[int, ...]) -> tuple[Match, ...]:
