@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from arena.players.contract import PlayerFault
+from arena.players.event_loop import run
 from engine.errors import UserError
 from engine.settings.limits import Limits
 
@@ -162,10 +163,15 @@ def announced_options(spec: PlayerSpec, game: str) -> Mapping[str, Option] | Non
     """
     player = make_player(spec, game)
     announced = protocol_named(spec.protocol).announced
+
+    async def ask() -> Mapping[str, Option] | None:
+        try:
+            await player.start()
+            return None if announced is None else dict(announced(player))
+        finally:
+            await player.close()
+
     try:
-        player.start()
-        return None if announced is None else dict(announced(player))
+        return run(ask())
     except PlayerFault as fault:
         raise PlayerError(fault.text) from None
-    finally:
-        player.close()
