@@ -13,15 +13,17 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TextIO
 
 from arena.players.contract import PlayerFault
+from arena.players.event_loop import run
+from arena.players.external import ExternalPlayer
 from arena.players.process import find_program
-from arena.players.registry import PlayerError, announced_options
+from arena.players.registry import PlayerError, make_player
 from engine.language import console
 from engine.settings.configuration import ConfigurationError
 from engine.settings.parameters import Value
 from tuning.external_engine import BUILD, setting_text
 
 if TYPE_CHECKING:
-    from arena.players.uci import Option
+    from arena.players.options import Option
     from arena.records import PlayerSpec
     from tuning.conditions import Conditions
 
@@ -95,9 +97,9 @@ class EngineCheck:
         player = self._engine.player(conditions.base_values | plain, self._engine.name, conditions.limits)
         if player not in self._announced:
             try:
-                self._announced[player] = announced_options(player, conditions.game)
-            except PlayerError as error:
-                raise PlayerError(f"{self._place(build)}: {error}") from None
+                self._announced[player] = run(_announced_by(player, conditions.game))
+            except PlayerFault as fault:
+                raise PlayerError(f"{self._place(build)}: {fault.text}") from None
         return self._announced[player]
 
     def _place(self, build: str) -> str:
@@ -106,6 +108,17 @@ class EngineCheck:
 
     def _build(self, name: str) -> dict[str, Value]:
         return {BUILD: name} if self._engine.has_builds else {}
+
+
+async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, Option] | None:
+    """Start a player and end it again: what its engine announced."""
+    player = make_player(spec, game)
+    assert isinstance(player, ExternalPlayer)
+    try:
+        await player.start()
+        return player.announced_options
+    finally:
+        await player.close()
 
 
 def _normal(option: Option, value: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
@@ -17,6 +17,7 @@ from arena.players.event_loop import in_thread
 from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
 
 if TYPE_CHECKING:
+    from arena.players.options import Option
     from arena.records import Opening, PlayerSpec
     from engine.engine import StopFlag
     from engine.games.contract import Position
@@ -66,6 +67,11 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     def process_id(self) -> int | None:
         """Of the engine, while it runs."""
         return self._process.process_id if self._process is not None and not self._process.has_ended else None
+
+    @property
+    def announced_options(self) -> Mapping[str, Option] | None:
+        """Of the engine that was started last, by name in lower case; ``None`` where the protocol has no such thing."""
+        return None
 
     # What a protocol says.
 

@@ -12,14 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from arena.players.contract import PlayerFault
-from arena.players.event_loop import run
 from engine.errors import UserError
 from engine.settings.limits import Limits
 
 if TYPE_CHECKING:
     from arena.players.contract import Player
-    from arena.players.uci import Option
     from arena.records import PlayerSpec
     from engine.search_statistics import SearchStatisticsSettings
     from engine.settings.configuration import Table
@@ -79,8 +76,6 @@ class Protocol:
     """Whether its players may play without a limit, at a level of their own."""
     unreachable: Callable[[str], str] | None = None
     """Of a protocol that tells openings as moves from the start: what is wrong with one that no moves lead to."""
-    announced: Callable[[Any], Mapping[str, Option]] | None = None
-    """The options that the engine of a started player has announced, by name in lower case; where engines do so."""
 
     @property
     def has_options(self) -> bool:
@@ -154,24 +149,3 @@ def make_player(spec: PlayerSpec, game: str, search_statistics: SearchStatistics
     """
     check_player(spec, game)
     return protocol_named(spec.protocol).player(spec, game, search_statistics)
-
-
-def announced_options(spec: PlayerSpec, game: str) -> Mapping[str, Option] | None:
-    """Start a player and end it again: what its engine announced, by name in lower case; ``None`` where none does.
-
-    Raises ``PlayerError`` if it cannot be started so, which includes options and commands that it refuses.
-    """
-    player = make_player(spec, game)
-    announced = protocol_named(spec.protocol).announced
-
-    async def ask() -> Mapping[str, Option] | None:
-        try:
-            await player.start()
-            return None if announced is None else dict(announced(player))
-        finally:
-            await player.close()
-
-    try:
-        return run(ask())
-    except PlayerFault as fault:
-        raise PlayerError(fault.text) from None
