@@ -267,7 +267,7 @@ def _table_note(result: AblationResult, message: Catalogue) -> str:
     deviation = _pair_deviation(result.rows)
     pairs = max(row.pairs for row in result.rows) or 1
     smallest = detectable_elo(pairs, result.spec.questions, result.spec.rule, deviation)
-    cost = message("ablation.nodes_cost" if result.spec.conditions.external is None else "ablation.speed_cost")
+    cost = message(f"ablation.{_kind_of_cost(result.speeds)}_cost")
     return message("ablation.table_note", cost=cost, smallest=smallest_text(smallest), power=100 * POWER)
 
 
@@ -317,11 +317,19 @@ def _ratio_text(ratio: float | None) -> str:
     return "" if ratio is None else f"{ratio:.3g}×"
 
 
+def _kind_of_cost(speeds: Sequence[SpeedRow]) -> str:
+    """What the last column of the table is: nodes to a depth; of an external engine speed, or time if it tells none."""
+    if not speeds:
+        return "nodes"
+    return "time" if all(row.speed_ratio is None for row in speeds) else "speed"
+
+
 def _costs(rows: Sequence[AblationRow], speeds: Sequence[SpeedRow]) -> list[str]:
-    """The last column of the table: nodes to a depth, or the speed of an external engine."""
-    if speeds:
-        return [_ratio_text(row.speed_ratio) for row in speeds]
-    return [_ratio_text(row.nodes_ratio) for row in rows]
+    """The last column of the table, see ``_kind_of_cost``."""
+    kind = _kind_of_cost(speeds)
+    if kind == "nodes":
+        return [_ratio_text(row.nodes_ratio) for row in rows]
+    return [_ratio_text(row.speed_ratio if kind == "speed" else row.time_ratio) for row in speeds]
 
 
 def _main_table(result: AblationResult, message: Catalogue) -> TextTable:
@@ -329,7 +337,7 @@ def _main_table(result: AblationResult, message: Catalogue) -> TextTable:
         message("ablation.comparison"), message("ablation.elo"), message("ablation.verdict"),
         message("ablation.simultaneous_interval"), message("ablation.los"), message("ablation.pair_count"),
         message("ablation.games"), message("ablation.pentanomial"),
-        message("ablation.speed" if result.speeds else "ablation.nodes"),
+        message(f"ablation.{_kind_of_cost(result.speeds)}"),
     )  # fmt: skip
     cells = tuple(
         (
@@ -431,11 +439,11 @@ def ablation_text(
     lines = [message("terminal.elo_note")]
     if depth is not None:
         lines.append(message("terminal.nodes_note", depth=depth))
-    if any(row.speed_ratio is not None for row in speeds):
-        lines.append(message("terminal.speed_note"))
+    if speeds:
+        lines.append(message(f"terminal.{_kind_of_cost(speeds)}_note"))
     heads = (
         message("terminal.comparison"), message("terminal.elo"), "±", message("terminal.verdict"),
-        message("terminal.pairs"), message("terminal.speed" if speeds else "terminal.nodes"),
+        message("terminal.pairs"), message(f"terminal.{_kind_of_cost(speeds)}"),
     )  # fmt: skip
     lines += ["", in_columns(heads, COMPARISON_COLUMNS)]
     for row, cost in zip(rows, _costs(rows, speeds), strict=True):

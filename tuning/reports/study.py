@@ -464,7 +464,7 @@ def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tup
     if external is None:
         return ((message("fact.engine"), engine),)
     programs = tuple(
-        (message("fact.build", name=name) if name else message("fact.engine"), _program_text(player, message))
+        (message("fact.build", name=name) if name else message("fact.external_engine"), _program_text(player, message))
         for name, player in external.builds
     )
     settings = {name: value for name, value in conditions.base if name != BUILD}
@@ -477,13 +477,19 @@ def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tup
 
 def _program_text(player: PlayerSpec, message: Catalogue) -> str:
     """The command as it is specified, with what is set of the build itself."""
-    shown = {"command": shlex.join(player.command), "protocol": protocol_named(player.protocol).title}
+    shown = {"command": " ".join(map(_quoted, player.command)), "protocol": protocol_named(player.protocol).title}
     if player.directory is None:
         text = message("fact.program", **shown)
     else:
         text = message("fact.program_in_folder", **shown, folder=player.directory)
     options = message("list.comma").join(f"{name} {value}" for name, value in player.options)
     return message("fact.program_with_options", program=text, options=options) if options else text
+
+
+def _quoted(word: str) -> str:
+    """A word of a command as a shell wants it, but for the braces of placeholders."""
+    bare = word.replace("{", "").replace("}", "")
+    return word if bare and shlex.quote(bare) == bare else shlex.quote(word)
 
 
 def engine_text(conditions: Conditions, engine: str) -> str:
