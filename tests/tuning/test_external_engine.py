@@ -13,11 +13,12 @@ import pytest
 from arena.players.registry import PlayerError
 from arena.records import PlayerSpec
 from engine.errors import UserError
+from engine.settings.configuration import find_config
 from tuning.ablation.run import check_engine
-from tuning.ablation.spec import AblationSpec, ablation_from_mapping
+from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
 from tuning.external_engine import placeholders_of
 from tuning.study.run import check_engine as check_engine_of_study
-from tuning.study.spec import tuning_from_mapping
+from tuning.study.spec import load_tuning, tuning_from_mapping
 
 MOCK_ENGINES = str(Path(__file__).parents[1] / "support" / "mock_engines.py")
 MOCK = [sys.executable, "-I", "-S", MOCK_ENGINES, "plain"]
@@ -35,6 +36,20 @@ def sides(spec: AblationSpec, number: int = 0) -> tuple[PlayerSpec, PlayerSpec]:
         spec.conditions.player(dict(side), comparison.limits) for side in (comparison.variant, comparison.reference)
     )
     return variant, reference
+
+
+@pytest.mark.parametrize("name", ["builds", "fairy-stockfish-options", "rhino-levels"])
+def test_ablations_that_are_ready_are_of_external_engines(name: str) -> None:
+    spec = load_ablation(find_config("ablations", name))
+    assert spec.name == name
+    assert spec.conditions.external is not None
+    assert all(one != other for one, other in (sides(spec, number) for number in range(len(spec.comparisons))))
+
+
+def test_a_tuning_that_is_ready_begins_with_the_engines_own_values() -> None:
+    spec = load_tuning(find_config("tuning", "fairy-stockfish-time"))
+    assert spec.engine is not None
+    assert spec.space.default == {"Slow Mover": 84, "Minimum Thinking Time": 20, "Move Overhead": 30}
 
 
 # What settings amount to
