@@ -5,7 +5,6 @@ Every build is started once for each way in which its commands are filled, asked
 
 from __future__ import annotations
 
-import difflib
 import filecmp
 import os
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from arena.players.contract import PlayerFault
 from arena.players.event_loop import run
 from arena.players.external import ExternalPlayer
+from arena.players.options import unknown_option
 from arena.players.process import find_program
 from arena.players.registry import PlayerError, make_player
 from engine.language import console
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from arena.records import PlayerSpec
     from tuning.conditions import Conditions
 
-SHOWN_OPTIONS = 30
 
 
 class EngineCheck:
@@ -79,8 +78,7 @@ class EngineCheck:
             if option is not None:
                 text = self._checked(option, text, where)
             elif announced is not None and name in changed:
-                known = _known(name, announced)
-                raise ConfigurationError(f"{where}: option {name!r} is not one of the engine's; {known}")
+                raise ConfigurationError(f"{where}: {unknown_option(name, announced).text}")
             found[name.lower()] = text
         return found
 
@@ -126,13 +124,3 @@ def _normal(option: Option, value: str) -> str:
     if option.kind == "spin" and value.lstrip("+-").isdigit():
         return str(int(value))
     return "" if value == "<empty>" else value
-
-
-def _known(name: str, announced: Mapping[str, Option]) -> str:
-    near = difflib.get_close_matches(name.lower(), announced, 1, 0.4)
-    if near:
-        return f"did you mean {announced[near[0]].name!r}?"
-    names = [option.name for option in announced.values()]
-    more = ", ..." if len(names) > SHOWN_OPTIONS else ""
-    return f"it has {', '.join(names[:SHOWN_OPTIONS]) or 'no options'}{more}"
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from arena.players.contract import PlayerFault
@@ -52,3 +53,11 @@ class Option:
 
     def _fault(self, value: str, expected: str) -> PlayerFault:
         return PlayerFault("startup_failure", f"option {self.name} = {value!r}: {expected}")
+
+
+def unknown_option(name: str, announced: Mapping[str, Option]) -> PlayerFault:
+    """The fault of an option that the engine did not announce, with the nearest that it did."""
+    near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
+    names = ", ".join(option.name for option in announced.values())
+    hint = f"did you mean {announced[near[0]].name!r}?" if near else f"it has {names or 'no options'}"
+    return PlayerFault("startup_failure", f"option {name!r} is not one of the engine's; {hint}")

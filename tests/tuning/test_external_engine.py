@@ -219,6 +219,38 @@ def test_what_it_takes_is_not_remarked_on() -> None:
     assert checked(engine={"command": MOCK}, values=[{"option": "Hash", "values": [1, 1024]}]) == ""
 
 
+def mock_over(protocol: str, *settings: str) -> dict[str, Any]:
+    """The table ``[engine]`` of the mock engine that speaks other protocols of Xiangqi."""
+    program = str(Path(MOCK_ENGINES).with_name("mock_xiangqi_engines.py"))
+    command = [sys.executable, "-I", "-S", program, "plain", f"protocol={protocol}", *settings]
+    return {"protocol": protocol, "command": command}
+
+
+@pytest.mark.parametrize(
+    ("engine", "entry", "words"),
+    [
+        (mock_over("ucci"), {"option": "hashsize", "values": [2000]}, "option hashsize = '2000': expected 0 to 1024"),
+        (mock_over("ucci"), {"option": "styl", "values": ["risky"]}, "did you mean 'style'?"),
+        (mock_over("ucci"), {"option": "style", "values": ["normal"]}, "the engine's own default is style normal"),
+        (mock_over("xboard"), {"option": "contempt", "values": [11]}, "option Contempt = '11': expected -10 to 10"),
+        (mock_over("xboard"), {"option": "Own Book", "values": [True]}, "the engine's own default is Own Book on"),
+        (mock_over("xboard"), {"option": "memory", "values": [0]}, "option memory = '0'"),
+        (mock_over("xboard", "features=memory=0"), {"option": "memory", "values": [1]}, "option 'memory' is not one"),
+    ],
+)
+def test_options_over_other_protocols_are_checked_by_what_they_announce(
+    engine: dict[str, Any], entry: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UserError) as raised:
+        checked(engine=engine, values=[entry], limit="depth=2")
+    assert words in str(raised.value)
+
+
+def test_an_engine_that_takes_options_unannounced_is_believed() -> None:
+    entry = {"option": "anything", "values": [1]}
+    assert checked(engine=mock_over("ucci", "options=no"), values=[entry], limit="depth=2") == ""
+
+
 def test_every_build_is_asked_for_its_own_options() -> None:
     without_ponder = [*MOCK[:-1], "no_ponder"]
     builds = {"old": MOCK, "new": without_ponder}

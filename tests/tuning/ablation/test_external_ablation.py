@@ -32,16 +32,21 @@ rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C1C5/9/RNBAKABNR b - - 0 1
 PAIRS = 6
 
 
-def spec_in(folder: Path) -> AblationSpec:
-    """The mock engine against itself with another hash table, and with a mode in which it moves illegally."""
+def suite_in(folder: Path) -> str:
+    """Openings in which the mock engines' rooks can move."""
     suite = folder / "twelve.epd"
     suite.write_text("\n".join([*OPENINGS.splitlines(), *OPENINGS.replace(" b - ", " w - ").splitlines()]))
+    return str(suite)
+
+
+def spec_in(folder: Path) -> AblationSpec:
+    """The mock engine against itself with another hash table, and with a mode in which it moves illegally."""
     return ablation_from_mapping(
         {
             "limit": "nodes=100",
             "pairs": PAIRS,
             "rounds": 1,
-            "openings": str(suite),
+            "openings": suite_in(folder),
             "opening_part": "all",
             "adjudication": {"maximum_plies": 12},
             "engine": {"name": "mock", "command": [sys.executable, "-I", "-S", MOCK_ENGINES, "{mode}"]},
@@ -143,6 +148,36 @@ def test_the_report_names_program_settings_and_arbiter(
     assert (folder / "out" / "speeds.csv").is_file()
     text = ablation_text(result.rows, result.effects, language, result.speeds)
     assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(("protocol", "option", "line"), [
+    ("ucci", "hashsize", "setoption hashsize 7"),
+    ("xboard", "Contempt", "option Contempt=7"),
+])  # fmt: skip
+def test_engines_over_other_protocols_are_told_of_each_sides_options(
+    tmp_path: Path, protocol: str, option: str, line: str
+) -> None:
+    program = str(Path(MOCK_ENGINES).with_name("mock_xiangqi_engines.py"))
+    command = [sys.executable, "-I", "-S", program, "plain", f"protocol={protocol}", f"file={tmp_path}/{{side}}"]
+    spec = ablation_from_mapping(
+        {
+            "limit": "depth=2",
+            "pairs": PAIRS,
+            "rounds": 1,
+            "openings": suite_in(tmp_path),
+            "opening_part": "all",
+            "adjudication": {"maximum_plies": 12},
+            "engine": {"protocol": protocol, "command": command},
+            "set": {"side": "reference"},
+            "comparisons": [{"variant": {"side": "variant", option: 7}}],
+        },
+        str(tmp_path / "mock.toml"),
+    )
+    result = run(spec, tmp_path / "out", concurrency=1)
+    assert result.rows[0].pairs == PAIRS
+    told = {side: (tmp_path / side).read_text().splitlines() for side in ("variant", "reference")}
+    assert all(any(words.startswith("go") for words in lines) for lines in told.values())
+    assert [side for side, lines in told.items() if line in lines] == ["variant"]
 
 
 def test_levels_of_rhino_over_gtp(tmp_path: Path) -> None:
