@@ -271,20 +271,23 @@ def _preset_sentence(result: StudyResult, message: Catalogue) -> str:
 
 
 def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
-    rows = []
+    is_builtin = result.spec.engine is None
+    rows: list[tuple[str, ...]] = []
     for dimension in result.spec.space.dimensions:
         base = result.spec.space.default[dimension.name]
         recommended = base if result.decision is None else result.recommended[dimension.name]
-        row = None if result.spec.engine is not None else BY_NAME[dimension.name]
-        unit, doc = ("", "") if row is None else (unit_text(row.unit, message), row.doc)
         changed = "" if base == recommended else message("parameters.changed")
         searched = _searched_text(dimension, message)
-        rows.append((dimension.name, value_text(base), value_text(recommended), changed, unit, searched, doc))
-    heads = (
-        message("parameters.parameter" if result.spec.engine is None else "parameters.option"),
-        message("parameters.base"), message("parameters.recommended"), "",
-        message("parameters.unit"), message("parameters.searched"), message("parameters.meaning"),
+        row = (dimension.name, value_text(base), value_text(recommended), changed, searched)
+        if is_builtin:
+            row += (unit_text(BY_NAME[dimension.name].unit, message), BY_NAME[dimension.name].doc)
+        rows.append(row)
+    heads: tuple[str, ...] = (
+        message("parameters.parameter" if is_builtin else "parameters.option"), message("parameters.base"),
+        message("parameters.recommended"), "", message("parameters.searched"),
     )  # fmt: skip
+    if is_builtin:
+        heads += (message("parameters.unit"), message("parameters.meaning"))
     return table_of(heads, tuple(rows), (1, 2))
 
 
