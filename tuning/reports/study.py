@@ -278,7 +278,7 @@ def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
         recommended = base if result.decision is None else result.recommended[dimension.name]
         changed = "" if base == recommended else message("parameters.changed")
         searched = _searched_text(dimension, message)
-        row = (dimension.name, value_text(base), value_text(recommended), changed, searched)
+        row: tuple[str, ...] = (dimension.name, value_text(base), value_text(recommended), changed, searched)
         if is_builtin:
             row += (unit_text(BY_NAME[dimension.name].unit, message), BY_NAME[dimension.name].doc)
         rows.append(row)
