@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
-from typing import ClassVar, TextIO
+from typing import ClassVar, Protocol, TextIO
 
 from engine.engine import Clock, Engine, SearchResult, StopFlag
 from engine.errors import UserError
@@ -75,6 +75,27 @@ class Progress:
     """The principal variation."""
 
 
+class Searcher(Protocol):
+    """Who finds the moves: the engine, or a program that stands for it."""
+
+    def search(
+        self,
+        position: Position,
+        limits: Limits,
+        clock: Clock | None = None,
+        stop: StopFlag | None = None,
+        *,
+        search_moves: Sequence[str] = (),
+        lines: int = 1,
+        ponder: StopFlag | None = None,
+        board: ReportBoard | None = None,
+    ) -> SearchResult:
+        """See ``engine.engine.Engine``."""
+
+    def new_game(self) -> None:
+        """Forget what earlier searches have found."""
+
+
 class Session(ABC):
     """One conversation of the program; ``run`` leads it to its end."""
 
@@ -100,7 +121,7 @@ class Session(ABC):
         self._rules = rules or Rules()
         self._output = output
         self._inbox = Inbox()
-        self._engine: Engine | None = None
+        self._engine: Searcher | None = None
         self._given: tuple[str | None, str, list[str]] = (None, "", [])
         self._task: Task | None = None
         self._thread: threading.Thread | None = None
@@ -204,11 +225,15 @@ class Session(ABC):
         return self._task is not None and self._ponder.is_set()
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> Searcher:
         """The engine under the parameters in force."""
         if self._engine is None:
-            self._engine = Engine(self.game.name, self.parameters)
+            self._engine = self.make_engine()
         return self._engine
+
+    def make_engine(self) -> Searcher:
+        """An engine under the parameters in force."""
+        return Engine(self.game.name, self.parameters)
 
     def warm_up(self) -> None:
         """Compile or load everything a search needs, so that the first move does not lose time by it."""
@@ -231,7 +256,7 @@ class Session(ABC):
         self._thread = threading.Thread(target=self._search, args=(self.engine, task, self._searches), name="search")
         self._thread.start()
 
-    def _search(self, engine: Engine, task: Task, number: int) -> None:
+    def _search(self, engine: Searcher, task: Task, number: int) -> None:
         """The search's thread."""
         outcome: SearchResult | BaseException
         try:
