@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--directory", metavar="DIR", help="the folder that the engine runs in")
     parser.add_argument(
-        "--time-unit", choices=TIME_UNITS, default=TIME_UNITS[0], help="how the engine counts time (default: as it says)"
+        "--time-unit", choices=TIME_UNITS, default=TIME_UNITS[0], help="how the engine counts time (default: auto)"
     )
     add_rules_arguments(parser)
     # How Qianhong starts its plug-ins.

@@ -140,7 +140,7 @@ class AdaptedEngine:
         try:
             position.code_of(reply.move)
         except MoveError as error:
-            raise CommandError(f"{self._player.name}: answered {reply.said!r}: {error}") from None
+            raise self._failed(f"{self._player.name}: answered {reply.said!r}: {error}") from None
         return _result(position, reply)
 
     def _ponder(self, position: Position, clock: PlayerClock, ponder: StopFlag, stop: StopFlag) -> Reply:
@@ -162,8 +162,12 @@ class AdaptedEngine:
         try:
             return self._loop.submit(conversation).result()
         except PlayerFault as fault:
-            self._loop.submit(self._player.close()).result()
-            raise CommandError(fault.text) from None
+            raise self._failed(fault.text) from None
+
+    def _failed(self, text: str) -> CommandError:
+        """End the program, which starts afresh for the next search."""
+        self._loop.submit(self._player.close()).result()
+        return CommandError(text)
 
 
 def _result(position: Position, reply: Reply | None) -> SearchResult:
@@ -186,9 +190,14 @@ class AdaptedSession(QianhongSession):
         super().__init__("xiangqi", {}, output, rules=rules)
         self._adapted = AdaptedEngine(spec)
 
-    def make_engine(self) -> AdaptedEngine:
+    @property
+    def searcher(self) -> AdaptedEngine:
         """The program."""
         return self._adapted
+
+    def new_game(self) -> None:
+        """The program is told with its next search."""
+        self._adapted.new_game()
 
     def warm_up(self) -> None:
         """Start the program; raises ``CommandError`` that says what went wrong."""

@@ -92,9 +92,6 @@ class Searcher(Protocol):
     ) -> SearchResult:
         """See ``engine.engine.Engine``."""
 
-    def new_game(self) -> None:
-        """Forget what earlier searches have found."""
-
 
 class Session(ABC):
     """One conversation of the program; ``run`` leads it to its end."""
@@ -121,7 +118,7 @@ class Session(ABC):
         self._rules = rules or Rules()
         self._output = output
         self._inbox = Inbox()
-        self._engine: Searcher | None = None
+        self._engine: Engine | None = None
         self._given: tuple[str | None, str, list[str]] = (None, "", [])
         self._task: Task | None = None
         self._thread: threading.Thread | None = None
@@ -225,15 +222,16 @@ class Session(ABC):
         return self._task is not None and self._ponder.is_set()
 
     @property
-    def engine(self) -> Searcher:
+    def engine(self) -> Engine:
         """The engine under the parameters in force."""
         if self._engine is None:
-            self._engine = self.make_engine()
+            self._engine = Engine(self.game.name, self.parameters)
         return self._engine
 
-    def make_engine(self) -> Searcher:
-        """An engine under the parameters in force."""
-        return Engine(self.game.name, self.parameters)
+    @property
+    def searcher(self) -> Searcher:
+        """Who finds the moves."""
+        return self.engine
 
     def warm_up(self) -> None:
         """Compile or load everything a search needs, so that the first move does not lose time by it."""
@@ -253,14 +251,14 @@ class Session(ABC):
         self._ponder.clear()
         if task.ponders:
             self._ponder.set()
-        self._thread = threading.Thread(target=self._search, args=(self.engine, task, self._searches), name="search")
+        self._thread = threading.Thread(target=self._search, args=(self.searcher, task, self._searches), name="search")
         self._thread.start()
 
-    def _search(self, engine: Searcher, task: Task, number: int) -> None:
+    def _search(self, searcher: Searcher, task: Task, number: int) -> None:
         """The search's thread."""
         outcome: SearchResult | BaseException
         try:
-            outcome = engine.search(
+            outcome = searcher.search(
                 task.position, task.limits, task.clock, self._stop, search_moves=task.search_moves, lines=task.lines,
                 ponder=self._ponder if task.ponders else None, board=self._reports,
             )  # fmt: skip
