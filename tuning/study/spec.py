@@ -165,7 +165,7 @@ class TuningSpec:
 
 
 def option_text(value: Value) -> str:
-    """A value as UCI wants to read it."""
+    """A value as an option's text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -217,9 +217,10 @@ def _engine(table: Table, conditions: Conditions) -> PlayerSpec:
                 f"{table.where}: {key} is of the built-in engine; an external one's settings are options = {{...}} in "
                 "[engine]"
             )
-    own = table.table("engine", ENGINE_KEYS)
-    able = tuple(protocol.name for protocol in protocols() if "options" in protocol.keys)
-    entry = {**table.mapping("engine"), "protocol": own.choice("protocol", able, able[0])}
+    able = [protocol for protocol in protocols() if "options" in protocol.keys]
+    names = tuple(protocol.name for protocol in able)
+    own = table.table("engine", tuple(dict.fromkeys((*ENGINE_KEYS, *(key for one in able for key in one.keys)))))
+    entry = {**table.mapping("engine"), "protocol": own.choice("protocol", names, names[0])}
     player = read_player(entry, f"{table.where}: [engine]", conditions.game, conditions.limits)
     repeated = [name for name, _ in player.options if name in table.mapping("dimensions")]
     if repeated:

@@ -211,6 +211,7 @@ def _player_lines(spec: TuningSpec, engine: PlayerSpec, values: Mapping[str, Val
         f"protocol = {json.dumps(engine.protocol)}",
         f"command = {json.dumps(list(engine.command))}",
         *_process_lines(engine),
+        *(f"{key} = {json.dumps(value)}" for key, value in engine.protocol_keys),
         "[players.options]",
         *(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in options.items()),
     ]
