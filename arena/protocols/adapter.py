@@ -25,6 +25,8 @@ from engine.protocols.session import CommandError
 from engine.rules import Rules
 from engine.settings.limits import Limits
 
+START_TIMEOUT_MS = 60_000
+"""How long the engine may take to start."""
 MARGIN_MS = 30_000
 """How late a move may come before the engine is taken to hang: a person waits, and no game is lost."""
 POLL_S = 0.01
@@ -39,7 +41,8 @@ def adapted_spec(
     """The engine as a player whose clock is told with each search."""
     return PlayerSpec(
         PurePath(command[0]).name, "ucci", Limits(clock_ms=1000), command=tuple(command), options=tuple(options),
-        directory=directory, margin_ms=MARGIN_MS, ponder=True, protocol_keys=(("time_unit", time_unit),),
+        directory=directory, start_timeout_ms=START_TIMEOUT_MS, margin_ms=MARGIN_MS, ponder=True,
+        protocol_keys=(("time_unit", time_unit),),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -28,7 +29,7 @@ def adapt() -> Iterator[Adapt]:
     def adapt(spec: PlayerSpec) -> Callable[[TextIO], AdaptedSession]:
         def make(output: TextIO) -> AdaptedSession:
             adapted = adapted_spec(spec.command, spec.options, None, "auto")
-            sessions.append(AdaptedSession(adapted, output))
+            sessions.append(AdaptedSession(replace(adapted, start_timeout_ms=spec.start_timeout_ms), output))
             return sessions[-1]
 
         return make
