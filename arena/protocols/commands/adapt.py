@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Put a UCCI engine behind the plug-in protocol of Qianhong, over standard input and output. It ends with the "
         "command QUIT or with its input.\n\n"
-        "Qianhong starts a plug-in by a program of its own, so put the command into one, such as\n"
+        "Qianhong starts a plug-in by a program of its own, so put the command into one, such as\n\n"
         '  exec elolab adapt "$@" -- eleeye'
     )
     parser.add_argument(
