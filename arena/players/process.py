@@ -269,9 +269,9 @@ class EngineProcess:
         ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
         """
         self._words, self._scanned = words, 0
-        end = self._reply_end()
+        end = self._reply_end() if self._data else 0
         while not end:
-            if self.has_ended:
+            if self._ended or self._gone:
                 raise ProcessEnded
             if time.monotonic_ns() >= deadline_ns:
                 raise DeadlinePassed
@@ -301,7 +301,7 @@ class EngineProcess:
 
     def take_unasked(self) -> Sequence[str]:
         """Whole lines that the engine has said by now and nobody has waited for."""
-        if not self.has_ended and self._read_output() == READ_BYTES:
+        if not (self._ended or self._gone) and self._read_output() == READ_BYTES:
             self._read_rest()
         if not self._data:
             return _NO_LINES

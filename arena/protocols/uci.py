@@ -72,6 +72,8 @@ class Information(NamedTuple):
     nodes: int | None = None
 
 
+_USUAL = re.compile(r"info depth (\d{1,5}) .*?\bscore cp (-?\d{1,5}) .*?\bnodes (\d{1,15})\b")
+"""What nearly all engines say, in one search instead of three."""
 # Each begins with a literal, which is searched for many times faster than a word boundary.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
 _DEPTH = re.compile(r" depth\s+(\d+)")
@@ -80,6 +82,9 @@ _NODES = re.compile(r" nodes\s+(\d+)")
 
 def parse_information(line: str) -> Information:
     """Read an ``info`` line; what cannot be read is left out."""
+    usual = _USUAL.match(line)
+    if usual is not None and " string " not in line:
+        return Information(_centipawns("cp", int(usual[2])), int(usual[1]), int(usual[3]))
     line = line.partition(" string ")[0]
     score, depth, nodes = _SCORE.search(line), _DEPTH.search(line), _NODES.search(line)
     return Information(
