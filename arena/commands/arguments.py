@@ -6,7 +6,6 @@ import argparse
 import math
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.sequential import MAX_HYPOTHESIS, SequentialSettings
@@ -18,9 +17,6 @@ from engine.commands.arguments import (
     add_output_argument,
 )
 from engine.settings.configuration import KIND_NAMES, available_configs, find_config
-
-if TYPE_CHECKING:
-    from arena.spec import TournamentSpec
 
 INDENTATION = "  "
 COLUMNS = 78
@@ -74,15 +70,15 @@ def _anchor(text: str) -> tuple[str, float]:
     return name, rating
 
 
-def output_folder(out: str | None, spec: TournamentSpec) -> Path:
-    """The folder of ``--out``, or the default."""
+def output_folder(out: str | None, name: str) -> Path:
+    """The folder of ``--out``, or the default, for the tournament of that name."""
     if out is None:
-        return Path("results") / spec.name
+        return Path("results") / name
     if "{identity}" in out:
         from engine.compiled.identity import engine_identity
 
         out = out.replace("{identity}", engine_identity())
-    return Path(out.replace("{name}", spec.name))
+    return Path(out.replace("{name}", name))
 
 
 def add_hypothesis_arguments(parser: argparse.ArgumentParser, *, always: bool) -> None:

@@ -49,6 +49,16 @@ def _nothing_of_its_own(table: Table) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class Greeting:
+    """How a program that speaks a protocol is recognised: what it is told first, and what it then says."""
+
+    lines: tuple[str, ...]
+    """They must harm no program that speaks another protocol."""
+    is_answer: Callable[[str], bool]
+    """Whether a line is what only programs that speak the protocol say, and none that repeats what it is told."""
+
+
+@dataclass(frozen=True)
 class Protocol:
     """One way to talk to players; all that the arena has to know of it."""
 
@@ -76,6 +86,8 @@ class Protocol:
     """Whether its players may play without a limit, at a level of their own."""
     unreachable: Callable[[str], str] | None = None
     """Of a protocol that tells openings as moves from the start: what is wrong with one that no moves lead to."""
+    greeting: Greeting | None = None
+    """How programs that speak it are recognised; ``None`` where the protocol always has to be named."""
 
 
 @functools.cache

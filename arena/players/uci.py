@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
 from arena.players.process import DeadlinePassed, ProcessEnded
-from arena.players.registry import Protocol
+from arena.players.registry import Greeting, Protocol
 from engine.settings.configuration import ConfigurationError
 from engine.settings.limits import Limits
 from engine.values import BAN_BOUND, MATE, MAX_PLY
@@ -512,4 +512,5 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
+    greeting=Greeting(("uci",), lambda line: line.strip() == "uciok"),
 )

@@ -11,7 +11,8 @@ from othello_match import builtin
 
 from arena.players import registry
 from arena.players.registry import PROTOCOLS, Protocol, check_player, make_player, protocol_named, protocols
-from arena.spec import keys_of, spec_from_mapping
+from arena.player_spec import keys_of
+from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 from engine.games import GAMES

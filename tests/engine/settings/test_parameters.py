@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 
 from arena.players.registry import protocols
-from arena.spec import keys_of
+from arena.player_spec import keys_of
 from engine.games import GAMES
 from engine.protocols import ucci, uci
 from engine.protocols.session import Session

@@ -1,0 +1,199 @@
+"""A tournament, match or sequential test that the command line alone describes."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from arena.commands.arguments import add_playing_arguments, output_folder
+from arena.commands.results import complain, play_and_print
+from arena.commands.words.conditions import (
+    add_condition_words,
+    add_single_dashes,
+    conditions_of,
+    pairs_of,
+)
+from arena.commands.words.engines import PlayerWords, complete, named_player, read_player_words, refuse_unused
+from arena.engines_file import engines_file
+from arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, name_players
+from arena.players.detect import ProtocolFinder
+from arena.players.registry import PlayerError
+from arena.spec import spec_from_mapping
+from arena.tournament_spec import TournamentSpec
+from engine.commands.arguments import (
+    DEFAULT_GAME,
+    UsageError,
+    add_game_argument,
+    add_limit_argument,
+    add_seed_argument,
+    game_of,
+    whole_number,
+)
+from engine.settings.limits import Limits
+
+DEFAULT_LIMITS = ("nodes=1000", "depth=6", "move_time=1")
+"""Where no limit is given, the first of them that all players can be told of."""
+DEFAULT_SEED = 1
+PLAYER_HELP = (
+    f"A player is {PLAYER_KINDS}. The protocol of a program is found by trying. A TOML file is a preset of its own "
+    "(with sections [xiangqi], [othello]), merely settings (null_move = false), or what a table [[players]] of a "
+    "tournament holds (name, preset, set, limit; command, options for an external engine).\n\n"
+    "--engine describes a player by words: cmd=PROGRAM with arg=, args=, dir= and proto=, or conf=NAME, or "
+    "preset=NAME; name=; tc=MOVES/TIME+INCREMENT, st=SECONDS, nodes=N, depth=N or limit=LIMIT; timemargin=MS, "
+    "restart=on|off, ponder, option.NAME=VALUE, for the built-in engine set.NAME=VALUE, and every other key of a table "
+    "[[players]]. --each says the same of all. Options may be written with one dash too, as for cutechess-cli and "
+    "fastchess, whose words mean the same here."
+)
+"""For the help of every command that takes such players."""
+
+
+def add_players(parser: argparse.ArgumentParser) -> None:
+    """``A`` and ``B``; either may be described by ``--engine`` instead."""
+    parser.add_argument("a", metavar="A", nargs="?", help="the player whose strength is in question")
+    parser.add_argument("b", metavar="B", nargs="?", help="its opponent")
+
+
+def add_tournament_words(parser: argparse.ArgumentParser, folder: str) -> None:
+    """All words but those of the command's own; they have to be added before."""
+    parser.add_argument(
+        "--engine", dest="engines", nargs="+", action="append", default=[], metavar="WORD",
+        help="a player: cmd=PROGRAM, conf=NAME, preset=NAME or a single word, and more; see below",
+    )  # fmt: skip
+    parser.add_argument("--each", nargs="+", default=[], metavar="WORD", help="the same for all players")
+    parser.add_argument(
+        "--engines", dest="engines_file", metavar="FILE",
+        help="file of your engines for conf=NAME (default engines.toml, here or in ~/.config/elolab)",
+    )  # fmt: skip
+    add_game_argument(parser)
+    parser.add_argument("--variant", dest="game", help=argparse.SUPPRESS)
+    parser.set_defaults(game=None)
+    add_limit_argument(parser)
+    add_condition_words(parser)
+    add_seed_argument(parser)
+    parser.add_argument("--srand", dest="seed", type=whole_number(0), help=argparse.SUPPRESS)
+    add_playing_arguments(parser, folder)
+    add_single_dashes(parser)
+
+
+def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], own_words: Sequence[Any]) -> int:
+    """Play, resume or extend what the words describe; ``own`` are the keys of a tournament's file that are the
+    command's, ``own_words`` the words that said so."""
+    arguments.game = arguments.game or DEFAULT_GAME
+    content = {"game": game_of(arguments).name, "seed": DEFAULT_SEED if arguments.seed is None else arguments.seed}
+    content |= conditions_of(arguments) | own
+    players = _player_words(kind, arguments)
+    entries, finder, limits = _entries(kind, players, content, arguments)
+    spec, limit = _spec(kind, content | {"players": entries}, limits, finder)
+    words = [kind, *_words_of_players(arguments), *map(_word, own_words)]
+    if any("limit" not in entry for entry in entries):
+        words += ["--limit", str(limit)]
+    words += _words_of_conditions(arguments, content)
+    return play_and_print(replace(spec, command=tuple(words)), arguments)
+
+
+def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
+    """What is said of each player; raises ``UsageError`` if it is not said of enough of them."""
+    single = [word for word in (getattr(arguments, "a", None), getattr(arguments, "b", None)) if word is not None]
+    players = [PlayerWords(kind, word) for word in single]
+    players += [read_player_words(words) for words in arguments.engines]
+    if kind != "tournament" and len(players) != 2:
+        raise UsageError(
+            f"{kind}: {len(players)} player{'' if len(players) == 1 else 's'}, expected two: elolab {kind} A B, or "
+            f"--engine twice; elolab {kind} --help explains the arguments"
+        )
+    return players
+
+
+def _entries(
+    kind: str, players: Sequence[PlayerWords], content: dict[str, Any], arguments: argparse.Namespace
+) -> tuple[list[dict[str, Any]], ProtocolFinder, list[Limits]]:
+    """The tables [[players]], what asks programs for their protocol, and the limits one of which is for all players.
+
+    The tournament's name is put into ``content``.
+    """
+    each = read_player_words(arguments.each, "--each")
+    engines = engines_file(arguments.engines_file, Path())
+    named = [named_player(words, each, engines) for words in players]
+    name_players(player.entry for player in named)
+    names = [str(player.entry["name"]) for player in named]
+    content["name"] = arguments.event or _folder_name(content["format"], names)
+    finder = protocol_finder(output_folder(arguments.out, content["name"]))
+    reader = PlayerReader(content["game"], engines=engines, finder=finder)
+    limits = [arguments.limit] if arguments.limit is not None else list(map(Limits.parse, DEFAULT_LIMITS))
+    entries = [
+        complete(player.check(reader, limits), words, each, reader)
+        for player, words in zip(named, players, strict=True)
+    ]
+    refuse_unused(each, entries)
+    return entries, finder, limits
+
+
+def protocol_finder(directory: Path) -> ProtocolFinder:
+    """What asks programs for their protocol, says what it found, and asks nobody whom the folder knows."""
+    from arena.play.tournament import players_in
+
+    return ProtocolFinder(
+        players_in(directory),
+        lambda program, protocol: complain("console.speaks", program=program, protocol=protocol.title),
+        lambda program, seconds: complain("console.slow_to_speak", program=program, seconds=f"{seconds:g}"),
+    )
+
+
+def _spec(
+    kind: str, content: dict[str, Any], limits: Sequence[Limits], finder: ProtocolFinder
+) -> tuple[TournamentSpec, Limits]:
+    """The tournament under the first limit that all players can be told of; raises as for the first if there is none.
+    """
+    errors: list[PlayerError] = []
+    for limit in limits:
+        try:
+            return spec_from_mapping(content | {"limit": str(limit)}, kind, finder), limit
+        except PlayerError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _words_of_players(arguments: argparse.Namespace) -> list[str]:
+    words = [word for word in (getattr(arguments, "a", None), getattr(arguments, "b", None)) if word is not None]
+    for engine in arguments.engines:
+        words += ["--engine", *engine]
+    if arguments.each:
+        words += ["--each", *arguments.each]
+    if arguments.engines_file is not None:
+        words += ["--engines", arguments.engines_file]
+    return words
+
+
+def _words_of_conditions(arguments: argparse.Namespace, content: dict[str, Any]) -> list[str]:
+    words = ["--seed", str(content["seed"]), "--game", content["game"]]
+    for option in ("openings", "draw", "resign"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", *getattr(arguments, option)]
+    for option in ("maxmoves", "event"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", str(getattr(arguments, option))]
+    return words
+
+
+def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
+    """Pairs of a match, whose rounds are nothing but more pairs; ``None`` if nothing is said."""
+    pairs = pairs_of(arguments)
+    if arguments.rounds is None:
+        return pairs
+    return int(arguments.rounds) * (1 if pairs is None else pairs)
+
+
+def _word(value: Any) -> str:
+    """A word of the command line; numbers without a point where they have no fraction."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _folder_name(kind: str, names: Sequence[str]) -> str:
+    text = "-".join((kind, *names))
+    if len(names) > 2 and len(text) > MAX_NAME_LENGTH:
+        text = f"{kind}-{names[0]}-and-{len(names) - 1}-others"
+    return re.sub(r"[^\w.+-]+", "-", text)[:MAX_NAME_LENGTH]
