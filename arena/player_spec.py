@@ -75,7 +75,7 @@ class PlayerReader:
         if not isinstance(entry, Mapping):
             raise ConfigurationError(f"{where}: {entry!r} is not a table; expected [[players]]")
         entry = self.resolved(entry, where)
-        if isinstance(entry.get("name"), str):
+        if isinstance(entry.get("name"), str) and entry["name"].isprintable():
             where = f"{where} ({entry['name']})"
         protocol = self.protocol_of(entry, where)
         _refuse_keys_of_another_kind(entry, where, protocol)

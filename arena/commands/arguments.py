@@ -153,11 +153,14 @@ def names_paragraph(kind: str) -> str:
     return "\n".join(["\n\nNames that SPEC may be:", *(INDENTATION + line for line in names)])
 
 
-def specification_of(arguments: argparse.Namespace, kind: str, command: str) -> Path:
-    """The file that ``SPEC`` means. Raises ``UserError`` with the nearest name, or all names if it is missing."""
+def specification_of(arguments: argparse.Namespace, kind: str, command: str, otherwise: str = "") -> Path:
+    """The file that ``SPEC`` means. Raises ``UserError`` with the nearest name, or all names if it is missing.
+
+    ``otherwise`` is what may be given instead.
+    """
     if arguments.spec is None:
         raise UsageError(
-            f"{command}: SPEC is missing: give a TOML file or one of {', '.join(available_configs(kind))}; "
+            f"{command}: SPEC is missing: give a TOML file or one of {', '.join(available_configs(kind))}{otherwise}; "
             f"elolab {command} --help explains the arguments"
         )
     return find_config(kind, arguments.spec)

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from arena.commands.words.tournament import DEFAULT_LIMITS, protocol_finder
 from arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
@@ -86,7 +87,7 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
     if not check and "command" in entry and "protocol" not in entry:
         return EngineStatus(name, "", shown, _missing(command, entry.get("directory")))
     try:
-        player, game = _player(entry, f"{file.path}: [{name}]", game)
+        player, game = _player(entry, game)
         problem = _missing(player.command, player.directory) if player.command else ""
         if check and not problem:
             problem = _start(player, game)
@@ -94,10 +95,10 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
     except UserError as error:
         given = entry.get("protocol")
         title = protocol_named(given).title if given in PROTOCOLS else ""
-        return EngineStatus(name, title, shown, str(error).removeprefix(f"{file.path}: [{name}]: "))
+        return EngineStatus(name, title, shown, str(error).removeprefix(f"{name} ({name}): "))
 
 
-def _player(entry: dict[str, object], where: str, game: str | None) -> tuple[PlayerSpec, str]:
+def _player(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
     """The player, and the game that it can play: the one that is asked for, or the first. Raises ``UserError``."""
     from engine.games import GAMES, game_named
 
@@ -106,7 +107,7 @@ def _player(entry: dict[str, object], where: str, game: str | None) -> tuple[Pla
     for other in [game_named(game).name] if game is not None else GAMES:
         try:
             limits = list(map(Limits.parse, DEFAULT_LIMITS))
-            return first_that_fits(limits, PlayerReader(other, finder=finder), entry, where), other
+            return first_that_fits(limits, PlayerReader(other, finder=finder), entry, entry["name"]), other
         except UserError as error:
             errors.append(error)
     raise errors[0]
@@ -148,5 +149,7 @@ def _lines(file: EnginesFile, status: Sequence[EngineStatus], good: str) -> list
         protocol = engine.protocol or say("engines.found_by_trying")
         rows.append((engine.name, protocol, engine.command, engine.problem or say(good)))
     widths = [max(columns_of(row[column]) for row in rows) for column in range(3)]
-    lines = ["  ".join([*(padded(cell, width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows]
-    return [str(file.path), *lines]
+    return [
+        str(file.path),
+        *("  ".join([*map(padded, row[:3], widths), row[3]]) for row in rows),
+    ]

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament."""
     if arguments.spec is None and arguments.engines:
         return _run_words(arguments)
-    path = specification_of(arguments, "tournaments", "tournament")
+    path = specification_of(arguments, "tournaments", "tournament", ", or players (--engine A --engine B)")
     for name in WORDS_ALONE:
         if getattr(arguments, name) not in (None, []):
             option = "engine" if name == "engines" else name

@@ -1,14 +1,14 @@
-"""Finding out which protocol a program speaks, by greeting it in one after another.
+"""Finding out which protocol a program speaks, by greeting it in all of them.
 
-Each attempt is a process of its own, for a program may be in any state once it has been told what it does not
-understand. What is said and which answer counts is the protocol's own ``greeting``. Programs that start slowly are
-greeted once more, with all the time that a player has to start.
+Every protocol has a process of its own, for a program may be in any state once it has been told what it does not
+understand. They are started one after another, and the first that answers decides: most programs say nothing to what
+they do not understand, so that there is nothing else to wait for. What is said and which answer counts is the
+protocol's own ``greeting``.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -18,12 +18,13 @@ from arena.players.registry import Protocol, protocol_named, protocols
 from engine.errors import UserError
 
 if TYPE_CHECKING:
+    from arena.players.event_loop import EventLoop, Task
     from arena.records import PlayerSpec
 
 MAX_LINES = 10_000
 """Lines of a program that greets without end before it is taken to speak another protocol."""
-QUICK_SECONDS = 2.0
-"""For how long every protocol is tried at first: who does not speak it often says nothing at all."""
+HEAD_START_SECONDS = 1.0
+"""How long a program may take to answer before it is greeted in the next protocol too, in another process."""
 QUOTED = 80
 """Characters of a program's words in messages."""
 FAREWELL = "quit"
@@ -45,7 +46,7 @@ class ProtocolFinder:
     tell: Callable[[str, Protocol], None] = lambda program, protocol: None
     """Called with a program and the protocol that was found."""
     tell_slow: Callable[[str, float], None] = lambda program, seconds: None
-    """Called with a program that does not answer at once, and how long every protocol is now tried for."""
+    """Called with a program that does not answer at once, and how many seconds it is given."""
     _found: dict[tuple[Program, str], Protocol] = field(default_factory=dict)
 
     def protocol_of(self, command: Sequence[str], directory: str | None, game: str, seconds: float) -> Protocol:
@@ -66,21 +67,12 @@ class ProtocolFinder:
         candidates = [protocol for protocol in protocols() if protocol.greeting is not None]
         own = [protocol for protocol in candidates if plays(protocol, game)]
         others = [protocol for protocol in candidates if protocol not in own]  # to say what it is instead
-        said = []
-        for protocol in [*own, *others]:
-            answer = greet(program, protocol, min(seconds, QUICK_SECONDS))
-            if answer.is_understood:
-                if protocol in others:
-                    raise DetectionError(_of_another_game(program, protocol, game))
-                return protocol
-            said.append(answer)
-        slow = [protocol for protocol, answer in zip(own, said, strict=False) if not answer.end]
-        if slow and seconds > QUICK_SECONDS:
-            self.tell_slow(_shown(program), seconds)
-            for protocol in slow:
-                if greet(program, protocol, seconds).is_understood:
-                    return protocol
-        raise DetectionError(_of_no_protocol(program, own, said))
+        found, said = greet(program, [*own, *others], seconds, lambda: self.tell_slow(_shown(program), seconds))
+        if found is None:
+            raise DetectionError(_of_no_protocol(program, own, said, seconds))
+        if found in others:
+            raise DetectionError(_of_another_game(program, found, game))
+        return found
 
 
 def plays(protocol: Protocol, game: str) -> bool:
@@ -88,72 +80,112 @@ def plays(protocol: Protocol, game: str) -> bool:
     return protocol.games is None or game in protocol.games
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a program did when it was greeted over one protocol."""
+def greet(
+    program: Program, protocols: Sequence[Protocol], seconds: float, waiting: Callable[[], None] = lambda: None
+) -> tuple[Protocol | None, str]:
+    """The first of the protocols in which a program answers, and what it says to the first of all.
 
-    is_understood: bool
-    words: str = ""
-    """Its last line, empty if it said nothing."""
-    end: str = ""
-    """How it ended, where it did by itself."""
+    ``seconds`` is what each is given; ``waiting`` is called once all have been tried in vain but time is left. No
+    process is left behind. Raises ``DetectionError`` if the program cannot be started.
+    """
+    from arena.players.event_loop import EventLoop
 
-
-def greet(program: Program, protocol: Protocol, seconds: float) -> Answer:
-    """Start a program, greet it over a protocol and wait for the answer; raises ``DetectionError`` if it cannot be
-    started. Its process is gone afterwards."""
-    from arena.players.contract import PlayerFault
-    from arena.players.event_loop import run
-
+    loop = EventLoop()
+    attempts: list[_Attempt] = []
+    is_waiting = False
     try:
-        return run(_greet(program, protocol, time.monotonic_ns() + round(seconds * 1e9)))
-    except PlayerFault as fault:
-        raise DetectionError(fault.text) from None
-
-
-async def _greet(program: Program, protocol: Protocol, deadline_ns: int) -> Answer:
-    from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
-
-    greeting = protocol.greeting
-    assert greeting is not None
-    process = EngineProcess(*program)
-    said: deque[str] = deque(maxlen=1)
-    is_understood = False
-    try:
-        await process.send(greeting.lines, deadline_ns)
-        for _ in range(MAX_LINES):
-            line = await process.read_line(deadline_ns)
-            is_understood = greeting.is_answer(line)
-            if is_understood:
+        while not any(attempt.is_understood for attempt in attempts):
+            running = [attempt for attempt in attempts if not attempt.has_ended]
+            if len(attempts) < len(protocols):
+                if all(attempt.age >= HEAD_START_SECONDS for attempt in running):
+                    attempts.append(_Attempt(loop, program, protocols[len(attempts)], seconds))
+                    continue
+            elif not running:
                 break
-            said.extend([line] if line.strip() else [])
-    except (DeadlinePassed, ProcessEnded):
-        pass
-    except BaseException:
-        await process.end()
-        raise
-    died = process.has_died
-    await process.end(FAREWELL if is_understood else None)
-    return Answer(is_understood, "".join(said)[:QUOTED], process.exit_description if died else "")
+            elif not is_waiting and running[-1].age >= 2 * HEAD_START_SECONDS:
+                is_waiting = True
+                waiting()
+            loop.turn()
+    finally:
+        for attempt in attempts:
+            attempt.close()
+        loop.close()
+    found = next((attempt.protocol for attempt in attempts if attempt.is_understood), None)
+    return found, attempts[0].description
+
+
+class _Attempt:
+    """A process that is greeted over one protocol."""
+
+    def __init__(self, loop: EventLoop, program: Program, protocol: Protocol, seconds: float) -> None:
+        from arena.players.contract import PlayerFault
+        from arena.players.event_loop import Task
+        from arena.players.process import EngineProcess
+
+        self.protocol = protocol
+        self.is_understood = False
+        self.has_ended = False
+        """Whether the program has answered, or will not."""
+        self._words = ""
+        self._began = time.monotonic()
+        try:
+            self._process = EngineProcess(*program)
+        except PlayerFault as fault:
+            raise DetectionError(fault.text) from None
+        loop.resume(Task(self._greet(time.monotonic_ns() + round(seconds * 1e9)), self._done))
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was started."""
+        return time.monotonic() - self._began
+
+    async def _greet(self, deadline_ns: int) -> None:
+        from arena.players.process import DeadlinePassed, ProcessEnded
+
+        greeting = self.protocol.greeting
+        assert greeting is not None
+        try:
+            await self._process.send(greeting.lines, deadline_ns)
+            for _ in range(MAX_LINES):
+                line = await self._process.read_line(deadline_ns)
+                self.is_understood = greeting.is_answer(line)
+                if self.is_understood:
+                    return
+                self._words = line.strip() or self._words
+        except (DeadlinePassed, ProcessEnded):
+            pass
+
+    def _done(self, task: Task) -> None:
+        self.has_ended = True
+        if task.error is not None:
+            raise task.error
+
+    @property
+    def description(self) -> str:
+        """What the program said, and how it ended if it did so by itself; after ``close``."""
+        said = f"said {self._words[:QUOTED]!r}" if self._words else ""
+        return " and ".join(part for part in (said, self._end) if part)
+
+    def close(self) -> None:
+        """End the process."""
+        died = self._process.has_died
+        self._process.end_now(FAREWELL if self.is_understood else None)
+        self._end = self._process.exit_description if died else ""
 
 
 def _of_another_game(program: Program, protocol: Protocol, game: str) -> str:
-    games = " or ".join(protocol.games or ())
+    games = protocol.games or ()
     return (
-        f"{_shown(program)} speaks {protocol.title}, over which {game} cannot be played, only {games}; is it an engine "
-        f"for {games} (--game {(protocol.games or ('',))[0]})? If it speaks another protocol too, name that one"
+        f"{_shown(program)} speaks {protocol.title}, over which {' or '.join(games)} is played, not {game}; add --game "
+        f'{games[0]} (in a file game = "{games[0]}"), or name another protocol that it speaks'
     )
 
 
-def _of_no_protocol(program: Program, tried: Sequence[Protocol], answers: Sequence[Answer]) -> str:
+def _of_no_protocol(program: Program, tried: Sequence[Protocol], said: str, seconds: float) -> str:
     titles = [protocol.title for protocol in tried]
-    said = next((answer for answer in answers if answer.words or answer.end), Answer(False))
-    told = f"said {said.words!r}" if said.words else "said nothing"
-    if said.end:
-        told = f"{told} and {said.end}" if said.words else said.end
     return (
-        f"{_shown(program)} answers in none of the protocols {', '.join(titles)}: greeted in {titles[0]}, it {told}; "
-        "check the program and its arguments, or name its protocol"
+        f"{_shown(program)} answers in none of the protocols {', '.join(titles)}: greeted in {titles[0]}, it "
+        f"{said or f'said nothing within {seconds:g} s'}; check the program and its arguments, or name its protocol"
     )
 
 

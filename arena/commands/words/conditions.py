@@ -26,6 +26,7 @@ PGN_ANSWERS = dict.fromkeys(
     "give the file alone: moves are written with score, depth, nodes and time; elolab convert writes other notations",
 )  # fmt: skip
 GAMES_OF_A_PAIR = 2
+FORMAT_WORDS = ("format", "tournament")
 
 ANSWERS = {
     "affinity": "the system places the games' threads and processes; --concurrency says how many games at a time",
@@ -34,6 +35,7 @@ ANSWERS = {
     "config": "a folder goes on with what it holds: give the same command again",
     "crc32": "a digest of all games is printed at the end",
     "debug": "the end of an engine's dialogue is kept with every game that ends badly",
+    "format": "elolab tournament plays other formats: elolab tournament --engine A --engine B ... --format NAME",
     "epdout": "final positions are in games.csv in the run's folder",
     "force-concurrency": "--concurrency N is not limited; leave it out",
     "livepgnout": "live.json in the run's folder says how it goes while it plays",
@@ -56,6 +58,7 @@ ANSWERS = {
     "tbignore50": "there are no tables of endgames for these games; leave it out",
     "tbpieces": "there are no tables of endgames for these games; leave it out",
     "testEnv": "leave it out",
+    "tournament": "elolab tournament plays other formats: elolab tournament --engine A --engine B ... --format NAME",
     "use-affinity": "the system places the games' threads and processes; --concurrency says how many games at a time",
     "wait": "the next game begins when there is room for it; leave it out",
 }
@@ -100,7 +103,12 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pgnout", nargs="+", metavar="FILE", help="write the games there too, beside games.pgn in the folder"
     )
-    for word in ANSWERS:
+    add_answer(parser, *(word for word in ANSWERS if word not in FORMAT_WORDS))
+
+
+def add_answer(parser: argparse.ArgumentParser, *words: str) -> None:
+    """Take some of the words ``ANSWERS``, to answer with what does it here."""
+    for word in words:
         parser.add_argument(f"--{word}", nargs="*", action=_Answer, help=argparse.SUPPRESS)
 
 
@@ -114,7 +122,7 @@ def add_single_dashes(parser: argparse.ArgumentParser) -> None:
 def add_format_words(parser: argparse.ArgumentParser) -> None:
     """``--format NAME``, also with keys of the format; read it with ``format_of_words``."""
     parser.add_argument(
-        "--format", "--tournament", nargs="+", metavar="WORD", dest="format",
+        *(f"--{word}" for word in FORMAT_WORDS), nargs="+", metavar="WORD", dest="format",
         help=f"{', '.join(FORMATS)} (default round_robin); after it NAME=VALUE for its own keys",
     )  # fmt: skip
 

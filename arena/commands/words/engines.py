@@ -31,7 +31,9 @@ SAME = {"name": "name", "dir": "directory", "proto": "protocol"}
 """Words that have a key of another name, or of the same."""
 LIMITS = ("tc", "st", "nodes", "depth", "plies", "limit")
 """Words of limits; ``limit`` is our own notation, and says everything."""
-RESTARTS = {"on": "always", "off": "on_fault", "auto": "on_fault"}
+EXCLUDED_BY = {"tc": ("st", "limit"), "st": ("tc", "limit"), "limit": ("tc", "st", "nodes", "depth")}
+"""Which limits a limit stands in place of; the first that is reached of any others ends a search."""
+RESTARTS = {"on": "always", "off": "on_fault", "auto": "on_fault", "always": "always", "on_fault": "on_fault"}
 PREFIXES = ("option.", "set.")
 
 ANSWERS = {
@@ -56,6 +58,8 @@ class PlayerWords:
     """The first word, if it names a player."""
     table: Mapping[str, Any] = field(default_factory=dict)
     """Keys of a table [[players]]."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What the keys were called."""
     limits: Mapping[str, str] = field(default_factory=dict)
     """By word, in our notation; empty for a clock that is infinite."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -78,6 +82,7 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
         player = given.pop(0)
     refuse_words_of_others(given, option, ANSWERS)
     table: dict[str, Any] = {}
+    names: dict[str, str] = {}
     limits: dict[str, str] = {}
     named: dict[str, dict[str, str]] = {prefix: {} for prefix in PREFIXES}
     arguments: list[str] = []
@@ -92,22 +97,35 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
         name, value = assignment("ponder=true" if word == "ponder" else word, option, _known_words())
         if name in LIMITS:
             limits["depth" if name == "plies" else name] = _limit(name, value, word, option)
+            _refuse_two_limits(limits, option)
         elif name == "arg":
             arguments.append(value)
         elif name == "args":
             arguments += _split(value, word, option)
         elif name == "initstr":
             table["commands"] = [*table.get("commands", ()), *value.split("\\n")]
+            names["commands"] = name
         else:
             key, own = _key_and_value(name, value, word, option)
-            table[key] = own
+            table[key], names[key] = own, name
     sources = [word for word, key in SOURCES.items() if key in table]
     if len(sources) + (player is not None) > 1:
         one, other = [*([repr(player)] if player else []), *(f"{source}=" for source in sources)][:2]
         raise UsageError(f"{option}: {one} and {other} both say which engine it is; give one of them")
-    return PlayerWords(
-        option, player, table, limits, named["option."], named["set."], tuple(arguments)
-    )
+    return PlayerWords(option, player, table, names, limits, named["option."], named["set."], tuple(arguments))
+
+
+def _refuse_two_limits(limits: Mapping[str, str], option: str) -> None:
+    for name in limits:
+        for other in EXCLUDED_BY.get(name, ()):
+            if other in limits:
+                raise UsageError(f"{option}: {name}= and {other}= exclude each other; give one of them")
+
+
+def is_player_word(word: str) -> bool:
+    """Whether it is a word ``NAME=VALUE`` of ``--engine``."""
+    name, sign, _ = word.partition("=")
+    return bool(sign) and (name in _known_words() or name.startswith(PREFIXES))
 
 
 def _known_words() -> tuple[str, ...]:
@@ -125,7 +143,9 @@ def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, 
             raise UsageError(f"{option} {word}: expected a whole number of milliseconds")
         return "margin", int(value) / 1000
     if name == "restart":
-        return name, RESTARTS.get(value, value)
+        if value not in RESTARTS:
+            raise UsageError(f"{option} {word}: expected on (a new process for every game), off or auto")
+        return name, RESTARTS[value]
     if name == "ponder":
         if value not in SWITCHES:
             raise UsageError(f"{option} {word}: expected ponder or ponder=false")
@@ -250,9 +270,9 @@ def _options(given: PlayerWords, keys: Sequence[str], *, is_each: bool) -> dict[
 
 def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
     """The limits of both, of which a player's own come first."""
-    if "limit" in own or (own and "limit" in each):
-        each = {}
-    return ",".join(text for text in {**each, **own}.values() if text)
+    excluded = {other for name in own for other in EXCLUDED_BY.get(name, ("limit",))}
+    both = {name: text for name, text in each.items() if name not in excluded} | dict(own)
+    return ",".join(text for text in both.values() if text)
 
 
 def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> None:
@@ -260,7 +280,7 @@ def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> No
     skipped = ("name", *SOURCES.values())
     for key in each.table:
         if key not in skipped and not any(key in player for player in players):
-            raise UsageError(f"--each {key}=...: no player has {key}; leave it out")
+            raise UsageError(f"--each {each.names[key]}=...: there is no player whom it is for; leave it out")
     for option in each.options:
         if not any(option in player.get("options", {}) for player in players):
             raise UsageError(

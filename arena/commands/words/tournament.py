@@ -12,12 +12,21 @@ from typing import Any
 from arena.commands.arguments import add_playing_arguments, output_folder
 from arena.commands.results import complain, play_and_print
 from arena.commands.words.conditions import (
+    FORMAT_WORDS,
+    add_answer,
     add_condition_words,
     add_single_dashes,
     conditions_of,
     pairs_of,
 )
-from arena.commands.words.engines import PlayerWords, complete, named_player, read_player_words, refuse_unused
+from arena.commands.words.engines import (
+    PlayerWords,
+    complete,
+    is_player_word,
+    named_player,
+    read_player_words,
+    refuse_unused,
+)
 from arena.engines_file import engines_file
 from arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, name_players
 from arena.players.detect import ProtocolFinder
@@ -52,9 +61,10 @@ PLAYER_HELP = (
 
 
 def add_players(parser: argparse.ArgumentParser) -> None:
-    """``A`` and ``B``; either may be described by ``--engine`` instead."""
+    """``A`` and ``B``; either may be described by ``--engine`` instead. Formats are for other commands."""
     parser.add_argument("a", metavar="A", nargs="?", help="the player whose strength is in question")
     parser.add_argument("b", metavar="B", nargs="?", help="its opponent")
+    add_answer(parser, *FORMAT_WORDS)
 
 
 def add_tournament_words(parser: argparse.ArgumentParser, folder: str) -> None:
@@ -98,12 +108,16 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], ow
 def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
     """What is said of each player; raises ``UsageError`` if it is not said of enough of them."""
     single = [word for word in (getattr(arguments, "a", None), getattr(arguments, "b", None)) if word is not None]
+    for word in single:
+        if is_player_word(word):
+            raise UsageError(f"{kind}: {word!r} describes a player in words; say --engine {word}")
     players = [PlayerWords(kind, word) for word in single]
     players += [read_player_words(words) for words in arguments.engines]
-    if kind != "tournament" and len(players) != 2:
+    if len(players) < 2 or (kind != "tournament" and len(players) > 2):
+        expected = "two or more: --engine for each" if kind == "tournament" else f"two: elolab {kind} A B, or --engine"
         raise UsageError(
-            f"{kind}: {len(players)} player{'' if len(players) == 1 else 's'}, expected two: elolab {kind} A B, or "
-            f"--engine twice; elolab {kind} --help explains the arguments"
+            f"{kind}: {len(players)} player{'' if len(players) == 1 else 's'}, expected {expected}; elolab {kind} "
+            "--help explains the arguments"
         )
     return players
 
