@@ -19,8 +19,11 @@ from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, utc_now
 
 if TYPE_CHECKING:
     from arena.players.contract import Player
+    from arena.players.event_loop import LoopThread
     from engine.engine import StopFlag
     from engine.search_statistics import SearchStatisticsSettings
+
+    KeptPlayers = dict[tuple[PlayerSpec, SearchStatisticsSettings | None], Player]
 
 TICK_SECONDS = 0.5
 """How often ``tick`` is called while no game ends."""
@@ -55,6 +58,8 @@ class GameRunner:
         self._running: dict[int, tuple[GameJob, float]] = {}
         """By thread: a schedule may ask for one game twice at a time."""
         self._players: list[Player] = []
+        """All that threads keep; only the loop's thread changes the list while games are played."""
+        self._loop_thread: LoopThread | None = None
 
     def __enter__(self) -> GameRunner:
         return self
@@ -76,8 +81,12 @@ class GameRunner:
         self._local = threading.local()
 
     def _close_players(self) -> None:
-        for player in self._players:
-            player.close()
+        if self._loop_thread is not None:
+            closing = [self._loop_thread.submit(player.close()) for player in self._players]
+            for future in closing:
+                future.result()
+            self._loop_thread.close()
+            self._loop_thread = None
         self._players.clear()
 
     def running(self) -> list[tuple[GameJob, float]]:
@@ -202,33 +211,46 @@ class GameRunner:
         return tables[game]
 
     def _play_with_players(self, job: GameJob) -> GameRecord | None:
-        from arena.play.game import play_game
-
-        record = play_game(job, self._players_of(job), self._stop)
+        record = self._loop().submit(self._play_on_loop(job, self._kept_players())).result()
         if record.reason == "startup_failure":
             fault = record.detail["fault"]
             with self._lock:
                 self.unavailable.setdefault(fault["player"], fault["text"])
         return None if record.reason in ("startup_failure", "stopped") else record
 
-    def _players_of(self, job: GameJob) -> tuple[Player, Player]:
-        """This thread's players for a job: those of its last game go on, the others are closed."""
+    async def _play_on_loop(self, job: GameJob, kept: KeptPlayers) -> GameRecord:
+        from arena.play.game import play
+
+        return await play(job, await self._players_of(job, kept), self._stop)
+
+    def _kept_players(self) -> KeptPlayers:
+        """This thread's."""
+        kept: KeptPlayers = self._local.__dict__.setdefault("players", {})
+        return kept
+
+    async def _players_of(self, job: GameJob, kept: KeptPlayers) -> tuple[Player, Player]:
+        """The players for a job: those of the thread's last game go on, the others are closed."""
         from arena.players.registry import make_player
 
-        kept: dict[tuple[PlayerSpec, SearchStatisticsSettings | None], Player]
-        kept = self._local.__dict__.setdefault("players", {})
         wanted = [(spec, job.search_statistics) for spec in (job.first, job.second)]
         for key in [key for key in kept if key not in wanted]:
             player = kept.pop(key)
-            player.close()
-            with self._lock:
-                self._players.remove(player)
+            self._players.remove(player)
+            await player.close()
         for key in wanted:
             if key not in kept:
                 kept[key] = make_player(key[0], job.game, job.search_statistics)
-                with self._lock:
-                    self._players.append(kept[key])
+                self._players.append(kept[key])
         return kept[wanted[0]], kept[wanted[1]]
+
+    def _loop(self) -> LoopThread:
+        """The one thread that talks to programs."""
+        from arena.players.event_loop import LoopThread
+
+        with self._lock:
+            if self._loop_thread is None:
+                self._loop_thread = LoopThread()
+            return self._loop_thread
 
 
 def _give_up(futures: Iterable[Future[GameRecord | None]]) -> None:

@@ -23,6 +23,7 @@ from arena.players.contract import (
     Pondered,
     Reply,
 )
+from arena.players.event_loop import run
 from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec
 from engine.rules import Ending
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from engine.engine import StopFlag
     from engine.play import Adjudicator
 
+QUOTED = 80
+"""Characters of a player's words in messages."""
 WINS = ("1-0", "0-1")
 """Result strings by the winner's side: 0 is the side that has the first move of the game."""
 
@@ -121,6 +124,11 @@ class Pondering:
 
 
 def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> GameRecord:
+    """``play`` for those who have nothing else to do meanwhile."""
+    return run(play(job, players, stop))
+
+
+async def play(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> GameRecord:
     """Play one game; ``players[0]`` has the colour that moves first in the game.
 
     Players are started if they are not running and stay alive afterwards, except one that failed, which is closed and
@@ -134,7 +142,7 @@ def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> G
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     began_ns = time.monotonic_ns()
     game = _GameInProgress(job, players, stop)
-    ending = game.play()
+    ending = await game.play()
     return GameRecord(
         key=job.key,
         pairing=job.pairing,
@@ -173,27 +181,27 @@ class _GameInProgress:
         self.ponderings = (Pondering(), Pondering())
         self.fault: dict[str, Any] = {}
 
-    def play(self) -> Ending:
+    async def play(self) -> Ending:
         """Play to the end. The arbiter's rules come before adjudication, and both before the next move."""
         try:
-            return self._unable_to_start() or self._play_moves()
+            return await self._unable_to_start() or await self._play_moves()
         except GameStopped:
             return Ending("*", "stopped")
         finally:
             for side in (0, 1):
-                self._abandon_pondering(side)
+                await self._abandon_pondering(side)
 
-    def _unable_to_start(self) -> Ending | None:
+    async def _unable_to_start(self) -> Ending | None:
         for side, player in enumerate(self.players):
             try:
-                player.start()
-                player.new_game(self.job.opening, self.stop)
+                await player.start()
+                await player.new_game(self.job.opening, self.stop)
             except PlayerFault as fault:
-                self._record_fault(side, fault)
+                await self._record_fault(side, fault)
                 return Ending("*", fault.reason)
         return None
 
-    def _play_moves(self) -> Ending:
+    async def _play_moves(self) -> Ending:
         from engine.play import Adjudicator
 
         adjudicator = Adjudicator(self.job.adjudication)
@@ -201,26 +209,26 @@ class _GameInProgress:
         while ending is None:
             if len(self.line) >= self.max_game_plies:
                 return Ending("1/2-1/2", "maximum_length")  # more than a position can remember
-            ending = self._play_move(adjudicator)
+            ending = await self._play_move(adjudicator)
         return ending
 
-    def _play_move(self, adjudicator: Adjudicator) -> Ending | None:
+    async def _play_move(self, adjudicator: Adjudicator) -> Ending | None:
         side = self.position.side_to_move
         try:
-            expected = self._ask(side)
+            expected = await self._ask(side)
         except PlayerResigned:
             return Ending(WINS[1 - side], "resignation")
         except PlayerFault as fault:
-            self._record_fault(side, fault)
+            await self._record_fault(side, fault)
             return Ending(WINS[1 - side], fault.reason)
         ending = self.position.judge(self.job.rules)
         if ending is None:
             ending = adjudicator.after_move(side, self.moves[-1].score, len(self.moves))
         if ending is None and expected is not None and self.players[side].spec.ponder:
-            self._begin_pondering(side, expected)
+            await self._begin_pondering(side, expected)
         return ending
 
-    def _begin_pondering(self, side: int, expected: str) -> None:
+    async def _begin_pondering(self, side: int, expected: str) -> None:
         """Let a player think about what follows the move it expects, if that is a legal one that ends nothing."""
         from engine.games.contract import MoveError
 
@@ -234,28 +242,28 @@ class _GameInProgress:
         clock = self.clocks[side].before_move(self.clocks[1 - side])
         self.ponderings[side].expected = expected
         self.ponderings[side].tries += 1
-        self.players[side].ponder(position, [*self.line, expected], clock)
+        await self.players[side].ponder(position, [*self.line, expected], clock)
 
-    def _abandon_pondering(self, side: int) -> None:
+    async def _abandon_pondering(self, side: int) -> None:
         if self.ponderings[side].expected is not None:
             self.ponderings[side].expected = None
-            self.players[side].stop_pondering()
+            await self.players[side].stop_pondering()
 
-    def _answer(self, side: int) -> Reply:
+    async def _answer(self, side: int) -> Reply:
         """What a player answers to the position, whether it has thought about it before or not."""
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
         told = clock.before_move(opponent)
         expected = self.ponderings[side].expected
         if expected is None:
-            return player.move(self.position, self.line, told, self.stop)
+            return await player.move(self.position, self.line, told, self.stop)
         self.ponderings[side].expected = None
         is_hit = self.line[-1] == expected
         if is_hit:
             self.ponderings[side].hits.append(len(self.moves))
         pondered = Pondered(is_hit, opponent.elapsed_ns)
-        return player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
+        return await player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
 
-    def _ask(self, side: int) -> str | None:
+    async def _ask(self, side: int) -> str | None:
         """One move, made on the board and charged; the reply the player expects to it.
 
         Raises ``PlayerFault``, ``PlayerResigned`` or ``GameStopped``.
@@ -263,13 +271,15 @@ class _GameInProgress:
         from engine.games.contract import MoveError
 
         player = self.players[side]
-        reply = self._answer(side)
+        reply = await self._answer(side)
         if self.stop.is_set():
             raise GameStopped  # the move may be that of a search cut short
         try:
             self.position.push(reply.move)
         except MoveError as error:
-            said = f"answered {reply.said}" if reply.said else f"played {reply.move!r}"
+            said = f"answered {reply.said[:QUOTED]!r}" if reply.said else f"played {reply.move!r}"
+            if reply.reading:
+                said += f" ({reply.reading})"
             raise PlayerFault("illegal_move", f"{player.name}: {said}: {error}") from None
         self.line.append(reply.move)
         # A move that comes too late is kept: the record then shows how long it took.
@@ -277,10 +287,10 @@ class _GameInProgress:
         self.clocks[side].after_move(reply.elapsed_ns)
         return reply.expected
 
-    def _record_fault(self, side: int, fault: PlayerFault) -> None:
+    async def _record_fault(self, side: int, fault: PlayerFault) -> None:
         """Note the fault with the dialogue that led to it, and end the player's process: it starts afresh."""
         player = self.players[side]
-        player.close()
+        await player.close()
         self.fault = {
             "fault": {
                 "player": player.name,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.players.contract import PlayerClock, PlayerFault, Pondered, Reply
+from arena.players.event_loop import in_thread
 from arena.players.registry import Protocol
 from arena.records import BUILTIN
 
@@ -40,33 +42,37 @@ class BuiltinPlayer:
         """What is to be pondered on once the time is known."""
         self._search: PonderSearch | None = None
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Set the engine up, if it is not."""
         if self._engine is None:
-            from engine.engine import Engine
+            self._engine = await in_thread(self._make_engine)
 
-            self._engine = Engine(self._game, dict(self.spec.parameters), self._settings)
+    def _make_engine(self) -> Engine:
+        from engine.engine import Engine
 
-    def new_game(self, opening: Opening, stop: StopFlag) -> None:
+        return Engine(self._game, dict(self.spec.parameters), self._settings)
+
+    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Start from empty tables."""
-        self.stop_pondering()
-        self._running().new_game()
+        await self.stop_pondering()
+        (await self._running()).new_game()
         self._counted = {}
 
-    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Search; a move costs the time that the kernel itself measured on the limits' clock."""
-        result = self._running().search(position, self.spec.limits, self._clock(clock), stop)
+        engine = await self._running()
+        result = await in_thread(engine.search, position, self.spec.limits, self._clock(clock), stop)
         self._count(result)
         return self._reply(result, _nanoseconds(result))
 
-    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+    async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Begin to search, or remember on what."""
         if self.spec.limits.clock_kind == "wall":
-            self._search = PonderSearch(self._running(), position, self.spec, self._clock(clock))
+            self._search = PonderSearch(await self._running(), position, self.spec, self._clock(clock))
         else:
             self._expected = (position, clock)
 
-    def move_after_pondering(
+    async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
         """Search on, charged from the opponent's move on; after a miss, search anew with what the tables keep."""
@@ -77,25 +83,25 @@ class BuiltinPlayer:
             self._expected = None
             grant = PonderGrant(pondered.opponent_ns, pondered.is_hit)
             if pondered.is_hit:
-                result = self._granted(position, clock, grant, stop)
+                result = await self._granted(position, clock, grant, stop)
                 return self._reply(result, max(0, _nanoseconds(result) - grant.granted_ns))
             if grant.granted_ns > 0:
-                self._granted(expected, clock_before, grant, stop)
+                await self._granted(expected, clock_before, grant, stop)
         if pondered.is_hit:
             assert self._search is not None, "ponder comes first"
             search, self._search = self._search, None
-            result, elapsed_ns = search.hit(stop)
+            result, elapsed_ns = await in_thread(search.hit, stop)
             self._count(result)
             return self._reply(result, elapsed_ns)
-        self.stop_pondering()
-        return self.move(position, moves, clock, stop)
+        await self.stop_pondering()
+        return await self.move(position, moves, clock, stop)
 
-    def stop_pondering(self) -> None:
+    async def stop_pondering(self) -> None:
         """End the search of the thread, if there is one."""
         self._expected = None
         if self._search is not None:
-            self._count(self._search.abandon())
-            self._search = None
+            search, self._search = self._search, None
+            self._count(await in_thread(search.abandon))
 
     def search_statistics(self) -> dict[str, Any] | None:
         """The sum over the searches of the game, those on the opponent's time included."""
@@ -105,9 +111,9 @@ class BuiltinPlayer:
         """Nothing: nobody talks."""
         return []
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Give the engine's tables back."""
-        self.stop_pondering()
+        await self.stop_pondering()
         self._engine = None
 
     def _count(self, result: SearchResult | None) -> None:
@@ -116,8 +122,8 @@ class BuiltinPlayer:
         if result is not None and result.search_statistics is not None:
             add_search_statistics(self._counted, result.search_statistics)
 
-    def _running(self) -> Engine:
-        self.start()
+    async def _running(self) -> Engine:
+        await self.start()
         assert self._engine is not None
         return self._engine
 
@@ -129,10 +135,12 @@ class BuiltinPlayer:
         opponent_ms = clock.opponent_remaining_ms
         return Clock(clock.remaining_ms, opponent_ms, clock.moves_to_go, clock.remaining_ns, self.spec.ponder)
 
-    def _granted(
+    async def _granted(
         self, position: Position, clock: PlayerClock | None, grant: PonderGrant, stop: StopFlag
     ) -> SearchResult:
-        result = self._running().search(position, self.spec.limits, self._clock(clock), stop, ponder=grant)
+        engine = await self._running()
+        search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop, ponder=grant)
+        result = await in_thread(search)
         self._count(result)
         return result
 

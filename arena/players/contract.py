@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engine.rules import REASONS
 
@@ -42,8 +42,7 @@ class PlayerResigned(Exception):
     """A player gave up the game instead of moving, which is its right and no fault."""
 
 
-@dataclass(frozen=True)
-class PlayerClock:
+class PlayerClock(NamedTuple):
     """The clocks as the player to move sees them, before it moves."""
 
     remaining_ns: int
@@ -62,8 +61,7 @@ class PlayerClock:
         return self.remaining_ns // 1_000_000
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(NamedTuple):
     """A player's answer to one position."""
 
     move: str
@@ -78,6 +76,8 @@ class Reply:
     """The answer in the player's own words, for messages about it."""
     expected: str | None = None
     """The reply it expects, in the same notation; not yet known to be legal."""
+    reading: str = ""
+    """How the words were read, where there is more than one way."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Pondered:
 
 
 class Player(Protocol):
-    """One player, used by one game at a time and kept from game to game.
+    """One player, used by one game at a time and kept from game to game; on ``arena.players.event_loop``.
 
     Every method but ``close`` and ``dialogue`` may raise ``PlayerFault``; ``move`` and ``new_game`` may also raise
     ``GameStopped``, and ``move`` and ``move_after_pondering`` ``PlayerResigned``. After a fault the player can be used
@@ -106,32 +106,32 @@ class Player(Protocol):
     def name(self) -> str:
         """The name in the tournament."""
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Get ready to play; does nothing if it is. Faults: ``startup_failure``."""
 
-    def new_game(self, opening: Opening, stop: StopFlag) -> None:
+    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Forget the last game. Faults: ``startup_failure``."""
 
-    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Choose a move in ``position``, which is left as it was.
 
         ``moves`` are all moves since the opening's position, the opening's own included. ``clock`` is ``None`` if the
         player's limits have no clock. Faults: ``crash``, ``illegal_move``, ``no_answer``, ``time_forfeit``.
         """
 
-    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+    async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Begin to think about the position after the expected reply, the last of ``moves``, while the clock stands.
 
         Only asked of players whose ``spec`` says ``ponder``; the next call is ``move_after_pondering`` or
         ``stop_pondering``. ``position`` is the player's to keep. No faults: what goes wrong shows in the next call.
         """
 
-    def move_after_pondering(
+    async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
         """``move``, now that the opponent has moved: goes on with the search after a hit, abandons it otherwise."""
 
-    def stop_pondering(self) -> None:
+    async def stop_pondering(self) -> None:
         """Abandon the search, for the game is over; does nothing if there is none. No faults."""
 
     def search_statistics(self) -> dict[str, Any] | None:
@@ -140,5 +140,5 @@ class Player(Protocol):
     def dialogue(self) -> list[str]:
         """The end of what was said between harness and player since it started, oldest first; empty if nothing."""
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End whatever the player runs, within two seconds; safe to call at any time and more than once."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
+from arena.players.event_loop import in_thread
 from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
 
 if TYPE_CHECKING:
@@ -25,14 +26,17 @@ LATE_ANSWER_MS = 250
 
 
 class ExternalSession(Protocol):
-    """Which replies are due, and what the engine said. Pure: lines in."""
+    """Which replies are due, and what the engine said. Pure: text in."""
 
     @property
     def is_idle(self) -> bool:
         """Whether no reply is due."""
 
-    def receive(self, line: str) -> str:
-        """Take one line of the engine; the reply that it is or completes, empty if it is none."""
+    def receive(self, text: str) -> str:
+        """Take a line of the engine; the reply that it is or completes, empty if it is none.
+
+        Where the player says ``search_replies``, the line may come with those before it, which are no replies.
+        """
 
 
 SessionKind = TypeVar("SessionKind", bound=ExternalSession)
@@ -43,6 +47,9 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
 
     protocol_name: ClassVar[str]
     """The protocol, for messages."""
+    search_replies: ClassVar[tuple[bytes, ...]] = ()
+    """How lines begin that end a search. What comes before is handed over with them, which is much faster than line by
+    line, for searches say a lot. Empty if every line has to be seen as it comes."""
 
     def __init__(self, spec: PlayerSpec, game: str, make_session: Callable[[], SessionKind]) -> None:
         self.spec = spec
@@ -63,74 +70,74 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     # What a protocol says.
 
     @abstractmethod
-    def _handshake(self, deadline_ns: int) -> None:
+    async def _handshake(self, deadline_ns: int) -> None:
         """Everything that is said once, after the process has started."""
 
     @abstractmethod
-    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         """Tell the engine that a game begins, and wait until it is ready."""
 
     @abstractmethod
-    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """One search; see ``arena.players.contract.Player``."""
 
     @abstractmethod
-    def _halt(self) -> bool:
+    async def _halt(self) -> bool:
         """Stop the search and wait for the engine to be idle; whether it moved. One that is not idle is ended."""
 
-    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+    async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Nothing, where the protocol has no pondering; such players are not specified to ponder."""
 
-    def move_after_pondering(
+    async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
         """A search like any other, where the protocol has no pondering."""
-        return self.move(position, moves, clock, stop)
+        return await self.move(position, moves, clock, stop)
 
-    def stop_pondering(self) -> None:
+    async def stop_pondering(self) -> None:
         """Nothing, where the protocol has no pondering."""
 
     # The player's life.
 
-    def start(self, stop: StopFlag | None = None) -> None:
+    async def start(self, stop: StopFlag | None = None) -> None:
         """Start the engine and prepare it for games; raises ``GameStopped`` once the flag is set."""
         if self.process_id is not None:
             return
-        self.close()
+        await self.close()
         self._starting = stop
         deadline_ns = self._start_deadline_ns()
         self._session = self._make_session()
         self._games = 0
         try:
-            self._process = EngineProcess(self.spec.command, self.spec.directory)
-            self._handshake(deadline_ns)
+            self._process = await in_thread(EngineProcess, self.spec.command, self.spec.directory)
+            await self._handshake(deadline_ns)
         except DeadlinePassed:
             waited = f"{self.spec.start_timeout_ms / 1000:g} s"
             text = f"did not complete the {self.protocol_name} handshake within {waited}"
-            raise self._failed("startup_failure", text) from None
+            raise await self._failed("startup_failure", text) from None
         except ProcessEnded:
-            raise self._failed("startup_failure", f"ended during the {self.protocol_name} handshake") from None
+            raise await self._failed("startup_failure", f"ended during the {self.protocol_name} handshake") from None
         except PlayerFault as fault:
-            raise self._failed(fault.reason, fault.text) from None
+            raise await self._failed(fault.reason, fault.text) from None
         except GameStopped:
-            self._running().end()
+            await self._running().end()
             raise
         finally:
             self._starting = None
 
-    def new_game(self, opening: Opening, stop: StopFlag) -> None:
+    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Tell the engine that a game begins, and wait until it is ready."""
         if self.spec.restart == "always" and self._games > 0:
-            self.close()
+            await self.close()
         for last_try in (False, True):
-            self.start(stop)
+            await self.start(stop)
             try:
-                self._begin_game(opening, self._start_deadline_ns(), stop)
+                await self._begin_game(opening, self._start_deadline_ns(), stop)
                 self._games += 1
                 return
             except (DeadlinePassed, ProcessEnded):
                 # It may have died of its last game, after the result; then a fresh process deserves a chance.
-                fault = self._failed("startup_failure", "did not get ready for a new game")
+                fault = await self._failed("startup_failure", "did not get ready for a new game")
                 if last_try:
                     raise fault from None
 
@@ -141,10 +148,10 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         """The end of the conversation with the process that runs or ran last."""
         return self._process.dialogue.tail() if self._process is not None else []
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End the process: politely if it is idle, at once otherwise."""
         if self._process is not None:
-            self._process.end("quit" if self._session.is_idle else None)
+            await self._process.end("quit" if self._session.is_idle else None)
 
     # Talking.
 
@@ -158,30 +165,41 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
 
     def _drain_unsolicited_lines(self) -> None:
         """Before a question: lines that have come already must not be taken for the answer."""
-        for line in self._running().drain():
+        for line in self._running().take_unasked():
             self._session.receive(line)
 
-    def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
-        """Say the lines and listen until every reply that is due has come."""
+    async def _converse(
+        self,
+        lines: Sequence[str],
+        deadline_ns: int,
+        stop: StopFlag | None = None,
+        replies: tuple[bytes, ...] = (),
+    ) -> None:
+        """Say the lines and listen until every reply that is due has come.
+
+        With ``replies`` the session hears of nothing before a line that begins with one of these.
+        """
         process, session = self._running(), self._session
         stop = stop or self._starting
-        process.send(lines, deadline_ns)
+        await process.send(lines, deadline_ns)
         while not session.is_idle:
-            session.receive(process.read_line(deadline_ns, stop))
+            text = await process.read_reply(replies, deadline_ns, stop)
+            session.receive(text.rstrip("\r\n"))
 
-    def _wait_for_move(
+    async def _wait_for_move(
         self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
     ) -> int:
         """Say the lines that ask for a move, and wait until it has come; the nanoseconds from ``began_ns`` on."""
         process = self._running()
+        deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000
         try:
-            self._converse(lines, began_ns + self._allowance_ms(clock) * 1_000_000, stop)
+            await self._converse(lines, deadline_ns, stop, self.search_replies)
         except DeadlinePassed:
-            raise self._overdue(clock) from None
+            raise await self._overdue(clock) from None
         except ProcessEnded:
-            raise self._failed("crash", "ended while it should have moved") from None
+            raise await self._failed("crash", "ended while it should have moved") from None
         except GameStopped:
-            self._halt()
+            await self._halt()
             raise
         return max(0, process.arrived_ns - began_ns)
 
@@ -192,21 +210,23 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             times.append(self.spec.limits.move_time_ms)
         return min(times) + self.spec.margin_ms if times else self.spec.watchdog_ms
 
-    def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
+    async def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
         """The engine is stopped: late if it obeys, hanging if it does not."""
         waited = f"{self._allowance_ms(clock) / 1000:g} s"
-        answered = self._halt()
+        answered = await self._halt()
         if not self.spec.limits.is_timed:
-            return self._failed("no_answer", f"gave no move within {waited}, the watchdog's deadline")
+            return await self._failed("no_answer", f"gave no move within {waited}, the watchdog's deadline")
         if answered:
-            return self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin, until stopped")
-        return self._failed("no_answer", f"had not moved after {waited}, its time and the margin, and ignored stop")
+            late = f"had not moved after {waited}, its time and the margin, until stopped"
+            return await self._failed("time_forfeit", late)
+        late = f"had not moved after {waited}, its time and the margin, and ignored stop"
+        return await self._failed("no_answer", late)
 
-    def _failed(self, reason: str, text: str) -> PlayerFault:
+    async def _failed(self, reason: str, text: str) -> PlayerFault:
         """End the process, and say how it ended where it did so by itself."""
         if self._process is not None:
             died = self._process.has_died
-            self._process.end()
+            await self._process.end()
             if died:
                 text = f"{text}: {self._process.exit_description}"
         return PlayerFault(reason, f"{self.name}: {text}")

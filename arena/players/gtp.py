@@ -92,9 +92,14 @@ class Answer:
     text: str
 
     @property
+    def said(self) -> str:
+        """The answer as it was said, but for its number."""
+        return f"{'=' if self.is_success else '?'} {self.text}"
+
+    @property
     def quoted(self) -> str:
-        """The answer as it was said, shortened."""
-        return repr(f"{'=' if self.is_success else '?'} {self.text}"[:QUOTED])
+        """The same for messages, shortened."""
+        return repr(self.said[:QUOTED])
 
 
 _ANSWER = re.compile(r"([=?])(\d*)\s*(.*)")
@@ -204,13 +209,13 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         self._commands: frozenset[str] = frozenset()
         """The engine's own list; empty if it gave none."""
 
-    def _handshake(self, deadline_ns: int) -> None:
+    async def _handshake(self, deadline_ns: int) -> None:
         """Ask who it is and what it knows, then send the commands of the specification."""
-        self._converse(self._session.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
+        await self._converse(self._session.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
         listed = self._session.answers[-1]
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
         for command in commands_of(self.spec):
-            self._converse(self._session.ask(command), deadline_ns)
+            await self._converse(self._session.ask(command), deadline_ns)
             if self._refusal():
                 raise PlayerFault("startup_failure", self._refusal())
         if self.spec.limits.is_timed and not self._knows("time_settings"):
@@ -223,7 +228,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
     def _knows(self, command: str) -> bool:
         return not self._commands or command in self._commands
 
-    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         """Set the board and the clock up, and play the opening."""
         from engine.games import game_named
 
@@ -236,9 +241,9 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         settings = time_settings_command(self.spec.limits)
         if settings is not None:
             commands.append(settings)
-        self._converse(self._session.ask(*commands, *self._told(0)), deadline_ns, stop)
+        await self._converse(self._session.ask(*commands, *self._told(0)), deadline_ns, stop)
         if self._refusal():
-            raise self._failed("startup_failure", self._refusal())
+            raise await self._failed("startup_failure", self._refusal())
 
     def _told(self, begin: int) -> list[str]:
         """The lines that tell of the moves that the engine knows of, from one of them on."""
@@ -248,7 +253,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
             if ply >= begin and (move != PASS or passes_of(self.spec) == "send")
         ]
 
-    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Tell of the moves made since, then ``genmove``; the clock runs from before the first of these lines."""
         if passes_of(self.spec) == "omit" and position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)  # what led here is told before the next move
@@ -264,19 +269,19 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         if time_left is not None and self._knows("time_left") and not self._refuses_time_left:
             commands.append(time_left)
         question = self._session.ask(*commands, f"genmove {'bw'[side]}")
-        return self._reply(self._wait_for_move(question, clock, stop, began_ns))
+        return await self._reply(await self._wait_for_move(question, clock, stop, began_ns))
 
-    def _reply(self, elapsed_ns: int) -> Reply:
+    async def _reply(self, elapsed_ns: int) -> Reply:
         if self._refusal():
-            raise self._failed("illegal_move", self._refusal())
+            raise await self._failed("illegal_move", self._refusal())
         answer = self._session.answers[-1]
         move = read_move(answer.text)
         if move is None:
-            raise self._failed("illegal_move", f"answered {answer.quoted}, which is not a move")
+            raise await self._failed("illegal_move", f"answered {answer.quoted}, which is not a move")
         if move == "resign":
             raise PlayerResigned
         self._known.append(move)
-        return Reply(move, None, None, None, elapsed_ns, said=answer.quoted)
+        return Reply(move, None, None, None, elapsed_ns, said=answer.said)
 
     def _refusal(self) -> str:
         """The first command of the last question that was not obeyed, with the answer; empty if all were."""
@@ -290,16 +295,16 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
                 return f"answered {answer.quoted} to {answer.command!r}{hint}"
         return ""
 
-    def _halt(self) -> bool:
+    async def _halt(self) -> bool:
         """GTP cannot stop a search: the engine is ended."""
-        self._running().end()
+        await self._running().end()
         return False
 
-    def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
+    async def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
         if not self.spec.limits.is_timed:
-            return super()._overdue(clock)
+            return await super()._overdue(clock)
         waited = f"{self._allowance_ms(clock) / 1000:g} s"
-        return self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin")
+        return await self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin")
 
 
 def unreachable(position: str) -> str:

@@ -112,7 +112,7 @@ class NBoardSession:
             return None
         discs = found.group(2)
         score = None if discs is None else round(100 * max(-MAX_DISCS, min(MAX_DISCS, float(discs))))
-        return Reply(move, score, self._depth, self._nodes, elapsed_ns, said=repr(self.move_line[:QUOTED]))
+        return Reply(move, score, self._depth, self._nodes, elapsed_ns, said=self.move_line)
 
 
 def read_move(text: str) -> str | None:
@@ -135,39 +135,40 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
         super().__init__(spec, game, NBoardSession)
         self._opening_position = ""
 
-    def _handshake(self, deadline_ns: int) -> None:
+    async def _handshake(self, deadline_ns: int) -> None:
         depth = f"set depth {self.spec.limits.depth}"
-        self._converse(self._session.synchronise(f"nboard {VERSION}", depth), deadline_ns)
+        await self._converse(self._session.synchronise(f"nboard {VERSION}", depth), deadline_ns)
 
-    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         from engine.games import game_named
 
         self._opening_position = game_named(self._game).position(opening.position).text
-        self._converse(self._session.synchronise(self._game_line(opening.moves)), deadline_ns, stop)
+        await self._converse(self._session.synchronise(self._game_line(opening.moves)), deadline_ns, stop)
 
     def _game_line(self, moves: Sequence[str]) -> str:
         from engine.protocols.game_format import write_game
 
         return f"set game {write_game(self._opening_position, moves)}"
 
-    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """``set game`` and ``go``, unless a pass is all there is."""
         if position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)
         self._drain_unsolicited_lines()
         began_ns = time.monotonic_ns()
-        elapsed_ns = self._wait_for_move(self._session.think(self._game_line(moves)), clock, stop, began_ns)
+        elapsed_ns = await self._wait_for_move(self._session.think(self._game_line(moves)), clock, stop, began_ns)
         reply = self._session.reply(elapsed_ns)
         if reply is None:
-            raise self._failed("illegal_move", f"answered {self._session.move_line[:QUOTED]!r}, which is not a move")
+            said = f"answered {self._session.move_line[:QUOTED]!r}, which is not a move"
+            raise await self._failed("illegal_move", said)
         return reply
 
-    def _halt(self) -> bool:
+    async def _halt(self) -> bool:
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
-            self._converse(self._session.synchronise(), deadline_ns)
+            await self._converse(self._session.synchronise(), deadline_ns)
         except (DeadlinePassed, ProcessEnded):
-            self._running().end()
+            await self._running().end()
         return self._session.move_line != ""
 
 

@@ -1,7 +1,7 @@
 """The one boundary to other people's programs: an engine as a process that cannot hold the harness up.
 
 Whatever the program does (hangs, floods its output or its error stream, never ends a line, ignores ``quit``, leaves
-children behind), every call here returns by its deadline, memory stays bounded, and ``end`` is done within two seconds
+children behind), every wait here ends by its deadline, memory stays bounded, and ``end`` is done within two seconds
 with the whole process group gone. POSIX only.
 """
 
@@ -20,21 +20,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from arena.players.contract import GameStopped, PlayerFault
+from arena.players.event_loop import in_thread, suspend
 from arena.players.supervisor import SUPERVISOR, kill_group
 
 if TYPE_CHECKING:
+    from arena.players.event_loop import EventLoop, Task
     from engine.engine import StopFlag
 
 LINE_BYTES = 65_536
 """Longest line an engine may write; what is beyond is thrown away."""
 READ_BYTES = 65_536
-DRAIN_BYTES = 1_048_576
-"""Most that is read at once of what an engine said unasked."""
+UNASKED_BYTES = 1_048_576
+"""Most that is read of what an engine says while nobody waits for it."""
 ERROR_TAIL_BYTES = 4_096
 PIPE_BYTES = 1_048_576
 """What a pipe may hold without a privilege (``fs.pipe-max-size``)."""
-WAKE_MS = 100
-"""How often a waiting thread polls the stop flag, and whether a process whose pipes others hold open has ended."""
 FAREWELL_MS = 500
 """Time an engine has to end by itself after ``quit`` and the end of its input."""
 TERMINATE_MS = 300
@@ -46,6 +46,8 @@ the harness die before that, the gate meets the end of the input, and the progra
 
 GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 """Where Debian puts engines, though root's PATH lacks it."""
+
+_LINE_FEED = ord("\n")
 
 
 class DeadlinePassed(Exception):
@@ -59,26 +61,33 @@ class ProcessEnded(Exception):
 class Dialogue:
     """The end of what was said both ways, with time stamps, in bounded memory.
 
-    What the harness said has its own allowance, so that a flood of output cannot wash away the question.
+    What the harness said has its own allowance, so that a flood of output cannot wash away the question. Output is kept
+    as it came, for most of it nobody ever reads.
     """
 
     RECEIVED_LINES = 180
+    RECEIVED_BYTES = 262_144
+    RECEIVED_PIECES = 4_096
     SENT_LINES = 20
     LINE_CHARACTERS = 1_000
     TOTAL_CHARACTERS = 65_536
 
     def __init__(self) -> None:
         self._began_ns = time.monotonic_ns()
-        self._received: deque[tuple[int, str, str]] = deque(maxlen=self.RECEIVED_LINES)
+        self._received: deque[tuple[int, bytes]] = deque()
+        self._received_bytes = 0
         self._sent: deque[tuple[int, str, str]] = deque(maxlen=self.SENT_LINES)
 
-    def sent(self, line: str) -> None:
-        """The harness says ``line``."""
-        self._sent.append((time.monotonic_ns(), ">", line))
+    def sent(self, text: str) -> None:
+        """The harness says ``text``, one line or several."""
+        self._sent.append((time.monotonic_ns(), ">", text))
 
-    def received(self, line: str, at_ns: int) -> None:
-        """The engine said ``line``."""
-        self._received.append((at_ns, "<", line[: self.LINE_CHARACTERS]))
+    def received(self, output: bytes, at_ns: int) -> None:
+        """The engine said ``output``, which may begin and end within a line."""
+        self._received.append((at_ns, output))
+        self._received_bytes += len(output)
+        while self._received_bytes > self.RECEIVED_BYTES or len(self._received) > self.RECEIVED_PIECES:
+            self._received_bytes -= len(self._received.popleft()[1])
 
     def remark(self, line: str) -> None:
         """The harness notes ``line``."""
@@ -86,7 +95,8 @@ class Dialogue:
 
     def tail(self) -> list[str]:
         """The lines, oldest first: seconds since the process started, who spoke (``>`` harness, ``<`` engine), text."""
-        entries = sorted([*self._sent, *self._received], key=lambda entry: entry[0])
+        sent = [(at_ns, who, line) for at_ns, who, text in self._sent for line in text.split("\n")]
+        entries = sorted([*sent[-self.SENT_LINES :], *self._received_lines()], key=lambda entry: entry[0])
         lines = [f"{(at_ns - self._began_ns) / 1e9:.4f} {who} {text}" for at_ns, who, text in entries]
         kept = total = 0
         for line in reversed(lines):
@@ -96,27 +106,72 @@ class Dialogue:
             kept += 1
         return lines[len(lines) - kept :]
 
+    def _received_lines(self) -> list[tuple[int, str, str]]:
+        """The last lines of the engine, each with the time of its end; one without an end is the last of them."""
+        lines: list[tuple[int, str, str]] = []
+        begun = b""
+        at_ns = 0
+        for at_ns, output in self._received:
+            *ended, rest = output.split(b"\n")
+            for part in ended:
+                lines.append((at_ns, "<", self._shown(begun + part)))
+                begun = b""
+            begun = (begun + rest)[: 4 * self.LINE_CHARACTERS]  # the longest that UTF-8 takes for so many
+        if begun:
+            lines.append((at_ns, "<", self._shown(begun)))
+        return lines[-self.RECEIVED_LINES :]
+
+    def _shown(self, line: bytes) -> str:
+        return line.decode(errors="replace").rstrip("\r")[: self.LINE_CHARACTERS]
+
 
 class EngineProcess:
-    """One running program in a session and process group of its own; used by one thread at a time.
+    """One running program in a session and process group of its own.
 
-    Raises ``PlayerFault`` with ``startup_failure`` if the program cannot be started.
+    A coroutine at a time talks to it, on any ``arena.players.event_loop``. Its output is read as it comes, while one
+    waits and also while nobody does, up to a bound; see ``pause``. Raises ``PlayerFault`` with ``startup_failure`` if
+    the program cannot be started.
     """
 
     def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
         self.command = (find_program(command, directory), *command[1:])
         self.dialogue = Dialogue()
         self.arrived_ns = 0
-        """When the last line that ``read_line`` returned arrived (``time.monotonic_ns``)."""
+        """When the last output arrived that was waited for (``time.monotonic_ns``)."""
         self.error_bytes = 0
         """How much the engine wrote to its error stream; only the end is kept."""
-        self._lines: deque[str] = deque()
-        self._partial = b""
+        self.deadline_ns = 0
+        """Of who waits."""
+        self._data = b""
+        """Output that nobody has taken yet."""
+        self._scanned = 0
+        """Up to where it holds no reply of the kind that is waited for."""
         self._skipping = False
         self._errors = b""
         self._ended = False
         self._gone = False
         self._exit = ""
+        self._loop: EventLoop | None = None
+        self._task: Task | None = None
+        self._words: tuple[bytes, ...] = ()
+        self._stop: StopFlag | None = None
+        self._unasked_bytes = 0
+        self._is_paused = True
+        self._start(command[0], directory)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._input = self._process.stdin.fileno()
+        self._output = self._process.stdout.fileno()
+        self._error = self._process.stderr.fileno()
+        for descriptor in (self._input, self._output, self._error):
+            os.set_blocking(descriptor, False)
+        self._error_is_open = True
+        self._widen_output()
+        with contextlib.suppress(OSError):  # if the shell is dead already, the next read will say so
+            os.write(self._input, b"go\n")
+
+    def _start(self, program: str, directory: str | None) -> None:
         try:
             self._process = subprocess.Popen(
                 ["/bin/sh", "-c", GATE, "sh", *self.command],
@@ -128,31 +183,7 @@ class EngineProcess:
                 start_new_session=True,  # its own process group, and out of reach of Ctrl-C
             )
         except OSError as error:
-            raise PlayerFault("startup_failure", f"cannot start {command[0]!r}: {error.strerror}") from None
-        self._watch_over(command[0])
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._input = self._process.stdin.fileno()
-        self._output = self._process.stdout.fileno()
-        self._error = self._process.stderr.fileno()
-        self._poll = select.poll()
-        for descriptor in (self._output, self._error):
-            os.set_blocking(descriptor, False)
-            self._poll.register(descriptor, select.POLLIN)
-        self._error_is_open = True
-        os.set_blocking(self._input, False)
-        self._widen_output()
-        with contextlib.suppress(OSError):  # if the shell is dead already, the next read will say so
-            os.write(self._input, b"go\n")
-
-    def _widen_output(self) -> None:
-        """Let the pipe hold more: nobody reads it while the engine ponders, and a full one would stop its search."""
-        if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
-            with contextlib.suppress(OSError):
-                fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-
-    def _watch_over(self, program: str) -> None:
+            raise PlayerFault("startup_failure", f"cannot start {program!r}: {error.strerror}") from None
         try:
             SUPERVISOR.watch(self._process.pid)
         except OSError as error:
@@ -161,6 +192,12 @@ class EngineProcess:
             raise PlayerFault(
                 "startup_failure", f"cannot start {program!r}: no supervisor ({error.strerror})"
             ) from None
+
+    def _widen_output(self) -> None:
+        """Let the pipe hold more: nobody reads it while the engine ponders, and a full one would stop its search."""
+        if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
     @property
     def process_id(self) -> int:
@@ -177,53 +214,206 @@ class EngineProcess:
         """Whether it ended other than by ``end``."""
         return self._ended and not self._gone
 
-    def send(self, lines: Sequence[str], deadline_ns: int) -> None:
+    # Talking.
+
+    async def send(self, lines: Sequence[str], deadline_ns: int) -> None:
         """Write whole lines. Raises ``ProcessEnded``; ``DeadlinePassed`` if the engine does not read them."""
         if self.has_ended:
             raise ProcessEnded
-        for line in lines:
-            self.dialogue.sent(line)
-        data = memoryview(("\n".join(lines) + "\n").encode())
+        text = "\n".join(lines)
+        self.dialogue.sent(text)
+        data = memoryview(text.encode() + b"\n")
         while data:
             try:
                 data = data[os.write(self._input, data) :]
             except BlockingIOError:
-                # Output is left in the pipe meanwhile: an engine that floods and does not read must not fill memory.
-                waiter = select.poll()
-                waiter.register(self._input, select.POLLOUT)
-                if self._error_is_open:
-                    waiter.register(self._error, select.POLLIN)
-                self._wait(waiter, deadline_ns, None)
+                self.deadline_ns = deadline_ns
+                await suspend(_Room(self, self._input))
             except OSError:
-                self.drain()
+                self._read_rest()
                 self._ended = True
                 raise ProcessEnded from None
 
-    def read_line(self, deadline_ns: int, stop: StopFlag | None = None) -> str:
-        """The next line, without its end.
+    async def read_line(self, deadline_ns: int, stop: StopFlag | None = None) -> str:
+        """The next line, without its end; errors as those of ``read_reply``."""
+        return (await self.read_reply((), deadline_ns, stop)).rstrip("\r\n")
 
-        Raises ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
+    async def read_reply(self, words: tuple[bytes, ...], deadline_ns: int, stop: StopFlag | None = None) -> str:
+        """Everything up to the end of the first line that begins with one of ``words``; of any line if there are none.
+
+        Of what is said before the reply only the last ``LINE_BYTES`` are certain to be there. Raises
+        ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
         """
-        while not self._lines:
+        self._words, self._scanned = words, 0
+        while not (end := self._reply_end()):
             if self.has_ended:
                 raise ProcessEnded
-            self._wait(self._poll, deadline_ns, stop)
-        return self._lines.popleft()
+            if time.monotonic_ns() >= deadline_ns:
+                raise DeadlinePassed
+            self._stop, self.deadline_ns = stop, deadline_ns
+            await suspend(self)
+        text, self._data = self._data[:end], self._data[end:]
+        return text.decode(errors="replace")
 
-    def drain(self) -> list[str]:
-        """What the engine has said by now, without waiting for more."""
-        drained = 0
-        while not self.has_ended and drained < DRAIN_BYTES:
-            events = self._poll.poll(0)
-            if not events:
-                break
-            drained += self._take(events)
-        lines = list(self._lines)
-        self._lines.clear()
-        return lines
+    def _reply_end(self) -> int:
+        """Where the reply that is waited for ends in the output, 0 if it has not come."""
+        data = self._data
+        if not self._words:
+            return data.find(b"\n") + 1
+        ends = []
+        for word in self._words:
+            at = data.find(word, self._scanned)
+            while at > 0 and data[at - 1] != _LINE_FEED:
+                at = data.find(word, at + 1)
+            if at >= 0 and (end := data.find(b"\n", at) + 1):
+                ends.append(end)
+        if not ends:
+            self._scanned = data.rfind(b"\n") + 1
+        return min(ends, default=0)
 
-    def end(self, farewell: str | None = None) -> None:
+    def take_unasked(self) -> list[str]:
+        """Whole lines that the engine has said by now and nobody has waited for."""
+        if not self.has_ended and self._read_output() == READ_BYTES:
+            self._read_rest()
+        if not self._data:
+            return []
+        *lines, self._data = self._data.split(b"\n")
+        return [line.decode(errors="replace").rstrip("\r") for line in lines]
+
+    def pause(self) -> None:
+        """Leave output in the pipe until somebody waits again: an engine that ponders says more than anybody needs."""
+        if not self._is_paused and self._loop is not None:
+            self._is_paused = True
+            self._loop.unwatch(self._output)
+            self._loop.unwatch(self._error)
+
+    def _attend(self, loop: EventLoop) -> None:
+        """Have ``loop`` read what comes."""
+        if self._loop is not loop:
+            self.pause()
+            self._loop = loop
+        if self._is_paused:
+            self._is_paused = False
+            if not self._ended:
+                loop.watch(self._output, select.POLLIN, self)
+            if self._error_is_open:
+                loop.watch(self._error, select.POLLIN, self)
+
+    # What the loop calls.
+
+    def begin(self, loop: EventLoop, task: Task) -> None:
+        """A coroutine waits for output; see ``arena.players.event_loop.Waitable``."""
+        self._task = task
+        self._unasked_bytes = 0
+        if self._is_paused or self._loop is not loop:
+            self._attend(loop)
+
+    def check(self, now_ns: int) -> None:
+        """End the wait at the deadline, when the run is stopped, and when the process is dead but its pipes are not."""
+        if now_ns >= self.deadline_ns:
+            self._wake(DeadlinePassed())
+        elif self._stop is not None and self._stop.is_set():
+            self._wake(GameStopped())
+        elif self._has_exited():  # a child of the engine may still hold the pipes open
+            self._read_rest()
+            self._ended = True
+            self._wake()
+
+    def ready(self, descriptor: int, event: int) -> None:
+        """Read once, and wake the coroutine if what it waits for is there."""
+        taken = self._read_output() if descriptor == self._output else self._read_errors()
+        if self._task is None:
+            self._unasked_bytes += taken
+            if self._unasked_bytes > UNASKED_BYTES or self._ended:
+                self.pause()
+        elif self._ended or self._reply_end():
+            self._wake()
+
+    def _wake(self, error: BaseException | None = None) -> None:
+        task, self._task = self._task, None
+        assert self._loop is not None
+        if task is not None:
+            self._loop.resume(task, None, error)
+
+    # Reading.
+
+    def _read_rest(self) -> None:
+        """Take what is in the pipes now, up to a bound."""
+        taken = 1
+        total = 0
+        while taken and total < UNASKED_BYTES:
+            taken = self._read_output() if not self._ended else 0
+            taken += self._read_errors() if self._error_is_open else 0
+            total += taken
+
+    def _read_output(self) -> int:
+        """Read once; the number of bytes."""
+        try:
+            chunk = os.read(self._output, READ_BYTES)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            chunk = b""
+        self.arrived_ns = now_ns = time.monotonic_ns()
+        if not chunk:
+            self._ended = True
+            if self._data and not self._data.endswith(b"\n"):
+                self._data += b"\n"  # the last words may lack an end of line
+            return 0
+        size = len(chunk)
+        if self._skipping:
+            chunk = self._skipped(chunk)
+        if chunk:
+            self.dialogue.received(chunk, now_ns)
+            self._data = self._data + chunk if self._data else chunk
+            if len(self._data) > LINE_BYTES:
+                self._shorten(now_ns)
+        return size
+
+    def _skipped(self, chunk: bytes) -> bytes:
+        """What follows the end of the line that is thrown away."""
+        _, end, rest = chunk.partition(b"\n")
+        self._skipping = not end
+        return rest
+
+    def _shorten(self, now_ns: int) -> None:
+        """Throw away a line without an end, and of lines nobody will read all but the last."""
+        begun = self._data.rfind(b"\n") + 1
+        if len(self._data) - begun > LINE_BYTES:
+            self._data, self._skipping = self._data[:begun], True
+            self.dialogue.received(b"\n", now_ns)
+            self.dialogue.remark(f"that line is longer than {LINE_BYTES} bytes; it is thrown away")
+        if self._task is not None and self._words and not self._reply_end():
+            self._data = self._data[self._data.rfind(b"\n", 0, max(0, begun - LINE_BYTES)) + 1 :]
+            self._scanned = 0
+
+    def _read_errors(self) -> int:
+        try:
+            chunk = os.read(self._error, READ_BYTES)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            chunk = b""
+        if not chunk:
+            if self._loop is not None:
+                self._loop.unwatch(self._error)
+            self._error_is_open = False
+            return 0
+        self.error_bytes += len(chunk)
+        self._errors = (self._errors + chunk)[-ERROR_TAIL_BYTES:]
+        return len(chunk)
+
+    # The end.
+
+    async def end(self, farewell: str | None = None) -> None:
         """End the process and its group; with ``farewell`` (``quit``) it is given the chance to leave by itself."""
+        if self._gone:
+            return
+        self.pause()
+        await in_thread(self.end_now, farewell)
+
+    def end_now(self, farewell: str | None = None) -> None:
+        """The same for those who may block, and whose event loop, if they have one, does not run."""
         if self._gone:
             return
         by_itself = self._wait_for_exit(20) if self._ended else False
@@ -266,71 +456,6 @@ class EngineProcess:
             return f"killed by signal {-status} ({_signal_name(-status)})"
         return f"exited with code {status}"
 
-    def _wait(self, waiter: select.poll, deadline_ns: int, stop: StopFlag | None) -> None:
-        """Sleep until something can be read or written, the deadline, or ``WAKE_MS``; read what there is."""
-        left_ns = deadline_ns - time.monotonic_ns()
-        if left_ns <= 0:
-            raise DeadlinePassed
-        if stop is not None and stop.is_set():
-            raise GameStopped
-        events = waiter.poll(min(left_ns / 1e6, WAKE_MS))
-        if events:
-            self._take(events)
-        elif self._has_exited():
-            self._ended = True  # a child of the engine may still hold the pipes open
-
-    def _take(self, events: Sequence[tuple[int, int]]) -> int:
-        """Read once from each pipe that has something; the number of bytes read."""
-        taken = 0
-        for descriptor, event in events:
-            if descriptor == self._output:
-                taken += self._read_output()
-            elif descriptor == self._error:
-                taken += self._read_errors()
-            elif event & (select.POLLERR | select.POLLHUP):
-                self._ended = True
-        return taken
-
-    def _read_output(self) -> int:
-        try:
-            chunk = os.read(self._output, READ_BYTES)
-        except BlockingIOError:
-            return 0
-        self.arrived_ns = now_ns = time.monotonic_ns()
-        if not chunk:
-            self._ended = True
-            chunk = b"" if not self._partial else b"\n"  # the last words may lack an end of line
-        parts = (self._partial + chunk).split(b"\n")
-        self._partial = parts.pop()
-        if self._skipping and parts:
-            parts.pop(0)
-            self._skipping = False
-        for part in parts:
-            line = part.decode(errors="replace").rstrip("\r")
-            self._lines.append(line)
-            self.dialogue.received(line, now_ns)
-        if self._skipping:
-            self._partial = b""
-        elif len(self._partial) > LINE_BYTES:
-            start = self._partial[: Dialogue.LINE_CHARACTERS].decode(errors="replace")
-            self.dialogue.received(start, now_ns)
-            self.dialogue.remark(f"that line is longer than {LINE_BYTES} bytes; it is thrown away")
-            self._partial, self._skipping = b"", True
-        return len(chunk)
-
-    def _read_errors(self) -> int:
-        try:
-            chunk = os.read(self._error, READ_BYTES)
-        except BlockingIOError:
-            return 0
-        if not chunk:
-            self._poll.unregister(self._error)
-            self._error_is_open = False
-            return 0
-        self.error_bytes += len(chunk)
-        self._errors = (self._errors + chunk)[-ERROR_TAIL_BYTES:]
-        return len(chunk)
-
     def _has_exited(self) -> bool:
         """Whether the process is dead, without reaping it where the system can say so."""
         if not hasattr(os, "waitid"):
@@ -349,13 +474,49 @@ class EngineProcess:
         while not self._has_exited():
             if time.monotonic_ns() >= deadline_ns:
                 return False
-            if self._ended:
-                time.sleep(pause_ms / 1e3)
-                pause_ms = min(2 * pause_ms, 20.0)
-            else:
-                self._take(self._poll.poll(20))
-                self._lines.clear()
+            if not self._ended:
+                self._read_rest()
+                self._data = b""
+            time.sleep(pause_ms / 1e3)
+            pause_ms = min(2 * pause_ms, 20.0)
+        self._read_rest()
         return True
+
+
+class _Room:
+    """Room in the input of a process, as something to wait for.
+
+    Output is left in the pipe meanwhile: an engine that floods and does not read must not fill memory.
+    """
+
+    def __init__(self, process: EngineProcess, descriptor: int) -> None:
+        self._process = process
+        self._descriptor = descriptor
+        self.deadline_ns = process.deadline_ns
+        self._loop: EventLoop | None = None
+        self._task: Task | None = None
+
+    def begin(self, loop: EventLoop, task: Task) -> None:
+        """Wait until the descriptor can be written to."""
+        self._process.pause()
+        self._loop, self._task = loop, task
+        loop.watch(self._descriptor, select.POLLOUT, self)
+
+    def check(self, now_ns: int) -> None:
+        """End the wait at the deadline."""
+        if now_ns >= self.deadline_ns:
+            self._wake(DeadlinePassed())
+
+    def ready(self, descriptor: int, event: int) -> None:
+        """There is room, or nobody will ever read: the next attempt to write says which."""
+        self._wake()
+
+    def _wake(self, error: BaseException | None = None) -> None:
+        task, self._task = self._task, None
+        assert self._loop is not None
+        self._loop.unwatch(self._descriptor)
+        if task is not None:
+            self._loop.resume(task, None, error)
 
 
 def find_program(command: Sequence[str], directory: str | None) -> str:

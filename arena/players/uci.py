@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
@@ -109,8 +109,7 @@ def parse_option(line: str) -> Option | None:
     )
 
 
-@dataclass(frozen=True)
-class Information:
+class Information(NamedTuple):
     """What one ``info`` line says; ``None`` for what it does not."""
 
     score: int | None = None
@@ -291,9 +290,30 @@ def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, 
 
 def position_command(position: str, moves: Sequence[str], first_rank: int) -> str:
     """The ``position`` line for a FEN and the ICCS moves played from it."""
-    if not moves:
-        return f"position fen {position}"
-    return f"position fen {position} moves {' '.join(write_move(move, first_rank) for move in moves)}"
+    return GameLine(position, first_rank).command(moves)
+
+
+class GameLine:
+    """The ``position`` lines of one game, each of which begins with the one before."""
+
+    def __init__(self, position: str, first_rank: int) -> None:
+        self._first_rank = first_rank
+        self._written = f"position fen {position}"
+        self._moves = 0
+        """How many are written."""
+
+    def command(self, moves: Sequence[str]) -> str:
+        """The line after the ICCS moves played from the position; the moves so far must be the first of them."""
+        for place in range(self._moves, len(moves)):
+            before = " " if place else " moves "
+            self._written += before + write_move(moves[place], self._first_rank)
+        self._moves = len(moves)
+        return self._written
+
+    def command_after(self, moves: Sequence[str], expected: str) -> str:
+        """The same with one move more, which may not come to be played."""
+        before = " " if moves else " moves "
+        return self.command(moves) + before + write_move(expected, self._first_rank)
 
 
 # --- The conversation -------------------------------------------------------------------------------------------------
@@ -335,16 +355,16 @@ class UciSession:
         self._due.add(reply)
         return [line]
 
-    def receive(self, line: str) -> str:
-        """Take one line of the engine; the event it is: a reply that was due (its first word), or nothing."""
+    def receive(self, text: str) -> str:
+        """Take a line of the engine, or several of which only the last may be a reply.
+
+        Returns the event it is: a reply that was due (its first word), or nothing.
+        """
+        before, _, line = text.rpartition("\n")
+        if before:
+            self._note(before.splitlines())
         if line.startswith("info"):
-            # Searches say far more than is needed, so lines are kept here and read only when the search is over.
-            if " score " in line and " string " not in line:
-                if "erbound" not in line and (" multipv " not in line or " multipv 1 " in line):
-                    self._scored = line
-                self._counted = line
-            elif " nodes " in line and " string " not in line:
-                self._counted = line
+            self._note([line])
             return ""
         word = line.split(maxsplit=1)[0] if line.strip() else ""
         if word in ("uciok", "readyok", "bestmove"):
@@ -359,6 +379,25 @@ class UciSession:
             self._introduce(line)
         return ""
 
+    def _note(self, lines: Sequence[str]) -> None:
+        """Keep the last line with a final score, and the last with nodes; they are read when the search is over.
+
+        Searches say far more than is needed, so the last lines are looked at first and the others not at all.
+        """
+        scored = counted = ""
+        for line in reversed(lines):
+            if not line.startswith("info") or " string " in line:
+                continue
+            if " score " in line:
+                counted = counted or line
+                if "erbound" not in line and (" multipv " not in line or " multipv 1 " in line):
+                    scored = line
+                    break
+            elif " nodes " in line:
+                counted = counted or line
+        self._scored = scored or self._scored
+        self._counted = counted or self._counted
+
     def _introduce(self, line: str) -> None:
         if line.startswith("id name "):
             self.engine_name = line[len("id name ") :].strip()
@@ -369,6 +408,8 @@ class UciSession:
     def information(self) -> Information:
         """The last search's final score and depth (bounds and side lines left out), with all the nodes it counted."""
         scored = parse_information(self._scored)
+        if self._counted is self._scored:
+            return scored._replace(is_bound=False, multipv=None)
         counted = parse_information(self._counted)
         return Information(
             score=scored.score,
@@ -384,61 +425,63 @@ class UciPlayer(ExternalPlayer[UciSession]):
     """An external engine over UCI; see ``arena.players.contract.Player``."""
 
     protocol_name = "UCI"
+    search_replies = (b"bestmove",)
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, UciSession)
         self._first_rank: int | None = None
-        self._opening_position = ""
+        self._line = GameLine("", 0)
 
-    def _handshake(self, deadline_ns: int) -> None:
+    async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options, learn the rank base."""
-        self._converse(self._session.hello(), deadline_ns)
+        await self._converse(self._session.hello(), deadline_ns)
         options: Sequence[tuple[str, str]] = self.spec.options
         if self.spec.ponder:
             options = ponder_options(options, self._session.options)
         commands = option_commands(options, self._session.options, VARIANTS[self._game])
-        self._converse(self._session.synchronise(*commands), deadline_ns)
-        self._learn_first_rank(deadline_ns)
+        await self._converse(self._session.synchronise(*commands), deadline_ns)
+        await self._learn_first_rank(deadline_ns)
 
-    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         from engine.games import game_named
 
-        self._opening_position = game_named(self._game).position(opening.position).text
-        self._converse(self._session.synchronise("ucinewgame"), deadline_ns, stop)
+        self._line = GameLine(game_named(self._game).position(opening.position).text, self._first_rank or 0)
+        await self._converse(self._session.synchronise("ucinewgame"), deadline_ns, stop)
 
-    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """One search. The clock runs from just before ``go`` is written until ``bestmove`` has arrived."""
-        return self._answer(self._question(position, moves, clock), clock, stop, time.monotonic_ns())
+        return await self._answer(self._question(position, moves, clock), clock, stop, time.monotonic_ns())
 
-    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+    async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """``go ponder``; nobody reads what the engine says meanwhile, which waits in the pipe."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
-            self._running().send(self._question(position, moves, clock, ponder=True), deadline_ns)
+            await self._running().send(self._question(position, moves, clock, ponder=True), deadline_ns)
+            self._running().pause()
         except (DeadlinePassed, ProcessEnded):
             pass  # it will not answer after the opponent's move either, which is when that counts
 
-    def move_after_pondering(
+    async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
         """``ponderhit``, or ``stop`` and a new search; the clock runs from just before either."""
         began_ns = time.monotonic_ns()
         if pondered.is_hit:
-            return self._answer(["ponderhit"], clock, stop, began_ns)
+            return await self._answer(["ponderhit"], clock, stop, began_ns)
         deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000  # its own time: nobody waits for it but itself
         try:
-            self._converse(self._session.synchronise("stop"), deadline_ns, stop)
+            await self._converse(self._session.synchronise("stop"), deadline_ns, stop)
         except DeadlinePassed:
             fault = "pondered on a move that was not made, and ignored stop"
-            raise self._failed("no_answer", fault) from None
+            raise await self._failed("no_answer", fault) from None
         except ProcessEnded:
-            raise self._failed("crash", "ended while it pondered") from None
-        return self._answer(self._question(position, moves, clock), clock, stop, began_ns)
+            raise await self._failed("crash", "ended while it pondered") from None
+        return await self._answer(self._question(position, moves, clock), clock, stop, began_ns)
 
-    def stop_pondering(self) -> None:
+    async def stop_pondering(self) -> None:
         """``stop``; what the engine answers is of no interest."""
         if self.process_id is not None and not self._session.is_idle:
-            self._halt()
+            await self._halt()
 
     def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, *, ponder: bool = False
@@ -446,15 +489,15 @@ class UciPlayer(ExternalPlayer[UciSession]):
         """The lines that ask for a move."""
         self._drain_unsolicited_lines()
         return self._session.think(
-            position_command(self._opening_position, moves, self._first_rank or 0),
+            self._line.command_after(moves[:-1], moves[-1]) if ponder else self._line.command(moves),
             go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder),
         )
 
-    def _answer(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int) -> Reply:
+    async def _answer(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int) -> Reply:
         """Say the lines and wait for the move."""
-        return self._reply(self._wait_for_move(lines, clock, stop, began_ns))
+        return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns))
 
-    def _learn_first_rank(self, deadline_ns: int) -> None:
+    async def _learn_first_rank(self, deadline_ns: int) -> None:
         """Settle how the engine numbers ranks: as told, as its family does, or as its first move in a game shows.
 
         Written in one base, no first move of Xiangqi's start position is legal in the other, so one search decides.
@@ -469,7 +512,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
         from engine.games import game_named
 
         start = game_named(self._game).position()
-        self._converse(self._session.think(position_command(start.text, (), 0), "go depth 1"), deadline_ns)
+        await self._converse(self._session.think(position_command(start.text, (), 0), "go depth 1"), deadline_ns)
         said = parse_best_move(self._session.best_move_line)
         self._first_rank = detect_first_rank(said or "", start.legal_moves())
         if self._first_rank is None:
@@ -480,26 +523,27 @@ class UciPlayer(ExternalPlayer[UciSession]):
                 f"0 or from 1; does it play {self._game}?",
             )
 
-    def _halt(self) -> bool:
+    async def _halt(self) -> bool:
         """Stop the search and wait for the engine to be idle; whether it moved. One that is not idle is ended."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
-            self._converse(self._session.synchronise("stop"), deadline_ns)
+            await self._converse(self._session.synchronise("stop"), deadline_ns)
         except (DeadlinePassed, ProcessEnded):
-            self._running().end()
+            await self._running().end()
         return self._session.best_move_line != ""
 
-    def _reply(self, elapsed_ns: int) -> Reply:
+    async def _reply(self, elapsed_ns: int) -> Reply:
         line = self._session.best_move_line
+        first_rank = self._first_rank or 0
         said = parse_best_move(line)
-        move = None if said is None else read_move(said, self._first_rank or 0)
+        move = None if said is None else read_move(said, first_rank)
         if move is None:
-            raise self._failed("illegal_move", f"answered {line[:80]!r}, which is not a move")
-        information = self._session.information()
-        counted = f"{line[:80]!r} (ranks counted from {self._first_rank})"
-        expected = parse_ponder_move(line)
-        expected = None if expected is None else read_move(expected, self._first_rank or 0)
-        return Reply(move, information.score, information.depth, information.nodes, elapsed_ns, counted, expected)
+            raise await self._failed("illegal_move", f"answered {line[:80]!r}, which is not a move")
+        score, _, depth, nodes, _ = self._session.information()
+        expected = parse_ponder_move(line) if self.spec.ponder else None
+        if expected is not None:
+            expected = read_move(expected, first_rank)
+        return Reply(move, score, depth, nodes, elapsed_ns, line, expected, f"ranks counted from {first_rank}")
 
 
 PROTOCOL = Protocol(

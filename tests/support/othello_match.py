@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.play.game import play_game
+from arena.players.event_loop import run
 from arena.players.registry import make_player, protocol_named
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.engine import Engine, StopFlag
@@ -73,7 +74,7 @@ def playing(*specs: PlayerSpec) -> Iterator[Any]:
         yield play
     finally:
         for player in players:
-            player.close()
+            run(player.close())
 
 
 def play_one(first: PlayerSpec, second: PlayerSpec, opening: Opening = PASS_NEXT) -> GameRecord:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from arena.play.game import GameClock, play_game
+from arena.players.event_loop import run
 from arena.players.contract import Player, PlayerClock, PlayerFault, Reply
 from arena.players.process import GAMES_DIRECTORIES
 from arena.players.registry import make_player
@@ -59,7 +60,7 @@ def players() -> Iterator[dict[PlayerSpec, Player]]:
     yield made
     groups = [player.process_id for player in made.values() if getattr(player, "process_id", None)]
     for player in made.values():
-        player.close()
+        run(player.close())
     assert not [group for group in groups if group_is_alive(group)]
 
 
@@ -146,13 +147,13 @@ class FakePlayer:
         self.lines: list[list[str]] = []
         self.closed = 0
 
-    def start(self) -> None:
+    async def start(self) -> None:
         pass
 
-    def new_game(self, opening: Opening, stop: StopFlag) -> None:
+    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
         pass
 
-    def move(self, position: Any, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    async def move(self, position: Any, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         self.clocks.append(clock)
         self.lines.append(list(moves))
         number = len(self.clocks) - 1
@@ -161,7 +162,7 @@ class FakePlayer:
     def dialogue(self) -> list[str]:
         return ["0.1 < bestmove"]
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self.closed += 1
 
 

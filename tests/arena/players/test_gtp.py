@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from othello_match import PASS_NEXT, START, builtin, final_text, mock_spec, own_engine, play_one, playing, with_keys
 
 from arena.play.tournament import prepare
+from arena.players.event_loop import run
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault
 from arena.players.gtp import (
     MAX_ANSWER,
@@ -290,19 +291,19 @@ def test_failures_to_start(spec: PlayerSpec, text: str) -> None:
 def test_the_stop_flag_interrupts_a_search() -> None:
     player = GtpPlayer(mock_spec("gtp", "hang", settings={"at": 1}), "othello")
     try:
-        player.new_game(Opening(START), StopFlag())
+        run(player.new_game(Opening(START), StopFlag()))
         stop = StopFlag()
         stop.set()
         with pytest.raises(GameStopped):
-            player.move(game_named("othello").position(), [], None, stop)
-        player.new_game(Opening(START), StopFlag())  # it is of use again, in a process of its own
+            run(player.move(game_named("othello").position(), [], None, stop))
+        run(player.new_game(Opening(START), StopFlag()))  # it is of use again, in a process of its own
     finally:
-        player.close()
+        run(player.close())
 
 
 def test_a_player_that_was_not_started_cannot_move() -> None:
     with pytest.raises(PlayerFault, match="is not running"):
-        GtpPlayer(TOLD, "othello").move(game_named("othello").position(), [], None, StopFlag())
+        run(GtpPlayer(TOLD, "othello").move(game_named("othello").position(), [], None, StopFlag()))
 
 
 # --- Real engines -----------------------------------------------------------------------------------------------------

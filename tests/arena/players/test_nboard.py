@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from othello_match import START, builtin, final_text, mock_spec, own_engine, play_one, playing
 
+from arena.players.event_loop import run
 from arena.players.contract import GameStopped
 from arena.players.nboard import NBoardPlayer, NBoardSession, read_move
 from arena.players.registry import PlayerError, check_player
@@ -140,15 +141,15 @@ def test_a_process_that_says_nothing() -> None:
 def test_the_stop_flag_interrupts_a_search(mode: str) -> None:
     player = NBoardPlayer(mock_spec("nboard", mode, settings={"at": 1}), "othello")
     try:
-        player.new_game(Opening(START), StopFlag())
+        run(player.new_game(Opening(START), StopFlag()))
         process, stop = player.process_id, StopFlag()
         stop.set()
         with pytest.raises(GameStopped):
-            player.move(game_named("othello").position(), [], None, stop)
-        player.new_game(Opening(START), StopFlag())
+            run(player.move(game_named("othello").position(), [], None, stop))
+        run(player.new_game(Opening(START), StopFlag()))
         assert (player.process_id == process) is (mode == "until_ping")
     finally:
-        player.close()
+        run(player.close())
 
 
 def test_over_nboard_it_plays_as_it_does_built_in() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.players.event_loop import run
 from arena.players.contract import GameStopped, PlayerFault
 from arena.players.process import PIPE_BYTES, DeadlinePassed, Dialogue, EngineProcess, ProcessEnded
 from arena.players.supervisor import SUPERVISOR, kill_group
@@ -47,7 +48,7 @@ def soon(seconds: float = 5.0) -> int:
 
 def read_for_ever(process: EngineProcess, deadline_ns: int) -> None:
     while True:
-        process.read_line(deadline_ns)
+        run(process.read_line(deadline_ns))
 
 
 @pytest.fixture
@@ -61,14 +62,14 @@ def start() -> Iterator[Callable[..., EngineProcess]]:
 
     yield start_one
     for process in started:
-        process.end()
+        run(process.end())
         assert not is_alive(process.process_id)
 
 
 def test_lines_go_both_ways_and_are_kept_with_times(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/cat")
-    process.send(["one", "two"], soon())
-    assert [process.read_line(soon()), process.read_line(soon())] == ["one", "two"]
+    run(process.send(["one", "two"], soon()))
+    assert [run(process.read_line(soon())), run(process.read_line(soon()))] == ["one", "two"]
     spoken = [line.split(" ", 1)[1] for line in process.dialogue.tail()]
     assert spoken == ["> one", "> two", "< one", "< two"]
     assert [float(line.split()[0]) for line in process.dialogue.tail()] == pytest.approx([0.0] * 4, abs=5.0)
@@ -76,16 +77,16 @@ def test_lines_go_both_ways_and_are_kept_with_times(start: Callable[..., EngineP
 
 def test_carriage_returns_and_a_last_line_without_an_end(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", r"printf 'one\r\ntwo\r\nbestmove a0a1'")
-    assert [process.read_line(soon()) for _ in range(3)] == ["one", "two", "bestmove a0a1"]
+    assert [run(process.read_line(soon())) for _ in range(3)] == ["one", "two", "bestmove a0a1"]
     with pytest.raises(ProcessEnded):
-        process.read_line(soon())
+        run(process.read_line(soon()))
 
 
 def test_a_silent_program_is_waited_for_no_longer_than_the_deadline(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sleep", "1000")
     began = time.monotonic()
     with pytest.raises(DeadlinePassed):
-        process.read_line(soon(0.2))
+        run(process.read_line(soon(0.2)))
     assert 0.19 < time.monotonic() - began < 2.0
 
 
@@ -105,21 +106,21 @@ def test_floods_end_at_the_deadline_in_bounded_memory(start: Callable[..., Engin
 
 def test_a_line_too_long_is_dropped_and_the_next_is_whole(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' z; echo; echo next")
-    assert process.read_line(soon()) == "next"
+    assert run(process.read_line(soon())) == "next"
     assert any("longer than" in line for line in process.dialogue.tail())
 
 
 def test_a_program_that_does_not_read_cannot_block_the_harness(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sleep", "1000")
     with pytest.raises(DeadlinePassed):
-        process.send(["x" * 1_000_000], soon(0.2))
+        run(process.send(["x" * 1_000_000], soon(0.2)))
 
 
 def test_a_large_question_gets_through_in_pieces(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "sleep 0.2; exec wc -c")
-    process.send(["x" * 299_999], soon())
+    run(process.send(["x" * 299_999], soon()))
     process._process.stdin.close()  # wc answers at the end of its input
-    assert process.read_line(soon()).split() == ["300000"]
+    assert run(process.read_line(soon())).split() == ["300000"]
 
 
 @pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="pipes cannot be widened here")
@@ -131,7 +132,7 @@ def test_a_program_that_nobody_reads_for_long_can_still_say_much(
     process = start("/bin/sh", "-c", f"yes | head -c {written}; : > {shlex.quote(str(went_on))}")
     # As while it ponders. By itself a pipe holds 64 KiB, and a program that fills it is stopped.
     assert wait_until(went_on.exists)
-    assert [process.read_line(soon()) for _ in range(written // 2)] == ["y"] * (written // 2)
+    assert [run(process.read_line(soon())) for _ in range(written // 2)] == ["y"] * (written // 2)
 
 
 def test_the_stop_flag_ends_the_wait(start: Callable[..., EngineProcess]) -> None:
@@ -142,34 +143,34 @@ def test_the_stop_flag_ends_the_wait(start: Callable[..., EngineProcess]) -> Non
     process = start("/bin/sleep", "1000")
     began = time.monotonic()
     with pytest.raises(GameStopped):
-        process.read_line(soon(30), Flag())  # type: ignore[arg-type]
+        run(process.read_line(soon(30), Flag()))  # type: ignore[arg-type]
     assert time.monotonic() - began < 5.0
 
 
 def test_an_exit_is_noticed_and_described_with_the_last_words(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "echo assertion failed >&2; exit 7")
     with pytest.raises(ProcessEnded):
-        process.read_line(soon())
-    process.end()
+        run(process.read_line(soon()))
+    run(process.end())
     assert process.exit_description == "exited with code 7; its last words: assertion failed"
 
 
 def test_a_signal_is_named(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "kill -SEGV $$")
     with pytest.raises(ProcessEnded):
-        process.read_line(soon())
-    process.end()
+        run(process.read_line(soon()))
+    run(process.end())
     assert process.exit_description.startswith("killed by signal 11 (SIGSEGV)")
 
 
 def test_an_exit_is_noticed_though_a_child_holds_the_pipes(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "sleep 1000 & echo $!; exit 7")
-    child = int(process.read_line(soon()))
+    child = int(run(process.read_line(soon())))
     began = time.monotonic()
     with pytest.raises(ProcessEnded):
-        process.read_line(soon(30))
+        run(process.read_line(soon(30)))
     assert time.monotonic() - began < 5.0
-    process.end()
+    run(process.end())
     assert "code 7" in process.exit_description
     assert wait_until(lambda: not is_alive(child))
 
@@ -177,16 +178,16 @@ def test_an_exit_is_noticed_though_a_child_holds_the_pipes(start: Callable[..., 
 def test_closing_the_output_counts_as_the_end(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "exec >&-; sleep 1000")
     with pytest.raises(ProcessEnded):
-        process.read_line(soon())
-    process.end()
+        run(process.read_line(soon()))
+    run(process.end())
     assert process.exit_description == "closed its output without exiting"
 
 
 def test_a_polite_program_ends_by_itself(start: Callable[..., EngineProcess], tmp_path: Path) -> None:
     tidied = tmp_path / "tidied"
     process = start("/bin/sh", "-c", f"echo up; read word; echo $word > {tidied}")
-    process.read_line(soon())
-    process.end("quit")
+    run(process.read_line(soon()))
+    run(process.end("quit"))
     assert tidied.read_text() == "quit\n"
 
 
@@ -195,29 +196,29 @@ def test_an_immortal_program_and_its_children_are_gone_within_two_seconds(
     start: Callable[..., EngineProcess], farewell: str | None
 ) -> None:
     process = start("/bin/sh", "-c", "trap '' TERM INT HUP; sleep 1000 & echo $!; while :; do sleep 1000; done")
-    child = int(process.read_line(soon()))
+    child = int(run(process.read_line(soon())))
     began = time.monotonic()
-    process.end(farewell)
+    run(process.end(farewell))
     assert time.monotonic() - began < 2.0
     assert not is_alive(process.process_id)
     assert wait_until(lambda: not is_alive(child))
-    process.end(farewell)  # twice does no harm
+    run(process.end(farewell))  # twice does no harm
 
 
 def test_a_polite_program_that_leaves_a_child_behind(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "sleep 1000 & echo $!; read word")
-    child = int(process.read_line(soon()))
-    process.end("quit")
+    child = int(run(process.read_line(soon())))
+    run(process.end("quit"))
     assert wait_until(lambda: not is_alive(child))
 
 
 def test_nothing_can_be_said_to_a_process_that_was_ended(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/cat")
-    process.end()
+    run(process.end())
     with pytest.raises(ProcessEnded):
-        process.send(["hello"], soon())
+        run(process.send(["hello"], soon()))
     with pytest.raises(ProcessEnded):
-        process.read_line(soon())
+        run(process.read_line(soon()))
 
 
 @pytest.mark.parametrize(
@@ -242,8 +243,8 @@ def test_a_script_without_an_interpreter_says_so(start: Callable[..., EngineProc
     script.chmod(0o755)
     process = start(str(script))
     with pytest.raises(ProcessEnded):
-        process.read_line(soon())
-    process.end()
+        run(process.read_line(soon()))
+    run(process.end())
     assert "code 12" in process.exit_description  # 126 or 127, by shell
 
 
@@ -254,14 +255,14 @@ def test_the_working_directory_and_a_program_relative_to_it(
     script.write_text("#!/bin/sh\npwd\n")
     script.chmod(0o755)
     process = start("./engine", directory=str(tmp_path))
-    assert os.path.realpath(process.read_line(soon())) == os.path.realpath(tmp_path)
+    assert os.path.realpath(run(process.read_line(soon()))) == os.path.realpath(tmp_path)
 
 
 def test_a_flood_cannot_wash_the_question_out_of_the_dialogue() -> None:
     dialogue = Dialogue()
     dialogue.sent("go nodes 1000")
     for number in range(100_000):
-        dialogue.received(f"info depth {number} " + "x" * 2_000, time.monotonic_ns())
+        dialogue.received(f"info depth {number} {'x' * 2_000}\n".encode(), time.monotonic_ns())
     tail = dialogue.tail()
     assert len(tail) <= 200
     assert sum(len(line) + 1 for line in tail) <= Dialogue.TOTAL_CHARACTERS
@@ -269,7 +270,7 @@ def test_a_flood_cannot_wash_the_question_out_of_the_dialogue() -> None:
     short = Dialogue()
     short.sent("go nodes 1000")
     for number in range(1_000):
-        short.received(f"info depth {number}", time.monotonic_ns())
+        short.received(f"info depth {number}\n".encode(), time.monotonic_ns())
     assert short.tail()[0].endswith("> go nodes 1000")
     assert len(short.tail()) == 181
 
@@ -277,16 +278,17 @@ def test_a_flood_cannot_wash_the_question_out_of_the_dialogue() -> None:
 HARNESS = """
 import os, signal, sys, time
 sys.path.insert(0, {root!r})
+from arena.players.event_loop import run
 from arena.players.process import EngineProcess
 from arena.players.supervisor import SUPERVISOR
 deadline = time.monotonic_ns() + 10**10
 engines = [EngineProcess({command!r}) for _ in range(2)]
 for engine in engines:
-    engine.send(["uci"], deadline)
-    while engine.read_line(deadline) != "uciok":
+    run(engine.send(["uci"], deadline))
+    while run(engine.read_line(deadline)) != "uciok":
         pass
 ended = EngineProcess(("/bin/cat",))
-ended.end("quit")
+run(ended.end("quit"))
 print(SUPERVISOR.process_id, flush=True)
 if {how!r} == "exit":
     sys.exit(0)

@@ -16,6 +16,7 @@ from conversation import Conversation
 from hypothesis import given, settings
 
 from arena.play.game import play_game
+from arena.players import event_loop
 from arena.players.registry import make_player
 from arena.records import GameJob, Opening, Pairing, PlayerSpec
 from engine.engine import Clock, Engine, StopFlag
@@ -325,7 +326,7 @@ def play(specs: tuple[PlayerSpec, PlayerSpec]) -> list[tuple[str, int | None, in
         record = play_game(job, players, StopFlag())
     finally:
         for player in players:
-            player.close()
+            event_loop.run(player.close())
     assert record.reason == "maximum_length", record
     return [(move.move, move.score, move.depth, move.nodes) for move in record.moves]
 
