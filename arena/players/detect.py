@@ -8,10 +8,10 @@ protocol's own ``greeting``.
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from arena.players.registry import Protocol, protocol_named, protocols
@@ -164,7 +164,7 @@ class _Attempt:
     def description(self) -> str:
         """What the program said, and how it ended if it did so by itself; after ``close``."""
         said = f"said {self._words[:QUOTED]!r}" if self._words else ""
-        return " and ".join(part for part in (said, self._end) if part)
+        return _printable(" and ".join(part for part in (said, self._end) if part))
 
     def close(self) -> None:
         """End the process."""
@@ -190,4 +190,9 @@ def _of_no_protocol(program: Program, tried: Sequence[Protocol], said: str, seco
 
 
 def _shown(program: Program) -> str:
-    return PurePath(program[0][0]).name if len(program[0]) == 1 else " ".join(program[0])[:QUOTED]
+    return _printable(shlex.join(program[0]))[:QUOTED]
+
+
+def _printable(text: str) -> str:
+    """The text in one line that no terminal takes for anything else."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -9,10 +9,10 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.figures.statistics import SPRT_MODELS
+from arena.player_spec import read_player
 from arena.players.registry import protocols
 from arena.records import PlayerSpec
 from arena.sequential import MAX_HYPOTHESIS
-from arena.player_spec import read_player
 from engine.settings.configuration import ConfigurationError, Table, read_toml
 from engine.settings.limits import GRAMMAR, Limits
 from engine.settings.parameters import Value
