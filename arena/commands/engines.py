@@ -51,11 +51,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_language_argument(parser)
     add_json_argument(parser)
     parser.epilog = (
-        "The file has a table for every engine, with the keys of [[players]] in a tournament:\n"
+        "The file has a table for every engine, with the keys of [[players]]:\n"
         "  [mine]\n"
         '  command = "./mine"\n'
         "  options = { Hash = 64 }\n\n"
-        "elolab match mine default, --engine conf=mine and, in a tournament, { engine = \"mine\" } then mean it. "
+        "elolab match mine default, --engine conf=mine and, under [[players]], engine = \"mine\" then mean it. The file "
         "engines.json of cutechess is read too.\n\n"
         "Exit code: 1 if an engine is not there or, with --check, does not work. Without --game every game is tried."
     )

@@ -37,12 +37,11 @@ from engine.commands.arguments import (
     DEFAULT_GAME,
     UsageError,
     add_game_argument,
-    add_limit_argument,
     add_seed_argument,
     game_of,
     whole_number,
 )
-from engine.settings.limits import Limits
+from engine.settings.limits import GRAMMAR, Limits
 
 DEFAULT_LIMITS = ("nodes=1000", "depth=6", "move_time=1")
 """Where no limit is given, the first of them that all players can be told of."""
@@ -50,12 +49,12 @@ DEFAULT_SEED = 1
 PLAYER_HELP = (
     f"A player is {PLAYER_KINDS}. The protocol of a program is found by trying. A TOML file is a preset of its own "
     "(with sections [xiangqi], [othello]), merely settings (null_move = false), or what a table [[players]] of a "
-    "tournament holds (name, preset, set, limit; command, options for an external engine).\n\n"
-    "--engine describes a player by words: cmd=PROGRAM with arg=, args=, dir= and proto=, or conf=NAME, or "
-    "preset=NAME; name=; tc=MOVES/TIME+INCREMENT, st=SECONDS, nodes=N, depth=N or limit=LIMIT; timemargin=MS, "
-    "restart=on|off, ponder, option.NAME=VALUE, for the built-in engine set.NAME=VALUE, and every other key of a table "
-    "[[players]]. --each says the same of all. Options may be written with one dash too, as for cutechess-cli and "
-    "fastchess, whose words mean the same here."
+    "tournament holds (name, preset, set, limit; command and options for an external engine).\n\n"
+    "--engine describes a player by words: cmd=PROGRAM with args=, dir=, proto=, or conf=NAME, or preset=NAME; name=; "
+    "tc=MOVES/TIME+INCREMENT, st=SECONDS, nodes=N, depth=N or limit=LIMIT; option.NAME=VALUE, for the built-in engine "
+    "set.NAME=VALUE; timemargin=MS, restart=on|off, ponder, and every other key of a table [[players]]. --each says the "
+    "same of all players. Words of cutechess-cli and fastchess mean the same here, and may have one dash.\n\n"
+    "Every opening is played twice, with colours swapped: -rounds 50 -games 2 -repeat are 50 openings and 100 games."
 )
 """For the help of every command that takes such players."""
 
@@ -81,9 +80,14 @@ def add_tournament_words(parser: argparse.ArgumentParser, folder: str) -> None:
     add_game_argument(parser)
     parser.add_argument("--variant", dest="game", help=argparse.SUPPRESS)
     parser.set_defaults(game=None)
-    add_limit_argument(parser)
+    parser.add_argument(
+        "--limit", type=Limits.parse, metavar="LIMIT",
+        help=f"what a player without its own may spend: {GRAMMAR}; default {DEFAULT_LIMITS[0]}, or if not all players "
+        f"can be told that, {' or '.join(DEFAULT_LIMITS[1:])}",
+    )  # fmt: skip
     add_condition_words(parser)
-    add_seed_argument(parser)
+    add_seed_argument(parser, DEFAULT_SEED)
+    parser.set_defaults(seed=None)  # so that it is known whether it was given
     parser.add_argument("--srand", dest="seed", type=whole_number(0), help=argparse.SUPPRESS)
     add_playing_arguments(parser, folder)
     add_single_dashes(parser)
