@@ -55,8 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  [mine]\n"
         '  command = "./mine"\n'
         "  options = { Hash = 64 }\n\n"
-        "elolab match mine default, --engine conf=mine and, under [[players]], engine = \"mine\" then mean it. The file "
-        "engines.json of cutechess is read too.\n\n"
+        "elolab match mine default, --engine conf=mine and, under [[players]], engine = \"mine\" then mean it. "
+        "The file engines.json of cutechess is read too.\n\n"
         "Exit code: 1 if an engine is not there or, with --check, does not work. Without --game every game is tried."
     )
 

@@ -43,8 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "SPEC describes a tournament completely. Without it players and all else are given by words: elolab tournament "
         "--engine ./one --engine ./two --engine default --rounds 2\n\n"
-        "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any stop, "
-        "and extends it after pairs or players were added. In DIR, {name} stands for the tournament's name and "
+        "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any "
+        "stop, and extends it after pairs or players were added. In DIR, {name} stands for the tournament's name and "
         "{identity} for the engine's.\n\n"
     ) + PLAYER_HELP + names_paragraph("tournaments")
 

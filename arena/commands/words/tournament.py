@@ -52,8 +52,8 @@ PLAYER_HELP = (
     "tournament holds (name, preset, set, limit; command and options for an external engine).\n\n"
     "--engine describes a player by words: cmd=PROGRAM with args=, dir=, proto=, or conf=NAME, or preset=NAME; name=; "
     "tc=MOVES/TIME+INCREMENT, st=SECONDS, nodes=N, depth=N or limit=LIMIT; option.NAME=VALUE, for the built-in engine "
-    "set.NAME=VALUE; timemargin=MS, restart=on|off, ponder, and every other key of a table [[players]]. --each says the "
-    "same of all players. Words of cutechess-cli and fastchess mean the same here, and may have one dash.\n\n"
+    "set.NAME=VALUE; timemargin=MS, restart=on|off, ponder, and every other key of a table [[players]]. --each says "
+    "the same of all players. Words of cutechess-cli and fastchess mean the same here, and may have one dash.\n\n"
     "Every opening is played twice, with colours swapped: -rounds 50 -games 2 -repeat are 50 openings and 100 games."
 )
 """For the help of every command that takes such players."""
