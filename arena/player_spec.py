@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -349,9 +348,20 @@ def _other_meaning(word: str, engines: EnginesFile) -> str:
     """What else may have been meant by a word that is no preset; empty if nothing comes near."""
     if near := nearest(word, engines.tables):
         return f"; {engines.path} has no such engine{near}"
-    if shutil.which(word) is not None:
+    if is_installed(word):
         return f"; if the program of that name is meant, say --engine cmd={word}"
     return ""
+
+
+def is_installed(program: str) -> bool:
+    """Whether there is a program of that name where programs are found without a path."""
+    from arena.players.contract import PlayerFault
+    from arena.players.process import find_program
+
+    try:
+        return os.sep not in program and bool(find_program([program], None))
+    except PlayerFault:
+        return False
 
 
 def name_players(entries: Iterable[dict[str, Any]]) -> None:

@@ -162,9 +162,11 @@ def _shown(plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Seq
 
 
 def _purpose(plan: Plan) -> Purpose:
-    """The folder is for the same tournament, or less of it."""
+    """The folder is for the same tournament, or less of it; without games it is for any."""
 
     def check(store: Store, recorded: Any) -> None:
+        if not len(store):
+            return  # such as after a player that could not be started, which has another option or path now
         before = TournamentSpec.from_content(recorded)
         _check_extension(store.directory, before, store.metadata("openings_digest"), plan)
         _check_undecided(store, before, plan.spec)
@@ -265,12 +267,12 @@ def stored_tournament(store: Store) -> TournamentSpec:
 
 
 def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
-    """The players of the tournament that a folder holds; none if it holds no such thing that could be read."""
+    """The players of the tournament of which a folder holds games; none if it holds nothing that could be read."""
     if not (directory / STORE_NAME).is_file():
         return ()
     try:
         with Store(directory, read_only=True) as store:
-            return stored_tournament(store).players
+            return stored_tournament(store).players if len(store) else ()
     except (UserError, KeyError, TypeError):
         return ()  # whoever plays in it will say what is wrong
 

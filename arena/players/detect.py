@@ -152,6 +152,8 @@ class _Attempt:
                 if self.is_understood:
                     return
                 self._words = line.strip() or self._words
+                if greeting.is_refusal(line):
+                    return
         except (DeadlinePassed, ProcessEnded):
             pass
 

@@ -179,5 +179,9 @@ PROTOCOL = Protocol(
     games=("othello",),
     check=mistake_in,
     remedy="arguments in command",
-    greeting=Greeting((f"nboard {VERSION}", "ping 1"), lambda line: line.split() == ["pong", "1"]),
+    greeting=Greeting(
+        (f"nboard {VERSION}", "ping 1"),
+        lambda line: line.split() == ["pong", "1"],
+        lambda line: line.startswith("Error"),  # over xboard too a ping is answered so, but not "nboard"
+    ),
 )

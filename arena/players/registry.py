@@ -56,6 +56,8 @@ class Greeting:
     """They must harm no program that speaks another protocol."""
     is_answer: Callable[[str], bool]
     """Whether a line is what only programs that speak the protocol say, and none that repeats what it is told."""
+    is_refusal: Callable[[str], bool] = lambda line: False
+    """Whether a line says that the program knows another protocol, even if its answer would be the same."""
 
 
 @dataclass(frozen=True)

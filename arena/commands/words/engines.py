@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -17,7 +16,7 @@ from typing import Any
 
 from arena.commands.words.pairs import SWITCHES, assignment, plain_value, refuse_words_of_others
 from arena.engines_file import EnginesFile
-from arena.player_spec import REFERENCE, NamedPlayer, PlayerReader, keys_of, merged, player_named
+from arena.player_spec import REFERENCE, NamedPlayer, PlayerReader, is_installed, keys_of, merged, player_named
 from arena.players.registry import protocols
 from engine.commands.arguments import UsageError
 from engine.errors import UserError
@@ -206,8 +205,8 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
     elif "command" in source.table:
         named = NamedPlayer({})
         directory = words.table.get("directory", each.table.get("directory"))
-        command = _program(str(source.table["command"]), directory)
-        entry = {"name": PurePath(command[0]).name, "command": command}
+        command = _program(str(source.table["command"]), directory, source.option)
+        entry = {"name": PurePath(*command[:1]).name, "command": command}
     elif REFERENCE in source.table:
         named = NamedPlayer({})
         entry = engines.entry(str(source.table[REFERENCE]), source.option)
@@ -220,10 +219,11 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
     return NamedPlayer(entry, named.file)
 
 
-def _program(command: str, directory: str | None) -> list[str]:
+def _program(command: str, directory: str | None, option: str) -> list[str]:
     """Program and arguments of ``cmd=``; a program may have spaces in its path, and lie here or in ``dir=``."""
-    words = [command] if os.path.isfile(os.path.join(directory or "", command)) else shlex.split(command)
-    if words and os.sep not in words[0] and shutil.which(words[0]) is None:
+    is_file = os.path.isfile(os.path.join(directory or "", command))
+    words = [command] if is_file else _split(command, f"cmd={command}", option)
+    if words and os.sep not in words[0] and not is_installed(words[0]):
         places = [Path(directory or "", words[0]), Path(words[0])]
         if any(place.is_file() for place in places):
             words[0] = os.path.join(".", words[0])
@@ -238,7 +238,7 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
     skipped = ("name", *SOURCES.values())
     entry = dict(reader.resolved(entry, words.option))
     for given in (each, words):
-        for key in ("directory", "protocol"):
+        for key in ("directory", "protocol", "start_timeout"):
             if key in given.table and "command" in entry:
                 entry[key] = given.table[key]
         if given.arguments and "command" in entry:
@@ -262,7 +262,7 @@ def _options(given: PlayerWords, keys: Sequence[str], *, is_each: bool) -> dict[
     if is_builtin and not is_each:
         settings |= given.options  # over UCI they would be its options too
     if settings and (is_builtin or not is_each):
-        found["set"] = parse_assignments([f"{name}={value}" for name, value in settings.items()])
+        found["set"] = parse_assignments([f"{name}={value}" for name, value in settings.items()], given.option)
     if given.options and not is_builtin and ("options" in keys or not is_each):
         found["options"] = dict(given.options)
     return found

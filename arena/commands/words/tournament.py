@@ -214,4 +214,4 @@ def _folder_name(kind: str, names: Sequence[str]) -> str:
     text = "-".join((kind, *names))
     if len(names) > 2 and len(text) > MAX_NAME_LENGTH:
         text = f"{kind}-{names[0]}-and-{len(names) - 1}-others"
-    return re.sub(r"[^\w.+-]+", "-", text)[:MAX_NAME_LENGTH]
+    return re.sub(r"[^\w.+]+", "-", text)[:MAX_NAME_LENGTH].strip("-")

@@ -175,6 +175,46 @@ def test_a_name_reaches_no_other_folder(specify: Any) -> None:
         specify(["match", "default", "material", "--event", "../out"])
 
 
+def test_names_that_are_nothing_but_signs_make_a_plain_folder(specify: Any) -> None:
+    assert specify("match ./mine ./mine").name == "match-mine-mine-2"
+    assert specify(["match", "--engine", "default", "name=(a)  [b]", "--engine", "material"]).name == (
+        "match-a-b-material"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("cmd=./absent", "no such file"),
+        ("cmd=absent", "no such program in PATH"),
+        ("cmd='./mine \"a'", "--engine cmd=./mine \"a: No closing quotation"),
+        ("cmd=./plain", r"chmod \+x ./plain"),
+        ("./plain", r"chmod \+x plain"),
+        ("./folder", "that is a folder"),
+        ("./absent", "no such file"),
+        ("sh", "--engine cmd=sh"),
+        ("cmd=./mute start_timeout=0.3", "said nothing within 0.3 s"),
+        ("cmd=./mine nmae=x", "did you mean 'name'"),
+        ("cmd=./mine preset=default", "cmd= and preset= both say which engine it is"),
+        ("cmd=./mine proto=usi", "expected builtin, uci"),
+        ("cmd=./mine tc=soon", "expected moves/time"),
+        ("cmd=./mine tc=5 st=1", "exclude each other"),
+        ("cmd=./mine option.Hash", "expected option.NAME=VALUE"),
+        ("conf=mine", "there is no file of engines"),
+        ("default set.nul_move=off", "--engine: unknown parameter 'nul_move'"),
+        ("name=x", "which engine"),
+    ],
+)
+def test_a_player_that_cannot_be_is_refused_in_one_line(words: str, said: str, specify: Any) -> None:
+    Path("plain").write_text("plain text")
+    Path("folder").mkdir()
+    program(Path("mute"))
+    Path("mute").write_text("#!/bin/sh\nexec sleep 100\n")
+    with pytest.raises(UserError, match=said) as refused:
+        specify(f"match --engine {words} --engine default")
+    assert str(refused.value).isprintable()
+
+
 def test_long_names_of_many_players_make_a_short_one(specify: Any) -> None:
     engines = " ".join(f"--engine default name={letter * 20}" for letter in "abcd")
     assert specify(f"tournament {engines}").name == f"round_robin-{'a' * 20}-and-3-others"

@@ -92,6 +92,12 @@ def test_a_program_for_another_game_is_told_as_such() -> None:
         ProtocolFinder().protocol_of(command, None, "xiangqi", SECONDS)
 
 
+def test_the_answer_to_a_ping_does_not_make_a_program_of_xboard_one_of_nboard() -> None:
+    command = speaker("nboard=Error (unknown command): nboard", *ANSWERS["nboard"])
+    with pytest.raises(DetectionError, match="answers in none of the protocols"):
+        ProtocolFinder().protocol_of(command, None, "othello", 0.3)
+
+
 @pytest.mark.parametrize(
     ("command", "seconds", "said"),
     [
