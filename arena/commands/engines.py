@@ -16,7 +16,6 @@ from arena.players.registry import PROTOCOLS, protocol_named
 from arena.records import PlayerSpec
 from engine.commands.arguments import (
     UsageError,
-    add_game_argument,
     add_json_argument,
     add_language_argument,
     print_json,
@@ -46,8 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"the file (default {ENGINES_NAME}, here or in ~/.config/elolab)",
     )  # fmt: skip
     parser.add_argument("--check", action="store_true", help="start every engine, and find its protocol if it has none")
-    add_game_argument(parser)
-    parser.set_defaults(game=None)
+    parser.add_argument("--game", metavar="NAME", help="the game that they have to play (default: any)")
     add_language_argument(parser)
     add_json_argument(parser)
     parser.epilog = (
@@ -57,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  options = { Hash = 64 }\n\n"
         "elolab match mine default, --engine conf=mine and, under [[players]], engine = \"mine\" then mean it. "
         "The file engines.json of cutechess is read too.\n\n"
-        "Exit code: 1 if an engine is not there or, with --check, does not work. Without --game every game is tried."
+        "Exit code: 1 if an engine is not there or, with --check, does not work."
     )
 
 

@@ -105,6 +105,8 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], ow
     words = [kind, *_words_of_players(arguments), *map(_word, own_words)]
     if any("limit" not in entry for entry in entries):
         words += ["--limit", str(limit)]
+        if limit != limits[0]:
+            complain("console.other_limit", limit=limit, usual=limits[0])
     words += _words_of_conditions(arguments, content)
     return play_and_print(replace(spec, command=tuple(words)), arguments)
 

@@ -142,13 +142,16 @@ def test_options_of_all_are_for_programs_and_settings_for_the_built_in_engine(sp
     assert (mine.restart, builtin.restart) == ("always", "on_fault")
 
 
-def test_the_default_limit_is_one_that_all_players_can_be_told_of(specify: Any, tmp_path: Path) -> None:
+def test_the_default_limit_is_one_that_all_players_can_be_told_of(
+    specify: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     othello = shlex.join([sys.executable, "-I", "-S", str(SUPPORT / "mock_othello_engines.py"), "normal"])
     for protocol, limit in (("nboard", "depth=6"), ("gtp", "move_time=1")):
         players = f"--engine cmd='{othello} protocol={protocol}' name=mock proto={protocol} --engine default"
         spec = specify(f"match {players} --game othello")
         assert [str(player.limits) for player in spec.players] == [limit, limit]
         assert spec.words[spec.words.index("--limit") + 1] == limit
+        assert f"the limit is {limit}, because not all players" in capsys.readouterr().err
         with pytest.raises(UserError, match=r"GTP cannot|NBoard engines can"):
             specify(f"match {players} --game othello --limit nodes=5")
 
