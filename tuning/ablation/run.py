@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.notation.openings import Suite
 from arena.play.store import Store
+from arena.player_spec import MAX_NAME_LENGTH
 from arena.records import Pairing
 from arena.run import Purpose, Run, RunOptions, engines_of
-from arena.spec import MAX_NAME_LENGTH
 from engine.language import console
 from tuning.ablation.allocation import Allocation
 from tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
