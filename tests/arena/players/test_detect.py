@@ -140,9 +140,15 @@ def test_ctrl_c_leaves_no_process(tmp_path: Path) -> None:
     assert not any(map(is_running, processes_in(file)))
 
 
-def test_a_slow_program_is_waited_for_and_that_is_told() -> None:
-    slow = (*PYTHON, "-c", "import time; time.sleep(0.3); input(); print('uciok', flush=True); input()")
+def test_a_slow_program_is_waited_for_and_that_is_told(tmp_path: Path) -> None:
+    """It answers once its user has been told that it is slow."""
+    waiting = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)\n"
+    slow = (*PYTHON, "-c", f"{waiting}print(input() + 'ok', flush=True); input()", str(tmp_path / "told"))
     told: list[float] = []
-    finder = ProtocolFinder(tell_slow=lambda program, seconds: told.append(seconds))
-    assert finder.protocol_of(slow, None, "xiangqi", SECONDS).name == "uci"
+
+    def tell(program: str, seconds: float) -> None:
+        told.append(seconds)
+        (tmp_path / "told").touch()
+
+    assert ProtocolFinder(tell_slow=tell).protocol_of(slow, None, "xiangqi", SECONDS).name in ("uci", "ucci")
     assert told == [SECONDS]
