@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from arena.player_spec import PlayerReader
+from arena.player_spec import PlayerReader, is_installed
 from arena.players import detect
-from arena.players.detect import DetectionError, ProtocolFinder
+from arena.players.detect import DetectionError, ProtocolFinder, greet
 from arena.players.registry import Protocol, protocols
 from engine.games import GAMES
 from engine.settings.limits import Limits
@@ -75,6 +75,22 @@ def test_every_protocol_of_programs_is_recognised_by_an_answer_that_an_echo_does
     for protocol in RECOGNISED:
         assert protocol.greeting is not None
         assert not any(map(protocol.greeting.is_answer, ["", *protocol.greeting.lines]))
+
+
+@pytest.mark.parametrize(
+    ("program", "names"),
+    [
+        ("fairy-stockfish", {"uci"}),
+        ("gtp-rhino", {"gtp"}),
+    ],
+)  # fmt: skip
+def test_real_engines_are_recognised_in_what_they_speak_and_nothing_else(program: str, names: set[str]) -> None:
+    if not is_installed(program):
+        pytest.skip(f"{program} is not installed")
+    for protocol in RECOGNISED:
+        seconds = SECONDS if protocol.name in names else 0.3
+        found, _ = greet(((program,), None), [protocol], seconds)
+        assert (found is not None) == (protocol.name in names), protocol.name
 
 
 def test_nobody_is_asked_whom_an_earlier_run_knows() -> None:
