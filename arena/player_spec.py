@@ -175,8 +175,9 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
         if not protocol.is_external:
             remedy = "add command = ... or remove it"
             raise ConfigurationError(f"{where}: {key} is a key of an external engine; {remedy}")
-        names = " and ".join(owner.name for owner in owners)
-        kind = f"engines over {names}" if owners[0].is_external else owners[0].title
+        names = [owner.name for owner in owners]
+        listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        kind = f"engines over {listed}" if owners[0].is_external else owners[0].title
         raise ConfigurationError(
             f"{where}: {key} is a key of {kind}; external engines over {protocol.name} take {protocol.remedy}"
         )
@@ -283,10 +284,18 @@ def first_that_fits(limits: Sequence[Limits], reader: PlayerReader, entry: Mappi
     errors: list[PlayerError] = []
     for own in limits:
         try:
-            return replace(reader, limits=own).read(entry, where)
+            player = replace(reader, limits=own).read(entry, where)
         except PlayerError as error:
             errors.append(error)
+            continue
+        if own == limits[-1] or "limit" in entry or can_be_told_of_it(player):
+            return player
     raise errors[0]
+
+
+def can_be_told_of_it(player: PlayerSpec) -> bool:
+    """Whether whatever engine speaks the player's protocol knows of the kind of its limit."""
+    return player.limits.nodes is None or protocol_named(player.protocol).knows_nodes
 
 
 def player_named(word: str, engines: EnginesFile) -> NamedPlayer:

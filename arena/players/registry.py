@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "builtin": "arena.players.builtin",
-    "uci": "arena.players.uci",
-    "gtp": "arena.players.gtp",
-    "nboard": "arena.players.nboard",
+    "uci": "arena.protocols.uci",
+    "ucci": "arena.protocols.ucci",
+    "ucicyclone": "arena.protocols.ucicyclone",
+    "xboard": "arena.protocols.xboard",
+    "gtp": "arena.protocols.gtp",
+    "nboard": "arena.protocols.nboard",
 }
 
 PROTOCOLS = tuple(_MODULES)
@@ -86,6 +89,8 @@ class Protocol:
     """Whether its players can think on the opponent's time."""
     has_own_level: bool = False
     """Whether its players may play without a limit, at a level of their own."""
+    knows_nodes: bool = True
+    """Whether all its engines can be told of nodes: otherwise a limit that nobody asked for has none."""
     unreachable: Callable[[str], str] | None = None
     """Of a protocol that tells openings as moves from the start: what is wrong with one that no moves lead to."""
     greeting: Greeting | None = None

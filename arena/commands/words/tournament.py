@@ -28,7 +28,7 @@ from arena.commands.words.engines import (
     refuse_unused,
 )
 from arena.engines_file import engines_file
-from arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, name_players
+from arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, can_be_told_of_it, name_players
 from arena.players.detect import ProtocolFinder
 from arena.players.registry import PlayerError
 from arena.spec import spec_from_mapping
@@ -171,9 +171,14 @@ def _spec(
     errors: list[PlayerError] = []
     for limit in limits:
         try:
-            return spec_from_mapping(content | {"limit": str(limit)}, kind, finder), limit
+            spec = spec_from_mapping(content | {"limit": str(limit)}, kind, finder)
         except PlayerError as error:
             errors.append(error)
+            continue
+        of_all = zip(spec.players, content["players"], strict=True)
+        without = [player for player, entry in of_all if "limit" not in entry]
+        if limit == limits[-1] or all(map(can_be_told_of_it, without)):
+            return spec, limit
     raise errors[0]
 
 

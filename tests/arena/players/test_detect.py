@@ -22,6 +22,8 @@ SECONDS = 20.0
 """Far more than any of these programs takes, so that no test hangs on how fast the machine is."""
 ANSWERS = {
     "uci": ("uci=uciok",),
+    "ucci": ("ucci=ucciok",),
+    "xboard": ('protover=feature ping=1 variants="xiangqi"', "ping=pong 1"),
     "gtp": ("protocol_version== 2\n",),
     "nboard": ("ping 1=pong 1",),
 }
