@@ -156,6 +156,15 @@ def test_the_default_limit_is_one_that_all_players_can_be_told_of(
             specify(f"match {players} --game othello --limit nodes=5")
 
 
+def test_the_default_limit_has_no_nodes_where_an_engine_may_not_know_them(specify: Any) -> None:
+    players = "--engine cmd=./mine proto=xboard {} --engine default"
+    assert [str(player.limits) for player in specify(f"match {players.format('')}").players] == ["depth=6"] * 2
+    own = specify(f"match {players.format('st=2')}")
+    assert [str(player.limits) for player in own.players] == ["move_time=2", "nodes=1000"]
+    given = specify(f"match {players.format('')} --limit nodes=70")
+    assert [str(player.limits) for player in given.players] == ["nodes=70"] * 2
+
+
 def test_programs_of_one_name_are_told_apart_by_their_folders(specify: Any, tmp_path: Path) -> None:
     for folder in ("old", "new"):
         program(tmp_path / folder / "engine")

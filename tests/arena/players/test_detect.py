@@ -80,7 +80,9 @@ def test_every_protocol_of_programs_is_recognised_by_an_answer_that_an_echo_does
 @pytest.mark.parametrize(
     ("program", "names"),
     [
-        ("fairy-stockfish", {"uci"}),
+        ("fairy-stockfish", {"uci", "ucci", "xboard"}),
+        ("hoixiangqi", {"xboard"}),
+        ("maxqi", {"xboard"}),
         ("gtp-rhino", {"gtp"}),
     ],
 )  # fmt: skip
