@@ -80,7 +80,7 @@ class Conditions:
             "limit": str(self.limits),
             "seed": self.seed,
             "rules": asdict(self.rules),
-            "adjudication": asdict(self.adjudication),
+            "adjudication": self.adjudication.content(),
         }
 
 

@@ -3,93 +3,157 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from arena.commands.arguments import (
-    add_specification_argument,
-    names_paragraph,
-    output_folder,
-    specification_of,
-)
+from arena.commands.arguments import names_paragraph, output_folder, specification_of
 from arena.commands.results import play_and_print
-from arena.commands.words.conditions import add_format_words, format_of_words, pairs_of, sprt_of_words
-from arena.commands.words.tournament import PLAYER_HELP, add_tournament_words, play_words, protocol_finder
+from arena.commands.words.conditions import conditions_of, pairs_of, sprt_of_words, words_of_conditions
+from arena.commands.words.tournament import (
+    DEFAULT_SEED,
+    PLAYER_HELP,
+    add_tournament_words,
+    play_words,
+    protocol_finder,
+)
+from arena.formats.encounters import SEEDINGS
+from arena.formats.knockout import TIEBREAKS
+from arena.player_spec import merged
 from arena.schedule import DEFAULT_FORMAT, FORMATS
 from engine.commands.arguments import UsageError, whole_number
 
 DEFAULT_PAIRS = 10
-WORDS_ALONE = (
-    "engines", "each", "game", "limit", "format", "pairs", "rounds", "games", "openings", "draw", "resign", "maxmoves",
-    "event", "seed", "sprt",
+FORMAT_KEYS = (
+    "format", "pairs", "rounds", "gauntlet_players", "seeding", "repeats", "tiebreak_pairs", "tiebreak", "third_place",
 )  # fmt: skip
-"""Arguments that describe a tournament which has no file."""
+"""Keys of a tournament's file that are options too."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab tournament``."""
-    add_specification_argument(parser, "tournaments")
-    add_format_words(parser)
     parser.add_argument(
-        "--pairs", type=whole_number(1), metavar="N",
-        help="openings of an encounter in each round, each played twice with colours swapped (default "
-        f"{DEFAULT_PAIRS}; 1 with --rounds)",
+        "spec", metavar="SPEC", nargs="?",
+        help="tournament specification: a TOML file, or one of the names below; or the first of several PLAYERs",
     )  # fmt: skip
     parser.add_argument(
+        "players", metavar="PLAYER", nargs="*",
+        help="without a SPEC: two players or more, here or by --engine, the first seed first",
+    )  # fmt: skip
+    _add_format_arguments(parser)
+    add_tournament_words(parser, "results/<name of the spec>, or results/FORMAT-A-B-C")
+    parser.epilog = (
+        "Options go before what SPEC says; its players are described there.\n\n"
+        "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any "
+        "stop, and extends it after pairs, rounds or players were added. A Swiss tournament takes more rounds, a "
+        "knockout neither rounds nor pairs, and neither of them more players. In DIR, {name} stands for the "
+        "tournament's name and {identity} for the engine's.\n\n"
+        f"{PLAYER_HELP} Between PLAYERs --pairs is {DEFAULT_PAIRS}, with --rounds of a round robin or gauntlet 1, and "
+        f"--seed {DEFAULT_SEED}."
+    ) + names_paragraph("tournaments")
+
+
+def _add_format_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("format")
+    group.add_argument(
+        "--format", "--tournament", type=_format_name, metavar="NAME",
+        help=f"{', '.join(FORMATS)} (default {DEFAULT_FORMAT})",
+    )  # fmt: skip
+    group.add_argument(
+        "--pairs", type=whole_number(1), metavar="N",
+        help="openings of an encounter of two players, each played twice with colours swapped",
+    )  # fmt: skip
+    group.add_argument(
+        "--gauntlet-players", type=whole_number(1), metavar="N",
+        help="gauntlet: how many of the first players play against the rest (default 1)",
+    )  # fmt: skip
+    group.add_argument("--seeds", dest="gauntlet_players", type=whole_number(1), help=argparse.SUPPRESS)
+    group.add_argument(
+        "--seeding", choices=SEEDINGS, help="Swiss, knockout: seeds in the order of the players (default), or drawn"
+    )
+    group.add_argument(
+        "--repeats", action=argparse.BooleanOptionalAction,
+        help="Swiss: whether players may meet again where it cannot be avoided, for any number of rounds",
+    )  # fmt: skip
+    group.add_argument(
+        "--tiebreak-pairs", type=whole_number(0), metavar="N",
+        help="knockout: sudden-death pairs at most after a tied encounter (default 3)",
+    )  # fmt: skip
+    group.add_argument(
+        "--tiebreak", choices=TIEBREAKS,
+        help="knockout: who goes on if those are tied too: the better seed (default), or by the toss of a coin",
+    )  # fmt: skip
+    group.add_argument(
+        "--third-place", action=argparse.BooleanOptionalAction,
+        help="knockout: whether the losers of the semi-finals play for the third place",
+    )  # fmt: skip
+    group.add_argument(
         "--sprt", nargs="+", metavar="WORD",
         help="elo0=ELO elo1=ELO alpha=P beta=P model=MODEL: of two players, end as soon as the result is clear",
     )  # fmt: skip
-    add_tournament_words(parser, "results/<name of the spec>")
-    parser.epilog = (
-        "SPEC describes a tournament completely. Without it players and all else are given by words: elolab tournament "
-        "--engine ./one --engine ./two --engine default --rounds 2\n\n"
-        "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any "
-        "stop, and extends it after pairs or players were added. In DIR, {name} stands for the tournament's name and "
-        "{identity} for the engine's.\n\n"
-    ) + PLAYER_HELP + names_paragraph("tournaments")
+
+
+def _format_name(text: str) -> str:
+    """The format that is meant, however its name is joined; the text itself if there is none."""
+    spelled = {name.replace("_", ""): name for name in FORMATS}
+    return spelled.get(text.lower().replace("-", "").replace("_", ""), text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament."""
-    if arguments.spec is None and arguments.engines:
-        return _run_words(arguments)
-    path = specification_of(arguments, "tournaments", "tournament", ", or players (--engine A --engine B)")
-    for name in WORDS_ALONE:
-        if getattr(arguments, name) not in (None, []):
-            option = "engine" if name == "engines" else name
-            raise UsageError(
-                f"tournament: --{option} and {arguments.spec!r}: a file says everything; write it there, or describe "
-                "the tournament by words without a file"
-            )
-    return _run_file(path, arguments)
+    given = {key: getattr(arguments, key) for key in FORMAT_KEYS if getattr(arguments, key) is not None}
+    pairs = pairs_of(arguments)
+    if pairs is not None:
+        given["pairs"] = pairs
+    if not arguments.players and not arguments.engines:
+        return _run_file(arguments, given)
+    if arguments.sprt is not None:
+        given.setdefault("format", "sprt")
+    chosen = FORMATS.get(given.setdefault("format", DEFAULT_FORMAT))
+    if chosen is None or not chosen.may_take_all_openings:
+        is_repeated = arguments.rounds is not None and chosen is not None and chosen.most_rounds(2) is None
+        given.setdefault("pairs", 1 if is_repeated else DEFAULT_PAIRS)
+    return play_words("tournament", arguments, given | _sprt(arguments), [*_words(given), *_sprt_words(arguments)])
 
 
-def _run_file(path: Path, arguments: argparse.Namespace) -> int:
-    from arena.spec import load_tournament
+def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
+    """Play what a file says, with what was given in place of what stands there."""
+    from arena.spec import spec_from_mapping
     from engine.settings.configuration import read_toml
 
-    name = str(read_toml(path).get("name", path.stem))
-    finder = protocol_finder(output_folder(arguments.out, name))
-    return play_and_print(load_tournament(path, finder, arguments.engines_file), arguments)
+    path = specification_of(arguments, "tournaments", "tournament", ", or players (A B C, --engine A --engine B)")
+    if arguments.each:
+        raise UsageError(f"tournament: --each and {arguments.spec!r}: the players stand in that file; say it there")
+    words = [*_words(given), *_sprt_words(arguments), *words_of_conditions(arguments)]
+    given |= _sprt(arguments) | conditions_of(arguments)
+    for key, value in (
+        ("game", arguments.game), ("seed", arguments.seed), ("name", arguments.event),
+        ("engines", arguments.engines_file), ("limit", arguments.limit),
+    ):  # fmt: skip
+        if value is not None:
+            given[key] = str(value) if key == "limit" else value
+    if arguments.limit is not None:
+        words += ["--limit", given["limit"]]
+    if arguments.engines_file is not None:
+        words += ["--engines", arguments.engines_file]
+    content = merged(read_toml(path), given)
+    finder = protocol_finder(output_folder(arguments.out, str(content.get("name", path.stem))))
+    spec = spec_from_mapping(content, str(path), finder)
+    return play_and_print(replace(spec, command=(*spec.words, *words)) if words else spec, arguments)
 
 
-def _run_words(arguments: argparse.Namespace) -> int:
-    pairs = pairs_of(arguments)
-    own: dict[str, Any] = {"format": DEFAULT_FORMAT}
-    words: list[Any] = []
-    if arguments.sprt is not None:
-        own |= {"format": "sprt", "sprt": sprt_of_words(arguments.sprt)}
-        words += ["--sprt", *arguments.sprt]
-    if arguments.format is not None:
-        own |= format_of_words(arguments.format)
-        words += ["--format", *arguments.format]
-    chosen = FORMATS[own["format"]]
-    if arguments.rounds is not None:
-        own["rounds"] = arguments.rounds
-        words += ["--rounds", arguments.rounds]
-    if pairs is None and not chosen.may_take_all_openings:
-        pairs = DEFAULT_PAIRS if arguments.rounds is None else 1
-    if pairs is not None:
-        own["pairs"] = pairs
-        words += ["--pairs", pairs]
-    return play_words("tournament", arguments, own, words)
+def _sprt(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {} if arguments.sprt is None else {"sprt": sprt_of_words(arguments.sprt)}
+
+
+def _sprt_words(arguments: argparse.Namespace) -> Sequence[str]:
+    return () if arguments.sprt is None else ("--sprt", *arguments.sprt)
+
+
+def _words(given: Mapping[str, Any]) -> list[str]:
+    """The options that give the keys of a format, always in the same order."""
+    words = []
+    for key in filter(given.__contains__, FORMAT_KEYS):
+        option, value = key.replace("_", "-"), given[key]
+        words += [f"--{'' if value else 'no-'}{option}"] if isinstance(value, bool) else [f"--{option}", str(value)]
+    return words

@@ -8,11 +8,9 @@ from pathlib import PurePath
 from typing import Any, NoReturn
 
 from arena.commands.words.pairs import SWITCHES, assignments, plain_value, refuse_words_of_others
-from arena.schedule import FORMATS
 from arena.spec import SPRT_KEYS
 from engine.commands.arguments import UsageError, whole_number
 from engine.rules import MAX_PLIES
-from engine.settings.configuration import nearest
 from engine.settings.whole_numbers import natural_number
 
 OPENINGS_WORDS = ("file", "format", "order", "plies", "start", "part")
@@ -29,7 +27,6 @@ GAMES_OF_A_PAIR = 2
 FORMAT_WORDS = ("format", "tournament")
 
 ANSWERS = {
-    "affinity": "the system places the games' threads and processes; --concurrency says how many games at a time",
     "autosaveinterval": "every game is stored as it ends; leave it out",
     "bookmode": "openings are read whole; leave it out",
     "config": "a folder goes on with what it holds: give the same command again",
@@ -59,7 +56,7 @@ ANSWERS = {
     "tbpieces": "there are no tables of endgames for these games; leave it out",
     "testEnv": "leave it out",
     "tournament": "elolab tournament plays other formats: elolab tournament --engine A --engine B ... --format NAME",
-    "use-affinity": "the system places the games' threads and processes; --concurrency says how many games at a time",
+    "use-affinity": "say --affinity auto, or --affinity with a list of processors",
     "wait": "the next game begins when there is room for it; leave it out",
 }
 """Words of other programs that have no equivalent, and what does it here."""
@@ -77,7 +74,7 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     """Openings, adjudication, rounds and files; read them with ``conditions_of``."""
     parser.add_argument(
         "--rounds", type=whole_number(1), metavar="N",
-        help="play all encounters so often, each time from new openings",
+        help="play all encounters so often, each time from new openings; of a Swiss tournament, its rounds",
     )  # fmt: skip
     parser.add_argument("--games", type=_games, metavar="N", help="games of an encounter in a round: 2 for every pair")
     parser.add_argument("--repeat", nargs="?", type=_repeat, const=GAMES_OF_A_PAIR, help=argparse.SUPPRESS)
@@ -115,31 +112,8 @@ def add_answer(parser: argparse.ArgumentParser, *words: str) -> None:
 def add_single_dashes(parser: argparse.ArgumentParser) -> None:
     """Take every option with a single dash too, as cutechess-cli and fastchess write them."""
     for option, action in list(parser._option_string_actions.items()):
-        if option.startswith("--"):
+        if option.startswith("--") and not isinstance(action, argparse.BooleanOptionalAction):
             parser._option_string_actions.setdefault(option[1:], action)
-
-
-def add_format_words(parser: argparse.ArgumentParser) -> None:
-    """``--format NAME``, also with keys of the format; read it with ``format_of_words``."""
-    parser.add_argument(
-        *(f"--{word}" for word in FORMAT_WORDS), nargs="+", metavar="WORD", dest="format",
-        help=f"{', '.join(FORMATS)} (default round_robin); after it NAME=VALUE for its own keys",
-    )  # fmt: skip
-
-
-def format_of_words(words: Sequence[str]) -> dict[str, Any]:
-    """The key ``format`` and the format's own keys. Raises ``UsageError``."""
-    spelled = {_letters(name): name for name in FORMATS}
-    name, *keys = words
-    if _letters(name) not in spelled:
-        raise UsageError(f"--format {name}: expected {', '.join(FORMATS)}{nearest(name, FORMATS)}")
-    own = [key for kind in FORMATS.values() for key in getattr(kind, "keys", ())]
-    values = assignments(keys, "--format", list(dict.fromkeys(own)))
-    return {"format": spelled[_letters(name)]} | {key: plain_value(value) for key, value in values.items()}
-
-
-def _letters(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")
 
 
 def _games(text: str) -> int:
@@ -185,6 +159,21 @@ def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.maxmoves is not None:
         adjudication["maximum_plies"] = 2 * arguments.maxmoves
     return content | ({"adjudication": adjudication} if adjudication else {})
+
+
+def words_of_conditions(arguments: argparse.Namespace) -> list[str]:
+    """The words that say again what ``conditions_of`` reads, and which game, seed and name were given."""
+    words: list[str] = []
+    for option in ("seed", "game"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", str(getattr(arguments, option))]
+    for option in ("openings", "draw", "resign"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", *getattr(arguments, option)]
+    for option in ("maxmoves", "event"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", str(getattr(arguments, option))]
+    return words
 
 
 def sprt_of_words(words: Sequence[str]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from arena.commands.words.conditions import (
     add_single_dashes,
     conditions_of,
     pairs_of,
+    words_of_conditions,
 )
 from arena.commands.words.engines import (
     PlayerWords,
@@ -97,7 +98,9 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], ow
     """Play, resume or extend what the words describe; ``own`` are the keys of a tournament's file that are the
     command's, ``own_words`` the words that said so."""
     arguments.game = arguments.game or DEFAULT_GAME
-    content = {"game": game_of(arguments).name, "seed": DEFAULT_SEED if arguments.seed is None else arguments.seed}
+    arguments.game = game_of(arguments).name
+    arguments.seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
+    content = {"game": arguments.game, "seed": arguments.seed}
     content |= conditions_of(arguments) | own
     players = _player_words(kind, arguments)
     entries, finder, limits = _entries(kind, players, content, arguments)
@@ -107,20 +110,20 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], ow
         words += ["--limit", str(limit)]
         if limit != limits[0]:
             complain("console.other_limit", limit=limit, usual=limits[0])
-    words += _words_of_conditions(arguments, content)
+    words += words_of_conditions(arguments)
     return play_and_print(replace(spec, command=tuple(words)), arguments)
 
 
 def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
     """What is said of each player; raises ``UsageError`` if it is not said of enough of them."""
-    single = [word for word in (getattr(arguments, "a", None), getattr(arguments, "b", None)) if word is not None]
+    single = _single_words(arguments)
     for word in single:
         if is_player_word(word):
             raise UsageError(f"{kind}: {word!r} describes a player in words; say --engine {word}")
     players = [PlayerWords(kind, word) for word in single]
     players += [read_player_words(words) for words in arguments.engines]
     if len(players) < 2 or (kind != "tournament" and len(players) > 2):
-        expected = "two or more: --engine for each" if kind == "tournament" else f"two: elolab {kind} A B, or --engine"
+        expected = "two or more: A B C, or --engine" if kind == "tournament" else f"two: elolab {kind} A B, or --engine"
         raise UsageError(
             f"{kind}: {len(players)} player{'' if len(players) == 1 else 's'}, expected {expected}; elolab {kind} "
             "--help explains the arguments"
@@ -182,25 +185,20 @@ def _spec(
     raise errors[0]
 
 
+def _single_words(arguments: argparse.Namespace) -> list[str]:
+    """The players that are named without ``--engine``."""
+    single = [getattr(arguments, name, None) for name in ("a", "b", "spec")]
+    return [*(word for word in single if word is not None), *getattr(arguments, "players", ())]
+
+
 def _words_of_players(arguments: argparse.Namespace) -> list[str]:
-    words = [word for word in (getattr(arguments, "a", None), getattr(arguments, "b", None)) if word is not None]
+    words = _single_words(arguments)
     for engine in arguments.engines:
         words += ["--engine", *engine]
     if arguments.each:
         words += ["--each", *arguments.each]
     if arguments.engines_file is not None:
         words += ["--engines", arguments.engines_file]
-    return words
-
-
-def _words_of_conditions(arguments: argparse.Namespace, content: dict[str, Any]) -> list[str]:
-    words = ["--seed", str(content["seed"]), "--game", content["game"]]
-    for option in ("openings", "draw", "resign"):
-        if getattr(arguments, option) is not None:
-            words += [f"--{option}", *getattr(arguments, option)]
-    for option in ("maxmoves", "event"):
-        if getattr(arguments, option) is not None:
-            words += [f"--{option}", str(getattr(arguments, option))]
     return words
 
 

@@ -67,6 +67,7 @@ LINES = (
     "sprt default material --sprt elo0=0 elo1=4 alpha=0.01 --pairs 40",
     "tournament --engine default --engine material --engine ./mine restart=on timemargin=250 --rounds 2 --pairs 3",
     "tournament --engine default --engine othello-ids --game othello --format match",
+    "tournament default ./mine --engine material --format swiss --rounds 2 --seeding random",
     "match --engine cmd=./mine args='at=3 x=1' arg=y=2 start_timeout=20 ponder --engine cmd=mine st=1 --each tc=1:30+1",
 )
 
