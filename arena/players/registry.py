@@ -96,6 +96,11 @@ class Protocol:
     greeting: Greeting | None = None
     """How programs that speak it are recognised; ``None`` where the protocol always has to be named."""
 
+    @property
+    def has_options(self) -> bool:
+        """Whether its players have options (``PlayerSpec.options``)."""
+        return "options" in self.keys
+
 
 @functools.cache
 def protocol_named(name: str) -> Protocol:
