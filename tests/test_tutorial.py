@@ -48,6 +48,12 @@ EXIT_CODES = {"sprt": {0, 3}, "tune": {0, 3}, "validate": {0, 3}}
 
 NOT_RUN = {
     "make demo": "installs packages and plays two tournaments",
+    "elolab match ./mine default": "plays with a program of the reader's",
+    "elolab match --engine cmd=./new option.Hash=64 --engine cmd=./old --each tc=10+0.1 --pairs 500": "the same",
+    "elolab match --engine cmd=./new name=new option.Hash=64 --engine cmd=./old --each tc=10+0.1 --pairs 500":
+        "the same",
+    "elolab tournament --engine ./new --engine ./old --engine default set.null_move=off --rounds 2 --each nodes=1000":
+        "the same",
     "elolab tune options.toml": "starts an engine for every pair: minutes; the tutorial has a shorter study",
     "elolab sprt default no-null-move --elo0 0 --elo1 10 --limit nodes=1000": "plays up to tens of thousands of games",
     "elolab match fenon xqwlight-0.3 --pairs 200": "minutes; the tutorial has a shorter match",

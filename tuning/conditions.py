@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.player_spec import MAX_NAME_LENGTH
 from arena.players.registry import check_player
 from arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
-from arena.spec import MAX_NAME_LENGTH, MAX_SEED, read_adjudication, read_rules
+from arena.spec import MAX_SEED, read_adjudication, read_rules
 from engine.errors import UserError
 from engine.rules import Adjudication, Rules
 from engine.settings.configuration import ConfigurationError, Table

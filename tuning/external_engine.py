@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from arena.player_spec import EXTERNAL_KEYS, read_player
 from arena.players.registry import Protocol, protocol_named, protocols
 from arena.records import PlayerSpec
-from arena.spec import EXTERNAL_KEYS, read_player
 from engine.settings.configuration import ConfigurationError, Table, nearest
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value

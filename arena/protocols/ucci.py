@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed
-from arena.players.registry import Protocol
+from arena.players.registry import Greeting, Protocol
 from arena.protocols import uci
 from arena.protocols.uci import GameLine, Information, UciPlayer, UciSession
 from engine.settings.limits import Limits
@@ -395,4 +395,5 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
+    greeting=Greeting(("ucci",), lambda line: line.strip() == "ucciok"),
 )

@@ -17,7 +17,7 @@ from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
-from arena.players.registry import Protocol
+from arena.players.registry import Greeting, Protocol
 from engine.settings.configuration import ConfigurationError
 from engine.settings.limits import Limits
 from engine.values import BAN_BOUND, MATE, MAX_PLY
@@ -545,4 +545,5 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
+    greeting=Greeting(("uci",), lambda line: line.strip() == "uciok"),
 )

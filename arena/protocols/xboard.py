@@ -31,7 +31,7 @@ from arena.players.event_loop import in_thread
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
-from arena.players.registry import Protocol
+from arena.players.registry import Greeting, Protocol
 from arena.protocols import uci
 from arena.protocols.uci import (
     RANKS_OPTION,
@@ -585,4 +585,6 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
+    knows_nodes=False,
+    greeting=Greeting(("xboard", "protover 2"), lambda line: line.startswith("feature ") and "=" in line),
 )

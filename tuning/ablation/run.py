@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
 from arena.notation.openings import Suite
 from arena.play.store import Store
+from arena.player_spec import MAX_NAME_LENGTH
 from arena.records import Pairing
 from arena.run import Purpose, Run, RunOptions, engines_of, was_begun
-from arena.spec import MAX_NAME_LENGTH
 from engine.language import console
 from engine.settings.configuration import ConfigurationError
 from tuning.ablation.allocation import Allocation
