@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from arena.checking.examination import Examination
@@ -39,25 +39,39 @@ class CheckSettings:
     depth: int = 4
     nodes: int = 20_000
     repetitions: int = 8
-    """Positions whose answers have to be legal, and searches after which memory is compared."""
+    """Positions whose answers have to be legal, and games over which memory is watched."""
+
+
+class Remark(NamedTuple):
+    """A sentence for people: a message of ``arena.checking`` with its fields."""
+
+    key: str
+    values: dict[str, Any]
+
+
+def remark(key: str, **values: Any) -> Remark:
+    """The message ``key`` with its fields."""
+    return Remark(key, values)
 
 
 class Failed(Exception):
-    """A demand is not met; ``key`` is a message that says what the program did, with its fields."""
+    """A demand is not met; the message says what the program did."""
 
     def __init__(self, key: str, **values: Any) -> None:
         super().__init__(key)
-        self.key = key
-        self.values = values
+        self.remark = Remark(key, values)
 
 
 class Skipped(Exception):
-    """A demand cannot be tried; ``key`` is a message that says why, with its fields."""
+    """A demand cannot be tried; the message says why."""
 
     def __init__(self, key: str, **values: Any) -> None:
         super().__init__(key)
-        self.key = key
-        self.values = values
+        self.remark = Remark(key, values)
+
+
+Test = Callable[["Examination"], Coroutine[Any, Any, Remark | None]]
+"""Returns, perhaps with a figure worth telling, if a demand is met; raises ``Failed`` or ``Skipped``."""
 
 
 @dataclass(frozen=True)
@@ -65,51 +79,43 @@ class Check:
     """One line of the examination; what it demands is the message ``demand.NAME``."""
 
     name: str
-    test: Callable[[Examination], Coroutine[Any, Any, None]]
-    """Returns if the demand is met; raises ``Failed`` or ``Skipped``."""
-    is_advice: bool = False
+    test: Test
+    is_recommendation: bool = False
     """Whether a failure is told but does not count."""
-    needs: tuple[str, ...] = ("handshake",)
-    """Checks without which it cannot be tried."""
+    needs: tuple[str, ...] = ("start_position",)
+    """Checks that must not have failed, or it is not tried."""
     is_fresh: bool = False
     """Whether it begins with a new process."""
 
 
 @dataclass(frozen=True)
-class Option:
-    """An option as the program announced it."""
+class Outcome:
+    """What came of a check."""
 
-    name: str
-    kind: str
-    """``check``, ``spin``, ``combo``, ``button`` or ``string``."""
-    default: str = ""
-    low: int | None = None
-    high: int | None = None
-    choices: tuple[str, ...] = ()
-    line: str = ""
-    """The words in which it was announced."""
+    check: Check
+    verdict: str
+    """``passed``, ``failed`` or ``skipped``."""
+    remark: Remark | None = None
+    dialogue: tuple[str, ...] = ()
+    """Of a failed check, what was said meanwhile, as ``arena.players.process.Dialogue.tail`` writes it."""
+    seconds: float = 0.0
 
 
-@dataclass(frozen=True)
-class Information:
+class Information(NamedTuple):
     """What one line says of a running search; ``None`` for what it does not say."""
 
     depth: int | None = None
     nodes: int | None = None
     has_score: bool = False
-    is_mate: bool = False
     variation: tuple[str, ...] = ()
     """Moves as the program wrote them."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """What a search came to."""
 
     line: str
     """The answer in the program's words."""
-    said: str | None
-    """The move as it wrote it; ``None`` if it has none."""
     move: str | None
     """The move in the game's notation; ``None`` if it has none, or none that can be read."""
     elapsed_ms: float

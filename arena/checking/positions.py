@@ -19,6 +19,8 @@ GAMES = 20
 LONG_PLIES = 300
 ENDGAME_PLIES = 6
 """How far from the end of a random game an endgame is."""
+SPACING = 4
+"""Plies by which each of the ordinary positions is later than the one before."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,12 @@ class Positions:
     """One legal move, which is no pass."""
     must_pass: Position | None
     endgame: Position | None
+    repeated: Position | None
+    """For the second time, by two moves of each side there and back."""
     over: Position | None
-    """No legal move is left."""
+    """No legal move is left; in games with checks, by one."""
+    stalemate: Position | None
+    """No legal move is left in a game with checks, without one."""
 
 
 @functools.cache
@@ -43,20 +49,24 @@ def positions_of(name: str) -> Positions:
     """The positions of a game; they are not to be changed."""
     game = game_named(name)
     games = [_random_game(game, seed) for seed in range(GAMES)]
-    over = [positions for positions in games if not positions[-1].legal_moves()]
+    ended = [positions for positions in games if not positions[-1].legal_moves()]
     long = max(games, key=len)
 
     def first(is_wanted: Callable[[Position], bool]) -> Position | None:
         return next((position for positions in games for position in positions if is_wanted(position)), None)
 
+    in_check = first(lambda position: position.in_check and len(position.legal_moves()) > 1)
+    last = [positions[-1] for positions in ended]
     return Positions(
-        ordinary=tuple(positions[min(4 * number, len(positions) - 2)] for number, positions in enumerate(games)),
+        ordinary=tuple(positions[min(SPACING * number, len(positions) - 2)] for number, positions in enumerate(games)),
         long=long[LONG_PLIES if len(long) > LONG_PLIES else -ENDGAME_PLIES],
-        in_check=first(lambda position: position.in_check and len(position.legal_moves()) > 1),
+        in_check=in_check,
         only_move=first(lambda position: len(position.legal_moves()) == 1 and not must_pass(position)),
         must_pass=first(must_pass),
-        endgame=over[0][-ENDGAME_PLIES] if over else None,
-        over=over[0][-1] if over else None,
+        endgame=ended[0][-ENDGAME_PLIES] if ended else None,
+        repeated=_repeated(game.position()),
+        over=next((position for position in last if position.in_check or in_check is None), None),
+        stalemate=next((position for position in last if not position.in_check and in_check is not None), None),
     )
 
 
@@ -80,3 +90,39 @@ def _random_game(game: Game, seed: int) -> list[Position]:
             break
         positions.append(position.copy())
     return positions
+
+
+def _repeated(start: Position) -> Position | None:
+    """A position again after two moves of each side; ``None`` where moves cannot be taken back."""
+    position = start.copy()
+    moves: list[str] = []
+    for _ in range(2):
+        there = next((move for move in position.legal_moves() if _returns(position, move)), None)
+        if there is None:
+            return None
+        position.push(there)
+        moves.append(there)
+    for move in moves:
+        position.push(_back(move))
+    return position
+
+
+def _returns(position: Position, move: str) -> bool:
+    """Whether the mover could go back at once, the opponent having left it in peace."""
+    after = position.copy()
+    board = position.text.split()[0]
+    after.push(move)
+    for reply in after.legal_moves():
+        later = after.copy()
+        later.push(reply)
+        if _back(move) in later.legal_moves():
+            later.push(_back(move))
+            if _back(reply) in later.legal_moves():
+                later.push(_back(reply))
+                return later.text.split()[0] == board
+    return False
+
+
+def _back(move: str) -> str:
+    """The move between the same squares the other way."""
+    return move[len(move) // 2 :] + move[: len(move) // 2]

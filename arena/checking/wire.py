@@ -20,6 +20,8 @@ class Wire:
 
     def __init__(self, command: Sequence[str], directory: str | None) -> None:
         self.process = EngineProcess(command, directory)
+        self.line_end = ""
+        """Said before the end of every line."""
 
     @property
     def arrived_ns(self) -> int:
@@ -29,7 +31,7 @@ class Wire:
     async def say(self, *lines: str) -> None:
         """Write lines; raises ``Failed`` if the program has ended or does not read them."""
         try:
-            await self.process.send(lines, _after(WRITE_MS))
+            await self.process.send([line + self.line_end for line in lines], _after(WRITE_MS))
         except DeadlinePassed:
             raise Failed("failure.does_not_read", seconds=WRITE_MS / 1000) from None
         except ProcessEnded:
@@ -64,6 +66,13 @@ class Wire:
             if is_answer(line):
                 break
         return list(lines)
+
+    async def leave(self, farewell: str | None, ms: int) -> bool:
+        """Say farewell, or without one close the input; whether the program ends by itself within that time."""
+        try:
+            return await self.process.leave(farewell, ms)
+        except (DeadlinePassed, ProcessEnded):
+            return False
 
     def take_unasked(self) -> list[str]:
         """Lines that have come and nobody has waited for."""

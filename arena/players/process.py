@@ -93,10 +93,14 @@ class Dialogue:
         """The harness notes ``line``."""
         self._sent.append((time.monotonic_ns(), "*", line))
 
-    def tail(self) -> list[str]:
-        """The lines, oldest first: seconds since the process started, who spoke (``>`` harness, ``<`` engine), text."""
+    def tail(self, since_ns: int = 0) -> list[str]:
+        """The lines, oldest first: seconds since the process started, who spoke (``>`` harness, ``<`` engine), text.
+
+        With ``since_ns``, those since that moment of ``time.monotonic_ns`` alone.
+        """
         sent = [(at_ns, who, line) for at_ns, who, text in self._sent for line in text.split("\n")]
         entries = sorted([*sent[-self.SENT_LINES :], *self._received_lines()], key=lambda entry: entry[0])
+        entries = [entry for entry in entries if entry[0] >= since_ns]
         lines = [f"{(at_ns - self._began_ns) / 1e9:.4f} {who} {text}" for at_ns, who, text in entries]
         kept = total = 0
         for line in reversed(lines):
@@ -298,6 +302,16 @@ class EngineProcess:
                 loop.watch(self._output, select.POLLIN, self)
             if self._error_is_open:
                 loop.watch(self._error, select.POLLIN, self)
+
+    async def leave(self, farewell: str | None, max_ms: int) -> bool:
+        """Say farewell, or without one close its input; whether the process ends by itself within that time."""
+        self.pause()
+        if farewell is not None:
+            await self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
+        elif self._process.stdin is not None:
+            self._process.stdin.close()
+        self.pause()
+        return await in_thread(self._wait_for_exit, max_ms)
 
     # What the loop calls.
 

@@ -5,13 +5,25 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
-from arena.checking.contract import Answer, CheckSettings, Failed, Information, Option, Skipped
+from arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
 from arena.checking.wire import Wire
 from arena.players.contract import PlayerClock
+from arena.players.uci import Option
 from engine.games.contract import Position
 from engine.settings.limits import Limits
+
+
+@dataclass
+class Knowledge:
+    """What has been found out about a program, and holds for all of its processes."""
+
+    first_rank: int | None = None
+    """The lowest rank's number in moves; ``None`` while it is not known."""
+    answers_ready: bool = True
+    """Whether it answers the question of ``settle``."""
 
 
 class Dialect(ABC):
@@ -21,40 +33,45 @@ class Dialect(ABC):
     """
 
     title: ClassVar[str]
-    limits: ClassVar[frozenset[str]] = frozenset()
-    """Of ``depth``, ``nodes``, ``move_time``, ``clock``, ``increment`` and ``moves_to_go``, what it can tell."""
+    limits: frozenset[str] = frozenset()
+    """Of ``depth``, ``nodes``, ``move_time``, ``clock`` and ``moves_to_go``, what it can tell."""
     time_unit_ms: int = 1
     """In what times are told."""
     farewell: ClassVar[str] = "quit"
-    has_ranks: ClassVar[bool] = False
-    """Whether moves have ranks whose lowest number programs differ on."""
     synchronisation: ClassVar[str] = ""
-    """The question and answer of ``settle``, for people; empty where the protocol has nothing of the kind."""
+    """The question of ``settle``, for people."""
+    awaited: ClassVar[str] = ""
+    """What answers a search, for people."""
 
-    def __init__(self, wire: Wire, settings: CheckSettings) -> None:
+    def __init__(self, wire: Wire, settings: CheckSettings, knowledge: Knowledge) -> None:
         self.wire = wire
         self.settings = settings
+        self.knowledge = knowledge
         self.name = ""
         """What the program calls itself."""
-        self.options: list[Option] = []
-        self.first_rank = 0
-        """The lowest rank's number in moves."""
-        self.declared_first_rank: int | None = 0
-        """What the program, or the protocol, says that it is; ``None`` if nothing does."""
+        self.announced: list[tuple[str, Option | None]] = []
+        """The options in the program's words, and as read; ``None`` if they cannot be."""
         self._began_ns = 0
 
     # Every protocol has these.
 
     @abstractmethod
     async def greet(self) -> None:
-        """The handshake, in which ``name`` and ``options`` are learned."""
+        """The handshake, in which ``name`` and ``announced`` are learned."""
 
     async def configure(self) -> None:
-        """Set the options of the settings; raises ``UserError`` for one that cannot be set."""
+        """Set the options of the settings; raises ``PlayerFault`` for one that cannot be set."""
+
+    async def settle(self) -> None:
+        """Wait until what was said has been dealt with; where the program cannot say so, for a while."""
+        if self.knowledge.answers_ready:
+            await self.ask_ready()
+        else:
+            await self.wire.overhear(self.settings.quiet_ms)
 
     @abstractmethod
-    async def settle(self) -> None:
-        """Wait until what was said has been dealt with."""
+    async def ask_ready(self) -> None:
+        """Ask whether what was said has been dealt with, and wait for the answer."""
 
     @abstractmethod
     async def begin_game(self) -> None:
@@ -66,7 +83,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def is_answer(self, line: str) -> bool:
-        """Whether a line ends a search."""
+        """Whether a line ends a search. It is asked once about every line."""
 
     @abstractmethod
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> Answer:
@@ -77,17 +94,12 @@ class Dialect(ABC):
     def ordinary(self) -> Limits:
         """Limits of a short search."""
 
-    @property
-    @abstractmethod
-    def awaited(self) -> str:
-        """What answers a search, for messages."""
-
     @abstractmethod
     async def tell_illegal_position(self) -> None:
         """Describe a position that is none."""
 
     @abstractmethod
-    async def tell_illegal_move(self, position: Position) -> None:
+    async def tell_illegal_move(self, position: Position, move: str) -> None:
         """Tell of a move that is not legal."""
 
     @abstractmethod
@@ -96,7 +108,9 @@ class Dialect(ABC):
 
     # Searches.
 
-    async def search(self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None) -> Answer:
+    async def search(
+        self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
+    ) -> Answer:
         """Ask for a move and wait for it, as long as the limits and the margin allow."""
         limits = limits or self.ordinary
         await self.begin(position, limits, clock)
@@ -107,22 +121,39 @@ class Dialect(ABC):
 
     async def answer(self, told_ms: int | None = None) -> Answer:
         """The end of the search that runs; with ``told_ms`` it is late if that and the margin have passed."""
-        spent_ms = (time.monotonic_ns() - self._began_ns) / 1e6
         if told_ms is None:
             lines = await self.wire.hear_until(self.is_answer, self.settings.timeout_ms, self.awaited)
         else:
-            left_ms = told_ms + self.settings.margin_ms - spent_ms
-            lines = await self.wire.overhear(left_ms, self.is_answer)
-            if not lines or not self.is_answer(lines[-1]):
-                raise Failed("failure.late", told=told_ms, margin=self.settings.margin_ms)
-        elapsed_ms = (self.wire.arrived_ns - self._began_ns) / 1e6
-        return self.read_answer(lines, elapsed_ms)
+            lines = await self._answer_in_time(told_ms)
+        return self.read_answer(lines, (self.wire.arrived_ns - self._began_ns) / 1e6)
+
+    async def _answer_in_time(self, told_ms: int) -> list[str]:
+        is_over = False
+
+        def ends(line: str) -> bool:
+            nonlocal is_over
+            is_over = self.is_answer(line)
+            return is_over
+
+        spent_ms = (time.monotonic_ns() - self._began_ns) / 1e6
+        lines = await self.wire.overhear(told_ms + self.settings.margin_ms - spent_ms, ends)
+        if not is_over:
+            raise Failed("failure.late", told=told_ms, margin=self.settings.margin_ms)
+        return lines
 
     async def ask_for_search(self, *lines: str) -> None:
         """Say lines, the last of which begins a search; time counts from here."""
         self.wire.take_unasked()
         self._began_ns = time.monotonic_ns()
         await self.wire.say(*lines)
+
+    def clock_limits(self) -> Limits:
+        """A clock as the settings have it; where times are told in seconds, of ten times as long."""
+        clock_ms = self.settings.clock_ms
+        if self.time_unit_ms > 1:
+            clock_ms = -(-10 * clock_ms // self.time_unit_ms) * self.time_unit_ms
+            return Limits(clock_ms=clock_ms)
+        return Limits(clock_ms=clock_ms, increment_ms=self.settings.increment_ms)
 
     def read_information(self, line: str) -> Information | None:
         """What a line says of a search, ``None`` if it is about nothing of it; ``Failed`` if it is malformed."""
@@ -139,32 +170,36 @@ class Dialect(ABC):
         return Skipped("skip.protocol", protocol=self.title)
 
     @property
-    def has_start_word(self) -> bool:
-        """Whether the start position has a word of its own, and other positions are described."""
-        return False
+    def declared_first_rank(self) -> int | None:
+        """The number of the lowest rank by the protocol, or by what the program announced."""
+        raise self.lacking()
 
     async def begin_at_start_word(self) -> None:
         """Ask for a move in the start position, called by its word."""
         raise self.lacking()
 
     async def begin_endless(self, position: Position) -> None:
-        """Begin a search that only ``stop`` ends."""
+        """Begin a search that only ``interrupt`` ends."""
         raise self.lacking()
 
-    async def stop(self) -> None:
-        """Ask the running search for its move now."""
+    async def interrupt(self) -> Answer | None:
+        """End the running search; its answer, where the protocol has one. Takes no longer than ``stop_ms``."""
         raise self.lacking()
 
-    async def begin_pondering(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
+    async def interrupt_nothing(self) -> None:
+        """Ask for the end of a search while there is none; raises ``Failed`` if that is taken for a question."""
+        raise self.lacking()
+
+    async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
         """Begin a search of a position that the opponent's expected move, its last, led to."""
         raise self.lacking()
 
-    async def hit(self, expected: str) -> None:
-        """The expected move has been made: the clock runs."""
+    async def hit(self, position: Position, clock: PlayerClock) -> Answer:
+        """The expected move has been made: the clock runs, and the move is due."""
         raise self.lacking()
 
-    async def miss(self) -> None:
-        """Another move has been made: the search ends."""
+    async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> Answer:
+        """Another move has been made, the last of ``position``: the move after it is due."""
         raise self.lacking()
 
     async def search_without(self, position: Position, banned: Collection[str]) -> Answer:
@@ -177,4 +212,8 @@ class Dialect(ABC):
 
     def unknown_option_line(self) -> str:
         """A line that sets an option there is not."""
+        raise self.lacking()
+
+    def resource(self, name: str) -> Option | None:
+        """The option for ``memory`` (of the transposition table, in MiB) or ``threads``; ``None`` without one."""
         raise self.lacking()
