@@ -21,6 +21,8 @@ ENDGAME_PLIES = 6
 """How far from the end of a random game an endgame is."""
 SPACING = 4
 """Plies by which each of the ordinary positions is later than the one before."""
+STALEMATES = {"xiangqi": "3k5/4P4/9/9/9/9/9/9/9/4K4 b - - 0 1"}
+"""Positions without a legal move and without a check, which games of random moves hardly ever come to."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Positions:
     over: Position | None
     """No legal move is left; in games with checks, by one."""
     stalemate: Position | None
-    """No legal move is left in a game with checks, without one."""
+    """No legal move is left in a game with checks, without one; described, not reached by moves."""
 
 
 @functools.cache
@@ -66,7 +68,7 @@ def positions_of(name: str) -> Positions:
         endgame=ended[0][-ENDGAME_PLIES] if ended else None,
         repeated=_repeated(game.position()),
         over=next((position for position in last if position.in_check or in_check is None), None),
-        stalemate=next((position for position in last if not position.in_check and in_check is not None), None),
+        stalemate=game.position(STALEMATES[name]) if name in STALEMATES else None,
     )
 
 

@@ -155,6 +155,8 @@ class EngineProcess:
         self._ended = False
         self._gone = False
         self._exit = ""
+        self.exit_signal: int | None = None
+        """After ``end``: what killed it, unless it was the harness."""
         self._loop: EventLoop | None = None
         self._task: Task | None = None
         self._words: tuple[bytes, ...] = ()
@@ -448,6 +450,8 @@ class EngineProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=1.0)
         self._exit = self._describe_exit(by_itself)
+        if by_itself and (self._process.returncode or 0) < 0:
+            self.exit_signal = -self._process.returncode
         self._gone = True
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             pipe.close()

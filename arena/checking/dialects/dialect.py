@@ -85,6 +85,10 @@ class Dialect(ABC):
     def is_answer(self, line: str) -> bool:
         """Whether a line ends a search. It is asked once about every line."""
 
+    def looks_like_answer(self, line: str) -> bool:
+        """The same of a line that nobody waits for."""
+        return self.is_answer(line)
+
     @abstractmethod
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> Answer:
         """What was said up to the answer."""
@@ -186,8 +190,16 @@ class Dialect(ABC):
         """End the running search; its answer, where the protocol has one. Takes no longer than ``stop_ms``."""
         raise self.lacking()
 
+    async def ask_ready_while_thinking(self) -> float:
+        """How many milliseconds ``ask_ready`` takes in a search, which must go on meanwhile."""
+        raise self.lacking()
+
     async def interrupt_nothing(self) -> None:
         """Ask for the end of a search while there is none; raises ``Failed`` if that is taken for a question."""
+        raise self.lacking()
+
+    async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> Answer:
+        """A search like any other, of a program that has been told that it will ponder."""
         raise self.lacking()
 
     async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:

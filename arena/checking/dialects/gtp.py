@@ -103,6 +103,10 @@ class GtpDialect(Dialect):
         """The end of the answer to ``genmove``."""
         return self._hears_all(line)
 
+    def looks_like_answer(self, line: str) -> bool:
+        """An answer to whatever it may be."""
+        return line.startswith(("=", "?"))
+
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> Answer:
         """The move; ``resign`` is one."""
         answer = self._session.answers[-1]

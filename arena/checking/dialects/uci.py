@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import ClassVar
 
-from arena.checking.contract import Answer, Failed, Information
+from arena.checking.contract import Answer, Failed, Information, Skipped
 from arena.checking.dialects.dialect import Dialect
 from arena.players import uci
 from arena.players.contract import PlayerClock
@@ -144,6 +144,17 @@ class UciDialect(Dialect):
         lines = await self.wire.hear_until(self.is_answer, self.settings.stop_ms, self.awaited)
         return self.read_answer(lines, (self.wire.arrived_ns - self._began_ns) / 1e6)
 
+    async def ask_ready_while_thinking(self) -> float:
+        """``isready``."""
+        began_ns = time.monotonic_ns()
+        await self.wire.say("isready")
+        lines = await self.wire.hear_until(
+            lambda line: line.strip() == "readyok" or self.is_answer(line), self.settings.timeout_ms, "readyok"
+        )
+        if self.is_answer(lines[-1]):
+            raise Failed("failure.early", said=lines[-1])
+        return (self.wire.arrived_ns - began_ns) / 1e6
+
     async def interrupt_nothing(self) -> None:
         """``stop`` without a search is passed over."""
         await self.wire.say("stop")
@@ -159,10 +170,17 @@ class UciDialect(Dialect):
         ) if self.knowledge.answers_ready else []  # fmt: skip
         return [*lines, *await self.wire.overhear(self.settings.quiet_ms)]
 
+    async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> Answer:
+        """With the option set, without which a program does not ponder."""
+        option = self._options.get(uci.PONDER_OPTION.lower())
+        if option is None:
+            raise Skipped("skip.no_option", name=uci.PONDER_OPTION)
+        await self.wire.say(self.option_line(option, "true"))
+        await self.settle()
+        return await self.search(position, limits, clock)
+
     async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
         """``go ponder``."""
-        if uci.PONDER_OPTION.lower() in self._options:
-            await self.wire.say(self.option_line(self._options[uci.PONDER_OPTION.lower()], "true"))
         await self.ask_for_search(self._position(position), self._go(position, limits, clock, ponder=True))
 
     async def hit(self, position: Position, clock: PlayerClock) -> Answer:
