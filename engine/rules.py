@@ -36,6 +36,7 @@ REASONS = (
     "startup_failure",
     "stopped",
     "resignation",
+    "draw_agreement",
 )
 
 REPETITION_RULES = ("draw", "check-only", "asian")

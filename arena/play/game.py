@@ -1,7 +1,7 @@
 """One game between any two players, driven from Python: clocks, arbiter, adjudication, faults.
 
 The compiled loop of ``engine.play`` plays games between built-in players without any cost a move; this loop plays all
-others, and the same games to the same digest.
+others, and the same games to the same digest. Only here can a player resign, or a draw be agreed.
 
 A player that ponders is told, after each of its moves, to think about the reply it expects. How it does so is up
 to it: in a thread or process of its own on the wall clock, afterwards on clocks that count work.
@@ -179,6 +179,8 @@ class _GameInProgress:
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
         self.ponderings = (Pondering(), Pondering())
+        self.draw_offers = [False, False]
+        """By side, whether its last move came with the offer of a draw."""
         self.fault: dict[str, Any] = {}
 
     async def play(self) -> Ending:
@@ -224,9 +226,23 @@ class _GameInProgress:
         ending = self.position.judge(self.job.rules)
         if ending is None:
             ending = adjudicator.after_move(side, self.moves[-1].score, len(self.moves))
+        if ending is None and self._draw_is_agreed(side):
+            ending = Ending("1/2-1/2", "draw_agreement")
         if ending is None and expected is not None and self.players[side].spec.ponder:
             await self._begin_pondering(side, expected)
         return ending
+
+    def _draw_is_agreed(self, side: int) -> bool:
+        """Whether the side that has just moved accepts the draw that the other offered with its last move.
+
+        It does by its own words, or with a score of not more than the margin of draw adjudication, for most protocols
+        have no words for it. Offers before adjudicated draws may begin are not heard.
+        """
+        adjudication = self.job.adjudication
+        if not self.draw_offers[1 - side] or len(self.moves) <= adjudication.draw_after_ply:
+            return False
+        score = self.moves[-1].score
+        return self.draw_offers[side] or (score is not None and score <= adjudication.draw_score)
 
     async def _begin_pondering(self, side: int, expected: str) -> None:
         """Let a player think about what follows the move it expects, if that is a legal one that ends nothing."""
@@ -253,6 +269,8 @@ class _GameInProgress:
         """What a player answers to the position, whether it has thought about it before or not."""
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
         told = clock.before_move(opponent)
+        if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
+            player.hear_draw_offer()
         expected = self.ponderings[side].expected
         if expected is None:
             return await player.move(self.position, self.line, told, self.stop)
@@ -282,6 +300,7 @@ class _GameInProgress:
                 said += f" ({reply.reading})"
             raise PlayerFault("illegal_move", f"{player.name}: {said}: {error}") from None
         self.line.append(reply.move)
+        self.draw_offers[side] = reply.offers_draw
         # A move that comes too late is kept: the record then shows how long it took.
         self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, reply.elapsed_ns / 1e6))
         self.clocks[side].after_move(reply.elapsed_ns)

@@ -65,6 +65,9 @@ class BuiltinPlayer:
         self._count(result)
         return self._reply(result, _nanoseconds(result))
 
+    def hear_draw_offer(self) -> None:
+        """Nothing: its score says whether it agrees, see ``arena.play.game``."""
+
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Begin to search, or remember on what."""
         if self.spec.limits.clock_kind == "wall":

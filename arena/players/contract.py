@@ -78,6 +78,8 @@ class Reply(NamedTuple):
     """The reply it expects, in the same notation; not yet known to be legal."""
     reading: str = ""
     """How the words were read, where there is more than one way."""
+    offers_draw: bool = False
+    """Whether a draw is offered with the move, or accepted that the opponent offered."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,9 @@ class Player(Protocol):
         ``moves`` are all moves since the opening's position, the opening's own included. ``clock`` is ``None`` if the
         player's limits have no clock. Faults: ``crash``, ``illegal_move``, ``no_answer``, ``time_forfeit``.
         """
+
+    def hear_draw_offer(self) -> None:
+        """The opponent's last move came with the offer of a draw; told before the move that may accept it."""
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Begin to think about the position after the expected reply, the last of ``moves``, while the clock stands.

@@ -85,6 +85,9 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     async def _halt(self) -> bool:
         """Stop the search and wait for the engine to be idle; whether it moved. One that is not idle is ended."""
 
+    def hear_draw_offer(self) -> None:
+        """Nothing, where the protocol has no draws by agreement."""
+
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Nothing, where the protocol has no pondering; such players are not specified to ponder."""
 

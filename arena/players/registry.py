@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "builtin": "arena.players.builtin",
-    "uci": "arena.players.uci",
-    "gtp": "arena.players.gtp",
-    "nboard": "arena.players.nboard",
+    "uci": "arena.protocols.uci",
+    "ucci": "arena.protocols.ucci",
+    "ucicyclone": "arena.protocols.ucicyclone",
+    "xboard": "arena.protocols.xboard",
+    "gtp": "arena.protocols.gtp",
+    "nboard": "arena.protocols.nboard",
 }
 
 PROTOCOLS = tuple(_MODULES)

@@ -18,9 +18,9 @@ class SessionEntry:
     """One protocol that the engine speaks."""
 
     name: str
-    """Of ``--protocol``, and of the module in this package."""
+    """Of ``--protocol``."""
     session: str
-    """The subclass of ``Session`` in that module."""
+    """The subclass of ``Session`` in the module."""
     games: tuple[str, ...]
     """The games that can be played over it."""
     title: str
@@ -29,10 +29,12 @@ class SessionEntry:
     """What it is, where the name does not say it."""
     takes_first_rank: bool = False
     """Whether the session can be told the number of the lowest rank, as ``first_rank``."""
+    module: str = ""
+    """In this package; empty where it has the protocol's name."""
 
     def load(self) -> type[Session]:
         """The class of its sessions."""
-        kind: type[Session] = getattr(importlib.import_module(f"{__name__}.{self.name}"), self.session)
+        kind: type[Session] = getattr(importlib.import_module(f"{__name__}.{self.module or self.name}"), self.session)
         return kind
 
 
@@ -41,6 +43,8 @@ SESSIONS: dict[str, SessionEntry] = {
     for entry in (
         SessionEntry("ucci", "UcciSession", ("xiangqi",), "UCCI"),
         SessionEntry("uci", "UciSession", ("xiangqi",), "UCI", takes_first_rank=True),
+        SessionEntry("ucicyclone", "UciCycloneSession", ("xiangqi",), "UCI-Cyclone", module="uci"),
+        SessionEntry("xboard", "XboardSession", ("xiangqi",), "xboard"),
         SessionEntry("qianhong", "QianhongSession", ("xiangqi",), "Qianhong", "the plug-in protocol of Qianhong"),
         SessionEntry("gtp", "GtpSession", ("othello",), "GTP"),
         SessionEntry("nboard", "NBoardSession", ("othello",), "NBoard"),

@@ -108,7 +108,7 @@ class QianhongSession(Session):
         try:
             self.set_position(" ".join(words), ())
         except UserError:
-            self._keep(before)
+            self.keep_position(before)
             raise
         self.say("OK")
 
@@ -135,7 +135,7 @@ class QianhongSession(Session):
         trial = self._board().copy()
         for move in self._collected:
             trial.push(self._read_move(move))
-        self._keep(trial)
+        self.keep_position(trial)
         self.say("OK")
 
     def _ban(self, words: Sequence[str]) -> None:
@@ -168,12 +168,7 @@ class QianhongSession(Session):
 
     def _undo(self, words: Sequence[str]) -> None:
         self._begin_change()
-        position = self._board()
-        if not position.moves:
-            raise CommandError("there is no move to take back")
-        before = self.game.position(position.start, position.moves[:-1])
-        self.game.apply_rules(before.state, self._rules)
-        self._keep(before)
+        self.take_back()
         self.say("OK")
 
     def _set_pondering(self, words: Sequence[str]) -> None:
@@ -203,10 +198,6 @@ class QianhongSession(Session):
     def _board(self) -> Position:
         assert self.position is not None, "Qianhong's protocol always has a position"
         return self.position
-
-    def _keep(self, position: Position) -> None:
-        self.position = position
-        self._given = (None, "none", [])
 
     def _read_move(self, text: str) -> str:
         """A move such as ``H2-E2`` in our notation; raises ``MoveError``."""

@@ -352,6 +352,20 @@ class Session(ABC):
         self.position = previous
         self._given = (text, ranks, list(moves))
 
+    def keep_position(self, position: Position) -> None:
+        """Go on from a position that the session keeps itself, by moves of its own."""
+        self.position = position
+        self._given = (None, "none", [])
+
+    def take_back(self) -> None:
+        """Take back the last move of the position; raises ``CommandError`` if there is none."""
+        position = self.position
+        if position is None or not position.moves:
+            raise CommandError("there is no move to take back")
+        before = self.game.position(position.start, position.moves[:-1])
+        self.game.apply_rules(before.state, self._rules)
+        self.keep_position(before)
+
     def new_game(self) -> None:
         """Forget what earlier searches have found."""
         if self._engine is not None:

@@ -237,6 +237,21 @@ class UciSession(Session):
         return Limits(depth, nodes, move_time, found[own], increment), clock
 
 
+class UciCycloneSession(UciSession):
+    """One conversation in the cyclone dialect of UCI: ranks from 0, and Xiangqi is the only game there is."""
+
+    def __init__(
+        self,
+        game: str,
+        overrides: Mapping[str, Value],
+        output: TextIO,
+        *,
+        rules: Rules | None = None,
+        title: str = "",
+    ) -> None:
+        super().__init__(game, overrides, output, rules=rules, title=title, first_rank=0)
+
+
 def format_score(score: int) -> str:
     """``cp 31`` or ``mate 3``, in moves; minus where the engine is mated."""
     plies = mate_distance(score)

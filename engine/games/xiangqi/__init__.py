@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.compiled.kernel import implement
 from engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
-from engine.games.xiangqi import evaluation, moves, notation, position, rules
+from engine.games.xiangqi import evaluation, moves, notation, position, retracing, rules
 from engine.rules import REPETITION_RULES, Rules
 from engine.values import MAX_GAME_PLIES, MAX_PLY
 
@@ -114,6 +114,10 @@ class Xiangqi(Game):
             ("rules.move_limit" if rules.move_limit else "rules.no_move_limit", {"plies": rules.move_limit}),
             ("rules.insufficient" if rules.insufficient else "rules.no_insufficient", {}),
         )
+
+    def moves_to(self, text: str) -> tuple[str, ...] | None:
+        """Moves from the start to a position; see ``retracing.moves_to``."""
+        return retracing.moves_to(text)
 
     def describe(self, position: Position) -> str:
         """The board as text, Red below."""

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from arena.play.game import GameClock, play_game
-from arena.players.event_loop import run
 from arena.players.contract import Player, PlayerClock, PlayerFault, Reply
+from arena.players.event_loop import run
 from arena.players.process import GAMES_DIRECTORIES
 from arena.players.registry import make_player
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.players.event_loop import run
 from arena.players.contract import GameStopped, PlayerFault
+from arena.players.event_loop import run
 from arena.players.process import PIPE_BYTES, DeadlinePassed, Dialogue, EngineProcess, ProcessEnded
 from arena.players.supervisor import SUPERVISOR, kill_group
 

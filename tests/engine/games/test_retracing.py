@@ -1,4 +1,4 @@
-"""Moves that lead to an Othello position: those found are played through, and what no game reaches has none."""
+"""Moves that lead to a position: those found are played through, and what no game reaches has none."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from arena.notation.openings import load_suite
 from engine.games import game_named
 from engine.games.contract import PositionError
 from engine.games.othello import retracing
+from engine.games.xiangqi import retracing as xiangqi_retracing
 
 
 def test_moves_to_the_openings_of_the_suite_lead_there() -> None:
@@ -56,7 +57,50 @@ def test_the_search_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     retracing.moves_to.cache_clear()
 
 
-def test_in_xiangqi_only_the_start_can_be_reached() -> None:
+def placement_and_side(text: str) -> list[str]:
+    """What positions have in common that differ in their counters alone."""
+    return text.split()[:2]
+
+
+def test_moves_to_xiangqi_openings_of_the_suite_lead_there() -> None:
     game = game_named("xiangqi")
-    assert game.moves_to(game.start) == ()
+    openings = random.Random(3).sample(load_suite("xiangqi", "xiangqi").openings, 12)
+    for opening in openings:
+        moves = game.moves_to(opening.position)
+        assert moves is not None
+        assert placement_and_side(game.position(None, moves).text) == placement_and_side(opening.position)
+
+
+@pytest.mark.parametrize("plies", [0, 1, 2, 5])
+def test_xiangqi_positions_of_games_are_reached(plies: int) -> None:
+    game = game_named("xiangqi")
+    for number in range(3):
+        chance = random.Random(number)
+        position = game.position()
+        while position.ply < plies:
+            position.push(chance.choice(position.legal_moves()))
+        moves = game.moves_to(position.text)
+        assert moves is not None
+        assert placement_and_side(game.position(None, moves).text) == placement_and_side(position.text)
+
+
+def test_a_check_on_the_way_is_answered() -> None:
+    """The shortest ways that come to mind leave the general attacked."""
+    game = game_named("xiangqi")
+    checked = game.position(None, ["b0c2", "b7b0", "a0a1", "b0c0", "h2e2", "c0d0"])
+    moves = game.moves_to(checked.text)
+    assert moves is not None
+    assert placement_and_side(game.position(None, moves).text) == placement_and_side(checked.text)
+
+
+def test_xiangqi_positions_that_are_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = game_named("xiangqi")
+    # Pieces that have to go, more than there are moves for; then a search that may look at little.
     assert game.moves_to("3k5/9/9/9/9/9/9/9/1r7/r3K4 w - - 0 1") is None
+    far = game.position(None, ["h2e2", "h9g7", "h0g2", "i9h9"]).text
+    xiangqi_retracing.moves_to.cache_clear()
+    monkeypatch.setattr(xiangqi_retracing, "MAX_POSITIONS", 3)
+    assert game.moves_to(far) is None
+    xiangqi_retracing.moves_to.cache_clear()
+    with pytest.raises(PositionError):
+        game.moves_to("nonsense")

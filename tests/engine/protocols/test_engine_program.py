@@ -51,6 +51,10 @@ class Manner:
 MANNERS = {
     "ucci": Manner("ucci", "ucci", "ucciok", "go infinite", ("stop\nisready", "readyok")),
     "uci": Manner("uci", "uci", "uciok", "go infinite", ("stop\nisready", "readyok")),
+    "ucicyclone": Manner("uci", "uci", "uciok", "go infinite", ("stop\nisready", "readyok")),
+    "xboard": Manner(
+        "xboard\nsd 2\nst 1", "protover 2\nst 1000", "feature done=1", "post\ngo", ("force\nping 1234", "pong 1234"),
+    ),
     "qianhong": Manner("qianhong", "LEVEL 9", "OK", "AI\nLEVEL", None),
     "gtp": Manner(
         "elolab-limit depth=2", "elolab-limit move_time=0.2", "=", "genmove b",
@@ -98,6 +102,7 @@ LEVEL FEN PLAY H2-E2 LOAD AI ABORT TIMEOUT HINTS UNDO BAN BGTHINK ON OFF SCR
 genmove play b w d3 c4 pass PA undo clear_board boardsize 8 komi showboard final_score list_commands known_command
 time_settings time_left elolab-set EndgameEmpties # 17
 nboard set game hint ping learn contempt D3/1/2 (;GM[Othello]BO[8 -*O ;) B[D3]
+xboard protover 2 new force usermove setboard ? level 5:00 st nps otim hard easy post remove option=1 memory result
 """
 """Without ``batch`` and ``elolab-limit``, after which a search of 99999999999999999999 nodes is not to be stopped."""
 WORDS = st.sampled_from(VOCABULARY.split())
@@ -113,7 +118,7 @@ def test_every_protocol_has_its_manners_and_a_game() -> None:
     for entry in SESSIONS.values():
         assert issubclass(entry.load(), Session)
         assert set(entry.games) <= set(GAMES)
-    assert [entry.name for entry in sessions_for("xiangqi")] == ["ucci", "uci", "qianhong"]
+    assert [entry.name for entry in sessions_for("xiangqi")] == ["ucci", "uci", "ucicyclone", "xboard", "qianhong"]
     assert sessions_for("draughts") == []
 
 
@@ -264,7 +269,11 @@ def test_it_ends_with_its_input(protocol: str) -> None:
     words = ["--protocol", protocol, "--game", SESSIONS[protocol].games[0]]
     code, lines, complaints = run(words, b"\xff\0garbage")
     assert (code, complaints) == (0, [])
-    assert lines == (["? unknown command", ""] if protocol == "gtp" else [])
+    refusals = {
+        "gtp": ["? unknown command", ""],
+        "xboard": ["Error (unknown command): \N{REPLACEMENT CHARACTER} garbage"],
+    }
+    assert lines == refusals.get(protocol, [])
 
 
 def test_the_usual_protocol_of_a_game_needs_no_name() -> None:

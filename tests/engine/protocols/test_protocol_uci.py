@@ -8,10 +8,10 @@ from typing import TextIO
 import pytest
 from conversation import TRANSCRIPTS, Listener, play_transcript
 
-from arena.players.uci import parse_information, parse_option
+from arena.protocols.uci import parse_information, parse_option
 from engine.engine import Clock
 from engine.protocols.session import Task
-from engine.protocols.uci import UciSession, format_score
+from engine.protocols.uci import UciCycloneSession, UciSession, format_score
 from engine.settings.limits import Limits
 from engine.settings.parameters import parameters_of
 from engine.values import MATE
@@ -28,6 +28,10 @@ def make_cyclone(output: TextIO) -> UciSession:
 @pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("uci-*.txt")), ids=lambda path: path.stem)
 def test_dialogue(path: Path) -> None:
     play_transcript(path, make_cyclone if path.stem == "uci-ranks-0" else make)
+
+
+def test_the_cyclone_dialect_by_its_own_name() -> None:
+    play_transcript(TRANSCRIPTS / "ucicyclone.txt", lambda output: UciCycloneSession("xiangqi", {}, output))
 
 
 class Recorder(UciSession):

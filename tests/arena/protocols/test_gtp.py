@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from othello_match import PASS_NEXT, START, builtin, final_text, mock_spec, own_engine, play_one, playing, with_keys
 
 from arena.play.tournament import prepare
-from arena.players.event_loop import run
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault
-from arena.players.gtp import (
+from arena.players.event_loop import run
+from arena.players.process import find_program
+from arena.players.registry import PlayerError, check_player
+from arena.protocols.gtp import (
     MAX_ANSWER,
     Answer,
     GtpPlayer,
@@ -25,8 +27,6 @@ from arena.players.gtp import (
     time_left_command,
     time_settings_command,
 )
-from arena.players.process import find_program
-from arena.players.registry import PlayerError, check_player
 from arena.records import Opening, PlayerSpec
 from arena.spec import spec_from_mapping
 from engine.engine import StopFlag

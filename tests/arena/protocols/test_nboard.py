@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from othello_match import START, builtin, final_text, mock_spec, own_engine, play_one, playing
 
-from arena.players.event_loop import run
 from arena.players.contract import GameStopped
-from arena.players.nboard import NBoardPlayer, NBoardSession, read_move
+from arena.players.event_loop import run
 from arena.players.registry import PlayerError, check_player
+from arena.protocols.nboard import NBoardPlayer, NBoardSession, read_move
 from arena.records import Opening
 from engine.engine import StopFlag
 from engine.games import game_named

@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
@@ -211,7 +211,7 @@ def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, 
         if option is not None:
             commands.append(option.command(str(value)))
         elif name.lower() not in OFF_WHERE_ABSENT or str(value).lower() not in ("false", "off", "0"):
-            raise _unknown_option(name, announced)
+            raise unknown_option(name, announced)
     return commands
 
 
@@ -225,7 +225,8 @@ def ponder_options(options: Sequence[tuple[str, str]], announced: Mapping[str, O
     return [*others, (PONDER_OPTION, "true")]
 
 
-def _unknown_option(name: str, announced: Mapping[str, Option]) -> PlayerFault:
+def unknown_option(name: str, announced: Mapping[str, Option]) -> PlayerFault:
+    """The fault of an option that the engine did not announce, with the nearest that it did."""
     near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
     names = ", ".join(option.name for option in announced.values())
     hint = f"did you mean {announced[near[0]].name!r}?" if near else f"it has {names or 'no options'}"
@@ -298,9 +299,14 @@ class GameLine:
 
     def __init__(self, position: str, first_rank: int) -> None:
         self._first_rank = first_rank
-        self._written = f"position fen {position}"
+        self._written = ""
         self._moves = 0
         """How many are written."""
+        self.begin(f"fen {position}")
+
+    def begin(self, position: str) -> None:
+        """Write the game's first position as ``position``, without the word."""
+        self._written = f"position {position}"
 
     def command(self, moves: Sequence[str]) -> str:
         """The line after the ICCS moves played from the position; the moves so far must be the first of them."""
@@ -320,7 +326,17 @@ class GameLine:
 
 
 class UciSession:
-    """Which replies are due, and what the last search said. Pure: lines in, events out."""
+    """Which replies are due, and what the last search said. Pure: lines in, events out.
+
+    The words are UCI's; protocols after its model have others.
+    """
+
+    opening: ClassVar[tuple[str, str]] = ("uci", "uciok")
+    """What opens the conversation, and the reply that is then due."""
+    answers: ClassVar[tuple[str, ...]] = ("bestmove",)
+    """How lines begin that end a search; the first stands for all as a reply that is due."""
+    remarks: ClassVar[str] = " string "
+    """The word in ``info`` lines that are for people."""
 
     def __init__(self) -> None:
         self.engine_name = ""
@@ -340,16 +356,20 @@ class UciSession:
 
     def hello(self) -> list[str]:
         """Open the conversation; ``uciok`` is due."""
-        return self._ask("uci", "uciok")
+        return self._ask(*self.opening)
 
     def synchronise(self, *before: str) -> list[str]:
         """Send lines and ask whether they have been dealt with; ``readyok`` is due."""
         return [*before, *self._ask("isready", "readyok")]
 
-    def think(self, position: str, go: str) -> list[str]:
-        """Set a position and start a search; ``bestmove`` is due."""
+    def stop(self) -> list[str]:
+        """End the search, whose answer is due, and wait until nothing more can come of it."""
+        return self.synchronise("stop")
+
+    def think(self, *lines: str) -> list[str]:
+        """Send lines that set a position and, with the last of them, start a search; ``bestmove`` is due."""
         self._scored = self._counted = self.best_move_line = ""
-        return [position, *self._ask(go, "bestmove")]
+        return [*lines[:-1], *self._ask(lines[-1], self.answers[0])]
 
     def _ask(self, line: str, reply: str) -> list[str]:
         self._due.add(reply)
@@ -367,15 +387,17 @@ class UciSession:
             self._note([line])
             return ""
         word = line.split(maxsplit=1)[0] if line.strip() else ""
-        if word in ("uciok", "readyok", "bestmove"):
-            if word not in self._due:
+        is_answer = word in self.answers
+        if is_answer or word in (self.opening[1], "readyok"):
+            reply = self.answers[0] if is_answer else word
+            if reply not in self._due:
                 self.unexpected += 1
                 return ""
-            self._due.discard(word)
-            if word == "bestmove":
+            self._due.discard(reply)
+            if is_answer:
                 self.best_move_line = line
             return word
-        if "uciok" in self._due:
+        if self.opening[1] in self._due:
             self._introduce(line)
         return ""
 
@@ -386,31 +408,36 @@ class UciSession:
         """
         scored = counted = ""
         for line in reversed(lines):
-            if not line.startswith("info") or " string " in line:
+            if not line.startswith("info") or self.remarks in line:
                 continue
-            if " score " in line:
+            if " nodes " in line:
                 counted = counted or line
-                if "erbound" not in line and (" multipv " not in line or " multipv 1 " in line):
-                    scored = line
-                    break
-            elif " nodes " in line:
-                counted = counted or line
+            if " score " in line and "erbound" not in line and (" multipv " not in line or " multipv 1 " in line):
+                scored = scored or line
+            if scored and counted:
+                break
         self._scored = scored or self._scored
         self._counted = counted or self._counted
 
     def _introduce(self, line: str) -> None:
         if line.startswith("id name "):
             self.engine_name = line[len("id name ") :].strip()
-        option = parse_option(line)
+        option = self._option(line)
         if option is not None:
             self.options[option.name.lower()] = option
 
+    def _option(self, line: str) -> Option | None:
+        return parse_option(line)
+
+    def _parse(self, line: str) -> Information:
+        return parse_information(line)
+
     def information(self) -> Information:
         """The last search's final score and depth (bounds and side lines left out), with all the nodes it counted."""
-        scored = parse_information(self._scored)
+        scored = self._parse(self._scored)
         if self._counted is self._scored:
             return scored._replace(is_bound=False, multipv=None)
-        counted = parse_information(self._counted)
+        counted = self._parse(self._counted)
         return Information(
             score=scored.score,
             depth=scored.depth if scored.depth is not None else counted.depth,
@@ -425,10 +452,11 @@ class UciPlayer(ExternalPlayer[UciSession]):
     """An external engine over UCI; see ``arena.players.contract.Player``."""
 
     protocol_name = "UCI"
-    search_replies = (b"bestmove",)
+    search_replies: ClassVar[tuple[bytes, ...]] = (b"bestmove",)
+    session: ClassVar[type[UciSession]] = UciSession
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
-        super().__init__(spec, game, UciSession)
+        super().__init__(spec, game, self.session)
         self._first_rank: int | None = None
         self._line = GameLine("", 0)
 
@@ -445,8 +473,11 @@ class UciPlayer(ExternalPlayer[UciSession]):
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         from engine.games import game_named
 
-        self._line = GameLine(game_named(self._game).position(opening.position).text, self._first_rank or 0)
+        self._line = self._game_line(game_named(self._game).position(opening.position).text)
         await self._converse(self._session.synchronise("ucinewgame"), deadline_ns, stop)
+
+    def _game_line(self, position: str) -> GameLine:
+        return GameLine(position, self._first_rank or 0)
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """One search. The clock runs from just before ``go`` is written until ``bestmove`` has arrived."""
@@ -467,16 +498,19 @@ class UciPlayer(ExternalPlayer[UciSession]):
         """``ponderhit``, or ``stop`` and a new search; the clock runs from just before either."""
         began_ns = time.monotonic_ns()
         if pondered.is_hit:
-            return await self._answer(["ponderhit"], clock, stop, began_ns)
+            return await self._answer([self._ponder_hit()], clock, stop, began_ns)
         deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000  # its own time: nobody waits for it but itself
         try:
-            await self._converse(self._session.synchronise("stop"), deadline_ns, stop)
+            await self._converse(self._session.stop(), deadline_ns, stop)
         except DeadlinePassed:
             fault = "pondered on a move that was not made, and ignored stop"
             raise await self._failed("no_answer", fault) from None
         except ProcessEnded:
             raise await self._failed("crash", "ended while it pondered") from None
         return await self._answer(self._question(position, moves, clock), clock, stop, began_ns)
+
+    def _ponder_hit(self) -> str:
+        return "ponderhit"
 
     async def stop_pondering(self) -> None:
         """``stop``; what the engine answers is of no interest."""
@@ -527,7 +561,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
         """Stop the search and wait for the engine to be idle; whether it moved. One that is not idle is ended."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
-            await self._converse(self._session.synchronise("stop"), deadline_ns)
+            await self._converse(self._session.stop(), deadline_ns)
         except (DeadlinePassed, ProcessEnded):
             await self._running().end()
         return self._session.best_move_line != ""

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.players.event_loop import run
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault
+from arena.players.event_loop import run
 from arena.players.registry import PlayerError, check_player, make_player
-from arena.players.uci import (
+from arena.protocols.uci import (
     Option,
     UciPlayer,
     UciSession,

@@ -1,0 +1,386 @@
+"""Players that speak UCCI 3.0, the protocol of most Xiangqi programs (www.xqbase.com, November 2007).
+
+What the text leaves to whoever drives the engine:
+
+- **Time** is in milliseconds where the engine announces ``usemillisec``, which is then set, and in whole seconds
+  otherwise. Fairy-Stockfish before version 14.1 takes milliseconds without saying so; ``time_unit`` decides for others.
+- **A time a move** is a clock with one move to go. A search has one limit: a depth, nodes or a time.
+- **Positions** are told as the text asks, as the one after the last capture with the moves since. Where an engine's
+  moves may depend on how its board came about, ``history = "opening"`` tells all moves from the opening on.
+- **Moves that the repetition rules make the mover lose** are forbidden by ``banmoves`` before each search, unless there
+  are no others.
+- **A draw** that the engine offers is put to its opponent (``go draw``), see ``arena.play.game``. ``resign`` gives the
+  game up, and so does nothing else: ``nobestmove`` in a position with legal moves is a fault.
+- **Stray answers**: an idle engine answers ``stop`` by ``nobestmove``. ``isready`` separates what belongs together;
+  engines older than that command are recognised in the handshake, and one stray ``nobestmove`` is then forgiven.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
+from arena.players.process import DeadlinePassed
+from arena.players.registry import Protocol
+from arena.protocols import uci
+from arena.protocols.uci import GameLine, Information, Option, UciPlayer, UciSession, unknown_option
+from engine.settings.limits import Limits
+from engine.values import MATE
+
+if TYPE_CHECKING:
+    from arena.records import Opening, PlayerSpec
+    from engine.engine import StopFlag
+    from engine.games.contract import Position
+    from engine.settings.configuration import Table
+
+TIME_UNITS = ("auto", "milliseconds", "seconds")
+"""What ``time_unit`` may be."""
+HISTORIES = ("capture", "opening")
+"""What ``history`` may be: where the position begins from which moves are told."""
+MILLISECONDS = "usemillisec"
+"""The option by which an engine announces that it can count milliseconds."""
+COUNT_MILLISECONDS = ("fairy-stockfish",)
+"""Engines that count milliseconds though they announce nothing, by the beginning of their names."""
+NEW_GAME_BUTTONS = ("newgame", "clear_hash")
+"""What makes engines forget the last game, the first that there is."""
+READY_MS = 1_000
+"""How long the first ``isready`` waits for its answer, before the engine is taken not to know it."""
+
+
+def time_unit_of(spec: PlayerSpec) -> str:
+    """One of ``TIME_UNITS``."""
+    return str(spec.protocol_key("time_unit", TIME_UNITS[0]))
+
+
+def history_of(spec: PlayerSpec) -> str:
+    """One of ``HISTORIES``."""
+    return str(spec.protocol_key("history", HISTORIES[0]))
+
+
+def read_keys(table: Table) -> dict[str, Any]:
+    """What a player's table says that is UCCI's alone."""
+    history = table.choice("history", HISTORIES, HISTORIES[0])
+    unit = table.choice("time_unit", TIME_UNITS, TIME_UNITS[0])
+    return {**uci.read_keys(table), "protocol_keys": (("history", history), ("time_unit", unit))}
+
+
+def mistake_in(spec: PlayerSpec) -> str:
+    """What UCCI cannot express in a player's specification; empty if nothing."""
+    limits = spec.limits
+    given = (limits.depth, limits.nodes, limits.move_time_ms, limits.clock_ms)
+    if sum(limit is not None for limit in given) > 1:
+        return f"limit = {str(limits)!r}, but UCCI has a depth, nodes, a time a move or a clock; give one of them"
+    if spec.ponder and not limits.is_timed:
+        return f"ponder = true with limit = {str(limits)!r}, but UCCI ponders on time alone; give a clock"
+    if time_unit_of(spec) not in TIME_UNITS:
+        return f"time_unit = {time_unit_of(spec)!r}, expected {', '.join(TIME_UNITS[:-1])} or {TIME_UNITS[-1]}"
+    if history_of(spec) not in HISTORIES:
+        return f"history = {history_of(spec)!r}, expected {' or '.join(HISTORIES)}"
+    if any(name.lower() == MILLISECONDS for name, _ in spec.options):
+        return f'option {MILLISECONDS} is set by itself; give time_unit = "seconds" if the engine shall not have it'
+    return ""
+
+
+# --- Lines ------------------------------------------------------------------------------------------------------------
+
+_OPTION = re.compile(r"option\s+(?:name\s+)?(\S+)\s+(type\s+\w+)(.*)")
+_DEFAULT_LAST = re.compile(r"(.*)(\sdefault\s(?:(?!\s(?:min|max|var)\s).)*)$")
+_PLAIN_SCORE = re.compile(r"\bscore\s+([+-]?\d+)")
+
+
+def parse_option(line: str) -> Option | None:
+    """Read an ``option NAME type ...`` line, whose default comes last; ``None`` if it is not one."""
+    found = _OPTION.match(line)
+    if found is None:
+        return None
+    name, kind, rest = found.groups()
+    default_last = _DEFAULT_LAST.match(rest)
+    if default_last is not None:
+        rest = default_last.group(2) + default_last.group(1)
+    return uci.parse_option(f"option name {name} {kind}{rest}")
+
+
+def parse_information(line: str) -> Information:
+    """Read an ``info`` line, whose score is a plain number, or has a unit as in UCI."""
+    information = uci.parse_information(line)
+    if information.score is None:
+        plain = _PLAIN_SCORE.search(re.split(r"\b(?:pv|message)\b", line, maxsplit=1)[0])
+        if plain is not None:
+            return information._replace(score=uci.number_of(plain.group(1), MATE))
+    return information
+
+
+def option_command(option: Option, value: str) -> str:
+    """The line that sets an option; raises ``PlayerFault`` (``startup_failure``) for a value it would not take."""
+    return f"setoption {option.name}" if option.kind == "button" else f"setoption {option.name} {option.check(value)}"
+
+
+def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, Option]) -> list[str]:
+    """The lines that set a player's options; ``announced`` is keyed by name in lower case.
+
+    Raises ``PlayerFault`` (``startup_failure``) for what the engine would not take. One that announces nothing is sent
+    everything: some read options without telling of any.
+    """
+    commands = []
+    for name, value in options:
+        option = announced.get(name.lower(), None if announced else Option(name, "string"))
+        if option is None:
+            raise unknown_option(name, announced)
+        commands.append(option_command(option, value))
+    return commands
+
+
+def go_command(limits: Limits, clock: PlayerClock | None, unit_ms: int, mode: str = "") -> str:
+    """The ``go`` line for the player's limits, in units of so many milliseconds; ``mode`` is ``ponder`` or ``draw``."""
+    words = ["go", *([mode] if mode else [])]
+    if limits.depth is not None:
+        words.append(f"depth {limits.depth}")
+    elif limits.nodes is not None:
+        words.append(f"nodes {limits.nodes}")
+    elif limits.move_time_ms is not None:
+        words.append(f"time {limits.move_time_ms // unit_ms} movestogo 1")
+    elif clock is not None:
+        # No time at all is not told: engines take it for no limit, or divide by it.
+        words.append(f"time {max(1, clock.remaining_ms // unit_ms)}")
+        if clock.moves_to_go:
+            words.append(f"movestogo {clock.moves_to_go}")
+        else:
+            words.append(f"increment {clock.increment_ms // unit_ms}")
+        if clock.opponent_remaining_ms is not None:
+            words.append(f"opptime {max(1, clock.opponent_remaining_ms // unit_ms)}")
+            words.append(f"oppincrement {clock.opponent_increment_ms // unit_ms}")
+    return " ".join(words)
+
+
+class UcciGameLine(GameLine):
+    """The ``position`` lines of one game: the position after the last capture, and the moves since."""
+
+    def __init__(self, position: str) -> None:
+        board, self._side, *rest = position.split()
+        self._move_number = int(rest[-1])
+        self._board = [letter for row in board.split("/") for letter in _expand(row)]
+        super().__init__(position, 0)
+
+    def command(self, moves: Sequence[str]) -> str:
+        """The line after the ICCS moves played from the position; the moves so far must be the first of them."""
+        for move in moves[self._moves :]:
+            origin, end = _square(move[:2]), _square(move[2:])
+            is_capture = self._board[end] != "."
+            self._board[end], self._board[origin] = self._board[origin], "."
+            self._move_number += self._side == "b"
+            self._side = "wb"[self._side == "w"]
+            if is_capture:
+                self.begin(f"fen {self._text()}")
+            else:
+                self._written += f"{'' if ' moves ' in self._written else ' moves'} {move}"
+        self._moves = len(moves)
+        return self._written
+
+    def command_after(self, moves: Sequence[str], expected: str) -> str:
+        """The same with one move more, which may not come to be played."""
+        line = self.command(moves)
+        return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
+
+    def _text(self) -> str:
+        """The position as a FEN."""
+        rows = ("".join(self._board[first : first + 9]) for first in range(0, 90, 9))
+        board = "/".join(re.sub(r"\.+", lambda empty: str(len(empty.group())), row) for row in rows)
+        return f"{board} {self._side} - - 0 {self._move_number}"
+
+
+def _expand(row: str) -> str:
+    return re.sub(r"\d", lambda digit: "." * int(digit.group()), row)
+
+
+def _square(name: str) -> int:
+    return 9 * (9 - int(name[1])) + "abcdefghi".index(name[0])
+
+
+def moves_that_lose(position: Position) -> list[str]:
+    """The legal moves after which the rules in force hold the game lost for the mover, as repetitions can.
+
+    Empty if all of them do, for then one has to be chosen.
+    """
+    from engine.games.contract import decode_verdict
+
+    kernels = position.game.kernels
+    if not kernels.repetition_key(position.state):
+        return []
+    lost = ("0-1", "1-0")[position.side_to_move]
+    codes, losing = position.move_codes(), []
+    after = position.copy()
+    for code in codes:
+        kernels.make(after.state, code)
+        kernels.in_check(after.state)  # what the verdict is about
+        if decode_verdict(int(kernels.judge(after.state, after.lists))).result == lost:
+            losing.append(position.game.format_move(code))
+        kernels.unmake(after.state)
+    return losing if len(losing) < len(codes) else []
+
+
+# --- The conversation -------------------------------------------------------------------------------------------------
+
+
+class UcciSession(UciSession):
+    """Which replies are due, and what the last search said. Pure: lines in, events out."""
+
+    opening = ("ucci", "ucciok")
+    answers = ("bestmove", "nobestmove")
+    remarks = " message "
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.knows_isready = True
+        self._is_stopping = self._may_stray = False
+
+    def do_without_isready(self) -> None:
+        """The engine does not answer it; from now on nothing waits for that."""
+        self.knows_isready = False
+        self._due.discard("readyok")
+
+    def synchronise(self, *before: str) -> list[str]:
+        """Send lines and, where the engine can say so, ask whether they have been dealt with."""
+        return super().synchronise(*before) if self.knows_isready else [*before]
+
+    def stop(self) -> list[str]:
+        """End the search, whose answer is due, and wait until nothing more can come of it."""
+        self._is_stopping = not self.knows_isready
+        return super().stop()
+
+    def receive(self, text: str) -> str:
+        """See ``UciSession``; the answer to a stop that came too late is passed over."""
+        line = text.rpartition("\n")[2]
+        if self._may_stray and line.strip() == "nobestmove":
+            self._may_stray = False
+            self.unexpected += 1
+            return super().receive(text.rpartition("\n")[0])
+        event = super().receive(text)
+        if event in self.answers:
+            self._may_stray, self._is_stopping = self._is_stopping, False
+        return event
+
+    def _option(self, line: str) -> Option | None:
+        return parse_option(line)
+
+    def _parse(self, line: str) -> Information:
+        return parse_information(line)
+
+
+# --- The player -------------------------------------------------------------------------------------------------------
+
+
+class UcciPlayer(UciPlayer):
+    """An external engine over UCCI; see ``arena.players.contract.Player``."""
+
+    protocol_name = "UCCI"
+    search_replies = (b"bestmove", b"nobestmove")
+    session: ClassVar[type[UciSession]] = UcciSession
+
+    def __init__(self, spec: PlayerSpec, game: str) -> None:
+        super().__init__(spec, game)
+        self._unit_ms = 1
+        self._draw_is_offered = False
+
+    async def _handshake(self, deadline_ns: int) -> None:
+        """Shake hands, set the options and the unit of time."""
+        await self._converse(self._session.hello(), deadline_ns)
+        announced = self._session.options
+        options = list(self.spec.options)
+        counts_milliseconds = MILLISECONDS in announced and time_unit_of(self.spec) != "seconds"
+        if counts_milliseconds:
+            options.insert(0, (MILLISECONDS, "true"))
+        if self.spec.ponder and "ponder" in announced:
+            options = [*((name, value) for name, value in options if name.lower() != "ponder"), ("ponder", "true")]
+        self._unit_ms = self._settle_unit(counts_milliseconds)
+        await self._get_ready(option_commands(options, announced), deadline_ns)
+
+    def _settle_unit(self, counts_milliseconds: bool) -> int:
+        """Milliseconds in the engine's unit; raises ``PlayerFault`` if the limit cannot be told in it."""
+        unit, limits = time_unit_of(self.spec), self.spec.limits
+        if unit == "auto":
+            unit = "milliseconds" if counts_milliseconds or self._counts_milliseconds_anyway() else "seconds"
+        if unit == "milliseconds":
+            return 1
+        if (limits.move_time_ms or 0) % 1000 or (limits.clock_ms or 0) % 1000:
+            raise PlayerFault(
+                "startup_failure",
+                f"counts whole seconds (it has no option {MILLISECONDS}), so it cannot be told of limit = "
+                f'{str(limits)!r}; give whole seconds, or time_unit = "milliseconds" if it counts these all the same',
+            )
+        return 1000
+
+    def _counts_milliseconds_anyway(self) -> bool:
+        return self._session.engine_name.lower().startswith(COUNT_MILLISECONDS)
+
+    async def _get_ready(self, commands: Sequence[str], deadline_ns: int) -> None:
+        """Send lines and ask ``isready`` for the first time; old engines do not answer, and are not asked again."""
+        session = self._session
+        assert isinstance(session, UcciSession)
+        ready_ns = min(deadline_ns, time.monotonic_ns() + READY_MS * 1_000_000)
+        try:
+            await self._converse(session.synchronise(*commands), ready_ns)
+        except DeadlinePassed:
+            session.do_without_isready()
+
+    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+        from engine.games import game_named
+
+        self._line = self._game_line(game_named(self._game).position(opening.position).text)
+        self._draw_is_offered = False
+        announced = self._session.options
+        button = next((name for name in NEW_GAME_BUTTONS if name in announced), None)
+        # One that announces no such button is told of the new game all the same, as every program does.
+        name = NEW_GAME_BUTTONS[0] if button is None else announced[button].name
+        await self._converse(self._session.synchronise(f"setoption {name}"), deadline_ns, stop)
+
+    def _game_line(self, position: str) -> GameLine:
+        return UcciGameLine(position) if history_of(self.spec) == "capture" else GameLine(position, 0)
+
+    def hear_draw_offer(self) -> None:
+        """The next search is asked with ``draw``."""
+        self._draw_is_offered = True
+
+    def _question(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, *, ponder: bool = False
+    ) -> list[str]:
+        """The lines that ask for a move, none of those that lose by the rules."""
+        self._drain_unsolicited_lines()
+        lines = [self._line.command_after(moves[:-1], moves[-1]) if ponder else self._line.command(moves)]
+        banned = moves_that_lose(position)
+        if banned:
+            lines.append(f"banmoves {' '.join(banned)}")
+        mode = "ponder" if ponder else self._offer()
+        return self._session.think(*lines, go_command(self.spec.limits, clock, self._unit_ms, mode))
+
+    def _ponder_hit(self) -> str:
+        return f"ponderhit {self._offer()}".rstrip()
+
+    def _offer(self) -> str:
+        """``draw`` if the opponent has offered one since the last search; nothing otherwise."""
+        offer, self._draw_is_offered = "draw" if self._draw_is_offered else "", False
+        return offer
+
+    async def _reply(self, elapsed_ns: int) -> Reply:
+        words = self._session.best_move_line.split()
+        if words[0] == "nobestmove":
+            raise await self._failed("illegal_move", "answered 'nobestmove' in a position that has legal moves")
+        if words[-1] == "resign":
+            raise PlayerResigned
+        reply = await super()._reply(elapsed_ns)
+        return reply._replace(offers_draw=words[-1] == "draw")
+
+
+PROTOCOL = Protocol(
+    name="ucci",
+    title="UCCI",
+    player=lambda spec, game, _: UcciPlayer(spec, game),
+    games=("xiangqi",),
+    keys=("options", "history", "time_unit"),
+    read=read_keys,
+    check=mistake_in,
+    remedy="options = {...}",
+    can_ponder=True,
+)

@@ -1,0 +1,59 @@
+"""Players that speak the cyclone dialect of UCI: its grammar, with Xiangqi as the only game and ranks from 0 to 9.
+
+The dialect is that of Cyclone and, after it, of Pikafish and many others. ``UCI_Variant`` does not exist in it, and the
+start of the game is ``position startpos``. UCI players find the same ranks out by themselves; this protocol is for
+those who know, and for engines to which a search in the handshake is one too many.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arena.players.contract import PlayerFault
+from arena.players.registry import Protocol
+from arena.protocols.uci import RANKS_OPTION, GameLine, UciPlayer, read_keys
+
+if TYPE_CHECKING:
+    from arena.records import PlayerSpec
+
+
+def mistake_in(spec: PlayerSpec) -> str:
+    """What the dialect leaves no choice about; empty if nothing is wrong."""
+    if any(name.lower() == RANKS_OPTION for name, _ in spec.options):
+        return f'option {RANKS_OPTION}: over ucicyclone ranks always count from 0; give protocol = "uci" for others'
+    return ""
+
+
+class UciCyclonePlayer(UciPlayer):
+    """An external engine over UCI-Cyclone; see ``arena.players.contract.Player``."""
+
+    protocol_name = "UCI-Cyclone"
+
+    def _game_line(self, position: str) -> GameLine:
+        from engine.games import game_named
+
+        line = super()._game_line(position)
+        if position == game_named(self._game).start:
+            line.begin("startpos")
+        return line
+
+    async def _learn_first_rank(self, deadline_ns: int) -> None:
+        """Nothing to learn, but that it is the dialect."""
+        if "uci_variant" in self._session.options:
+            raise PlayerFault(
+                "startup_failure", 'has an option UCI_Variant, so it is no engine of the dialect; give protocol = "uci"'
+            )
+        self._first_rank = 0
+
+
+PROTOCOL = Protocol(
+    name="ucicyclone",
+    title="UCI-Cyclone",
+    player=lambda spec, game, _: UciCyclonePlayer(spec, game),
+    games=("xiangqi",),
+    keys=("options",),
+    read=read_keys,
+    check=mistake_in,
+    remedy="options = {...}",
+    can_ponder=True,
+)

@@ -1,0 +1,544 @@
+"""Players that speak the xboard protocol, version 2 (Chess Engine Communication Protocol, Mann and Muller, 2009).
+
+The engine keeps the game. It is told of moves while it only watches (``force``), asked whether it has dealt with them
+(``ping``), and then set going (``go``), move by move: so whatever it says of results in between is taken for what it
+is, and a game goes on by the arbiter's rules. An engine that ponders (``hard``) is left in the game instead, and thinks
+on its opponent's time about whatever move it likes.
+
+What the text leaves to whoever drives the engine:
+
+- **Limits** are a depth (``sd``), whole seconds a move (``st``), or a clock (``level``, ``time``, ``otim``) of whole
+  seconds. There is no limit by nodes, but where the engine announces ``nps`` that many nodes are made a second, and one
+  second is given. Without a time it is told of the watchdog's.
+- **Openings** that no moves are known of are set up by ``setboard``; where the engine refuses that, moves that lead
+  there are looked for, and in the end ``edit`` is tried.
+- **Ranks** count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for engines that do otherwise.
+- **Hash and threads** are the options ``memory`` and ``cores`` where the features of these names are announced.
+- **A result** that the engine claims instead of moving is a resignation if it has lost by it, and a fault otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply, number_of
+from arena.players.event_loop import in_thread
+from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
+from arena.players.process import DeadlinePassed, ProcessEnded
+from arena.players.registry import Protocol
+from arena.protocols import uci
+from arena.protocols.uci import (
+    RANKS_OPTION,
+    Information,
+    Option,
+    forced_first_rank,
+    read_move,
+    unknown_option,
+    write_move,
+)
+from engine.settings.limits import Limits
+from engine.values import BAN_BOUND, MATE, MAX_PLY
+
+if TYPE_CHECKING:
+    from arena.records import Opening, PlayerSpec
+    from engine.engine import StopFlag
+    from engine.games.contract import Position
+
+VARIANTS = {"xiangqi": "xiangqi"}
+"""The games that can be played over it, and what ``variants`` calls them."""
+FEATURES_MS = 2_000
+"""How long an engine is waited for that says neither ``done=0`` nor ``done=1``, as the protocol has it."""
+MATE_SCORE = 100_000
+"""A mate in n moves is written as this much plus n."""
+QUOTED = 80
+"""Characters of an engine's words in messages."""
+
+ACCEPTED = frozenset({
+    "ping", "setboard", "playother", "usermove", "time", "draw", "sigint", "sigterm", "reuse", "analyze", "myname",
+    "variants", "colors", "name", "pause", "nps", "debug", "memory", "smp", "option", "done", "highlight", "exclude",
+    "setscore", "egt", "ics",
+})  # fmt: skip
+"""Features whose announcement is accepted; others, such as moves in algebraic notation (``san``), are rejected."""
+
+
+def mistake_in(spec: PlayerSpec) -> str:
+    """What the protocol cannot express in a player's specification; empty if nothing."""
+    limits = spec.limits
+    if limits.nodes is not None and limits != Limits(nodes=limits.nodes):
+        return f"limit = {str(limits)!r}, but xboard has nodes only alone; give nodes, or a depth with a time"
+    if limits.clock_ms is not None and limits.move_time_ms is not None:
+        return f"limit = {str(limits)!r}, but xboard has a clock or a time a move, not both; give one of them"
+    if (limits.clock_ms or 0) % 1000 or (limits.move_time_ms or 0) % 1000:
+        return f"limit = {str(limits)!r}, but xboard counts whole seconds; give these, or a depth"
+    return uci.mistake_in(spec)
+
+
+# --- Reading lines ----------------------------------------------------------------------------------------------------
+
+_FEATURE = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|(\S+))')
+_OPTION = re.compile(r"\s*(.+?)\s+-(check|spin|slider|combo|string|file|path|button|save|reset)\b\s*(.*)")
+_THINKING = re.compile(r"\s*(-?\d+)[.&+\-!?:]?\s+([+-]?\d+)\s+\d+\s+(\d+)")
+_MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
+_RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
+_KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
+"""Kinds of options that differ only in how a window would show them."""
+
+
+def parse_features(line: str) -> list[tuple[str, str]]:
+    """Names and values of a ``feature`` line."""
+    return [(name, quoted or plain) for name, quoted, plain in _FEATURE.findall(line.partition("feature")[2])]
+
+
+def parse_option(text: str) -> Option | None:
+    """An option from the value of the feature ``option``; ``None`` if it is none."""
+    found = _OPTION.fullmatch(text)
+    if found is None:
+        return None
+    name, kind, rest = found.groups()
+    kind = _KINDS.get(kind, kind)
+    if kind == "check":
+        return Option(name, kind, "true" if rest.strip() == "1" else "false")
+    if kind == "spin":
+        numbers = re.findall(r"-?\d+", rest)
+        low, high = (number_of(number, 2**64) for number in numbers[1:3]) if len(numbers) > 2 else (None, None)
+        return Option(name, kind, numbers[0] if numbers else "", low, high)
+    if kind == "combo":
+        choices = [choice.strip() for choice in rest.split("///")]
+        default = next((choice[1:] for choice in choices if choice.startswith("*")), choices[0])
+        return Option(name, kind, default, choices=tuple(choice.removeprefix("*") for choice in choices))
+    return Option(name, kind, rest)
+
+
+def parse_thinking(line: str) -> Information:
+    """Read a line of thinking output: depth, score, centiseconds, nodes; nothing found if it is none."""
+    found = _THINKING.match(line)
+    if found is None:
+        return Information()
+    depth, score, nodes = found.groups()
+    return Information(
+        score=_centipawns(number_of(score)), depth=max(0, number_of(depth, MAX_DEPTH)), nodes=number_of(nodes)
+    )
+
+
+def _centipawns(number: int) -> int:
+    moves = abs(number) - MATE_SCORE
+    if moves < 0:
+        return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # beyond are mates and wins by repetition
+    # A mate in n of one's own moves takes 2n - 1 plies, being mated in n moves 2n.
+    plies = min(max(2 * moves - 1, 0) if number > 0 else 2 * moves, MAX_PLY)
+    return MATE - plies if number > 0 else plies - MATE
+
+
+def parse_move(line: str) -> str | None:
+    """The move, as the engine wrote it, of a line ``move h2e2`` or, as of old, ``1. ... h2e2``; ``None`` if none."""
+    found = _MOVE.match(line)
+    return None if found is None else found.group(1)
+
+
+# --- Writing lines ----------------------------------------------------------------------------------------------------
+
+
+def option_command(option: Option, value: str) -> str:
+    """The line that sets an option; raises ``PlayerFault`` (``startup_failure``) for a value it would not take."""
+    if option.kind == "button":
+        return f"option {option.name}"
+    checked = option.check(value)
+    return f"option {option.name}={int(checked == 'true') if option.kind == 'check' else checked}"
+
+
+def option_commands(
+    options: Sequence[tuple[str, str]], announced: Mapping[str, Option], features: Mapping[str, str]
+) -> list[str]:
+    """The lines that set a player's options, ``memory`` and ``cores`` among them where the engine has these.
+
+    ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for what the engine would
+    not take.
+    """
+    own = {
+        name: Option(name, "spin", low=1, high=2**31)
+        for name, feature in (("memory", "memory"), ("cores", "smp"))
+        if features.get(feature) == "1"
+    }
+    commands = []
+    for name, value in options:
+        key = name.lower()
+        if key in announced:
+            commands.append(option_command(announced[key], value))
+        elif key in own:
+            commands.append(f"{key} {own[key].check(value)}")
+        elif key != RANKS_OPTION:
+            raise unknown_option(name, {**announced, **own})
+    return commands
+
+
+def limit_commands(limits: Limits, watchdog_ms: int) -> list[str]:
+    """The lines at the beginning of a game that tell of the limits."""
+    commands = []
+    if limits.nodes is not None:
+        commands += [f"nps {limits.nodes}", "st 1"]
+    elif limits.move_time_ms is not None:
+        commands.append(f"st {limits.move_time_ms // 1000}")
+    elif limits.clock_ms is not None:
+        minutes, seconds = divmod(limits.clock_ms // 1000, 60)
+        base = f"{minutes}:{seconds:02}" if seconds else f"{minutes}"
+        commands.append(f"level {limits.moves_per_control} {base} {limits.increment_ms / 1000:g}")
+    else:
+        commands.append(f"st {max(1, watchdog_ms // 1000)}")
+    if limits.depth is not None:
+        commands.append(f"sd {limits.depth}")
+    return commands
+
+
+def clock_commands(clock: PlayerClock | None) -> list[str]:
+    """The lines before a move that tell of the clocks, in centiseconds; an opponent without one has as much."""
+    if clock is None:
+        return []
+    other_ms = clock.remaining_ms if clock.opponent_remaining_ms is None else clock.opponent_remaining_ms
+    return [f"time {max(1, clock.remaining_ms // 10)}", f"otim {max(1, other_ms // 10)}"]
+
+
+def edit_commands(position: str, first_rank: int) -> list[str]:
+    """The lines that set up a position in which Red is to move, piece by piece."""
+    squares: tuple[list[str], list[str]] = ([], [])
+    for rank, row in zip(range(9, -1, -1), position.split()[0].split("/"), strict=True):
+        file = 0
+        for letter in row:
+            if letter.isdigit():
+                file += int(letter)
+            else:
+                squares[letter.islower()].append(f"{letter.upper()}{'abcdefghi'[file]}{rank + first_rank}")
+                file += 1
+    return ["edit", "#", *squares[0], "c", *squares[1], "."]
+
+
+# --- The conversation -------------------------------------------------------------------------------------------------
+
+
+class XboardSession:
+    """Which replies are due, and what the engine said. Pure: lines in, events out."""
+
+    def __init__(self) -> None:
+        self.features: dict[str, str] = {}
+        self.options: dict[str, Option] = {}
+        """Keyed by name in lower case."""
+        self.needs_time = False
+        """Whether it asked to be waited for (``done=0``)."""
+        self.answer = ""
+        """The line that ended the last search, empty before."""
+        self.complaints: list[str] = []
+        """What the engine did not understand or take, since the last question."""
+        self.offers_draw = False
+        self.unexpected = 0
+        """Replies that nobody had asked for; they are ignored."""
+        self._due: set[str] = set()
+        self._pings = 0
+        self._thinking = ""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no reply is due."""
+        return not self._due
+
+    def has(self, feature: str) -> bool:
+        """Whether the engine announced a feature as 1."""
+        return self.features.get(feature) == "1"
+
+    def hello(self) -> list[str]:
+        """Open the conversation; ``feature done=1`` is due."""
+        self._due.add("done")
+        return ["xboard", "protover 2"]
+
+    def take_for_done(self) -> None:
+        """No further features are waited for."""
+        self._due.discard("done")
+
+    def acknowledgements(self) -> list[str]:
+        """The lines that answer the features."""
+        return [f"{'accepted' if name in ACCEPTED else 'rejected'} {name}" for name in self.features]
+
+    def synchronise(self, *before: str) -> list[str]:
+        """Send lines and, where the engine can say so, ask whether they have been dealt with; ``pong`` is due."""
+        self.complaints = []
+        if not self.has("ping"):
+            return [*before]
+        self._pings += 1
+        self._due.add(f"pong {self._pings}")
+        return [*before, f"ping {self._pings}"]
+
+    def think(self, *lines: str) -> list[str]:
+        """Send lines that make the engine think; its move is due."""
+        self.answer = self._thinking = ""
+        self.complaints = []
+        self._due.add("move")
+        return [*lines]
+
+    def receive(self, text: str) -> str:
+        """Take one line of the engine; the event it is: a reply that was due, or nothing."""
+        line = text.strip()
+        if _THINKING.match(line):
+            self._thinking = line
+            return ""
+        if line.startswith("feature"):
+            return self._introduce(line)
+        if line.startswith("pong"):
+            return self._reply(" ".join(line.split()))
+        if parse_move(line) is not None or line.startswith("resign") or _RESULT.match(line):
+            return self._take_answer(line)
+        if line.startswith("offer draw"):
+            self.offers_draw = True
+        elif line.startswith(("Illegal move", "Error", "tellusererror")):
+            self.complaints.append(line)
+            if line.startswith("Illegal move") and "move" in self._due:
+                return self._take_answer(line)  # it does not know what to answer
+            if line.startswith("tellusererror"):
+                self._due = {reply for reply in self._due if not reply.startswith("pong")}  # some end with it
+        return ""
+
+    def _introduce(self, line: str) -> str:
+        for name, value in parse_features(line):
+            if name == "option":
+                option = parse_option(value)
+                if option is not None:
+                    self.options[option.name.lower()] = option
+            self.features[name] = value
+            if name == "done":
+                self.needs_time = value == "0"
+                if value == "1":
+                    return self._reply("done")
+        return ""
+
+    def _take_answer(self, line: str) -> str:
+        """A move, a result or the like; before ``pong`` it is about an earlier position."""
+        if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
+            self.unexpected += 1
+            return ""
+        self.answer = line
+        return self._reply("move")
+
+    def _reply(self, reply: str) -> str:
+        if reply not in self._due:
+            self.unexpected += 1
+            return ""
+        self._due.discard(reply)
+        return reply
+
+    def information(self) -> Information:
+        """What the last line of thinking output said."""
+        return parse_thinking(self._thinking)
+
+    def take_offer(self) -> bool:
+        """Whether a draw has been offered since this was last asked."""
+        offered, self.offers_draw = self.offers_draw, False
+        return offered
+
+
+# --- The player -------------------------------------------------------------------------------------------------------
+
+
+class XboardPlayer(ExternalPlayer[XboardSession]):
+    """An external engine over the xboard protocol; see ``arena.players.contract.Player``."""
+
+    protocol_name = "xboard"
+
+    def __init__(self, spec: PlayerSpec, game: str) -> None:
+        super().__init__(spec, game, XboardSession)
+        self._first_rank = forced_first_rank(spec.options) or 0
+        self._refuses_setboard = False
+        self._path: tuple[str, ...] = ()
+        """Moves from where the engine's game began to the opening's position."""
+        self._known: list[str] = []
+        """Moves from there that the engine knows of."""
+        self._plays = False
+        """Whether the engine is in the game, and so answers moves by itself."""
+        self._draw_is_offered = False
+
+    async def _handshake(self, deadline_ns: int) -> None:
+        """Learn the features, set the options."""
+        await self._learn_features(deadline_ns)
+        session = self._session
+        variants = session.features.get("variants")
+        if variants is not None and VARIANTS[self._game] not in re.split(r"[\s,]+", variants):
+            raise PlayerFault(
+                "startup_failure", f"does not play {self._game}: it has the variants {variants[:QUOTED]!r}"
+            )
+        if self.spec.limits.nodes is not None and not session.has("nps"):
+            raise PlayerFault(
+                "startup_failure",
+                f"cannot be told of limit = {str(self.spec.limits)!r}: it has no feature nps=1, without which xboard "
+                "knows no nodes; give a depth or a time",
+            )
+        commands = option_commands(self.spec.options, session.options, session.features)
+        await self._converse(session.synchronise(*session.acknowledgements(), *commands), deadline_ns)
+
+    async def _learn_features(self, deadline_ns: int) -> None:
+        """Wait for the features: to the deadline if the engine asks for time, and else no longer than is usual."""
+        usual_ns = min(deadline_ns, time.monotonic_ns() + FEATURES_MS * 1_000_000)
+        try:
+            await self._converse(self._session.hello(), usual_ns)
+        except DeadlinePassed:
+            if self._session.needs_time:
+                await self._listen(deadline_ns)
+            elif not self._session.features:
+                raise
+            self._session.take_for_done()
+
+    async def _listen(self, deadline_ns: int) -> None:
+        """Wait for the replies that are due, without a word."""
+        while not self._session.is_idle:
+            self._session.receive(await self._running().read_line(deadline_ns, self._starting))
+
+    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
+        """Tell the engine that a game begins, in a process of its own if it asked for that (``reuse=0``)."""
+        if self._games > 0 and self._session.features.get("reuse") == "0":
+            await self.close()
+        await super().new_game(opening, stop)
+
+    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+        """Set up the game, the limits and the opening; the engine only watches."""
+        setting_up = await self._setting_up(opening.position)
+        self._known = [*self._path, *opening.moves]
+        self._plays = self._draw_is_offered = False
+        self._session.take_offer()
+        commands = [
+            "new", f"variant {VARIANTS[self._game]}", "force", "hard" if self.spec.ponder else "easy", "post",
+            *limit_commands(self.spec.limits, self.spec.watchdog_ms), *setting_up, *self._told(self._known),
+        ]  # fmt: skip
+        await self._converse(self._session.synchronise(*commands), deadline_ns, stop)
+        refusal = self._refusal()
+        if not refusal:
+            return
+        if setting_up and setting_up[0].startswith("setboard") and not self._refuses_setboard:
+            self._refuses_setboard = True
+            raise ProcessEnded  # a fresh process is told in another way: some do not survive their own refusal
+        raise await self._failed("startup_failure", f"answered {refusal[:QUOTED]!r} to the opening")
+
+    async def _setting_up(self, position: str) -> list[str]:
+        """The lines that set up an opening's position; moves that lead there are put into ``_path`` instead."""
+        from engine.games import game_named
+
+        game = game_named(self._game)
+        self._path = ()
+        if position == game.start:
+            return []
+        if self._session.has("setboard") and not self._refuses_setboard:
+            return [f"setboard {game.position(position).text}"]
+        path = await in_thread(game.moves_to, position)
+        if path is not None:
+            self._path = path
+            return []
+        if game.side_to_move(position) != 0:
+            raise PlayerFault("startup_failure", f"{self.name}: {_unreachable(position)}")
+        return edit_commands(game.position(position).text, self._first_rank)
+
+    def _told(self, moves: Sequence[str]) -> list[str]:
+        """The lines that tell of moves."""
+        word = "usermove " if self._session.has("usermove") else ""
+        return [word + write_move(move, self._first_rank) for move in moves]
+
+    def _refusal(self) -> str:
+        """What the engine did not take of what matters; empty if it took everything."""
+        for line in self._session.complaints:
+            if not line.startswith("Error") or any(word in line for word in ("setboard", "edit", "variant")):
+                return line
+        return ""
+
+    def hear_draw_offer(self) -> None:
+        """The engine is told before it thinks."""
+        self._draw_is_offered = self._session.features.get("draw") != "0"
+
+    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        """Tell of the moves made since, then ``go``; the clock runs from before the line that sets the engine going."""
+        line = [*self._path, *moves]
+        told = line[len(self._known) :]
+        self._known = line
+        self._drain_unsolicited_lines()
+        if self._plays and len(told) == 1:
+            question = [*self._before_thinking(clock), *self._told(told)]
+        else:
+            await self._tell(told, clock, stop)
+            question = [*self._before_thinking(clock), "go"]
+        began_ns = time.monotonic_ns()
+        elapsed_ns = await self._wait_for_move(self._session.think(*question), clock, stop, began_ns)
+        self._plays = self.spec.ponder
+        return await self._reply(elapsed_ns, position.side_to_move)
+
+    async def move_after_pondering(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
+    ) -> Reply:
+        """The same: what the engine has pondered on is its own affair."""
+        return await self.move(position, moves, clock, stop)
+
+    def _before_thinking(self, clock: PlayerClock | None) -> list[str]:
+        offer, self._draw_is_offered = ["draw"] if self._draw_is_offered else [], False
+        return [*offer, *(clock_commands(clock) if self._session.features.get("time") != "0" else [])]
+
+    async def _tell(self, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> None:
+        """Let the engine watch moves, and wait until it has; no clock runs."""
+        deadline_ns = time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
+        try:
+            await self._converse(self._session.synchronise("force", *self._told(moves)), deadline_ns, stop)
+        except DeadlinePassed:
+            raise await self._failed("no_answer", "did not answer ping") from None
+        except ProcessEnded:
+            raise await self._failed("crash", "ended while it was told of a move") from None
+        if self._refusal():
+            raise await self._failed("illegal_move", f"answered {self._refusal()[:QUOTED]!r} to {' '.join(moves)}")
+
+    async def _reply(self, elapsed_ns: int, side: int) -> Reply:
+        line = self._session.answer
+        result = _RESULT.match(line)
+        if line.startswith("resign") or (result is not None and result.group(1) == ("0-1", "1-0")[side]):
+            raise PlayerResigned
+        if result is not None:
+            text = f"claimed {line[:QUOTED]!r} instead of moving, but by the rules in force the game goes on"
+            raise await self._failed("illegal_move", text)
+        written = parse_move(line)
+        move = None if written is None else read_move(written.lower().replace("-", ""), self._first_rank)
+        if move is None:
+            raise await self._failed("illegal_move", f"answered {line[:QUOTED]!r}, which is not a move")
+        self._known.append(move)
+        information, offers_draw = self._session.information(), self._session.take_offer()
+        return Reply(
+            move, information.score, information.depth, information.nodes, elapsed_ns, line,
+            reading=f"ranks counted from {self._first_rank}", offers_draw=offers_draw,
+        )  # fmt: skip
+
+    async def _halt(self) -> bool:
+        """``?`` asks for the move now; an engine that has not moved soon is ended."""
+        deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
+        try:
+            await self._converse(["?"], deadline_ns)
+        except (DeadlinePassed, ProcessEnded):
+            await self._running().end()
+        return self._session.answer != ""
+
+    async def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
+        """As for any engine, but that one may not know ``?``, and then is late as others are."""
+        if not self.spec.limits.is_timed:
+            return await super()._overdue(clock)
+        waited = f"{self._allowance_ms(clock) / 1000:g} s"
+        until = ", until told to" if await self._halt() else ""
+        return await self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin{until}")
+
+
+def _unreachable(position: str) -> str:
+    return (
+        f"cannot be told of the opening {position!r}: it has no setboard, and no moves were found that lead there; use "
+        "openings of fewer plies, games in PGN from the start on, or another protocol"
+    )
+
+
+PROTOCOL = Protocol(
+    name="xboard",
+    title="xboard",
+    player=lambda spec, game, _: XboardPlayer(spec, game),
+    games=tuple(VARIANTS),
+    keys=("options",),
+    read=uci.read_keys,
+    check=mistake_in,
+    remedy="options = {...}",
+    can_ponder=True,
+)

@@ -1,0 +1,377 @@
+"""The xboard protocol, version 2 (Chess Engine Communication Protocol by Mann and Muller, 2009), for Xiangqi.
+
+The engine keeps the game: told of the opponent's moves, it answers with its own whenever it is its turn, and with
+``hard`` thinks on during the opponent's. Ranks count from 0, as on all boards of ten ranks. It announces ``nps``: time
+is then counted in nodes, so that ``nps 1000`` with ``st 1`` is a search of a thousand nodes.
+
+What the text leaves to the engine: a draw that is offered is accepted where the search's score is not above 0; the
+engine offers none itself, never resigns, and claims the result of a game that its rules hold to be over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from engine.engine import Clock, SearchResult
+from engine.errors import UserError
+from engine.games.contract import MoveError, Position
+from engine.protocols.options import Option, OptionError, find_parameter, nearest_option
+from engine.protocols.session import CommandError, Progress, Session, Task, one_line, read_count
+from engine.settings.limits import Limits
+from engine.settings.parameters import BY_NAME
+from engine.values import mate_distance
+
+FEATURES = (
+    "ping=1", "setboard=1", "playother=1", "usermove=1", "time=1", "draw=1", "sigint=0", "sigterm=0", "reuse=1",
+    "analyze=0", "colors=0", "name=0", "nps=1", "memory=1", "smp=0", "debug=1",
+)  # fmt: skip
+MATE_SCORE = 100_000
+"""A mate in n moves is written as this much plus n."""
+FIRST_CONTROL = (40, 5 * 60_000, 0)
+"""Moves, milliseconds and increment before anything else is said."""
+MAX_TIME_MS = 10**9
+MAX_NODES_PER_SECOND = 10**9
+
+_IGNORED = {
+    "xboard", "accepted", "rejected", "computer", "name", "rating", "random", "ics", "cores", "white", "black", "bk",
+}  # fmt: skip
+"""What changes nothing here."""
+# What the running search is for.
+_NOTHING, _ANSWER, _PONDER = "nothing", "answer", "ponder"
+
+
+class XboardSession(Session):
+    """One conversation in the xboard protocol."""
+
+    other_names: ClassVar = {"hash_mb": "memory"}
+
+    def open(self) -> None:
+        """Nothing is said before ``protover``."""
+        self._purpose = _NOTHING
+        self._plays: int | None = None
+        """The side that the engine plays; ``None`` while it only watches."""
+        self._shows = self._ponders = self._draw_offered = False
+        self._expected = ""
+        """The move that is pondered on."""
+        self._depth: int | None = None
+        self._control: tuple[int, int, int] | None = None
+        """Moves to a control (0: for the whole game), its milliseconds, the increment."""
+        self._move_time_ms: int | None = None
+        self._nodes_per_second = 0
+        self._clocks_ms: list[int | None] = [None, None]
+        """The engine's own time left and the opponent's, as last told."""
+        self._pings: list[str] = []
+        """Those to be answered when the search is over."""
+        self._begin_game()
+
+    def handle(self, line: str) -> None:
+        """One command, or a move."""
+        command, *words = line.split()
+        actions: dict[str, Callable[[Sequence[str]], None]] = {
+            "protover": self._introduce, "new": self._new, "variant": self._set_variant, "quit": self._quit,
+            "force": self._force, "go": self._go, "playother": self._play_other, "usermove": self._take_move,
+            "?": self._move_now, "ping": self._ping, "draw": self._hear_offer, "result": self._hear_result,
+            "setboard": self._set_board, "undo": self._undo, "remove": self._remove, "hint": self._hint,
+            "level": self._set_level, "st": self._set_move_time, "sd": self._set_depth, "nps": self._set_speed,
+            "time": self._set_own_time, "otim": self._set_other_time, "hard": self._set_pondering,
+            "easy": self._unset_pondering, "post": self._show_thinking, "nopost": self._hide_thinking,
+            "memory": self._set_memory, "option": self._set_option,
+        }  # fmt: skip
+        action = actions.get(command)
+        if action is None and re.fullmatch("[a-i][0-9]-?[a-i][0-9]", command):
+            action, words = self._take_move, [command]
+        try:
+            if action is not None:
+                action(words)
+            elif command not in _IGNORED:
+                self.say(f"Error (unknown command): {one_line(line)}")
+        except MoveError as error:
+            self.say(one_line(f"Illegal move ({error}): {' '.join(words)}"))
+        except UserError as error:
+            self.say(one_line(f"Error ({error}): {command}"))
+
+    def complain(self, message: str) -> None:
+        """A message for the user."""
+        self.say(f"telluser {one_line(message)}")
+
+    def show(self, progress: Progress) -> None:
+        """Depth, score, time in centiseconds, nodes and variation, if they are asked for."""
+        if self._shows:
+            score, centiseconds = format_score(progress.score), round(progress.time_ms / 10)
+            self.say(f"{progress.depth} {score} {centiseconds} {progress.nodes} {' '.join(progress.moves)}")
+
+    def answer(self, result: SearchResult) -> None:
+        """``move``, which is also made, and whether a draw is accepted."""
+        purpose, self._purpose = self._purpose, _NOTHING
+        if purpose != _ANSWER:
+            return
+        if self._draw_offered and result.score <= 0:
+            self.say("offer draw")
+        self._draw_offered = False
+        self.say(f"move {result.move}")
+        position = self._board()
+        position.push(str(result.move))
+        self._answer_pings()
+        if not self._claim() and self._ponders and not self.is_ending and len(result.principal_variation) > 1:
+            self._ponder_on(result.principal_variation[1])
+
+    def answer_nothing(self) -> None:
+        """The search found nothing, as was said; whoever waits for more hears of it."""
+        self._purpose = _NOTHING
+        self._answer_pings()
+
+    # The game.
+
+    def _introduce(self, words: Sequence[str]) -> None:
+        """The features, with a request for patience before everything is compiled."""
+        self.say("feature done=0")
+        self.warm_up()
+        self.say(f'feature myname="{self.title}" variants="{self.game.name}" {" ".join(FEATURES)}')
+        for option in self.parameter_options():
+            if option.name != self.other_names["hash_mb"]:
+                self.say(f'feature option="{format_option(option)}"')
+        self.say("feature done=1")
+
+    def _begin_game(self) -> None:
+        self._drop()
+        self._plays = None
+        self.keep_position(self.game.position())
+        self.game.apply_rules(self._board().state, self._rules)
+
+    def _new(self, words: Sequence[str]) -> None:
+        """A new game, in which the engine plays the side that moves second."""
+        self.new_game()
+        self._begin_game()
+        self._depth = None
+        self._draw_offered = False
+        self._clocks_ms = [None, None]
+        self._plays = 1
+
+    def _set_variant(self, words: Sequence[str]) -> None:
+        if list(words) != [self.game.name]:
+            raise CommandError(f"variant {' '.join(words)!r}, expected {self.game.name}")
+
+    def _set_board(self, words: Sequence[str]) -> None:
+        self._drop()
+        try:
+            position = self.game.position(" ".join(words))
+        except UserError as error:
+            self.say(one_line(f"tellusererror Illegal position: {error}"))
+            return
+        self.game.apply_rules(position.state, self._rules)
+        self.keep_position(position)
+
+    def _quit(self, words: Sequence[str]) -> None:
+        self._drop()
+        self.end()
+
+    def _force(self, words: Sequence[str]) -> None:
+        self._drop()
+        self._plays = None
+
+    def _go(self, words: Sequence[str]) -> None:
+        if self._purpose == _ANSWER:
+            raise CommandError("the engine thinks already")
+        self._drop()
+        self._plays = self._board().side_to_move
+        self._think_if_due()
+
+    def _play_other(self, words: Sequence[str]) -> None:
+        self._drop()
+        self._plays = 1 - self._board().side_to_move
+
+    def _take_move(self, words: Sequence[str]) -> None:
+        """The opponent's move, or one of a game that is only watched."""
+        if self._purpose == _ANSWER:
+            raise MoveError("it is the engine's turn")
+        position = self._board()
+        (move,) = self.game.read_moves(position, [" ".join(words).replace("-", "")], "0")
+        position.code_of(move)  # refused before anything is given up
+        is_hit = self._purpose == _PONDER and move == self._expected
+        if not is_hit:
+            self._drop()
+        position.push(move)
+        if is_hit:
+            self._purpose = _ANSWER
+            self.ponder_hit()
+        else:
+            self._think_if_due()
+
+    def _undo(self, words: Sequence[str]) -> None:
+        self._drop()
+        self.take_back()
+
+    def _remove(self, words: Sequence[str]) -> None:
+        self._undo(words)
+        self._undo(words)
+
+    def _hear_result(self, words: Sequence[str]) -> None:
+        """The game is over."""
+        self._force(words)
+
+    def _hear_offer(self, words: Sequence[str]) -> None:
+        self._draw_offered = True
+
+    def _hint(self, words: Sequence[str]) -> None:
+        if self._purpose == _PONDER:
+            self.say(f"Hint: {self._expected}")
+
+    def _move_now(self, words: Sequence[str]) -> None:
+        if self._purpose == _ANSWER:
+            self.stop()
+
+    def _ping(self, words: Sequence[str]) -> None:
+        self._pings.append(" ".join(words))
+        if self._purpose != _ANSWER:
+            self._answer_pings()
+
+    def _answer_pings(self) -> None:
+        for number in self._pings:
+            self.say(f"pong {number}".rstrip())
+        self._pings = []
+
+    # Settings.
+
+    def _set_level(self, words: Sequence[str]) -> None:
+        """Moves to a control, minutes or minutes and seconds, increment in seconds."""
+        found = re.fullmatch(r"(\d{1,4}) (\d{1,6})(?::(\d{1,2}))? (\d{1,6}(?:\.\d{0,6})?)", " ".join(words), re.ASCII)
+        if found is None:
+            raise CommandError(f"level {' '.join(words)!r}: expected MOVES MINUTES[:SECONDS] INCREMENT")
+        moves, minutes, seconds, increment = found.groups()
+        base_ms = (60 * int(minutes) + int(seconds or 0)) * 1000
+        self._control = (int(moves), min(base_ms, MAX_TIME_MS), min(round(float(increment) * 1000), MAX_TIME_MS))
+        self._move_time_ms = None
+        self._clocks_ms = [None, None]
+
+    def _set_move_time(self, words: Sequence[str]) -> None:
+        if not re.fullmatch(r"\d{1,7}(\.\d{0,6})?", " ".join(words), re.ASCII):
+            raise CommandError(f"st {' '.join(words)!r}: expected seconds")
+        self._move_time_ms = max(1, min(round(float(words[0]) * 1000), MAX_TIME_MS))
+
+    def _set_depth(self, words: Sequence[str]) -> None:
+        self._depth = read_count("sd", " ".join(words), low=1, high=10**6)
+
+    def _set_speed(self, words: Sequence[str]) -> None:
+        """How many nodes are a second; 0 and less: time is time again."""
+        self._nodes_per_second = read_count("nps", " ".join(words), high=MAX_NODES_PER_SECOND)
+
+    def _set_own_time(self, words: Sequence[str]) -> None:
+        self._clocks_ms[0] = 10 * read_count("time", " ".join(words), high=MAX_TIME_MS // 10)
+
+    def _set_other_time(self, words: Sequence[str]) -> None:
+        self._clocks_ms[1] = 10 * read_count("otim", " ".join(words), high=MAX_TIME_MS // 10)
+
+    def _set_pondering(self, words: Sequence[str]) -> None:
+        self._ponders = True
+
+    def _unset_pondering(self, words: Sequence[str]) -> None:
+        self._ponders = False
+        if self._purpose == _PONDER:
+            self._drop()
+
+    def _show_thinking(self, words: Sequence[str]) -> None:
+        self._shows = True
+
+    def _hide_thinking(self, words: Sequence[str]) -> None:
+        self._shows = False
+
+    def _set_memory(self, words: Sequence[str]) -> None:
+        low, high = BY_NAME["hash_mb"].legal
+        self._refuse_while_thinking()
+        self.set_parameter("hash_mb", str(read_count("memory", " ".join(words), low=int(low), high=int(high))))
+
+    def _set_option(self, words: Sequence[str]) -> None:
+        """``NAME=VALUE``; 1 and 0 are what switches are set to."""
+        self._refuse_while_thinking()
+        name, _, value = " ".join(words).partition("=")
+        row = find_parameter(name, self.game.name)
+        if row is not None and row.kind == "switch":
+            value = {"1": "true", "0": "false"}.get(value, value)
+        if not self.set_parameter(name, value):
+            raise OptionError(f"there is no option {name!r}{nearest_option(name, self.game.name)}")
+
+    def _refuse_while_thinking(self) -> None:
+        if self._purpose == _ANSWER:
+            raise CommandError("the engine thinks")
+        self._drop()
+
+    # Searches.
+
+    def _board(self) -> Position:
+        assert self.position is not None, "there is always a position"
+        return self.position
+
+    def _drop(self) -> None:
+        """End any search, of which nothing more is wanted."""
+        self.abandon()
+        self._purpose = _NOTHING
+        self._answer_pings()
+
+    def _claim(self) -> bool:
+        """Say how the game has ended; whether it has."""
+        ending = self._board().judge(self._rules)
+        if ending is not None:
+            self.say(f"{ending.result} {{{ending.reason.replace('_', ' ')}}}")
+        return ending is not None
+
+    def _think_if_due(self) -> None:
+        """Search for a move, if it is the engine's turn in a game that goes on."""
+        position = self._board()
+        if not self._claim() and self._plays == position.side_to_move:
+            self._purpose = _ANSWER
+            self._search_for(position, ponders=False)
+
+    def _ponder_on(self, expected: str) -> None:
+        position = self._board().copy()
+        position.push(expected)
+        if position.judge(self._rules) is None:
+            self._expected, self._purpose = expected, _PONDER
+            self._search_for(position, ponders=True)
+
+    def _search_for(self, position: Position, *, ponders: bool) -> None:
+        limits, clock = self._limits()
+        self.start(Task(position, limits, clock, ponders=ponders))
+
+    def _limits(self) -> tuple[Limits, Clock | None]:
+        """What a search may cost, with the clocks as last told; a depth without any time ever set is all there is."""
+        nodes_per_second = self._nodes_per_second
+        if self._move_time_ms is not None:
+            if nodes_per_second:
+                return Limits(self._depth, max(1, self._move_time_ms * nodes_per_second // 1000)), None
+            return Limits(self._depth, move_time_ms=self._move_time_ms), None
+        if self._control is None and self._depth is not None and self._clocks_ms[0] is None:
+            return Limits(self._depth), None
+        moves, base_ms, increment_ms = self._control or FIRST_CONTROL
+        own_ms, other_ms = self._clocks_ms
+        remaining_ms = base_ms if own_ms is None else own_ms
+        position = self._board()
+        began = (position.side_to_move + position.ply) % 2 == self._plays
+        made = (position.ply + began) // 2
+        limits = Limits(
+            self._depth, clock_ms=remaining_ms, increment_ms=increment_ms,
+            clock_kind="node" if nodes_per_second else "wall", nodes_per_second=nodes_per_second or None,
+        )  # fmt: skip
+        to_go = moves - made % moves if moves else 0
+        return limits, Clock(remaining_ms, other_ms, to_go, ponders=self._ponders)
+
+
+def format_score(score: int) -> int:
+    """Centipawns; a mate in n moves is ``MATE_SCORE`` plus n, minus where the engine is mated."""
+    plies = mate_distance(score)
+    if plies is None:
+        return score
+    return MATE_SCORE + (plies + 1) // 2 if plies > 0 else -MATE_SCORE - (-plies // 2)
+
+
+def format_option(option: Option) -> str:
+    """An option as the feature ``option`` announces it."""
+    if option.kind == "check":
+        return f"{option.name} -check {int(option.default == 'true')}"
+    if option.kind == "spin":
+        return f"{option.name} -spin {option.default} {option.low} {option.high}"
+    if option.kind == "combo":
+        choices = " /// ".join(("*" if choice == option.default else "") + choice for choice in option.choices)
+        return f"{option.name} -combo {choices}"
+    return f"{option.name} -{option.kind} {option.default}".rstrip()

@@ -1,0 +1,428 @@
+"""The xboard player: lines and dialogues without a process, games against mock engines, and against real ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from xiangqi_match import (
+    AFTER_CAPTURES,
+    BLACK_TO_MOVE,
+    START,
+    assert_same_games,
+    builtin,
+    mock_spec,
+    need_program,
+    play_one,
+    playing,
+    with_keys,
+)
+
+from arena.players.contract import PlayerClock, PlayerFault
+from arena.players.event_loop import run
+from arena.players.registry import PlayerError, check_player
+from arena.protocols import xboard
+from arena.protocols.uci import Option
+from arena.protocols.xboard import (
+    XboardPlayer,
+    XboardSession,
+    clock_commands,
+    edit_commands,
+    limit_commands,
+    option_commands,
+    parse_features,
+    parse_move,
+    parse_option,
+    parse_thinking,
+)
+from arena.records import Opening, PlayerSpec
+from engine.engine import StopFlag
+from engine.rules import Adjudication
+from engine.settings.limits import Limits
+from engine.values import MATE, MAX_PLY
+
+# --- Lines ------------------------------------------------------------------------------------------------------------
+
+INTRODUCTION = """\
+# banner
+feature myname="Some Engine 2.1" variants="xiangqi,chess" usermove=1 ping=1 setboard=1 colors=0
+feature memory=1 smp=1 option="Style -combo solid /// *normal /// risky" option="Contempt -spin 0 -10 10"
+feature option="Own Book -check 1" option="Clear -button" option="Log -file none" done=1"""
+
+
+def introduced(text: str = INTRODUCTION) -> XboardSession:
+    session = XboardSession()
+    assert session.hello() == ["xboard", "protover 2"]
+    for line in text.splitlines():
+        session.receive(line)
+    assert session.is_idle
+    return session
+
+
+def test_features() -> None:
+    assert parse_features('feature setboard=1 myname="My engine, v. 2" san=0 option="Own Book -check 1" done=0') == [
+        ("setboard", "1"), ("myname", "My engine, v. 2"), ("san", "0"), ("option", "Own Book -check 1"), ("done", "0"),
+    ]  # fmt: skip
+    assert parse_features("feature") == []
+    session = introduced()
+    assert session.has("ping")
+    assert not session.has("nps")
+    assert session.options == {
+        "style": Option("Style", "combo", "normal", choices=("solid", "normal", "risky")),
+        "contempt": Option("Contempt", "spin", "0", -10, 10),
+        "own book": Option("Own Book", "check", "true"),
+        "clear": Option("Clear", "button", ""),
+        "log": Option("Log", "string", "none"),
+    }
+    assert parse_option("nonsense") is None
+
+
+def test_features_are_answered() -> None:
+    answers = introduced('feature ping=1 san=1 option="a -check 1" playother=1 done=1').acknowledgements()
+    assert answers == ["accepted ping", "rejected san", "accepted option", "accepted playother", "accepted done"]
+
+
+def test_options() -> None:
+    session = introduced()
+    wanted = {"style": "Risky", "Own book": "false", "clear": "", "memory": "64", "cores": "2", "ranks": "1"}
+    assert option_commands(tuple(wanted.items()), session.options, session.features) == [
+        "option Style=risky", "option Own Book=0", "option Clear", "memory 64", "cores 2",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("contemt", "1", "'contemt' is not one of the engine's; did you mean 'Contempt'"),
+        ("contempt", "11", "expected -10 to 10"),
+        ("memory", "0", "expected 1 to"),
+        ("own book", "maybe", "expected true or false"),
+    ],
+)
+def test_options_that_the_engine_would_not_take(name: str, value: str, text: str) -> None:
+    session = introduced()
+    with pytest.raises(PlayerFault, match=text):
+        option_commands(((name, value),), session.options, session.features)
+
+
+@pytest.mark.parametrize(
+    ("line", "score", "depth", "nodes"),
+    [
+        (" 4     10        6      22328 h9g7", 10, 4, 22328),
+        ("4. -8 22 13884 1. ... Cb7-e7 2. Pa3-a4", -8, 4, 13884),
+        ("3& 12 1 99\tb9c7", 12, 3, 99),
+        ("-1    440 14325750        256 h2h9", 440, 0, 256),
+        ("9 100003 5 1000 a0a1", MATE - 5, 9, 1000),
+        ("9 -100003 5 1000 a0a1", 6 - MATE, 9, 1000),
+        ("9 99999999999999999999 5 1000 a0a1", MATE - MAX_PLY, 9, 1000),
+        ("# 4 10 6 22328", None, None, None),
+        ("1. ... h2e2", None, None, None),
+        ("4 10", None, None, None),
+    ],
+)
+def test_thinking_output(line: str, score: int | None, depth: int | None, nodes: int | None) -> None:
+    found = parse_thinking(line)
+    assert (found.score, found.depth, found.nodes) == (score, depth, nodes)
+
+
+def test_moves_as_engines_write_them() -> None:
+    assert parse_move("move h2e2") == "h2e2"
+    assert parse_move("1. ... h9g7") == "h9g7"
+    assert parse_move("12 . ... h9-g7") == "h9-g7"
+    assert [parse_move(line) for line in ("moves", "move", "1. h2e2", "a move h2e2")] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("limit", "lines"),
+    [
+        ("depth=7", ["st 60", "sd 7"]),
+        ("nodes=900", ["nps 900", "st 1"]),
+        ("move_time=2,depth=9", ["st 2", "sd 9"]),
+        ("clock=90+0.5", ["level 0 1:30 0.5"]),
+        ("clock=40/300", ["level 40 5 0"]),
+    ],
+)
+def test_limits(limit: str, lines: list[str]) -> None:
+    assert limit_commands(Limits.parse(limit), 60_000) == lines
+
+
+def test_clocks_are_in_centiseconds() -> None:
+    assert clock_commands(PlayerClock(61_239_000_000, 0, 59_991, 0, 0)) == ["time 6123", "otim 5999"]
+    assert clock_commands(PlayerClock(2_000_000, 0, None, 0, 0)) == ["time 1", "otim 1"]
+    assert clock_commands(None) == []
+
+
+def test_a_position_piece_by_piece() -> None:
+    assert edit_commands("3k5/9/9/9/9/9/4c4/9/4R4/4K4 w - - 0 1", 0) == [
+        "edit", "#", "Re1", "Ke0", "c", "Kd9", "Ce3", ".",
+    ]  # fmt: skip
+    assert edit_commands("3k5/9/9/9/9/9/9/9/9/4K4 w - - 0 1", 1)[2:5] == ["Ke1", "c", "Kd10"]
+
+
+# --- Dialogues --------------------------------------------------------------------------------------------------------
+
+
+def replay(session: XboardSession, script: str) -> list[str]:
+    """Let the engine say the lines; the events they were."""
+    return [event for event in (session.receive(line) for line in script.strip().splitlines()) if event]
+
+
+def test_a_whole_conversation() -> None:
+    session = introduced()
+    assert session.synchronise("force", "usermove h2e2") == ["force", "usermove h2e2", "ping 1"]
+    # What comes before the pong is of the last game, whatever it is.
+    assert replay(session, "move a0a1\n1-0 {White mates}\nresign\npong 1") == ["pong 1"]
+    assert session.unexpected == 3
+    assert session.think("time 6000", "go") == ["time 6000", "go"]
+    assert replay(session, " 1 5 0 99 b9c7\n2 -7 1 1234 h9g7\nmove h9g7") == ["move"]
+    found = session.information()
+    assert (session.answer, found.score, found.depth, found.nodes) == ("move h9g7", -7, 2, 1234)
+    assert session.is_idle
+
+
+def test_without_ping_nothing_is_waited_for() -> None:
+    session = introduced("feature setboard=1 done=1")
+    assert session.synchronise("force") == ["force"]
+    assert session.is_idle
+
+
+def test_an_old_pong_is_no_answer_to_a_new_ping() -> None:
+    session = introduced()
+    session.synchronise()
+    assert replay(session, "pong 1") == ["pong 1"]
+    session.synchronise()
+    assert replay(session, "pong 1") == []
+    assert not session.is_idle
+
+
+def test_an_offer_is_heard_once() -> None:
+    session = introduced()
+    session.think("go")
+    replay(session, "offer draw\nmove a0a1")
+    assert session.take_offer()
+    assert not session.take_offer()
+
+
+@given(st.text(max_size=200))
+def test_no_text_upsets_the_session(text: str) -> None:
+    session = XboardSession()
+    session.hello()
+    for line in (text, f"feature {text}", f'feature option="{text}"', f"3 {text}", f"pong {text}", f"move {text}"):
+        session.receive(line)
+        parse_option(text)
+        parse_thinking(line)
+
+
+# --- Specifications ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"limits": Limits(depth=4, nodes=9)}, "xboard has nodes only alone"),
+        ({"limits": Limits(clock_ms=9000, move_time_ms=1000)}, "a clock or a time a move, not both"),
+        ({"limits": Limits(move_time_ms=100)}, "xboard counts whole seconds"),
+        ({"limits": Limits(clock_ms=1500)}, "xboard counts whole seconds"),
+        ({"options": (("ranks", "2"),)}, "expected 0, 1 or auto"),
+    ],
+)
+def test_what_xboard_cannot_express_is_refused(changes: dict[str, Any], text: str) -> None:
+    with pytest.raises(PlayerError, match=text):
+        check_player(with_keys(mock_spec("xboard"), **changes), "xiangqi", "cup.toml")
+
+
+# --- Games ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_game_as_it_is_told(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    spec = mock_spec("xboard", settings={"file": notes}, options=(("contempt", "3"),))
+    record = play_one(spec, mock_spec("xboard", name="black"))
+    assert (record.result, record.reason) == ("1/2-1/2", "repetition"), record.detail
+    said = [(move.score, move.depth, move.nodes) for move in record.moves[:3]]
+    assert said == [(10, 3, 700), (10, 3, 700), (11, 3, 700)]
+    told = notes.read_text().splitlines()[1:]
+    assert told[:2] == ["xboard", "protover 2"]
+    at = told.index("option Contempt=3")
+    assert told[at + 1 : at + 15] == [
+        "ping 1", "new", "variant xiangqi", "force", "easy", "post", "st 60", "sd 3", "ping 2", "force", "ping 3", "go",
+        "force", "usermove a9a8",
+    ]  # fmt: skip
+
+
+SHORT = Adjudication(maximum_plies=6)
+AFTER_A_CANNON = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 0 1"
+ENDGAME = "r2k5/9/9/4p4/9/9/9/9/9/R3K4 w - - 0 1"
+
+
+@pytest.mark.parametrize(
+    ("mode", "features", "opening", "lines"),
+    [
+        ("good", "setboard=1", Opening(AFTER_A_CANNON), [f"setboard {AFTER_A_CANNON}", "ping 2"]),
+        ("good", "setboard=0", Opening(AFTER_A_CANNON), ["usermove h2e2", "ping 2"]),
+        ("no_setboard", "setboard=1", Opening(AFTER_A_CANNON), ["usermove h2e2", "ping 2"]),
+        ("good", "setboard=1", Opening(START, ("h2e2", "h9g7")), ["usermove h2e2", "usermove h9g7", "ping 2"]),
+        ("good", "setboard=0", Opening(ENDGAME), ["edit", "#", "Ra0", "Ke0", "c", "Ra9", "Kd9", "Pe6", ".", "ping 2"]),
+    ],
+)
+def test_openings_are_set_up_or_led_to(
+    tmp_path: Path, mode: str, features: str, opening: Opening, lines: list[str]
+) -> None:
+    """By ``setboard``, by moves where it has none or refuses it, and piece by piece where no moves are known."""
+    notes = tmp_path / "notes"
+    spec = mock_spec("xboard", mode, settings={"file": notes, "features": features})
+    with playing(spec, mock_spec("xboard", name="black"), adjudication=SHORT) as play:
+        for _ in range(2):
+            record = play(opening)
+            assert record.reason == "maximum_length", record.detail
+    said = notes.read_text().splitlines()
+    at = len(said) - said[::-1].index("sd 3")
+    assert [re.sub(r"ping .*", "ping 2", line) for line in said[at : at + len(lines)]] == lines
+    # What it refused it is not asked again.
+    expected = 1 if mode == "no_setboard" else 2 * lines[0].startswith("setboard")
+    assert sum(line.startswith("setboard") for line in said) == expected
+
+
+def test_an_opening_that_cannot_be_told() -> None:
+    spec = mock_spec("xboard", settings={"features": "setboard=0"})
+    record = play_one(spec, mock_spec("ucci"), Opening(ENDGAME.replace(" w ", " b ")))
+    assert record.reason == "startup_failure"
+    assert "cannot be told of the opening 'r2k5" in record.detail["fault"]["text"]
+
+
+def test_an_engine_that_ponders_is_left_in_the_game(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    spec = mock_spec("xboard", limit="clock=60+1", settings={"file": notes}, ponder=True)
+    assert play_one(spec, mock_spec("ucci", name="black")).reason == "repetition"
+    said = notes.read_text().splitlines()
+    assert "hard" in said
+    assert "level 0 1 1" in said
+    assert said.count("go") == 1
+    at = said.index("usermove a9a8")
+    assert re.fullmatch(r"time \d+", said[at - 2])
+    assert said[at - 1].startswith("otim ")
+    assert said.count("force") == 2  # at the beginning of the game, and before the first move
+
+
+def test_nodes_where_the_engine_has_them(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    spec = mock_spec("xboard", limit="nodes=900", settings={"file": notes, "features": "nps=1"})
+    assert play_one(spec, mock_spec("ucci", name="black")).reason == "repetition"
+    said = notes.read_text().splitlines()
+    assert said[said.index("nps 900") + 1] == "st 1"
+
+
+MANNERS = ("no_ping", "no_done", "old_fashioned", "claims_between", "noisy", "twice", "immortal")
+
+
+@pytest.mark.parametrize("mode", MANNERS)
+def test_manners_that_lose_nothing(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if mode == "no_done":
+        monkeypatch.setattr(xboard, "FEATURES_MS", 1000)
+    with playing(mock_spec("xboard", mode), mock_spec("ucci", name="black")) as play:
+        assert play().reason == "repetition"
+        assert play().reason == "repetition"
+
+
+def test_an_engine_that_asks_for_time_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xboard, "FEATURES_MS", 500)
+    slow = mock_spec("xboard", "slow", settings={"seconds": 0.8})
+    assert play_one(slow, mock_spec("ucci", name="black")).reason == "repetition"
+
+
+def test_a_process_for_each_game_where_the_engine_wants_it() -> None:
+    player = XboardPlayer(mock_spec("xboard", settings={"features": "reuse=0"}), "xiangqi")
+    try:
+        run(player.new_game(Opening(START), StopFlag()))
+        first = player.process_id
+        run(player.new_game(Opening(START), StopFlag()))
+        assert player.process_id not in (None, first)
+    finally:
+        run(player.close())
+
+
+@pytest.mark.parametrize("mode", ["resign", "claims_loss"])
+def test_a_resignation_is_no_fault(mode: str) -> None:
+    record = play_one(mock_spec("xboard", mode), mock_spec("ucci", name="black"))
+    assert (record.result, record.reason, record.detail, len(record.moves)) == ("0-1", "resignation", {}, 2)
+
+
+def test_draws_are_agreed_over_two_protocols(tmp_path: Path) -> None:
+    never = Adjudication(0, 0, 0, 0, 0, 0)
+    for first, second in (("ucci", "xboard"), ("xboard", "ucci")):
+        record = play_one(mock_spec(first, "offers"), mock_spec(second, "accepts", name="black"), adjudication=never)
+        assert (record.result, record.reason, len(record.moves)) == ("1/2-1/2", "draw_agreement", 4), record.detail
+    notes = tmp_path / "notes"
+    deaf = mock_spec("xboard", name="black", settings={"file": notes, "features": "draw=0"})
+    assert play_one(mock_spec("ucci", "offers"), deaf, adjudication=never).reason == "repetition"
+    assert "draw" not in notes.read_text().splitlines()
+
+
+AT_ONCE = {"settings": {"at": 1}}
+FAULTS: list[tuple[str, str, dict[str, Any], str, str]] = [
+    ("exit", "depth=3", {}, "crash", "code 5; its last words: assertion failed"),
+    ("segfault", "depth=3", {}, "crash", "signal 11"),
+    ("illegal", "depth=3", {}, "illegal_move", "illegal move"),
+    ("garbage", "depth=3", {}, "illegal_move", "is not a move"),
+    ("claims_draw", "depth=3", {}, "illegal_move", "but by the rules in force the game goes on"),
+    ("stubborn", "depth=3", {}, "illegal_move", "answered 'Illegal move: a8a9' to a8a9"),
+    ("hang", "depth=3", {"watchdog_ms": 200}, "no_answer", "gave no move within 0.2 s, the watchdog's deadline"),
+    ("information_flood", "depth=3", {"watchdog_ms": 200}, "no_answer", "the watchdog's deadline"),
+    ("byte_flood", "move_time=1", AT_ONCE, "time_forfeit", "had not moved after 1.1 s, its time and the margin"),
+    ("until_stop", "move_time=1", AT_ONCE, "time_forfeit", "after 1.1 s, its time and the margin, until told"),
+    ("late", "clock=1", {"settings": {"seconds": 1.15, "at": 1}}, "time_forfeit", "its time and the margin"),
+]
+
+
+@pytest.mark.parametrize(("mode", "limit", "changes", "reason", "text"), FAULTS)
+def test_faults_lose_the_game_and_keep_the_dialogue(
+    mode: str, limit: str, changes: dict[str, Any], reason: str, text: str
+) -> None:
+    with playing(mock_spec("xboard", mode, limit, **changes), mock_spec("ucci", name="black")) as play:
+        record = play()
+        assert (record.result, record.reason) == ("0-1", reason), record.detail
+        assert text in record.detail["fault"]["text"]
+        assert any("> go" in line for line in record.detail["dialogue"])
+        if not changes:
+            assert play().reason == reason  # a fresh process plays the next game as far as its fault
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        (mock_spec("xboard", "exit_at_start"), "ended during the xboard handshake: exited with code 3"),
+        (mock_spec("xboard", "silent", start_timeout_ms=300), "did not complete the xboard handshake within 0.3 s"),
+        (mock_spec("xboard", "no_features", start_timeout_ms=300), "did not complete the xboard handshake"),
+        (mock_spec("xboard", options=(("contemt", "1"),)), "did you mean 'Contempt'"),
+        (mock_spec("xboard", limit="nodes=9"), "it has no feature nps=1, without which xboard knows no nodes"),
+        (mock_spec("xboard", settings={"features": "variants=chess"}), "does not play xiangqi: it has the variants 'c"),
+    ],
+)
+def test_failures_to_start(spec: PlayerSpec, text: str) -> None:
+    record = play_one(spec, mock_spec("ucci", name="black"))
+    assert (record.result, record.reason) == ("*", "startup_failure")
+    assert text in record.detail["fault"]["text"]
+
+
+# --- Real engines -----------------------------------------------------------------------------------------------------
+
+
+def test_over_xboard_it_plays_as_it_does_built_in() -> None:
+    assert_same_games("xboard")
+
+
+@pytest.mark.parametrize("program", ["hoixiangqi", "maxqi", "fairy-stockfish"])
+def test_games_against_engines_of_others(program: str) -> None:
+    """From the start and from an opening in play, to the length of a game, without a fault."""
+    need_program(program)
+    spec = PlayerSpec(program, "xboard", Limits(depth=3), command=(program,))
+    with playing(spec, builtin("depth=2"), adjudication=Adjudication(maximum_plies=30)) as play:
+        for opening in (Opening(START), AFTER_CAPTURES, BLACK_TO_MOVE):
+            record = play(opening)
+            assert "fault" not in record.detail, record.detail
+            assert len(record.moves) >= 10
+            assert all(move.score is not None and move.depth for move in record.moves[::2])

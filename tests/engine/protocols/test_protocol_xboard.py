@@ -1,0 +1,79 @@
+"""The xboard protocol from the engine's side: scripted dialogues, and what its commands ask of the search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+from conversation import TRANSCRIPTS, Listener, play_transcript
+
+from engine.engine import Clock
+from engine.protocols.options import Option
+from engine.protocols.session import Task
+from engine.protocols.xboard import XboardSession, format_option, format_score
+from engine.settings.limits import Limits
+from engine.values import MATE
+
+
+def make(output: TextIO) -> XboardSession:
+    return XboardSession("xiangqi", {}, output)
+
+
+@pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("xboard-*.txt")), ids=lambda path: path.stem)
+def test_dialogue(path: Path) -> None:
+    play_transcript(path, make)
+
+
+class Recorder(XboardSession):
+    """Notes the searches that are asked for instead of making them."""
+
+    def start(self, task: Task) -> None:
+        self.task = task
+
+
+@pytest.mark.parametrize(
+    ("commands", "limits", "clock"),
+    [
+        ("sd 7", Limits(depth=7), None),
+        ("sd 7\nst 2", Limits(7, move_time_ms=2000), None),
+        ("st 2\nnps 500", Limits(nodes=1000), None),
+        ("st 2\nnps 500\nnps -1", Limits(move_time_ms=2000), None),
+        ("", Limits(clock_ms=300_000), Clock(300_000, None, 40)),
+        ("sd 3\ntime 100", Limits(3, clock_ms=1000), Clock(1000, None, 40)),
+        ("level 0 1:30 0.5", Limits(clock_ms=90_000, increment_ms=500), Clock(90_000)),
+        ("level 0 1 0\ntime 1234\notim 99\nhard", Limits(clock_ms=12_340), Clock(12_340, 990, ponders=True)),
+        ("level 20 1 0\nnps 9", Limits(clock_ms=60_000, clock_kind="node", nodes_per_second=9), Clock(60_000, None, 20)),
+        ("st 5\nlevel 0 1 0", Limits(clock_ms=60_000), Clock(60_000)),
+    ],
+)
+def test_what_a_move_may_cost(commands: str, limits: Limits, clock: Clock | None) -> None:
+    session = Recorder("xiangqi", {}, Listener())  # type: ignore[arg-type]
+    session.open()
+    for line in [*commands.splitlines(), "go"]:
+        session.handle(line)
+    assert (session.task.limits, session.task.clock) == (limits, clock)
+
+
+@pytest.mark.parametrize(("moves", "to_go"), [("", 3), ("h2e2", 3), ("h2e2 h9g7", 2), ("a0a1 a9a8 a1a0 a8a9 a0a1", 1)])
+def test_moves_to_the_next_control_are_the_engine_s_own(moves: str, to_go: int) -> None:
+    session = Recorder("xiangqi", {}, Listener())  # type: ignore[arg-type]
+    session.open()
+    for line in ["level 3 1 0", "force", *moves.split(), "go"]:
+        session.handle(line)
+    assert session.task.clock == Clock(60_000, None, to_go)
+
+
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [(31, 31), (-31, -31), (MATE - 1, 100_001), (MATE - 5, 100_003), (4 - MATE, -100_002), (-MATE, -100_000)],
+)
+def test_scores(score: int, text: int) -> None:
+    assert format_score(score) == text
+
+
+def test_options() -> None:
+    assert format_option(Option("Tempo", "spin", "10", 0, 200)) == "Tempo -spin 10 0 200"
+    assert format_option(Option("NullMove", "check", "true")) == "NullMove -check 1"
+    assert format_option(Option("Driver", "combo", "b", choices=("a", "b"))) == "Driver -combo a /// *b"
+    assert format_option(Option("Weights", "string", "")) == "Weights -string"

@@ -1,0 +1,334 @@
+"""A program that speaks just enough UCCI, UCI-Cyclone or xboard to play Xiangqi, and misbehaves as told.
+
+``mock_xiangqi_engines.py MODE protocol=ucci|ucicyclone|xboard [key=value ...]``. It moves the rook of the a file to and
+fro, so that a game of two of them from the start position is a draw by repetition after eight plies. Only the standard
+library, to start quickly (``python -I -S``).
+
+Settings: ``at=N`` (the move, counted from 1, at which it misbehaves), ``seconds=S`` (how long it sleeps), ``file=PATH``
+(where it notes what it is told), ``ranks=1`` (it counts ranks from 1), ``features=TEXT`` (beside those of every xboard
+mock), ``isready=no``, ``milliseconds=no``, ``name=TEXT``, ``options=no`` (UCCI).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+LEGAL = (("a0a1", "a1a0"), ("a9a8", "a8a9"))
+"""By side: there and back."""
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+class MockEngine:
+    """What both have in common."""
+
+    def __init__(self, mode: str, settings: dict[str, str]) -> None:
+        self.mode = mode
+        self.settings = settings
+        self.side = 0
+        self.plies = 0
+        """Moves of the game so far."""
+        self.searches = 0
+
+    def run(self) -> None:
+        if self.mode == "exit_at_start":
+            sys.stderr.write("cannot find my opening book\n")
+            sys.exit(3)
+        if self.mode == "silent":
+            time.sleep(1000)
+        self.note(f"process {os.getpid()}")
+        for line in sys.stdin:
+            self.note(line.strip())
+            if line.strip():
+                self.obey(line.split())
+        if self.mode == "immortal":
+            time.sleep(1000)
+
+    def note(self, line: str) -> None:
+        if "file" in self.settings:
+            with open(self.settings["file"], "a") as file:
+                file.write(line + "\n")
+
+    def obey(self, words: list[str]) -> None:
+        raise NotImplementedError
+
+    def move(self, plies: int = 0) -> str:
+        """What is played now, or so many plies later."""
+        ply = self.plies + plies
+        move = LEGAL[(self.side + plies) % 2][ply // 2 % 2]
+        ranks = int(self.settings.get("ranks", "0"))
+        return f"{move[0]}{int(move[1]) + ranks}{move[2]}{int(move[3]) + ranks}"
+
+    def information(self) -> str:
+        """What is said during a search."""
+        raise NotImplementedError
+
+    def say_what_is_searched(self) -> None:
+        if self.mode == "noisy":
+            for _ in range(32):
+                sys.stderr.write("y" * 1_048_576)
+            sys.stderr.flush()
+            say("z" * 2_000_000)
+        say(self.information())
+
+    def misdeed(self, prefix: str) -> bool:
+        """Do what it was told to do amiss, if it is time; whether it did."""
+        self.searches += 1
+        misdeed = getattr(self, f"{prefix}_{self.mode}", None) or getattr(self, f"any_{self.mode}", None)
+        if misdeed is None or self.searches < int(self.settings.get("at", "2")):
+            return False
+        misdeed()
+        return True
+
+    def any_exit(self) -> None:
+        sys.stderr.write("assertion failed: alpha < beta\n")
+        sys.exit(5)
+
+    def any_segfault(self) -> None:
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    def any_hang(self) -> None:
+        time.sleep(1000)
+
+    def any_information_flood(self) -> None:
+        while True:
+            say(self.information())
+
+    def any_byte_flood(self) -> None:
+        while True:
+            sys.stdout.write("x" * 65536)
+
+    def any_until_stop(self) -> None:
+        """Says nothing before it is told to."""
+
+
+class UcciEngine(MockEngine):
+    """Over UCCI."""
+
+    ponders = False
+    thinks = False
+
+    def obey(self, words: list[str]) -> None:
+        command = words[0]
+        if command == "ucci":
+            self.introduce()
+        elif command == "isready" and self.settings.get("isready") != "no":
+            say("readyok")
+        elif command == "position":
+            moves = words[words.index("moves") + 1 :] if "moves" in words else []
+            first = 0 if words[1] == "startpos" or words[3] == "w" else 1
+            self.side, self.plies = (first + len(moves)) % 2, len(moves)
+        elif command == "go":
+            self.ponders = words[1] == "ponder"
+            self.thinks = True
+            if not self.ponders:
+                self.answer("draw" in words)
+        elif command == "ponderhit" and self.ponders:
+            self.answer("draw" in words)
+        elif command == "stop":
+            self.stop()
+        elif command == "quit" and self.mode != "immortal":
+            say("bye")
+            sys.exit(0)
+
+    def introduce(self) -> None:
+        say(f"id name {self.settings.get('name', 'Mock 1.0')}")
+        say("id copyright nobody")
+        if self.settings.get("options") != "no":
+            if self.settings.get("milliseconds") != "no":
+                say("option usemillisec type check default false")
+            say("option ponder type check default false")
+            say("option hashsize type spin min 0 max 1024 default 16")
+            say("option style type combo var solid var normal var risky default normal")
+            say("option newgame type button")
+        say("ucciok")
+
+    def information(self) -> str:
+        return f"info depth 3 score {10 + self.plies // 2} pv {self.move()}"
+
+    def answer(self, is_draw_offered: bool) -> None:
+        say("info message about to think, depth 9 score 9999")
+        self.say_what_is_searched()
+        say("info time 5 nodes 700")
+        if self.misdeed("go"):
+            return
+        word = ""
+        if (self.mode == "accepts" and is_draw_offered) or (self.mode == "offers" and self.plies >= 2):
+            word = " draw"
+        self.thinks = self.ponders = False
+        say(f"bestmove {self.move()} ponder {self.move(1)}{word}")
+
+    def stop(self) -> None:
+        if not self.thinks:
+            say("nobestmove")
+        elif self.mode == "late_stop":
+            # Answers what it was asked, and then the stop, as if it had come to an idle engine.
+            self.thinks = False
+            say(f"bestmove {self.move()}")
+            say("nobestmove")
+        else:
+            self.thinks = self.ponders = False
+            say(f"bestmove {self.move()} ponder {self.move(1)}")
+
+    def go_twice(self) -> None:
+        self.thinks = self.ponders = False
+        say(f"bestmove {self.move()}\nbestmove i9i1")
+
+    def go_resign(self) -> None:
+        say(f"bestmove {self.move()} resign")
+
+    def go_nothing(self) -> None:
+        say("nobestmove")
+
+    def go_illegal(self) -> None:
+        say("bestmove e0e9")
+
+    def go_garbage(self) -> None:
+        say("bestmove \x00xyzzy\x7f")
+
+    def go_empty(self) -> None:
+        say("bestmove")
+
+    def go_late(self) -> None:
+        time.sleep(float(self.settings["seconds"]))
+        self.thinks = False
+        say(f"bestmove {self.move()}")
+
+
+class UciCycloneEngine(UcciEngine):
+    """Over UCI-Cyclone."""
+
+    def obey(self, words: list[str]) -> None:
+        if words[0] == "uci":
+            self.introduce()
+        elif words[0] != "stop" or self.thinks:
+            super().obey(words)
+
+    def introduce(self) -> None:
+        say("id name Mock 1.0")
+        if self.mode == "other_dialect":
+            say("option name UCI_Variant type combo default chess var chess var xiangqi")
+        say("option name Hash type spin default 16 min 1 max 1024")
+        say("option name Ponder type check default false")
+        say("uciok")
+
+    def information(self) -> str:
+        return f"info depth 3 score cp {10 + self.plies // 2} nodes 700 pv {self.move()}"
+
+
+class XboardEngine(MockEngine):
+    """Over xboard."""
+
+    plays: int | None = None
+    thinks = False
+
+    def obey(self, words: list[str]) -> None:
+        command = words[0]
+        if command == "protover":
+            self.introduce()
+        elif command == "new":
+            self.side = self.plies = 0
+            self.plays = 1
+        elif command == "force":
+            self.plays = None
+        elif command == "setboard" and self.mode == "no_setboard":
+            say("tellusererror Illegal position")
+            sys.exit(0)
+        elif command == "setboard":
+            self.side = int(words[2] == "b")
+        elif command == "usermove":
+            self.be_told(words[1])
+        elif command == "go":
+            self.plays = self.side
+            self.think()
+        elif command == "?" and self.mode == "until_stop" and self.thinks:
+            self.make()
+        elif command == "draw" and self.mode == "accepts":
+            say("offer draw")
+        elif command == "ping":
+            if self.mode == "claims_between":
+                say("1/2-1/2 {Draw by repetition}")
+            say(f"pong {words[1]}")
+        elif command == "?":
+            say(f"Error (unknown command): {command}")
+        elif command == "quit" and self.mode != "immortal":
+            sys.exit(0)
+
+    def introduce(self) -> None:
+        if self.mode == "no_features":
+            return
+        say("Some Xiangqi engine, version 1")
+        if self.mode == "slow":
+            say("feature done=0")
+            time.sleep(float(self.settings["seconds"]))
+        say('feature myname="Mock 1.0" variants="xiangqi,chess" usermove=1 san=0 colors=0 memory=1 smp=1')
+        if self.mode != "no_ping":
+            say("feature ping=1")
+        say('feature option="Style -combo solid /// *normal /// risky" option="Contempt -spin 0 -10 10"')
+        say('feature option="Own Book -check 1" option="Clear -button" option="Log -file none"')
+        if "features" in self.settings:
+            say(f"feature {self.settings['features']}")
+        if self.mode != "no_done":
+            say("feature done=1")
+
+    def be_told(self, move: str) -> None:
+        if self.mode == "stubborn" and self.plies >= 2:
+            say(f"Illegal move: {move}")
+            return
+        self.side = 1 - self.side
+        self.plies += move[0] == "a"  # others are of the opening
+        if self.plays == self.side:
+            self.think()
+
+    def information(self) -> str:
+        return f"3. {10 + self.plies // 2} 12 700 {self.move()}"
+
+    def think(self) -> None:
+        self.thinks = True
+        say(" 0 9999 0 1 a0a1")
+        self.say_what_is_searched()
+        if not self.misdeed("think"):
+            self.make()
+
+    def make(self) -> None:
+        move = self.move()
+        self.thinks = False
+        self.side, self.plies = 1 - self.side, self.plies + 1
+        if self.mode == "offers" and self.plies > 2:
+            say("offer draw")
+        say(f"1. ... {move}" if self.mode == "old_fashioned" else f"move {move}")
+
+    def think_twice(self) -> None:
+        self.make()
+        say("move i9i1")
+
+    def think_resign(self) -> None:
+        say("resign {White has enough}")
+
+    def think_claims_loss(self) -> None:
+        say("0-1 {White mates itself}")
+
+    def think_claims_draw(self) -> None:
+        say("1/2-1/2 {Draw by repetition}")
+
+    def think_illegal(self) -> None:
+        say("move e0e9")
+
+    def think_garbage(self) -> None:
+        say("move \x00xyzzy\x7f")
+
+    def think_late(self) -> None:
+        time.sleep(float(self.settings["seconds"]))
+        self.make()
+
+
+if __name__ == "__main__":
+    told = dict(word.split("=", 1) for word in sys.argv[2:])
+    kinds = {"ucci": UcciEngine, "ucicyclone": UciCycloneEngine, "xboard": XboardEngine}
+    kinds[told["protocol"]](sys.argv[1], told).run()
