@@ -116,6 +116,8 @@ class Answer(NamedTuple):
 
     line: str
     """The answer in the program's words."""
+    said: str | None
+    """The move in the program's words; ``None`` if it has none."""
     move: str | None
     """The move in the game's notation; ``None`` if it has none, or none that can be read."""
     elapsed_ms: float

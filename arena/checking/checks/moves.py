@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.checking.contract import Answer, Failed, Remark, remark
 from arena.checking.examination import Examination, expect_legal, need
-from arena.players.uci import detect_first_rank, parse_best_move
+from arena.protocols.uci import detect_first_rank
 from engine.games.contract import Position
 
 
@@ -20,7 +20,7 @@ async def start_position(examination: Examination) -> Remark:
 async def _learn_first_rank(examination: Examination, start: Position) -> None:
     """Written in one base, no first move of the start position is legal in the other, so one search decides."""
     answer = await examination.dialect.search(start)
-    said = (parse_best_move(answer.line) or "").lower()
+    said = (answer.said or "").lower().replace("-", "")
     examination.knowledge.first_rank = detect_first_rank(said, start.legal_moves())
     if examination.knowledge.first_rank is None:
         raise Failed("failure.ranks_unknown", said=answer.line)

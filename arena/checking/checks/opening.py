@@ -41,10 +41,10 @@ async def ready(examination: Examination) -> Remark:
 async def garbage(examination: Examination) -> None:
     """Before a position and after it."""
     start = examination.positions.ordinary[0]
-    await examination.wire.say(*GARBAGE)
+    await examination.dialect.say_garbage(GARBAGE)
     await examination.dialect.settle()
     await examination.search(start)
-    await examination.wire.say(*GARBAGE)
+    await examination.dialect.say_garbage(GARBAGE)
     await examination.search(start)
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 _CLASSES = {
     "uci": ("arena.checking.dialects.uci", "UciDialect"),
     "ucicyclone": ("arena.checking.dialects.uci", "UciCycloneDialect"),
+    "ucci": ("arena.checking.dialects.ucci", "UcciDialect"),
+    "xboard": ("arena.checking.dialects.xboard", "XboardDialect"),
     "gtp": ("arena.checking.dialects.gtp", "GtpDialect"),
     "nboard": ("arena.checking.dialects.nboard", "NBoardDialect"),
 }

@@ -11,7 +11,8 @@ from typing import ClassVar
 from arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
 from arena.checking.wire import Wire
 from arena.players.contract import PlayerClock
-from arena.players.uci import Option
+from arena.protocols import uci
+from arena.protocols.uci import Option
 from engine.games.contract import Position
 from engine.settings.limits import Limits
 
@@ -167,6 +168,11 @@ class Dialect(ABC):
         """A move in the game's notation, ``None`` if the words are no move."""
         raise self.lacking()
 
+    def read_with_ranks(self, said: str) -> str | None:
+        """A move of files and ranks: in the program's ranks, or in any in which it can be read before they are known."""
+        bases = (0, 1) if self.knowledge.first_rank is None else (self.knowledge.first_rank,)
+        return next((move for base in bases if (move := uci.read_move(said.lower(), base)) is not None), None)
+
     # Not every protocol has these.
 
     def lacking(self) -> Skipped:
@@ -217,6 +223,10 @@ class Dialect(ABC):
     async def search_without(self, position: Position, banned: Collection[str]) -> Answer:
         """Ask for a move that is none of some."""
         raise self.lacking()
+
+    async def say_garbage(self, lines: Sequence[str]) -> None:
+        """Say lines that mean nothing."""
+        await self.wire.say(*lines)
 
     def option_line(self, option: Option, value: str) -> str:
         """The line that sets an option."""

@@ -8,14 +8,14 @@ from typing import ClassVar
 from arena.checking.contract import Answer, CheckSettings, Failed, Skipped
 from arena.checking.dialects.dialect import Dialect, Knowledge
 from arena.checking.wire import Wire
-from arena.players import gtp
+from arena.protocols import gtp
 from arena.players.contract import PlayerClock, PlayerFault
 from engine.games import game_named
 from engine.games.contract import Position
 from engine.settings.limits import Limits
 
 PASSES_OPTION = "gtp_passes"
-"""The only option: whether the program is told of passes, as for players; see ``arena.players.gtp.PASSES``."""
+"""The only option: whether the program is told of passes, as for players; see ``arena.protocols.gtp.PASSES``."""
 
 
 class GtpDialect(Dialect):
@@ -113,7 +113,7 @@ class GtpDialect(Dialect):
         move = gtp.read_move(answer.text) if answer.is_success else None
         is_resignation = move == "resign"
         return Answer(
-            answer.said, None if is_resignation else move, elapsed_ms, tuple(lines), has_resigned=is_resignation
+            answer.said, answer.text, None if is_resignation else move, elapsed_ms, tuple(lines), has_resigned=is_resignation
         )
 
     @property
@@ -132,6 +132,12 @@ class GtpDialect(Dialect):
         *before, illegal = await self._tell(*self._set_up(position), gtp.play_command(move, position.side_to_move))
         if illegal.is_success:
             raise Failed("failure.accepted", command=illegal.command, said=illegal.said)
+
+    async def say_garbage(self, lines: Sequence[str]) -> None:
+        """Every command is answered, and these refused; lines of blanks are none."""
+        for answer in await self._tell(*(line for line in lines if line.strip())):
+            if answer.is_success:
+                raise Failed("failure.accepted", command=answer.command, said=answer.said)
 
     async def ask_in_finished_game(self, position: Position) -> None:
         """It passes, or refuses."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 from arena.checking.contract import Answer, CheckSettings, Failed, Information
 from arena.checking.dialects.dialect import Dialect, Knowledge
 from arena.checking.wire import Wire
-from arena.players import nboard
+from arena.protocols import nboard
 from arena.players.contract import PlayerClock, number_of
 from engine.games.contract import Position
 from engine.protocols.game_format import write_game
@@ -73,7 +73,7 @@ class NBoardDialect(Dialect):
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> Answer:
         """The move, whatever its evaluation."""
         words = re.split(r"[\s/]+", lines[-1].removeprefix("===").strip())
-        return Answer(lines[-1], self.read_move(words[0]), elapsed_ms, tuple(lines[:-1]))
+        return Answer(lines[-1], words[0], self.read_move(words[0]), elapsed_ms, tuple(lines[:-1]))
 
     def read_move(self, said: str) -> str | None:
         """``d3`` or ``pass``."""

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from arena.checking.contract import Answer, Failed, Information, Skipped
 from arena.checking.dialects.dialect import Dialect
-from arena.players import uci
+from arena.protocols import uci
 from arena.players.contract import PlayerClock
-from arena.players.uci import Option
+from arena.protocols.uci import Option
 from engine.games.contract import Position
 from engine.settings.limits import Limits
 
@@ -89,6 +89,7 @@ class UciDialect(Dialect):
         said, expected = uci.parse_best_move(lines[-1]), uci.parse_ponder_move(lines[-1])
         return Answer(
             lines[-1],
+            said,
             None if said is None else self.read_move(said),
             elapsed_ms,
             tuple(lines[:-1]),
@@ -96,9 +97,8 @@ class UciDialect(Dialect):
         )
 
     def read_move(self, said: str) -> str | None:
-        """In the program's ranks, or in those in which it can be read at all while they are not known."""
-        bases = (0, 1) if self.knowledge.first_rank is None else (self.knowledge.first_rank,)
-        return next((move for base in bases if (move := uci.read_move(said, base)) is not None), None)
+        """In the program's ranks."""
+        return self.read_with_ranks(said)
 
     @property
     def ordinary(self) -> Limits:
@@ -248,3 +248,9 @@ class UciCycloneDialect(UciDialect):
     def declared_first_rank(self) -> int | None:
         """The dialect's."""
         return 0
+
+    def _position(self, position: Position) -> str:
+        line = uci.GameLine(position.start, 0)
+        if position.start == position.game.start:
+            line.begin("startpos")
+        return line.command(position.moves)
