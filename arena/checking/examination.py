@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Collection, Iterator, Sequence
 
@@ -46,7 +47,10 @@ class Examination:
 
     def run(self) -> Iterator[Outcome]:
         """Try every check in turn."""
-        for check in self.checks:
+        for entry in self.checks:
+            check = entry
+            if entry.name in self._dialect_class.recommendations:
+                check = dataclasses.replace(entry, is_recommendation=True)
             began = time.monotonic()
             outcome = run(self._try(check))
             if outcome.verdict == "failed":
@@ -71,8 +75,11 @@ class Examination:
         try:
             if self._dialect is None and check.needs:
                 await self.start()
+                began_ns = time.monotonic_ns()
             return Outcome(check, "passed", await check.test(self))
         except Skipped as skipped:
+            if self._dialect is not None and self.wire.process.dialogue.tail(began_ns):
+                await self.end()  # in the midst of something
             return Outcome(check, "skipped", skipped.remark)
         except Failed as failed:
             return Outcome(check, "failed", failed.remark, await self._end_with_dialogue(began_ns))

@@ -14,6 +14,8 @@ COLUMNS = 110
 INDENTATION = " " * 10
 QUOTED = 160
 """Characters of a program's line."""
+DIALOGUE_SHOWN = 24
+"""The last lines of a dialogue."""
 RUN_SHOWN = 3
 """Lines of a program in a row that are shown at either end of a longer run."""
 MARKS = ("passed", "failed", "advised", "skipped")
@@ -59,7 +61,7 @@ def _quoted(value: Any) -> Any:
     """What goes into a sentence: no line of a program can do harm to a terminal."""
     if not isinstance(value, str):
         return value
-    printable = "".join(letter if letter.isprintable() else "?" for letter in value)
+    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in value)
     return printable if len(printable) <= QUOTED else f"{printable[:QUOTED]}..."
 
 
@@ -73,7 +75,11 @@ def shortened(dialogue: Sequence[str], say: Catalogue) -> list[str]:
         else:
             shown += [*_ends(run, say), line]
             run = []
-    return [_quoted(line) for line in [*shown, *_ends(run, say)]]
+    shown += _ends(run, say)
+    if len(shown) > DIALOGUE_SHOWN:
+        left_out = say("report.left_out", count=len(shown) - DIALOGUE_SHOWN)
+        shown = [left_out, *shown[-DIALOGUE_SHOWN:]]
+    return [_quoted(line) for line in shown]
 
 
 def _ends(run: Sequence[str], say: Catalogue) -> list[str]:

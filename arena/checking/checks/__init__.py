@@ -66,7 +66,7 @@ CHECKS = (
     Check("quit", ending.farewell),
     Check("quit_while_thinking", ending.farewell_while_thinking),
     Check("end_of_input", ending.end_of_input),
-    Check("end_of_input_while_thinking", ending.end_of_input_while_thinking),
+    Check("end_of_input_while_thinking", ending.end_of_input_while_thinking, is_recommendation=True),
     Check("nobody_left", ending.nobody_left),
 )
 

@@ -55,6 +55,8 @@ async def stop_while_idle(examination: Examination) -> None:
 
 async def ready_while_thinking(examination: Examination) -> Remark:
     """Answered at once, and the search goes on."""
+    if not examination.dialect.listens_while_thinking:
+        raise examination.dialect.lacking()
     if not examination.knowledge.answers_ready:
         raise Skipped("skip.not_ready")
     start = examination.positions.ordinary[0]

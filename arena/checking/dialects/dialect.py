@@ -43,6 +43,10 @@ class Dialect(ABC):
     """The question of ``settle``, for people."""
     awaited: ClassVar[str] = ""
     """What answers a search, for people."""
+    listens_while_thinking: ClassVar[bool] = False
+    """Whether ``ask_ready`` has to be answered in the midst of a search."""
+    recommendations: ClassVar[frozenset[str]] = frozenset()
+    """Names of checks whose demands the protocol leaves open, beside those that all protocols do."""
 
     def __init__(self, wire: Wire, settings: CheckSettings, knowledge: Knowledge) -> None:
         self.wire = wire

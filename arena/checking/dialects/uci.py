@@ -30,6 +30,7 @@ class UciDialect(Dialect):
     limits = frozenset({"depth", "nodes", "move_time", "clock", "moves_to_go"})
     synchronisation: ClassVar[str] = "isready"
     awaited: ClassVar[str] = "bestmove"
+    listens_while_thinking: ClassVar[bool] = True
     opening: ClassVar[tuple[str, str]] = ("uci", "uciok")
     remark_word: ClassVar[str] = "string"
     """What makes the rest of an ``info`` line a text."""
@@ -250,7 +251,7 @@ class UciCycloneDialect(UciDialect):
         return 0
 
     def _position(self, position: Position) -> str:
-        line = uci.GameLine(position.start, 0)
+        line = uci.GameLine(position.start, self.knowledge.first_rank or 0)
         if position.start == position.game.start:
             line.begin("startpos")
         return line.command(position.moves)

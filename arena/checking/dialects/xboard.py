@@ -19,6 +19,8 @@ from engine.settings.limits import Limits
 
 ENDLESS_MS = 600_000
 """Milliseconds for a move that is not waited for."""
+NO_DEPTH = 99
+"""Plies that no search comes to."""
 RESOURCES = {"memory": ("memory", "memory"), "threads": ("cores", "smp")}
 """The commands, and the features that announce them."""
 RESULTS = ("1-0", "0-1", "1/2-1/2")
@@ -32,11 +34,14 @@ class XboardDialect(Dialect):
     time_unit_ms = 1000
     synchronisation: ClassVar[str] = "ping"
     awaited: ClassVar[str] = "move"
+    recommendations: ClassVar[frozenset[str]] = frozenset({"stop", "stop_at_once", "quit_while_thinking"})
+    """The text permits to ignore ``?``, and so not to listen while thinking."""
 
     def __init__(self, wire: Wire, settings: CheckSettings, knowledge: Knowledge) -> None:
         super().__init__(wire, settings, knowledge)
         self._session = xboard.XboardSession()
         self._pings = 0
+        self._depth_is_told = False
         self._side = 0
         """Whose move is asked for."""
         self._game: tuple[str, Limits] | None = None
@@ -126,7 +131,7 @@ class XboardDialect(Dialect):
         else:
             lines = [
                 "new", f"variant {xboard.VARIANTS[self.settings.game]}", "force", mode, "post",
-                *xboard.limit_commands(limits, self.settings.timeout_ms),
+                *xboard.limit_commands(limits, self.settings.timeout_ms), *self._no_depth(limits),
                 *self._start(position.start), *self._told(position.moves),
             ]  # fmt: skip
         self._game, self._known = (position.start, limits), list(position.moves)
@@ -137,6 +142,11 @@ class XboardDialect(Dialect):
             )
             if is_refusal:
                 raise Failed("failure.refused", command=lines[-1], said=line)
+
+    def _no_depth(self, limits: Limits) -> list[str]:
+        """What ends a limit of depth told before: ``new`` should, but many engines keep it."""
+        self._depth_is_told |= limits.depth is not None
+        return [f"sd {NO_DEPTH}"] if self._depth_is_told and limits.depth is None else []
 
     def _start(self, position: str) -> list[str]:
         if position == game_named(self.settings.game).start:
