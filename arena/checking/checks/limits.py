@@ -13,7 +13,7 @@ MOST_NODES = 1.5
 NODES_SLACK = 10_000
 LOW_CLOCK_SHARE = 10
 """The part of the game's clock that is a low one."""
-CONTROL_MOVES = 2
+CONTROL_MOVES = 4
 
 
 async def depth(examination: Examination) -> Remark:
@@ -74,7 +74,7 @@ async def low_clock(examination: Examination) -> Remark:
 
 
 async def moves_to_go(examination: Examination) -> Remark:
-    """Two moves to the next control: one of them must not take the time of both."""
+    """The first of them must not take the time of all."""
     examination.need_limit("moves_to_go")
     limits = Limits(clock_ms=examination.dialect.clock_limits().clock_ms, moves_per_control=CONTROL_MOVES)
     assert limits.clock_ms is not None
