@@ -297,8 +297,9 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
         if not protocol.is_external:
             remedy = f'add protocol = "{owners[0].name}" or remove it'
             raise ConfigurationError(f"{where}: {key} is a key of an external engine; {remedy}")
-        names = " and ".join(owner.name for owner in owners)
-        kind = f"engines over {names}" if owners[0].is_external else owners[0].title
+        names = [owner.name for owner in owners]
+        listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        kind = f"engines over {listed}" if owners[0].is_external else owners[0].title
         raise ConfigurationError(
             f"{where}: {key} is a key of {kind}; external engines over {protocol.name} take {protocol.remedy}"
         )

@@ -16,8 +16,6 @@ from elolab.hiding import exit_if_packages_are_hidden
 
 exit_if_packages_are_hidden()  # before the first of them is imported
 
-from engine.protocols import SESSIONS  # noqa: E402
-
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
@@ -46,9 +44,6 @@ class Command:
         return f"{self.package}.commands.{self.name.replace('-', '_')}"
 
 
-PROTOCOLS = ", ".join(entry.title for entry in SESSIONS.values())
-"""What the engine speaks."""
-
 COMMANDS = (
     Command("tournament", "arena", "Playing", "play or resume a tournament and rate its players"),
     Command("match", "arena", "Playing", "play two settings or engines against each other"),
@@ -64,7 +59,7 @@ COMMANDS = (
     Command("ablate", "tuning", "Improving", "measure the effect of each technique of the search"),
     Command("claims", "tuning", "Improving", "put the literature's claims about the search to the test"),
     Command("fit-evaluation", "tuning", "Improving", "fit an evaluation's weights to games of self-play"),
-    Command("engine", "engine", "Engine", f"run the engine as a program: {PROTOCOLS}"),
+    Command("engine", "engine", "Engine", "run the engine as a program: UCCI, UCI, xboard, GTP, others"),
     Command("analyse", "engine", "Engine", "search a position"),
     Command("suite", "engine", "Engine", "solve positions with known best moves"),
     Command("judge", "engine", "Engine", "say whether a game is over, and why"),

@@ -33,13 +33,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--protocol",
         choices=tuple(SESSIONS),
+        metavar="NAME",
         help=choices_in_words(),
     )
     parser.add_argument(
         "--ranks",
         choices=("0", "1"),
         default="1",
-        help="number of the lowest rank in UCI: 1 (default; announces UCI_Variant), or 0, the cyclone dialect",
+        help="number of the lowest rank in UCI: 1 (default; announces UCI_Variant), or 0, as over ucicyclone",
     )
     add_parameter_arguments(parser)
     add_rules_arguments(parser)

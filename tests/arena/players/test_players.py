@@ -87,7 +87,7 @@ def test_a_new_protocol_is_a_module_and_a_line(semaphore: Protocol) -> None:
         ({"protocol": "semaphor"}, r"expected builtin, uci, .* \(did you mean 'semaphore'\?\)"),
         ({"protocol": "semaphore", "flags": 3, "command": "x", "limit": "own"}, "flags = 3, expected a list of flags"),
         ({"protocol": "semaphore", "flags": list("abc"), "command": "x", "limit": "own"}, "flags: too many"),
-        ({"protocol": "semaphore", "options": {}, "command": "x"}, r"over uci; .* over semaphore take flags = \[...\]"),
+        ({"protocol": "semaphore", "options": {}, "command": "x"}, r"and xboard; .* semaphore take flags = \[...\]"),
         ({"flags": []}, 'flags is a key of an external engine; add protocol = "semaphore"'),
         ({"limit": "own"}, "only players over GTP or .*Semaphore can have their own level"),
     ],

@@ -25,6 +25,9 @@ def test_dialogue(path: Path) -> None:
     play_transcript(path, make)
 
 
+NODE_CLOCK = Limits(clock_ms=60_000, clock_kind="node", nodes_per_second=9)
+
+
 class Recorder(XboardSession):
     """Notes the searches that are asked for instead of making them."""
 
@@ -43,7 +46,7 @@ class Recorder(XboardSession):
         ("sd 3\ntime 100", Limits(3, clock_ms=1000), Clock(1000, None, 40)),
         ("level 0 1:30 0.5", Limits(clock_ms=90_000, increment_ms=500), Clock(90_000)),
         ("level 0 1 0\ntime 1234\notim 99\nhard", Limits(clock_ms=12_340), Clock(12_340, 990, ponders=True)),
-        ("level 20 1 0\nnps 9", Limits(clock_ms=60_000, clock_kind="node", nodes_per_second=9), Clock(60_000, None, 20)),
+        ("level 20 1 0\nnps 9", NODE_CLOCK, Clock(60_000, None, 20)),
         ("st 5\nlevel 0 1 0", Limits(clock_ms=60_000), Clock(60_000)),
     ],
 )
