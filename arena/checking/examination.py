@@ -91,14 +91,18 @@ class Examination:
 
     async def start(self) -> None:
         """A new process, with its handshake and options behind it, in a new game."""
+        await self.connect()
+        await self.dialect.settle()
+        await self.dialect.begin_game()
+
+    async def connect(self) -> None:
+        """A new process, with its handshake and options behind it."""
         await self.end()
         process = await in_thread(Wire, self.settings.command, self.settings.directory)
         self._dialect = self._dialect_class(process, self.settings, self.knowledge)
         await self.dialect.greet()
         self.name = self.dialect.name or self.name
         await self.dialect.configure()
-        await self.dialect.settle()
-        await self.dialect.begin_game()
 
     async def end(self) -> None:
         """End the process, if there is one."""

@@ -14,7 +14,7 @@ GARBAGE = ("xyzzy", "  ", "elolab 1 2 3", "go-there position uci", "\x7f\x01 \u5
 async def handshake(examination: Examination) -> Remark:
     """From the start of the process."""
     began = time.monotonic()
-    await examination.start()
+    await examination.connect()
     return remark("note.seconds", seconds=f"{time.monotonic() - began:.2f}")
 
 

@@ -58,6 +58,10 @@ class UcciDialect(UciDialect):
         """``bestmove`` or ``nobestmove``."""
         return line.split()[:1] in (["bestmove"], ["nobestmove"])
 
+    def _is_unasked(self, line: str) -> bool:
+        """An idle program may say ``nobestmove``."""
+        return self.is_answer(line) and self._names_move(line)
+
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> Answer:
         """The move, with which it may resign."""
         answer = super().read_answer(lines, elapsed_ms)

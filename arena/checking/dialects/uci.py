@@ -117,7 +117,9 @@ class UciDialect(Dialect):
 
     async def tell_illegal_move(self, position: Position, move: str) -> None:
         """After the legal ones."""
-        await self.wire.say(f"{self._position(position)} {'' if position.moves else 'moves '}{move}")
+        line = self._position(position)
+        written = uci.write_move(move, self.knowledge.first_rank or 0)
+        await self.wire.say(f"{line} {'' if ' moves ' in line else 'moves '}{written}")
 
     async def ask_in_finished_game(self, position: Position) -> None:
         """It has to answer, but no move."""
@@ -160,8 +162,12 @@ class UciDialect(Dialect):
         """``stop`` without a search is passed over."""
         await self.wire.say("stop")
         for line in await self._overhear_settling():
-            if self.is_answer(line):
+            if self._is_unasked(line):
                 raise Failed("failure.unasked", said=line)
+
+    def _is_unasked(self, line: str) -> bool:
+        """Whether a line must not answer a stop without a search."""
+        return self.is_answer(line)
 
     async def _overhear_settling(self) -> list[str]:
         """What is said until what was said before has been dealt with, and in a while after that."""

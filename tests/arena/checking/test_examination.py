@@ -1,0 +1,144 @@
+"""The examination: well-behaved programs keep to their protocols, and every vice fails the line that is about it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.checking.checks import CHECKS, chosen
+from arena.checking.contract import CheckSettings, Outcome
+from arena.checking.dialects import DIALECTS
+from arena.checking.examination import Examination
+
+SUPPORT = Path(__file__).parents[2] / "support"
+SETTINGS = CheckSettings(
+    "xiangqi", "uci", (), margin_ms=250, timeout_ms=5_000, quiet_ms=30, ending_ms=2_000, stop_ms=2_000, move_time_ms=60,
+    clock_ms=300, game_moves=8, nodes=5_000, repetitions=2,
+)  # fmt: skip
+IMPATIENT = {"timeout_ms": 400, "stop_ms": 300, "ending_ms": 300}
+"""For programs that will not do what is waited for."""
+
+
+def mock(protocol: str, vice: str = "none", **changes: int) -> CheckSettings:
+    program = SUPPORT / "mock_examined_engine.py"
+    command = (sys.executable, "-I", "-S", str(program), vice, f"protocol={protocol}")
+    return replace(SETTINGS, protocol=protocol, command=command, **changes)
+
+
+def othello_mock(protocol: str, mode: str = "good", **changes: int) -> CheckSettings:
+    program = SUPPORT / "mock_othello_engines.py"
+    command = (sys.executable, "-I", "-S", str(program), mode, f"protocol={protocol}", "at=1")
+    return replace(SETTINGS, game="othello", protocol=protocol, command=command, **changes)
+
+
+def examine(settings: CheckSettings, *names: str) -> dict[str, Outcome]:
+    """The outcomes of all checks, or of those named and what they need."""
+    examination = Examination(settings, chosen(names or None))
+    try:
+        return {outcome.check.name: outcome for outcome in examination.run()}
+    finally:
+        examination.close()
+
+
+def failures(outcomes: dict[str, Outcome]) -> dict[str, str]:
+    """The message of every failed check."""
+    return {name: one.remark.key for name, one in outcomes.items() if one.verdict == "failed" and one.remark}
+
+
+@pytest.mark.parametrize("protocol", [protocol for protocol in DIALECTS if protocol not in ("gtp", "nboard")])
+def test_a_program_without_vices_keeps_to_its_protocol(protocol: str) -> None:
+    outcomes = examine(mock(protocol))
+    assert failures(outcomes) == {}
+    skipped = {name for name, outcome in outcomes.items() if outcome.verdict == "skipped"}
+    lacking = {
+        "uci": {"banned_moves"},
+        "ucicyclone": {"banned_moves"},
+        "ucci": set(),
+        "xboard": {"banned_moves", "start_word", "nodes", "variations", "ready_while_thinking"},
+    }
+    assert skipped == {"must_pass"} | lacking[protocol]
+    assert list(outcomes) == [check.name for check in CHECKS]
+
+
+@pytest.mark.parametrize("protocol", ["gtp", "nboard"])
+def test_so_does_a_program_that_plays_othello(protocol: str) -> None:
+    outcomes = examine(othello_mock(protocol, clock_ms=100), *(check.name for check in CHECKS if check.name != "name"))
+    assert set(failures(outcomes)) <= {"stop", "stop_at_once"}
+    assert {"start_position", "must_pass", "told_moves", "checkmate", "garbage", "quit", "end_of_input"} <= {
+        name for name, outcome in outcomes.items() if outcome.verdict == "passed"
+    }
+
+
+VICES = [
+    ("uci", "exits_at_start", "handshake", "ended"),
+    ("uci", "silent", "handshake", "no_answer"),
+    ("uci", "never_ready", "ready", "no_answer"),
+    ("uci", "nameless", "name", "no_name"),
+    ("uci", "announces_nonsense", "options", "option_default"),
+    ("uci", "says_1_counts_0", "ranks", "ranks"),
+    ("ucicyclone", "counts_1", "ranks", "ranks"),
+    ("uci", "knows_no_startpos", "start_word", "illegal_move"),
+    ("uci", "ignores_moves", "told_moves", "illegal_move"),
+    ("uci", "ignores_descriptions", "described", "illegal_move"),
+    ("uci", "overlooks_checks", "in_check", "illegal_move"),
+    ("uci", "overlooks_the_only_move", "only_move", "illegal_move"),
+    ("uci", "has_short_buffer", "long_game", "illegal_move"),
+    ("uci", "fails_in_repetitions", "repeated", "illegal_move"),
+    ("ucci", "ignores_bans", "banned_moves", "banned_move"),
+    ("uci", "moves_after_mate", "checkmate", "moved_after_end"),
+    ("ucci", "moves_after_stalemate", "stalemate", "moved_after_end"),
+    ("uci", "searches_too_deep", "depth", "depth"),
+    ("xboard", "searches_too_deep", "depth", "depth"),
+    ("uci", "searches_too_much", "nodes", "nodes"),
+    ("uci", "late_by_move_time", "move_time", "late"),
+    ("uci", "late_by_low_clock", "low_clock", "late"),
+    ("uci", "wastes_its_control", "moves_to_go", "late"),
+    ("uci", "loses_on_time", "clock_game", "late"),
+    ("uci", "cannot_count", "information", "information"),
+    ("uci", "says_nothing", "reported", "not_reported"),
+    ("ucci", "invents_variations", "variations", "variation"),
+    ("uci", "answers_twice", "single_answer", "again"),
+    ("xboard", "answers_twice", "single_answer", "again"),
+    ("uci", "ignores_stop", "stop", "no_answer"),
+    ("uci", "answers_before_stop", "stop", "early"),
+    ("uci", "ignores_second_stop", "stop_at_once", "no_answer"),
+    ("ucci", "answers_idle_stops", "stop_while_idle", "unasked"),
+    ("uci", "not_ready_while_thinking", "ready_while_thinking", "no_answer"),
+    ("ucci", "answers_before_ponderhit", "ponder_hit", "early"),
+    ("uci", "ignores_ponderhit", "ponder_hit", "late"),
+    ("uci", "ignores_stop", "ponder_miss", "no_answer"),
+    ("uci", "busy", "idle", "busy"),
+    ("uci", "dies_of_style", "default_options", "ended"),
+    ("ucci", "dies_of_memory", "memory_option", "ended"),
+    ("uci", "dies_of_threads", "threads_option", "ended"),
+    ("ucci", "dies_of_unknown_options", "unknown_option", "ended"),
+    ("uci", "dies_of_garbage", "garbage", "ended"),
+    ("uci", "dies_of_empty_lines", "empty_lines", "ended"),
+    ("uci", "dies_of_carriage_returns", "line_ends", "ended"),
+    ("uci", "dies_of_illegal_positions", "illegal_position", "ended"),
+    ("xboard", "dies_of_illegal_moves", "illegal_move", "ended"),
+    ("uci", "dies_of_new_games", "new_game", "ended"),
+    ("uci", "leaks", "memory", "memory"),
+    ("uci", "ignores_quit", "quit", "lingers"),
+    ("ucci", "ignores_quit_while_thinking", "quit_while_thinking", "lingers"),
+    ("uci", "ignores_end_of_input", "end_of_input", "lingers"),
+    ("uci", "ignores_end_of_input_while_thinking", "end_of_input_while_thinking", "lingers"),
+    ("uci", "leaves_child", "nobody_left", "children"),
+]
+"""The protocol, the vice, the check that has to fail and what it has to say."""
+
+
+@pytest.mark.parametrize(("protocol", "vice", "check", "says"), VICES)
+def test_every_vice_fails_its_line_alone(protocol: str, vice: str, check: str, says: str) -> None:
+    many = {"repetitions": 8} if vice.startswith("ignores_") and check in ("told_moves", "described") else {}
+    outcomes = examine(mock(protocol, vice, **IMPATIENT, **many), check)
+    assert failures(outcomes) == {check: f"failure.{says}"}
+
+
+def test_every_check_is_failed_by_some_vice() -> None:
+    shown_by_othello = {"must_pass"}
+    shown_by_others = {"start_position", "endgame"}  # any illegal move fails them
+    assert {check for _, _, check, _ in VICES} == {check.name for check in CHECKS} - shown_by_othello - shown_by_others
