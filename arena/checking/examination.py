@@ -32,7 +32,8 @@ class Examination:
         """What the program calls itself."""
         self._dialect_class = dialect_named(settings.protocol)
         self._dialect: Dialect | None = None
-        self._failed: set[str] = set()
+        self._blocked: set[str] = set()
+        """Checks that failed, or were not tried because another did."""
 
     @property
     def dialect(self) -> Dialect:
@@ -54,7 +55,7 @@ class Examination:
             began = time.monotonic()
             outcome = run(self._try(check))
             if outcome.verdict == "failed":
-                self._failed.add(check.name)
+                self._blocked.add(check.name)
             yield Outcome(
                 check, outcome.verdict, outcome.remark, outcome.dialogue, round(time.monotonic() - began, 3)
             )
@@ -66,8 +67,9 @@ class Examination:
             self._dialect = None
 
     async def _try(self, check: Check) -> Outcome:
-        missing = [name for name in check.needs if name in self._failed]
+        missing = [name for name in check.needs if name in self._blocked]
         if missing:
+            self._blocked.add(check.name)
             return Outcome(check, "skipped", Remark("skip.needs", {"names": ", ".join(missing)}))
         if check.is_fresh:
             await self.end()

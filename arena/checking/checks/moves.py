@@ -82,6 +82,8 @@ async def only_move(examination: Examination) -> None:
 
 async def must_pass(examination: Examination) -> None:
     """There is none, but the game goes on."""
+    if not examination.dialect.is_asked_to_pass:
+        raise examination.dialect.lacking()
     await examination.search(need(examination.positions.must_pass))
 
 

@@ -184,6 +184,11 @@ class Dialect(ABC):
         return Skipped("skip.protocol", protocol=self.title)
 
     @property
+    def is_asked_to_pass(self) -> bool:
+        """Whether a side that can only pass is asked for its move."""
+        return True
+
+    @property
     def declared_first_rank(self) -> int | None:
         """The number of the lowest rank by the protocol, or by what the program announced."""
         raise self.lacking()

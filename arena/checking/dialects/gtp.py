@@ -88,14 +88,18 @@ class GtpDialect(Dialect):
             raise Skipped("skip.unknown_command", command=command)
         return True
 
+    @property
+    def is_asked_to_pass(self) -> bool:
+        """Unless it passes by itself."""
+        return (PASSES_OPTION, gtp.PASSES[1]) not in self.settings.options
+
     def _set_up(self, position: Position) -> list[str]:
         if position.start != game_named(self.settings.game).start:
             raise self.lacking()
-        omits = (PASSES_OPTION, gtp.PASSES[1]) in self.settings.options
         told = [
             gtp.play_command(move, ply % 2)
             for ply, move in enumerate(position.moves)
-            if move != gtp.PASS or not omits
+            if move != gtp.PASS or self.is_asked_to_pass
         ]
         return [f"boardsize {gtp.BOARD_SIZE}", "clear_board", *told]
 

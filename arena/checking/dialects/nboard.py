@@ -93,11 +93,13 @@ class NBoardDialect(Dialect):
         await self.wire.say(f"set game {write_game(position.start, position.moves)}", f"move {move.upper()}")
 
     async def ask_in_finished_game(self, position: Position) -> None:
-        """It may pass or say nothing."""
-        await self.begin(position, self.ordinary)
-        for line in [*await self.wire.overhear(self.settings.quiet_ms), *await self._ping()]:
-            if self.is_answer(line) and self.read_answer([line], 0.0).move not in (None, nboard.PASS):
-                raise Failed("failure.moved_after_end", said=line)
+        """Nobody asks: whoever drives the program knows the rules."""
+        raise self.lacking()
+
+    @property
+    def is_asked_to_pass(self) -> bool:
+        """Nobody asks where there is no choice."""
+        return False
 
     async def begin_endless(self, position: Position) -> None:
         """To a depth that is out of reach."""

@@ -63,12 +63,20 @@ def test_a_program_without_vices_keeps_to_its_protocol(protocol: str) -> None:
     assert list(outcomes) == [check.name for check in CHECKS]
 
 
-@pytest.mark.parametrize("protocol", ["gtp", "nboard"])
-def test_so_does_a_program_that_plays_othello(protocol: str) -> None:
-    outcomes = examine(othello_mock(protocol, clock_ms=100), *(check.name for check in CHECKS if check.name != "name"))
-    assert set(failures(outcomes)) <= {"stop", "stop_at_once"}
-    assert {"start_position", "must_pass", "told_moves", "checkmate", "garbage", "quit", "end_of_input"} <= {
-        name for name, outcome in outcomes.items() if outcome.verdict == "passed"
+def test_so_does_a_program_that_plays_othello_over_gtp() -> None:
+    outcomes = examine(othello_mock("gtp", clock_ms=100))
+    assert failures(outcomes) == {}
+    passed = {name for name, outcome in outcomes.items() if outcome.verdict == "passed"}
+    assert passed >= {"must_pass", "told_moves", "endgame", "checkmate", "garbage", "clock_game", "illegal_move", "quit"}
+
+
+def test_a_program_over_nboard_that_says_the_same_whatever_it_was_told_fails_that_alone() -> None:
+    outcomes = examine(othello_mock("nboard"))
+    assert failures(outcomes) == {
+        "name": "failure.no_name",
+        "depth": "failure.depth",
+        "variations": "failure.variation",
+        "stop": "failure.early",
     }
 
 
@@ -142,3 +150,72 @@ def test_every_check_is_failed_by_some_vice() -> None:
     shown_by_othello = {"must_pass"}
     shown_by_others = {"start_position", "endgame"}  # any illegal move fails them
     assert {check for _, _, check, _ in VICES} == {check.name for check in CHECKS} - shown_by_othello - shown_by_others
+
+
+def other_mock(program: str, *words: str, protocol: str = "uci", game: str = "xiangqi") -> CheckSettings:
+    command = (sys.executable, "-I", "-S", str(SUPPORT / program), *words)
+    return replace(SETTINGS, game=game, protocol=protocol, command=command, **IMPATIENT)
+
+
+@pytest.mark.parametrize(
+    ("mode", "check", "says"),
+    [
+        ("exit_at_start", "handshake", "ended"),
+        ("silent", "handshake", "no_answer"),
+        ("exit", "start_position", "ended"),
+        ("segfault", "start_position", "ended"),
+        ("illegal", "start_position", "illegal_move"),
+        ("garbage", "start_position", "no_move"),
+        ("empty", "start_position", "no_move"),
+        ("none", "start_position", "no_move"),
+        ("hang", "start_position", "no_answer"),
+        ("until_stop", "start_position", "no_answer"),
+        ("info_flood", "start_position", "no_answer"),
+        ("byte_flood", "start_position", "no_answer"),
+        ("late", "start_position", "no_answer"),
+        ("twice", "single_answer", "again"),
+        ("leave", "single_answer", "ended"),
+        ("deaf", "quit", "lingers"),
+        ("immortal", "quit", "lingers"),
+        ("child_holds_pipe", "nobody_left", "children"),
+    ],
+)
+def test_the_mocks_of_players_over_uci_fail_where_they_misbehave(
+    mode: str, check: str, says: str, tmp_path: Path
+) -> None:
+    """The second search is the one that they misbehave in: the first finds out the ranks."""
+    at = 99 if mode == "child_holds_pipe" else 2
+    words = (mode, f"at={at}", "seconds=5", f"file={tmp_path / 'notes'}")
+    assert failures(examine(other_mock("mock_engines.py", *words), check)) == {check: f"failure.{says}"}
+
+
+@pytest.mark.parametrize(("protocol", "mode", "check", "says"), [
+    ("ucci", "nothing", "start_position", "no_move"),
+    ("ucci", "garbage", "start_position", "no_move"),
+    ("xboard", "no_features", "handshake", "no_answer"),
+    ("xboard", "claims_draw", "start_position", "no_move"),
+    ("xboard", "illegal", "start_position", "illegal_move"),
+    ("xboard", "hang", "start_position", "no_answer"),
+])  # fmt: skip
+def test_so_do_those_of_players_over_ucci_and_xboard(protocol: str, mode: str, check: str, says: str) -> None:
+    settings = other_mock("mock_xiangqi_engines.py", mode, f"protocol={protocol}", "at=2", protocol=protocol)
+    assert failures(examine(settings, check)) == {check: f"failure.{says}"}
+
+
+@pytest.mark.parametrize(("protocol", "mode", "check", "says"), [
+    ("gtp", "silent", "handshake", "no_answer"),
+    ("gtp", "wrong_size", "start_position", "refused"),
+    ("gtp", "exit", "start_position", "ended"),
+    ("gtp", "illegal", "start_position", "illegal_move"),
+    ("gtp", "garbage", "start_position", "no_move"),
+    ("gtp", "endless_answer", "start_position", "no_answer"),
+    ("gtp", "twice", "single_answer", "again"),
+    ("nboard", "illegal", "start_position", "illegal_move"),
+    ("nboard", "empty", "start_position", "no_move"),
+    ("nboard", "flood", "start_position", "no_answer"),
+    ("nboard", "twice", "single_answer", "again"),
+])  # fmt: skip
+def test_so_do_those_of_players_of_othello(protocol: str, mode: str, check: str, says: str) -> None:
+    words = (mode, f"protocol={protocol}", "at=1")
+    settings = other_mock("mock_othello_engines.py", *words, protocol=protocol, game="othello")
+    assert failures(examine(settings, check)) == {check: f"failure.{says}"}
