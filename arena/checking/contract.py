@@ -23,8 +23,10 @@ class CheckSettings:
     """Set after every start, as for a tournament."""
     margin_ms: int = 100
     """How much later than told an answer may come."""
+    start_ms: int = 60_000
+    """Longest wait for the handshake."""
     timeout_ms: int = 10_000
-    """Longest wait for an answer that no clock bounds, and for the program's start."""
+    """Longest wait for an answer that no clock bounds."""
     quiet_ms: int = 300
     """How long the program is listened to where it has nothing to say."""
     ending_ms: int = 2_000

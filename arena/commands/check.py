@@ -51,7 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("patience", "in milliseconds")
     for name, meaning in (
         ("margin", "how much later than told a move may come"),
-        ("timeout", "longest wait for an answer without a clock, and for the engine's start"),
+        ("start", "longest wait for the engine's start"),
+        ("timeout", "longest wait for an answer without a clock"),
         ("stop", "longest wait for the answer to a stop"),
         ("ending", "longest wait for the engine's end"),
         ("clock", "each side's time in the game against itself, which gains 10 ms a move; ten times as much where times "
@@ -153,7 +154,7 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
         raise UserError(f"check: {fault.text}") from None
     return CheckSettings(
         game, arguments.protocol, tuple(arguments.command), arguments.directory, tuple(arguments.options),
-        margin_ms=arguments.margin, timeout_ms=arguments.timeout, stop_ms=arguments.stop, ending_ms=arguments.ending,
+        margin_ms=arguments.margin, start_ms=arguments.start, timeout_ms=arguments.timeout, stop_ms=arguments.stop, ending_ms=arguments.ending,
         clock_ms=arguments.clock, game_moves=arguments.moves,
     )  # fmt: skip
 

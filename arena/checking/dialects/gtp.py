@@ -32,10 +32,11 @@ class GtpDialect(Dialect):
         self._session = gtp.GtpSession()
         self._commands: frozenset[str] = frozenset()
 
-    async def _tell(self, *commands: str) -> list[gtp.Answer]:
+    async def _tell(self, *commands: str, ms: int | None = None) -> list[gtp.Answer]:
         """The answers to some commands."""
         await self.wire.say(*self._session.ask(*commands))
-        await self.wire.hear_until(self._hears_all, self.settings.timeout_ms, f"= ({commands[-1]})")
+        ms = self.settings.timeout_ms if ms is None else ms
+        await self.wire.hear_until(self._hears_all, ms, f"= ({commands[-1]})")
         return self._session.answers
 
     def _hears_all(self, line: str) -> bool:
@@ -50,7 +51,9 @@ class GtpDialect(Dialect):
 
     async def greet(self) -> None:
         """Who it is, and what it knows."""
-        version, name, listed = await self._tell("protocol_version", "name", "list_commands")
+        version, name, listed = await self._tell(
+            "protocol_version", "name", "list_commands", ms=self.settings.start_ms
+        )
         if not version.is_success or not version.text.isdigit():
             raise Failed("failure.refused", command=version.command, said=version.said)
         self.name = name.text if name.is_success else ""

@@ -40,7 +40,7 @@ class NBoardDialect(Dialect):
     async def greet(self) -> None:
         """Which version, and a ping: there is no other answer."""
         await self.wire.say(f"nboard {nboard.VERSION}", f"set depth {self.settings.depth}")
-        for line in await self._ping():
+        for line in await self._ping(self.settings.start_ms):
             if line.startswith("set myname "):
                 self.name = line.removeprefix("set myname ").strip()
 

@@ -39,7 +39,7 @@ class UciDialect(Dialect):
         """``uci``, and what comes before ``uciok``."""
         question, end = self.opening
         await self.wire.say(question)
-        for line in await self.wire.hear_until(lambda line: line.strip() == end, self.settings.timeout_ms, end):
+        for line in await self.wire.hear_until(lambda line: line.strip() == end, self.settings.start_ms, end):
             if line.startswith("id name "):
                 self.name = line.removeprefix("id name ").strip()
             elif line.startswith("option"):

@@ -52,9 +52,9 @@ class XboardDialect(Dialect):
     async def greet(self) -> None:
         """The features."""
         await self.wire.say(*self._session.hello())
-        lines = await self.wire.overhear(min(xboard.FEATURES_MS, self.settings.timeout_ms), self._is_introduced)
+        lines = await self.wire.overhear(xboard.FEATURES_MS, self._is_introduced)
         if not self._session.is_idle and self._session.needs_time:
-            lines += await self.wire.hear_until(self._is_introduced, self.settings.timeout_ms, "feature done=1")
+            lines += await self.wire.hear_until(self._is_introduced, self.settings.start_ms, "feature done=1")
         if not self._session.features:
             raise Failed("failure.no_answer", awaited="feature", seconds=f"{xboard.FEATURES_MS / 1000:g}")
         self._session.take_for_done()

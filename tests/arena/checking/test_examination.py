@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,14 +13,24 @@ from arena.checking.checks import CHECKS, chosen
 from arena.checking.contract import CheckSettings, Outcome
 from arena.checking.dialects import DIALECTS
 from arena.checking.examination import Examination
+from arena.checking.report import mark_of
+from tests.support.xiangqi_match import need_program
 
-SUPPORT = Path(__file__).parents[2] / "support"
+ROOT = Path(__file__).parents[3]
+SUPPORT = ROOT / "tests" / "support"
 SETTINGS = CheckSettings(
     "xiangqi", "uci", (), margin_ms=250, timeout_ms=5_000, quiet_ms=30, ending_ms=2_000, stop_ms=2_000, move_time_ms=60,
     clock_ms=300, game_moves=8, nodes=5_000, repetitions=2,
 )  # fmt: skip
 IMPATIENT = {"timeout_ms": 400, "stop_ms": 300, "ending_ms": 300}
 """For programs that will not do what is waited for."""
+
+
+def patience(check: str, says: str) -> dict[str, int]:
+    """Little where something will not come, which has to be waited for in vain; the start only if it is that."""
+    if says not in ("no_answer", "lingers"):
+        return {}
+    return IMPATIENT | ({"start_ms": 400} if check == "handshake" else {})
 
 
 def mock(protocol: str, vice: str = "none", **changes: int) -> CheckSettings:
@@ -141,8 +152,8 @@ VICES = [
 
 @pytest.mark.parametrize(("protocol", "vice", "check", "says"), VICES)
 def test_every_vice_fails_its_line_alone(protocol: str, vice: str, check: str, says: str) -> None:
-    many = {"repetitions": 8} if vice.startswith("ignores_") and check in ("told_moves", "described") else {}
-    outcomes = examine(mock(protocol, vice, **IMPATIENT, **many), check)
+    more = {"repetitions": 8} if check in ("told_moves", "described") else {}
+    outcomes = examine(mock(protocol, vice, **patience(check, says), **more), check)
     assert failures(outcomes) == {check: f"failure.{says}"}
 
 
@@ -152,9 +163,8 @@ def test_every_check_is_failed_by_some_vice() -> None:
     assert {check for _, _, check, _ in VICES} == {check.name for check in CHECKS} - shown_by_othello - shown_by_others
 
 
-def other_mock(program: str, *words: str, protocol: str = "uci", game: str = "xiangqi") -> CheckSettings:
-    command = (sys.executable, "-I", "-S", str(SUPPORT / program), *words)
-    return replace(SETTINGS, game=game, protocol=protocol, command=command, **IMPATIENT)
+def other_mock(program: str, *words: str, **changes: Any) -> CheckSettings:
+    return replace(SETTINGS, command=(sys.executable, "-I", "-S", str(SUPPORT / program), *words), **changes)
 
 
 @pytest.mark.parametrize(
@@ -184,9 +194,10 @@ def test_the_mocks_of_players_over_uci_fail_where_they_misbehave(
     mode: str, check: str, says: str, tmp_path: Path
 ) -> None:
     """The second search is the one that they misbehave in: the first finds out the ranks."""
-    at = 99 if mode == "child_holds_pipe" else 2
+    at = {"child_holds_pipe": 99, "twice": 3, "deaf": 3}.get(mode, 2)
     words = (mode, f"at={at}", "seconds=5", f"file={tmp_path / 'notes'}")
-    assert failures(examine(other_mock("mock_engines.py", *words), check)) == {check: f"failure.{says}"}
+    settings = other_mock("mock_engines.py", *words, **patience(check, says))
+    assert failures(examine(settings, check)) == {check: f"failure.{says}"}
 
 
 @pytest.mark.parametrize(("protocol", "mode", "check", "says"), [
@@ -198,7 +209,8 @@ def test_the_mocks_of_players_over_uci_fail_where_they_misbehave(
     ("xboard", "hang", "start_position", "no_answer"),
 ])  # fmt: skip
 def test_so_do_those_of_players_over_ucci_and_xboard(protocol: str, mode: str, check: str, says: str) -> None:
-    settings = other_mock("mock_xiangqi_engines.py", mode, f"protocol={protocol}", "at=2", protocol=protocol)
+    settings = other_mock("mock_xiangqi_engines.py", mode, f"protocol={protocol}", "at=2", protocol=protocol,
+                          **patience(check, says))  # fmt: skip
     assert failures(examine(settings, check)) == {check: f"failure.{says}"}
 
 
@@ -217,5 +229,45 @@ def test_so_do_those_of_players_over_ucci_and_xboard(protocol: str, mode: str, c
 ])  # fmt: skip
 def test_so_do_those_of_players_of_othello(protocol: str, mode: str, check: str, says: str) -> None:
     words = (mode, f"protocol={protocol}", "at=1")
-    settings = other_mock("mock_othello_engines.py", *words, protocol=protocol, game="othello")
+    settings = other_mock("mock_othello_engines.py", *words, protocol=protocol, game="othello", **patience(check, says))
     assert failures(examine(settings, check)) == {check: f"failure.{says}"}
+
+
+REAL = [
+    ("uci", ("fairy-stockfish",), (), set()),
+    ("ucci", ("fairy-stockfish",), (), set()),
+    ("xboard", ("fairy-stockfish",), (), set()),
+    ("ucicyclone", ("fairy-stockfish",), (), {"ranks"}),  # as it counts them over UCI, from 1
+    ("xboard", ("maxqi",), (), set()),
+    # It leaves where it is told anything wrong, and takes no position for right.
+    ("xboard", ("hoixiangqi",), (),
+     {"described", "stalemate", "unknown_option", "garbage", "illegal_position", "illegal_move"}),
+    ("gtp", ("gtp-rhino", "--level", "1"), (("gtp_passes", "omit"),), set()),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "command", "options", "fails"), REAL, ids=lambda value: str(value)[:40])
+def test_engines_of_others(
+    protocol: str, command: tuple[str, ...], options: tuple[tuple[str, str], ...], fails: set[str]
+) -> None:
+    """What is demanded of all programs; how well they keep their time depends on the machine."""
+    need_program(command[0])
+    game = "othello" if protocol == "gtp" else "xiangqi"
+    settings = CheckSettings(game, protocol, command, options=options, margin_ms=2_000)
+    untimed = [check.name for check in CHECKS if check.name not in ("clock_game", "moves_to_go")]
+    outcomes = examine(settings, *untimed)
+    failed = {name for name, one in outcomes.items() if mark_of(one) == "failed"}
+    assert failed == fails
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", DIALECTS)
+def test_our_engine_over_all_its_protocols(protocol: str) -> None:
+    game = "othello" if protocol in ("gtp", "nboard") else "xiangqi"
+    program = (sys.executable, str(ROOT / "elolab"), "engine", "--protocol", protocol, "--game", game)
+    settings = CheckSettings(
+        game, protocol, program, margin_ms=2_000, start_ms=600_000, quiet_ms=100, game_moves=20, clock_ms=500
+    )
+    outcomes = examine(settings)
+    assert {name for name, one in outcomes.items() if one.verdict == "failed"} == set()
