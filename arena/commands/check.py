@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="an option of the engine, set after every start; may be given again",
     )  # fmt: skip
     parser.add_argument("--directory", metavar="DIR", help="where the engine runs (default: here)")
-    parser.add_argument("--only", metavar="NAMES", type=_names, help="these checks alone, with commas, and what they need")
+    parser.add_argument("--only", metavar="NAMES", type=_names, help="these checks alone, and what they need")
     parser.add_argument("--skip", metavar="NAMES", type=_names, default=(), help="all checks but these")
     parser.add_argument("--list", action="store_true", help="list the names of the checks, and what they demand")
     group = parser.add_argument_group("patience", "in milliseconds")
@@ -55,8 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("timeout", "longest wait for an answer without a clock"),
         ("stop", "longest wait for the answer to a stop"),
         ("ending", "longest wait for the engine's end"),
-        ("clock", "each side's time in the game against itself, which gains 10 ms a move; ten times as much where times "
-         "are told in seconds"),
+        ("clock", "each side's time in the game against itself; ten times as much where times are told in seconds"),
     ):  # fmt: skip
         default = getattr(DEFAULTS, f"{name}_ms")
         group.add_argument(

@@ -14,12 +14,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from plain_xiangqi import Board, in_check, is_red, pieces_between, play, reaches, read_board, read_move  # noqa: E402
+from plain_xiangqi import Board, in_check, is_red, pieces_between, play, reaches, read_board, read_move
 
+SILENT = ("xboard", "variant", "easy", "hard", "post", "accepted", "level", "time", "otim", "memory", "cores", "option")
+"""Commands of xboard of which nothing comes."""
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 SQUARES = [(file, rank) for file in range(9) for rank in range(10)]
 LONGEST_LINE = 1_000
@@ -259,17 +262,15 @@ class UciEngine(Engine):
         moves = words[words.index("moves") + 1 :] if "moves" in words else []
         if words[1] == "startpos":
             if self.vice == "knows_no_startpos":
-                moves, words = [], ["position", "fen", *"4k4/9/9/9/9/9/9/9/4K4/R8 w - - 0 1".split()]
+                moves, words = [], ["position", "fen", "4k4/9/9/9/9/9/9/9/4K4/R8", "w", "-", "-", "0", "1"]
             else:
                 self.set_position(START, moves)
                 return
         fen = " ".join(words[2 : words.index("moves") if "moves" in words else len(words)])
-        if self.vice == "dies_of_fullmove" and not fen.endswith(" 1"):
-            sys.exit(9)
         self.set_position(fen, moves)
 
     def go(self, words: list[str]) -> None:
-        numbers = {word: int(value) for word, value in zip(words, words[1:], strict=False) if value.isdigit()}
+        numbers = {word: int(value) for word, value in pairwise(words) if value.isdigit()}
         self.is_thinking = self.has_begun_thinking = True
         ponders = "ponder" in words
         if ponders and self.vice == "answers_before_ponderhit":
@@ -373,7 +374,7 @@ class XboardEngine(Engine):
             self.is_endless = int(words[1]) > 100
         elif command == "quit":
             self.quit()
-        elif command not in ("xboard", "variant", "easy", "hard", "post", "accepted", "level", "time", "otim", "memory"):
+        elif command not in SILENT:
             self.unknown(line)
 
     def answer(self) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
 from arena.checking.wire import Wire
-from arena.players.contract import PlayerClock
+from arena.players.contract import PlayerClock, PlayerFault
 from arena.protocols import uci
 from arena.protocols.uci import Option
 from engine.games.contract import Position
@@ -66,6 +66,8 @@ class Dialect(ABC):
 
     async def configure(self) -> None:
         """Set the options of the settings; raises ``PlayerFault`` for one that cannot be set."""
+        for name, _ in self.settings.options:
+            raise PlayerFault("startup_failure", f"option {name}: over {self.title} there are none")
 
     async def settle(self) -> None:
         """Wait until what was said has been dealt with; where the program cannot say so, for a while."""
@@ -173,7 +175,7 @@ class Dialect(ABC):
         raise self.lacking()
 
     def read_with_ranks(self, said: str) -> str | None:
-        """A move of files and ranks: in the program's ranks, or in any in which it can be read before they are known."""
+        """A move of files and ranks: in the program's ranks, or in any while they are not known."""
         bases = (0, 1) if self.knowledge.first_rank is None else (self.knowledge.first_rank,)
         return next((move for base in bases if (move := uci.read_move(said.lower(), base)) is not None), None)
 

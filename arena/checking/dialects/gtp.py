@@ -8,8 +8,8 @@ from typing import ClassVar
 from arena.checking.contract import Answer, CheckSettings, Failed, Skipped
 from arena.checking.dialects.dialect import Dialect, Knowledge
 from arena.checking.wire import Wire
-from arena.protocols import gtp
 from arena.players.contract import PlayerClock, PlayerFault
+from arena.protocols import gtp
 from engine.games import game_named
 from engine.games.contract import Position
 from engine.settings.limits import Limits
@@ -136,7 +136,7 @@ class GtpDialect(Dialect):
 
     async def tell_illegal_move(self, position: Position, move: str) -> None:
         """It has to be refused."""
-        *before, illegal = await self._tell(*self._set_up(position), gtp.play_command(move, position.side_to_move))
+        *_, illegal = await self._tell(*self._set_up(position), gtp.play_command(move, position.side_to_move))
         if illegal.is_success:
             raise Failed("failure.accepted", command=illegal.command, said=illegal.said)
 

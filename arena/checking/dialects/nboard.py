@@ -10,8 +10,8 @@ from typing import ClassVar
 from arena.checking.contract import Answer, CheckSettings, Failed, Information
 from arena.checking.dialects.dialect import Dialect, Knowledge
 from arena.checking.wire import Wire
-from arena.protocols import nboard
 from arena.players.contract import PlayerClock, number_of
+from arena.protocols import nboard
 from engine.games.contract import Position
 from engine.protocols.game_format import write_game
 from engine.settings.limits import Limits

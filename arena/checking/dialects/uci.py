@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from arena.checking.contract import Answer, Failed, Information, Skipped
 from arena.checking.dialects.dialect import Dialect
-from arena.protocols import uci
 from arena.players.contract import PlayerClock
+from arena.protocols import uci
 from arena.protocols.uci import Option
 from engine.games.contract import Position
 from engine.settings.limits import Limits
