@@ -13,6 +13,7 @@ from arena.checking.positions import Positions, positions_of
 from arena.checking.wire import Wire
 from arena.players.contract import PlayerClock, PlayerFault
 from arena.players.event_loop import in_thread, run
+from engine.errors import UserError
 from engine.games.contract import Position
 from engine.settings.limits import Limits
 
@@ -98,13 +99,16 @@ class Examination:
         await self.dialect.begin_game()
 
     async def connect(self) -> None:
-        """A new process, with its handshake and options behind it."""
+        """A new process, with its handshake and options behind it; raises ``UserError`` if these cannot be set."""
         await self.end()
         process = await in_thread(Wire, self.settings.command, self.settings.directory)
         self._dialect = self._dialect_class(process, self.settings, self.knowledge)
         await self.dialect.greet()
         self.name = self.dialect.name or self.name
-        await self.dialect.configure()
+        try:
+            await self.dialect.configure()
+        except PlayerFault as fault:
+            raise UserError(f"check: {fault.text}") from None
 
     async def end(self) -> None:
         """End the process, if there is one."""

@@ -35,11 +35,10 @@ def lines_of(outcome: Outcome, dialect: type[Dialect], say: Catalogue) -> list[s
     demand = say(f"demand.{name}", question=dialect.synchronisation, farewell=dialect.farewell)
     note = _sentence(outcome.remark, say)
     if outcome.verdict == "passed":
-        text = f"{demand}: {note}" if note else demand
-        return _item(mark_of(outcome), text, say)
+        return _item("passed", say("report.passed", demand=demand, note=note) if note else demand, say)
     if outcome.verdict == "skipped":
-        return _item("skipped", f"{demand} ({note})", say)
-    lines = _item(mark_of(outcome), demand, say)
+        return _item("skipped", say("report.skipped", demand=demand, note=note), say)
+    lines = _item(mark_of(outcome), f"{demand} [{name}]", say)
     lines += [INDENTATION + line for line in wrapped(note, COLUMNS - len(INDENTATION))]
     return lines + [f"{INDENTATION}  {line}" for line in shortened(outcome.dialogue, say)]
 
@@ -93,7 +92,7 @@ def summary(outcomes: Sequence[Outcome], say: Catalogue) -> str:
     marks = [mark_of(outcome) for outcome in outcomes]
     verdict = "report.keeps" if "failed" not in marks else "report.breaks"
     counts = say("report.counts", **{mark: marks.count(mark) for mark in MARKS})
-    return f"{say(verdict)} {counts}"
+    return say(verdict, counts=counts)
 
 
 def data_of(outcome: Outcome) -> dict[str, Any]:

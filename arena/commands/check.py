@@ -152,10 +152,19 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
     except PlayerFault as fault:
         raise UserError(f"check: {fault.text}") from None
     return CheckSettings(
-        game, arguments.protocol, tuple(arguments.command), arguments.directory, tuple(arguments.options),
-        margin_ms=arguments.margin, start_ms=arguments.start, timeout_ms=arguments.timeout, stop_ms=arguments.stop, ending_ms=arguments.ending,
-        clock_ms=arguments.clock, game_moves=arguments.moves,
-    )  # fmt: skip
+        game,
+        arguments.protocol,
+        tuple(arguments.command),
+        arguments.directory,
+        tuple(arguments.options),
+        margin_ms=arguments.margin,
+        start_ms=arguments.start,
+        timeout_ms=arguments.timeout,
+        ending_ms=arguments.ending,
+        stop_ms=arguments.stop,
+        clock_ms=arguments.clock,
+        game_moves=arguments.moves,
+    )
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Check]:

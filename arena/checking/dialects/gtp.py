@@ -120,7 +120,12 @@ class GtpDialect(Dialect):
         move = gtp.read_move(answer.text) if answer.is_success else None
         is_resignation = move == "resign"
         return Answer(
-            answer.said, answer.text, None if is_resignation else move, elapsed_ms, tuple(lines), has_resigned=is_resignation
+            answer.said,
+            answer.text,
+            None if is_resignation else move,
+            elapsed_ms,
+            tuple(lines),
+            has_resigned=is_resignation,
         )
 
     @property
