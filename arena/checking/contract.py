@@ -1,13 +1,9 @@
-"""What a check is made of: what was asked for, how a check can end, and what a program's words say."""
+"""What all of an examination share: what was asked for, how a check can end, and what a program's words say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from arena.checking.examination import Examination
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -70,37 +66,6 @@ class Skipped(Exception):
     def __init__(self, key: str, **values: Any) -> None:
         super().__init__(key)
         self.remark = Remark(key, values)
-
-
-Test = Callable[["Examination"], Coroutine[Any, Any, Remark | None]]
-"""Returns, perhaps with a figure worth telling, if a demand is met; raises ``Failed`` or ``Skipped``."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """One line of the examination; what it demands is the message ``demand.NAME``."""
-
-    name: str
-    test: Test
-    is_recommendation: bool = False
-    """Whether a failure is told but does not count."""
-    needs: tuple[str, ...] = ("start_position",)
-    """Checks that must not have failed, or it is not tried."""
-    is_fresh: bool = False
-    """Whether it begins with a new process."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a check."""
-
-    check: Check
-    verdict: str
-    """``passed``, ``failed`` or ``skipped``."""
-    remark: Remark | None = None
-    dialogue: tuple[str, ...] = ()
-    """Of a failed check, what was said meanwhile, as ``arena.players.process.Dialogue.tail`` writes it."""
-    seconds: float = 0.0
 
 
 class Information(NamedTuple):

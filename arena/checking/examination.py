@@ -1,12 +1,14 @@
-"""The examination of a program: one check after another, each with a process in a known state."""
+"""The examination of a program: checks, tried one after another, each with a process in a known state."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from arena.checking.contract import Answer, Check, CheckSettings, Failed, Outcome, Remark, Skipped
+from arena.checking.contract import Answer, CheckSettings, Failed, Remark, Skipped
 from arena.checking.dialects import dialect_named
 from arena.checking.dialects.dialect import Dialect, Knowledge
 from arena.checking.positions import Positions, positions_of
@@ -16,6 +18,36 @@ from arena.players.event_loop import in_thread, run
 from engine.errors import UserError
 from engine.games.contract import Position
 from engine.settings.limits import Limits
+
+Test = Callable[["Examination"], Coroutine[Any, Any, Remark | None]]
+"""Returns, perhaps with a figure worth telling, if a demand is met; raises ``Failed`` or ``Skipped``."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the examination; what it demands is the message ``demand.NAME``."""
+
+    name: str
+    test: Test
+    is_recommendation: bool = False
+    """Whether a failure is told but does not count."""
+    needs: tuple[str, ...] = ("start_position",)
+    """Checks that must not have failed, or it is not tried."""
+    is_fresh: bool = False
+    """Whether it begins with a new process."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a check."""
+
+    check: Check
+    verdict: str
+    """``passed``, ``failed`` or ``skipped``."""
+    remark: Remark | None = None
+    dialogue: tuple[str, ...] = ()
+    """Of a failed check, what was said meanwhile, as ``arena.players.process.Dialogue.tail`` writes it."""
+    seconds: float = 0.0
 
 
 class Examination:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.checking.contract import Outcome, Remark
+from arena.checking.contract import Remark
 from arena.checking.dialects.dialect import Dialect
+from arena.checking.examination import Outcome
 from engine.language import Catalogue, columns_of, padded, wrapped
 
 COLUMNS = 110

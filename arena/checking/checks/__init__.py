@@ -14,7 +14,7 @@ from arena.checking.checks import (
     opening,
     options,
 )
-from arena.checking.contract import Check
+from arena.checking.examination import Check
 
 CHECKS = (
     Check("handshake", opening.handshake, needs=()),

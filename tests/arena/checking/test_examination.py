@@ -11,9 +11,9 @@ import pytest
 from xiangqi_match import need_program
 
 from arena.checking.checks import CHECKS, chosen
-from arena.checking.contract import CheckSettings, Outcome
+from arena.checking.contract import CheckSettings
 from arena.checking.dialects import DIALECTS
-from arena.checking.examination import Examination
+from arena.checking.examination import Examination, Outcome
 from arena.checking.report import mark_of
 
 ROOT = Path(__file__).parents[3]

@@ -19,8 +19,7 @@ from engine.commands.arguments import (
 from engine.language import console, game_words
 
 if TYPE_CHECKING:
-    from arena.checking.contract import Check, Outcome
-    from arena.checking.examination import Examination
+    from arena.checking.examination import Check, Examination, Outcome
 
 DEFAULTS = CheckSettings("", "", ())
 
