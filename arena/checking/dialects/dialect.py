@@ -57,6 +57,7 @@ class Dialect(ABC):
         self.announced: list[tuple[str, Option | None]] = []
         """The options in the program's words, and as read; ``None`` if they cannot be."""
         self._began_ns = 0
+        self._was_ready = False
 
     # Every protocol has these.
 
@@ -76,9 +77,18 @@ class Dialect(ABC):
         else:
             await self.wire.overhear(self.settings.quiet_ms)
 
+    async def ask_ready(self) -> list[str]:
+        """Ask whether what was said has been dealt with; what is said up to the answer.
+
+        The first may take as long as the start: programs prepare themselves when they are asked.
+        """
+        lines = await self.wait_ready(self.settings.timeout_ms if self._was_ready else self.settings.start_ms)
+        self._was_ready = True
+        return lines
+
     @abstractmethod
-    async def ask_ready(self) -> None:
-        """Ask whether what was said has been dealt with, and wait for the answer."""
+    async def wait_ready(self, ms: int) -> list[str]:
+        """Ask, and wait so long at most; what is said up to the answer."""
 
     @abstractmethod
     async def begin_game(self) -> None:

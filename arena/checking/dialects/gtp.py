@@ -68,9 +68,10 @@ class GtpDialect(Dialect):
                     f"{' or '.join(gtp.PASSES)}",
                 )  # fmt: skip
 
-    async def ask_ready(self) -> None:
-        """Any command will do."""
+    async def wait_ready(self, ms: int) -> list[str]:
+        """Any command will do; only answers are said."""
         await self._demand("protocol_version")
+        return []
 
     async def begin_game(self) -> None:
         """``clear_board``."""

@@ -40,30 +40,25 @@ class NBoardDialect(Dialect):
     async def greet(self) -> None:
         """Which version, and a ping: there is no other answer."""
         await self.wire.say(f"nboard {nboard.VERSION}", f"set depth {self.settings.depth}")
-        for line in await self._ping(self.settings.start_ms):
+        for line in await self.wait_ready(self.settings.start_ms):
             if line.startswith("set myname "):
                 self.name = line.removeprefix("set myname ").strip()
 
-    async def _ping(self, ms: int | None = None) -> list[str]:
-        """What is said up to the pong."""
+    async def wait_ready(self, ms: int) -> list[str]:
+        """``ping``."""
         self._pings += 1
         pong = ["pong", str(self._pings)]
         await self.wire.say(f"ping {self._pings}")
-        ms = self.settings.timeout_ms if ms is None else ms
         return await self.wire.hear_until(lambda line: line.split() == pong, ms, " ".join(pong))
-
-    async def ask_ready(self) -> None:
-        """``ping``."""
-        await self._ping()
 
     async def begin_game(self) -> None:
         """There is no word for it: every search is told the whole game."""
-        await self._ping()
+        await self.ask_ready()
 
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
         """The depth, the game, and ``go``."""
         await self.wire.say(f"set depth {limits.depth}", f"set game {write_game(position.start, position.moves)}")
-        await self._ping()
+        await self.ask_ready()
         await self.ask_for_search("go")
 
     def is_answer(self, line: str) -> bool:
@@ -108,13 +103,13 @@ class NBoardDialect(Dialect):
     async def interrupt(self) -> Answer | None:
         """``ping`` ends the search; whether a move is named is left open."""
         self._began_ns = time.monotonic_ns()
-        lines = await self._ping(self.settings.stop_ms)
+        lines = await self.wait_ready(self.settings.stop_ms)
         answers = [line for line in lines if self.is_answer(line)]
         return self.read_answer([answers[0]], (self.wire.arrived_ns - self._began_ns) / 1e6) if answers else None
 
     async def interrupt_nothing(self) -> None:
         """``ping`` without a search."""
-        for line in [*await self._ping(), *await self.wire.overhear(self.settings.quiet_ms)]:
+        for line in [*await self.ask_ready(), *await self.wire.overhear(self.settings.quiet_ms)]:
             if self.is_answer(line):
                 raise Failed("failure.unasked", said=line)
 

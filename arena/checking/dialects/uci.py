@@ -61,10 +61,10 @@ class UciDialect(Dialect):
         if forced is not None:
             self.knowledge.first_rank = forced
 
-    async def ask_ready(self) -> None:
+    async def wait_ready(self, ms: int) -> list[str]:
         """``isready``."""
         await self.wire.say("isready")
-        await self.wire.hear_until(lambda line: line.strip() == "readyok", self.settings.timeout_ms, "readyok")
+        return await self.wire.hear_until(lambda line: line.strip() == "readyok", ms, "readyok")
 
     async def begin_game(self) -> None:
         """``ucinewgame``."""
@@ -171,10 +171,7 @@ class UciDialect(Dialect):
 
     async def _overhear_settling(self) -> list[str]:
         """What is said until what was said before has been dealt with, and in a while after that."""
-        await self.wire.say("isready")
-        lines = await self.wire.hear_until(
-            lambda line: line.strip() == "readyok", self.settings.timeout_ms, "readyok"
-        ) if self.knowledge.answers_ready else []  # fmt: skip
+        lines = await self.ask_ready() if self.knowledge.answers_ready else []
         return [*lines, *await self.wire.overhear(self.settings.quiet_ms)]
 
     async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> Answer:

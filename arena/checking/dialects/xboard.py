@@ -89,22 +89,17 @@ class XboardDialect(Dialect):
     async def _settled(self) -> list[str]:
         """What is said until what was said before has been dealt with."""
         if self._session.has("ping") and self.knowledge.answers_ready:
-            return await self._ping()
+            return await self.ask_ready()
         return await self.wire.overhear(self.settings.quiet_ms)
 
-    async def ask_ready(self) -> None:
+    async def wait_ready(self, ms: int) -> list[str]:
         """``ping``, where it is announced."""
         if not self._session.has("ping"):
             raise Skipped("skip.feature", name="ping")
-        await self._ping()
-
-    async def _ping(self) -> list[str]:
         self._pings += 1
         pong = ["pong", str(self._pings)]
         await self.wire.say(f"ping {self._pings}")
-        return await self.wire.hear_until(
-            lambda line: line.split() == pong, self.settings.timeout_ms, " ".join(pong)
-        )
+        return await self.wire.hear_until(lambda line: line.split() == pong, ms, " ".join(pong))
 
     async def begin_game(self) -> None:
         """``new``, and the program only watches."""
