@@ -167,6 +167,7 @@ def other_mock(program: str, *words: str, **changes: Any) -> CheckSettings:
     return replace(SETTINGS, command=(sys.executable, "-I", "-S", str(SUPPORT / program), *words), **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "check", "says"),
     [
@@ -200,6 +201,7 @@ def test_the_mocks_of_players_over_uci_fail_where_they_misbehave(
     assert failures(examine(settings, check)) == {check: f"failure.{says}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "mode", "check", "says"), [
     ("ucci", "nothing", "start_position", "no_move"),
     ("ucci", "garbage", "start_position", "no_move"),
@@ -214,6 +216,7 @@ def test_so_do_those_of_players_over_ucci_and_xboard(protocol: str, mode: str, c
     assert failures(examine(settings, check)) == {check: f"failure.{says}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "mode", "check", "says"), [
     ("gtp", "silent", "handshake", "no_answer"),
     ("gtp", "wrong_size", "start_position", "refused"),
