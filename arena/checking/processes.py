@@ -52,16 +52,6 @@ def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
     ]
 
 
-def running_threads(processes: Iterable[ProcessStatus]) -> int:
-    """How many of their threads run, or could if there were a processor for them."""
-    count = 0
-    for one in processes:
-        for path in (_PROC / str(one.number) / "task").glob("*/stat"):
-            fields = _fields(path)
-            count += fields is not None and fields[0] == "R"
-    return count
-
-
 def _all() -> list[ProcessStatus]:
     statuses = []
     for path in _PROC.glob("[0-9]*/stat"):

@@ -33,7 +33,7 @@ class Wire:
         try:
             await self.process.send([line + self.line_end for line in lines], _after(WRITE_MS))
         except DeadlinePassed:
-            raise Failed("failure.does_not_read", seconds=WRITE_MS / 1000) from None
+            raise Failed("failure.does_not_read", seconds=f"{WRITE_MS / 1000:g}") from None
         except ProcessEnded:
             raise await self.ended() from None
 

@@ -312,7 +312,6 @@ class EngineProcess:
             await self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
         elif self._process.stdin is not None:
             self._process.stdin.close()
-        self.pause()
         return await in_thread(self._wait_for_exit, max_ms)
 
     # What the loop calls.

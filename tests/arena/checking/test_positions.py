@@ -35,8 +35,10 @@ def test_every_position_is_of_its_kind_and_reached_by_its_moves(game: str) -> No
 def test_of_xiangqi_there_are_checks_repetitions_and_two_ways_to_lose() -> None:
     positions = positions_of("xiangqi")
     assert positions.long.ply == LONG_PLIES
-    assert positions.in_check is not None and positions.in_check.in_check
-    assert positions.over is not None and positions.over.in_check
+    assert positions.in_check is not None
+    assert positions.in_check.in_check
+    assert positions.over is not None
+    assert positions.over.in_check
     assert positions.stalemate is not None
     assert not positions.stalemate.in_check
     assert positions.stalemate.legal_moves() == []
