@@ -74,7 +74,7 @@ class Wire:
         except (DeadlinePassed, ProcessEnded):
             return False
 
-    def take_unasked(self) -> list[str]:
+    def take_unasked(self) -> Sequence[str]:
         """Lines that have come and nobody has waited for."""
         return self.process.take_unasked()
 
