@@ -56,6 +56,8 @@ ERRORS = (
     "tune misspelled-study.toml",
     "validate nowhere",
     "ablate unknown-feature.toml",
+    "ablate absent-engine.toml",
+    "ablate unfilled.toml",
     "claims --only C99",
     "fit-evaluation --game othello --phases 7",
     "engine --game othello --protocol ucci",
@@ -81,6 +83,11 @@ FILES = {
     "too-few-openings.toml": TWO_PLAYERS + 'format = "knockout"\ntiebreak_pairs = 50000\n',
     "misspelled-study.toml": 'limit = "nodes=10"\nbudget = { games = 100 }\nparameters = ["null_dept"]\n',
     "unknown-feature.toml": 'limit = "nodes=10"\npairs = 2\n[[leave_one_out]]\nfeatures = ["null_mov"]\n',
+    "absent-engine.toml": (
+        'limit = "nodes=10"\npairs = 20\n[engine]\ncommand = "no-such-engine"\n'
+        '[[values]]\noption = "Hash"\nvalues = [1]\n'
+    ),
+    "unfilled.toml": 'limit = "nodes=10"\npairs = 20\n[builds]\nold = "engine"\nnew = "engine --hash {hash}"\n',
     "plain.txt": "a file, not a folder\n",
 }
 """What lies in the folder in which they are given."""

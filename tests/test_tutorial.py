@@ -87,7 +87,7 @@ def test_the_guide_has_every_command(page: str) -> None:
 
 @each("docs/guide.md")
 def test_the_files_in_the_guide_are_valid(page: str, tmp_path: Path) -> None:
-    tournament, othello, tuning, ablation = blocks_in(page, "toml")
+    tournament, othello, tuning, ablation, external, builds = blocks_in(page, "toml")
     spec = spec_from_mapping(tomllib.loads(tournament), "mine.toml")
     assert [player.protocol for player in spec.players] == ["builtin", "builtin", "uci"]
     assert dict(spec.players[1].parameters)["null_move"] is False
@@ -97,6 +97,10 @@ def test_the_files_in_the_guide_are_valid(page: str, tmp_path: Path) -> None:
     assert len(load_tuning(tmp_path / "gain.toml").space.dimensions) == 4
     (tmp_path / "worth.toml").write_text(ablation, "utf-8")
     assert load_ablation(tmp_path / "worth.toml").factorials
+    questions = {"external.toml": (external, 9), "builds.toml": (builds, 1)}
+    for name, (content, number) in questions.items():
+        (tmp_path / name).write_text(content, "utf-8")
+        assert load_ablation(tmp_path / name).questions == number
 
 
 @pytest.mark.parametrize("page", PAGES)

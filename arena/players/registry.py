@@ -80,6 +80,11 @@ class Protocol:
     unreachable: Callable[[str], str] | None = None
     """Of a protocol that tells openings as moves from the start: what is wrong with one that no moves lead to."""
 
+    @property
+    def has_options(self) -> bool:
+        """Whether its players have options (``PlayerSpec.options``)."""
+        return "options" in self.keys
+
 
 @functools.cache
 def protocol_named(name: str) -> Protocol:

@@ -7,16 +7,15 @@ Xiangqi engines of the "cyclone" dialect (ranks 0-9).
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
+from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
 from arena.players.registry import Protocol
 from engine.settings.configuration import ConfigurationError
@@ -43,51 +42,6 @@ PONDER_OPTION = "Ponder"
 
 
 # --- Reading lines ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option as the engine announced it."""
-
-    name: str
-    kind: str
-    """``check``, ``spin``, ``combo``, ``button`` or ``string``."""
-    default: str = ""
-    low: int | None = None
-    high: int | None = None
-    choices: tuple[str, ...] = ()
-
-    def check(self, value: str) -> str:
-        """``value`` as the engine wants to read it; raises ``PlayerFault`` (``startup_failure``) if it cannot be."""
-        if self.kind == "check":
-            words = {"true": "true", "on": "true", "1": "true", "false": "false", "off": "false", "0": "false"}
-            if value.lower() not in words:
-                raise self._fault(value, "expected true or false")
-            return words[value.lower()]
-        if self.kind == "spin":
-            if not re.fullmatch(r"[+-]?\d+", value):
-                raise self._fault(value, "expected a whole number")
-            if (self.low is not None and int(value) < self.low) or (self.high is not None and int(value) > self.high):
-                raise self._fault(value, f"expected {self.low} to {self.high}")
-            return value
-        if self.kind == "combo":
-            for choice in self.choices:
-                if choice.lower() == value.lower():
-                    return choice
-            near = difflib.get_close_matches(value, self.choices, 1, 0.4)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            expected = ", ".join(self.choices) if len(self.choices) <= 12 else f"one of its {len(self.choices)} choices"
-            raise self._fault(value, f"expected {expected}{hint}")
-        return value
-
-    def command(self, value: str) -> str:
-        """The line that sets the option; raises ``PlayerFault`` as ``check`` does."""
-        if self.kind == "button":
-            return f"setoption name {self.name}"
-        return f"setoption name {self.name} value {self.check(value)}"
-
-    def _fault(self, value: str, expected: str) -> PlayerFault:
-        return PlayerFault("startup_failure", f"option {self.name} = {value!r}: {expected}")
 
 
 def parse_option(line: str) -> Option | None:
@@ -219,14 +173,6 @@ def ponder_options(options: Sequence[tuple[str, str]], announced: Mapping[str, O
         )
     others = [(name, value) for name, value in options if name.lower() != PONDER_OPTION.lower()]
     return [*others, (PONDER_OPTION, "true")]
-
-
-def unknown_option(name: str, announced: Mapping[str, Option]) -> PlayerFault:
-    """The fault of an option that the engine did not announce, with the nearest that it did."""
-    near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
-    names = ", ".join(option.name for option in announced.values())
-    hint = f"did you mean {announced[near[0]].name!r}?" if near else f"it has {names or 'no options'}"
-    return PlayerFault("startup_failure", f"option {name!r} is not one of the engine's; {hint}")
 
 
 def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
@@ -459,6 +405,11 @@ class UciPlayer(ExternalPlayer[UciSession]):
         self._go = go_command(spec.limits, None, 0)
         """The usual line, where there is no clock."""
         self._reading = ""
+
+    @property
+    def announced_options(self) -> Mapping[str, Option] | None:
+        """Of the engine that was started last, by name in lower case."""
+        return self._session.options
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options, learn the rank base."""
