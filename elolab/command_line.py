@@ -52,6 +52,7 @@ COMMANDS = (
     Command("report", "arena", "Playing", "write a tournament's tables, plots and report again"),
     Command("stats", "arena", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
     Command("replay", "arena", "Playing", "play one stored game again and compare"),
+    Command("check", "arena.checking", "Playing", "check whether an engine keeps to its protocol"),
     Command("openings", "arena", "Playing", "generate and check suites of balanced openings"),
     Command("convert", "arena", "Playing", "convert games between notations, formats and encodings"),
     Command("tune", "tuning", "Improving", "search for better settings, then confirm them"),
