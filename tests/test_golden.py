@@ -44,7 +44,7 @@ ERRORS = (
     "report nowhere",
     "replay nowhere 0",
     "check --protocol uci",
-    "check -- sh",
+    "check -- true",
     "check --protocol ucii -- sh",
     "check --protocol gtp --game xiangqi -- sh",
     "check --protocol uci --only stp -- sh",

@@ -93,10 +93,16 @@ def test_the_guide_has_every_command(page: str) -> None:
 
 @each("docs/guide.md")
 def test_the_files_in_the_guide_are_valid(page: str, tmp_path: Path) -> None:
-    tournament, othello, tuning, ablation, external, builds = blocks_in(page, "toml")
+    tournament, xiangqi, othello, openings, tuning, ablation, external, builds = blocks_in(page, "toml")
     spec = spec_from_mapping(tomllib.loads(tournament), "mine.toml")
     assert [player.protocol for player in spec.players] == ["builtin", "builtin", "uci"]
     assert dict(spec.players[1].parameters)["null_move"] is False
+    spec = spec_from_mapping({"pairs": 1, **tomllib.loads(xiangqi)}, "xiangqi.toml")
+    assert [player.protocol for player in spec.players] == ["ucci", "xboard"]
+    players = [{"name": "default"}, {"name": "no-null-move", "preset": "no-null-move"}]
+    more = {"pairs": 1, "limit": "depth=1", "players": players, "opening_start": 2}
+    spec = spec_from_mapping({**tomllib.loads(openings), **more}, str(tmp_path / "openings.toml"))
+    assert (spec.opening_order, spec.opening_part) == ("sequential", "all")
     spec = spec_from_mapping({"game": "othello", "pairs": 1, **tomllib.loads(othello)}, "othello.toml")
     assert [player.protocol for player in spec.players] == ["gtp", "nboard"]
     (tmp_path / "gain.toml").write_text(tuning, "utf-8")

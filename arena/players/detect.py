@@ -47,10 +47,10 @@ class ProtocolFinder:
     """Called with a program and the protocol that was found."""
     tell_slow: Callable[[str, float], None] = lambda program, seconds: None
     """Called with a program that does not answer at once, and how many seconds it is given."""
-    _found: dict[tuple[Program, str], Protocol] = field(default_factory=dict)
+    _found: dict[tuple[Program, str | None], Protocol] = field(default_factory=dict)
 
-    def protocol_of(self, command: Sequence[str], directory: str | None, game: str, seconds: float) -> Protocol:
-        """The protocol that a program speaks, of those that the game is played over.
+    def protocol_of(self, command: Sequence[str], directory: str | None, game: str | None, seconds: float) -> Protocol:
+        """The protocol that a program speaks, of those that the game is played over, or of all.
 
         ``seconds`` is the most that each protocol is tried for. Raises ``DetectionError`` in one line.
         """
@@ -63,14 +63,14 @@ class ProtocolFinder:
             self.tell(_shown(program), self._found[program, game])
         return self._found[program, game]
 
-    def _find(self, program: Program, game: str, seconds: float) -> Protocol:
+    def _find(self, program: Program, game: str | None, seconds: float) -> Protocol:
         candidates = [protocol for protocol in protocols() if protocol.greeting is not None]
-        own = [protocol for protocol in candidates if plays(protocol, game)]
+        own = [protocol for protocol in candidates if game is None or plays(protocol, game)]
         others = [protocol for protocol in candidates if protocol not in own]  # to say what it is instead
         found, said = greet(program, [*own, *others], seconds, lambda: self.tell_slow(_shown(program), seconds))
         if found is None:
             raise DetectionError(_of_no_protocol(program, own, said, seconds))
-        if found in others:
+        if found in others and game is not None:
             raise DetectionError(_of_another_game(program, found, game))
         return found
 

@@ -165,7 +165,7 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
         ({"players": [{}, {"name": "x", "set": {"null_mov": 1}}]}, ["player 2 (x)", "'null_mov'", "'null_move'"]),
         ({"players": [{}, {"name": "x", "set": {"null_depth": 99}}]}, ["player 2 (x)", "null_depth = 99", "2 to 8"]),
         ({"players": [{}, {"nmae": "x"}]}, ["player 2", "'nmae'", "'name'"]),
-        ({"players": [{}, {"name": "x", "command": "no-such-y"}]}, ["player 2 (x)", "cannot start 'no-such-y'", "in PATH"]),
+        ({"players": [{}, {"name": "x", "command": "no-such-y"}]}, ["player 2 (x)", "cannot start 'no-such-y'"]),
         ({"players": [{}, {"protocol": "ucy"}]}, ["protocol = 'ucy'", "'uci'"]),
         ({"players": [{}, {"protocol": "uci"}]}, ["command is missing", "program"]),
         ({"players": [{}, {"protocol": "uci", "command": "x 'y"}]}, ["command", "quotation"]),

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 DEFAULTS = CheckSettings("", "", ())
 
 EPILOG = """\
-Put the command of the program last, after two hyphens:
+Put the command of the program last, after two hyphens if any of its arguments has one:
 
-  elolab check --protocol uci -- fairy-stockfish
+  elolab check ./mine
   elolab check --protocol ucci --only stop,clock_game -- ./engine --book none
 
 Every line begins with pass, FAIL, advice (a recommendation that is not followed) or n/a (the protocol, the game or the
@@ -37,7 +37,7 @@ otherwise."""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab check``."""
-    parser.add_argument("--protocol", metavar="NAME", help=f"what it is spoken to in: {', '.join(DIALECTS)}")
+    parser.add_argument("--protocol", metavar="NAME", help=f"{', '.join(DIALECTS)} (default: found by trying)")
     parser.add_argument("--game", metavar="NAME", help="the game (default: the protocol's)")
     parser.add_argument(
         "--option", dest="options", action="append", default=[], metavar="NAME=VALUE", type=_option,
@@ -135,24 +135,23 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
 
     if not arguments.command:
         raise UsageError("check: COMMAND is missing; give the engine and its arguments last, after --")
-    if arguments.protocol not in DIALECTS:
+    if arguments.protocol is not None and arguments.protocol not in DIALECTS:
         expected = f"{', '.join(DIALECTS[:-1])} or {DIALECTS[-1]}"
-        if arguments.protocol is None:
-            raise UsageError(f"check: --protocol is missing; give {expected}")
         near = difflib.get_close_matches(arguments.protocol, DIALECTS, 1, 0.4)
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise UsageError(f"check: --protocol {arguments.protocol!r}, expected {expected}{hint}")
-    games = protocol_named(arguments.protocol).games or ()
-    game = arguments.game or games[0]
-    if game not in games:
-        raise UsageError(f"check: --game {game!r} is not played over {arguments.protocol}, only {', '.join(games)} is")
     try:
         find_program(arguments.command, arguments.directory)
     except PlayerFault as fault:
         raise UserError(f"check: {fault.text}") from None
+    protocol = arguments.protocol or _found_protocol(arguments)
+    games = protocol_named(protocol).games or ()
+    game = arguments.game or games[0]
+    if game not in games:
+        raise UsageError(f"check: --game {game!r} is not played over {protocol}, only {', '.join(games)} is")
     return CheckSettings(
         game,
-        arguments.protocol,
+        protocol,
         tuple(arguments.command),
         arguments.directory,
         tuple(arguments.options),
@@ -164,6 +163,14 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
         clock_ms=arguments.clock,
         game_moves=arguments.moves,
     )
+
+
+def _found_protocol(arguments: argparse.Namespace) -> str:
+    """The name of the protocol in which the program answers. Raises ``DetectionError``."""
+    from arena.players.detect import ProtocolFinder
+
+    finder = ProtocolFinder()
+    return finder.protocol_of(arguments.command, arguments.directory, arguments.game, arguments.start / 1000).name
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Check]:

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from othello_match import builtin
 
+from arena.player_spec import keys_of
 from arena.players import registry
 from arena.players.registry import PROTOCOLS, Protocol, check_player, make_player, protocol_named, protocols
-from arena.player_spec import keys_of
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
