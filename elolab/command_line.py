@@ -197,7 +197,7 @@ def _complain(message: str) -> None:
 
 
 def _one_line(message: str) -> str:
-    """The message without what a name or value in it would do to a terminal, and without the middle if it is endless."""
+    """The message without the middle if it is endless, and without what a value in it would do to a terminal."""
     if len(message) > MAX_MESSAGE:
         half = MAX_MESSAGE // 2
         message = f"{message[:half]} … {message[-half:]}"

@@ -221,7 +221,8 @@ def test_a_full_disk_behind_standard_output_is_one_line() -> None:
         finished = subprocess.run(
             [sys.executable, str(ROOT / "elolab"), "--help"], stdout=full, stderr=subprocess.PIPE, text=True
         )
-    assert (finished.returncode, finished.stderr) == (1, "elolab: the output cannot be written: No space left on device\n")
+    assert finished.returncode == 1
+    assert finished.stderr == "elolab: the output cannot be written: No space left on device\n"
 
 
 def test_a_terminal_without_unicode_is_no_error() -> None:

@@ -49,9 +49,15 @@ def checksum_of(values: Iterable[Any]) -> int:
 
 
 def add_checksums(connection: sqlite3.Connection) -> None:
-    """Give every row of a file its checksums."""
-    for table, columns, checksum in _CHECKED:
+    """Bring a file to the schema with checksums."""
+    for table, _, checksum in _CHECKED:
         connection.execute(f"ALTER TABLE {table} ADD COLUMN {checksum} INTEGER")
+    renew_checksums(connection)
+
+
+def renew_checksums(connection: sqlite3.Connection) -> None:
+    """Take every row for whole, as it is now."""
+    for table, columns, checksum in _CHECKED:
         key = columns[0]
         rows = [(checksum_of(row), row[0]) for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table}")]
         connection.executemany(f"UPDATE {table} SET {checksum} = ? WHERE {key} = ?", rows)

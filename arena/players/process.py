@@ -209,9 +209,7 @@ class EngineProcess:
             SUPERVISOR.watch(self._process.pid)
         except OSError as error:
             self._process.kill()
-            self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-                pipe.close()
+            self._process.communicate()  # closes the pipes
             if error.errno in SHORTAGES:
                 raise
             raise PlayerFault(
