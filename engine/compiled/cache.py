@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import shutil
@@ -95,13 +96,25 @@ def _prepare_cache() -> Path:
     return directory
 
 
+@functools.cache
+def _say_not_kept(reason: str) -> None:
+    print(
+        f"elolab: {CACHE_DIRECTORY}: compiled code cannot be kept there ({reason}), so it is compiled again next time",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
 def _prepare_writing() -> None:
     save = IndexDataCacheFile.save
 
     def save_alone(self: Any, key: Any, data: Any) -> None:
-        with open(CACHE_DIRECTORY / "lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            save(self, key, data)
+        try:
+            with open(CACHE_DIRECTORY / "lock", "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                save(self, key, data)
+        except OSError as error:  # the code is in memory all the same
+            _say_not_kept(error.strerror)
 
     setattr(IndexDataCacheFile, "save", save_alone)  # noqa: B010 - a method of another package is replaced
 

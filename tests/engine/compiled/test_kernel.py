@@ -386,3 +386,19 @@ def test_rule_10_no_kernel_source_has_a_float() -> None:
                     where = f"{path.name}:{getattr(inner, 'lineno', 0)}"
                     assert not (isinstance(inner, ast.Constant) and isinstance(inner.value, float)), where
                     assert not (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div)), where
+
+
+def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    cache._say_not_kept.cache_clear()
+    monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path / "not there")
+
+    def twice(number: int) -> int:
+        return 2 * number
+
+    for _ in range(2):
+        assert jit(twice)(21) == 42
+    said = capsys.readouterr().err
+    assert said.count("compiled code cannot be kept there (No such file or directory)") == 1
+    assert said.count("\n") == 1
