@@ -59,7 +59,7 @@ COMMANDS = (
     Command("claims", "tuning", "Improving", "put the literature's claims about the search to the test"),
     Command("fit-evaluation", "tuning", "Improving", "fit an evaluation's weights to games of self-play"),
     Command("engine", "engine", "Engine", "run the engine as a program: UCCI, UCI, xboard, GTP, others"),
-    Command("adapt", "arena", "Engine", "put a UCCI engine behind the protocol of Qianhong"),
+    Command("adapt", "elolab", "Engine", "put a UCCI engine behind the protocol of Qianhong"),
     Command("analyse", "engine", "Engine", "search a position"),
     Command("suite", "engine", "Engine", "solve positions with known best moves"),
     Command("judge", "engine", "Engine", "say whether a game is over, and why"),

@@ -1,0 +1,1 @@
+"""The commands that join what the other packages have."""
