@@ -166,7 +166,7 @@ class GameJob:
     def key(self) -> str:
         """Digest (32 hexadecimal digits) of what decides the game; not of its place in the schedule."""
         parts = {
-            "adjudication": _canonical(asdict(self.adjudication)),
+            "adjudication": _canonical(self.adjudication.content()),
             "first": self.first.canonical_content,
             "game": _canonical(self.game),
             "opening": _canonical([self.opening.position, self.opening.moves]),
@@ -223,7 +223,7 @@ class GameRecord:
     duration_ms: float = 0.0
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
-    """What does not fit elsewhere: a fault's description, the end of a dialogue, overruns, pondering."""
+    """What does not fit elsewhere: a fault, the end of a dialogue, overruns, pondering, an exact score."""
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
     """What each side counted, see ``engine.search_statistics``; ``None`` for an external player, or where off."""
 
@@ -231,6 +231,11 @@ class GameRecord:
     def ponder_hits(self) -> frozenset[int]:
         """Which moves (from 0) were thought about on the opponent's time, who then made the expected move."""
         return frozenset(hit for side in self.detail.get("pondering", ()) for hit in side["hits"])
+
+    @property
+    def exact_score(self) -> int | None:
+        """Of a game that was solved: the final score in the game's own units (discs), the view of ``first``."""
+        return self.detail.get("exact_score")
 
     @property
     def score(self) -> float | None:
@@ -252,6 +257,13 @@ class Outcome:
     pairing: Pairing
     score: float | None
     """Points of the first player; ``None`` if the game has no result."""
+    absent: tuple[int, ...] = ()
+    """Indices of the players because of whom the game was not played and never will be, so that it has no ``key``."""
+
+
+def exact_score_detail(score: int | None) -> dict[str, Any]:
+    """What a record's ``detail`` keeps of a score that a solver found; nothing for ``None``."""
+    return {} if score is None else {"exact_score": score}
 
 
 def points_of(result: str) -> float | None:

@@ -19,6 +19,7 @@ from arena.files import replace_file
 from arena.play.executor import GameRunner, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
 from arena.play.store import Store
+from arena.players.processors import OFF, AffinityError
 from arena.records import GameJob, Outcome, Pairing
 from engine.errors import UserError
 
@@ -38,6 +39,8 @@ class RunOptions(TypedDict, total=False):
 
     concurrency: int
     """Games at a time; 1 unless given."""
+    affinity: str
+    """Processors for games: ``off`` unless given, ``auto``, or a list such as ``0-3,8``."""
     accept_engine_change: bool
     """Whether to go on with games of another engine's in the folder."""
     stream: TextIO | None
@@ -83,6 +86,7 @@ class Run:
         purpose: Purpose,
         *,
         concurrency: int = 1,
+        affinity: str = OFF,
         accept_engine_change: bool = False,
         stream: TextIO | None = None,
         stop: StopFlag | None = None,
@@ -91,7 +95,7 @@ class Run:
         from engine.engine import StopFlag
 
         self.directory, self.purpose = directory, purpose
-        self.concurrency = concurrency
+        self.concurrency, self._affinity = concurrency, affinity
         self.stop = stop or StopFlag()
         self.progress = Progress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
         self.is_interrupted = False
@@ -112,10 +116,17 @@ class Run:
             """Points of the first player of every stored game, by the game's key."""
             resources.push(self._close_progress)  # before the folder is given up
             resources.enter_context(stopping_on_signals(self.stop))
-            runner = GameRunner(self.concurrency, self.stop, tick=self.tick)
-            self._runner = resources.enter_context(runner)
+            self._runner = resources.enter_context(self._make_runner())
             self._resources = resources.pop_all()
         return self
+
+    def _make_runner(self) -> GameRunner:
+        try:
+            return GameRunner(
+                self.concurrency, self.stop, tick=self.tick, affinity=self._affinity, warn=self.progress.remark
+            )
+        except AffinityError as error:
+            raise RunError(str(error)) from None
 
     def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
         self._resources.__exit__(kind, *exception)

@@ -1,17 +1,20 @@
-"""Which games a tournament consists of, and in which order.
+"""Which games a tournament consists of, and in which order: the formats, and how far a tournament has come.
 
-A format is a class here and its line in ``FORMATS``. Its schedule is a pure function (specification, opening order,
-results so far in schedule order) -> next pairings. The results are those of whole batches that it gave before, so that
-nothing depends on the order in which games end. A format without decisions on the way gives everything in the first
-batch and nothing after it. A sequential test decides nothing but where its match ends: it gives every pair there can
-be, and ``games_that_count`` says after how many games it has ended.
+A format is a class in ``arena.formats`` and its line in ``FORMATS``. Its schedule comes in batches, each a pure
+function of the specification and of the results before it (``arena.formats.contract``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
+from arena.formats.contract import Format
+from arena.formats.gauntlet import Gauntlet
+from arena.formats.knockout import Knockout
+from arena.formats.match import Match, SequentialMatch
+from arena.formats.round_robin import RoundRobin
+from arena.formats.swiss import Swiss
 from arena.notation.openings import Suite, SuitePart
 from arena.records import GameJob, Outcome, Pairing
 from arena.sequential import SequentialRun
@@ -23,60 +26,14 @@ class ScheduleError(UserError):
     """A tournament that cannot be scheduled; names the file, the key and the remedy."""
 
 
-class Format:
-    """A round robin of any number of players; other formats say in what they differ."""
-
-    players: int | None = None
-    """How many it is for; ``None`` for any number from two on."""
-    has_rounds = True
-    """Whether the key ``rounds`` has a meaning."""
-    is_sequential = False
-    """Whether a sequential test of player 1 against player 2 ends it, whose settings are in ``[sprt]``."""
-    may_take_all_openings = False
-    """Whether ``pairs`` may be left out, for as many as there are openings."""
-
-    def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """The next batch; an empty one ends the tournament.
-
-        ``order[k]`` is the opening (place in the suite) of pair ``k`` of any pairing of two players. Pair 0 of all
-        pairings comes first, then pair 1, and so on; the two games of a pair are neighbours. A longer tournament
-        begins with the games of the shorter one.
-        """
-        if results:
-            return
-        number = 0
-        pairs_per_round = spec.pairs // spec.rounds
-        for pair in range(spec.pairs):
-            for one, other in combinations(range(len(spec.players)), 2):
-                for first, second in ((one, other), (other, one)):
-                    yield Pairing(number, pair, first, second, order[pair], pair // pairs_per_round)
-                    number += 1
-
-    def max_games(self, spec: TournamentSpec) -> int:
-        """How many games the tournament has at most."""
-        players = len(spec.players)
-        return players * (players - 1) * spec.pairs
-
-    def openings_needed(self, spec: TournamentSpec) -> int:
-        """How many different openings a pairing of two players needs: one a pair."""
-        return spec.pairs
-
-
-class Match(Format):
-    """Two players."""
-
-    players = 2
-    has_rounds = False
-
-
-class SequentialMatch(Match):
-    """Two players, until a test has accepted a hypothesis."""
-
-    is_sequential = True
-    may_take_all_openings = True
-
-
-FORMATS: dict[str, Format] = {"round_robin": Format(), "match": Match(), "sprt": SequentialMatch()}
+FORMATS: dict[str, Format] = {
+    "round_robin": RoundRobin(),
+    "gauntlet": Gauntlet(),
+    "swiss": Swiss(),
+    "knockout": Knockout(),
+    "match": Match(),
+    "sprt": SequentialMatch(),
+}
 DEFAULT_FORMAT = "round_robin"
 
 
@@ -95,16 +52,109 @@ def planned_games(spec: TournamentSpec) -> int:
     return format_of(spec).max_games(spec)
 
 
+@dataclass(frozen=True)
+class Withdrawal:
+    """A player that could not be started, in a tournament that cannot wait for it."""
+
+    player: str
+    round: int
+    """From 0: in this and every later round it has lost what it has not played."""
+    reason: str
+
+
+class Course:
+    """A tournament from its first batch to the one that is on."""
+
+    def __init__(
+        self, spec: TournamentSpec, order: Iterable[int] | None = None, withdrawals: Iterable[Withdrawal] = ()
+    ) -> None:
+        """``order`` are the openings of the pairs; without it those of ``batch`` mean nothing."""
+        self.spec = spec
+        self.results: list[Outcome] = []
+        """Of all games of the batches before, in schedule order."""
+        self._order = tuple(range(format_of(spec).openings_needed(spec)) if order is None else order)
+        self._names = [player.name for player in spec.players]
+        self._out: dict[str, Withdrawal] = {}
+        for withdrawal in withdrawals:
+            self.withdraw(withdrawal)
+        self.batch = self._next_batch()
+        """The games that are on; there are none once the tournament is over."""
+
+    @classmethod
+    def over(
+        cls, spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
+    ) -> Course:
+        """As far as these games go, which are taken up by their numbers."""
+        course = cls(spec, withdrawals=withdrawals)
+        played = {outcome.pairing.number: outcome for outcome in outcomes}
+        while course.batch and course.advance(played):
+            pass
+        return course
+
+    def withdraw(self, withdrawal: Withdrawal) -> None:
+        """The player does not play what it has not played, from that round on."""
+        self._out.setdefault(withdrawal.player, withdrawal)
+
+    @property
+    def withdrawals(self) -> tuple[Withdrawal, ...]:
+        """The players that have withdrawn, in the order in which they did."""
+        return tuple(self._out.values())
+
+    def absent(self, pairing: Pairing) -> tuple[int, ...]:
+        """Which of the two players have withdrawn before the game."""
+        return tuple(player for player in (pairing.first, pairing.second) if self._is_out(player, pairing.round))
+
+    def _is_out(self, player: int, round: int) -> bool:
+        withdrawal = self._out.get(self._names[player])
+        return withdrawal is not None and withdrawal.round <= round
+
+    def advance(self, played: Mapping[int, Outcome]) -> bool:
+        """Go on to the next batch, given the outcomes of this one by their numbers; false if some are still missing."""
+        outcomes = []
+        for pairing in self.batch:
+            outcome = played.get(pairing.number)
+            absent = self.absent(pairing)
+            if outcome is None and not absent:
+                return False
+            outcomes.append(outcome or Outcome("", pairing, None, absent))
+        self.results += outcomes
+        self.batch = self._next_batch()
+        return True
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more games come."""
+        return not self.batch
+
+    @property
+    def games(self) -> int:
+        """How many games the tournament consists of: at most, until it is over."""
+        return len(self.results) if self.is_over else format_of(self.spec).max_games(self.spec, self.results)
+
+    @property
+    def unplayable(self) -> int:
+        """Games that never will be played, because a player could not be started."""
+        return sum(bool(outcome.absent) for outcome in self.results)
+
+    def _next_batch(self) -> list[Pairing]:
+        return list(format_of(self.spec).pairings(self.spec, self._order, self.results))
+
+
 def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> SequentialRun | None:
     """The sequential test over the games so far; ``None`` for a tournament without one."""
     return None if spec.sprt is None else SequentialRun.over(spec.sprt, spec.pairs, results)
 
 
-def games_that_count(spec: TournamentSpec, results: Iterable[Outcome]) -> int:
+def games_that_count(
+    spec: TournamentSpec, results: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
+) -> int:
     """How many games, from the first of the schedule on, the tournament consists of, given what has been played.
 
-    After a sequential test has accepted a hypothesis these are the games up to there, otherwise all planned.
+    After a sequential test has accepted a hypothesis these are the games up to there; in a format that decides on the
+    way at most as many as are still possible; otherwise all planned.
     """
+    if format_of(spec).decides_on_the_way:
+        return Course.over(spec, results, withdrawals).games
     run = sequential_run(spec, results)
     return planned_games(spec) if run is None or run.stopped_after is None else run.stopped_after
 
@@ -116,10 +166,9 @@ def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
     """
     needed = format_of(spec).openings_needed(spec)
     if needed > len(part):
-        rounds = f" in {spec.rounds} rounds" if spec.rounds > 1 else ""
         half = "" if part.name == "all" else f"{part.name} half of the "
         raise ScheduleError(
-            f"{spec.source}: pairs = {spec.pairs // spec.rounds}{rounds} needs {needed} different openings, but the "
+            f"{spec.source}: {format_of(spec).pairs_text(spec)} needs {needed} different openings, but the "
             f"{half}suite {spec.openings!r} has {len(part)}; play fewer pairs or give a larger suite "
             "(elolab openings generate)"
         )

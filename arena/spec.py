@@ -10,6 +10,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.figures.statistics import SPRT_MODELS
+from arena.formats.contract import Format
+from arena.formats.encounters import SEEDINGS
+from arena.formats.knockout import TIEBREAKS
 from arena.players.registry import (
     DEFAULT_PROTOCOL,
     EXPECTED_PROTOCOLS,
@@ -37,8 +40,12 @@ OPENING_ORDERS = ("random", "sequential")
 MAX_PAIRS = 1_000_000
 MAX_SEED = 2**63 - 1
 MAX_SCORE = 30_000
+MAX_SOLVED_EMPTIES = 24
+"""Beyond, hardly any position is solved within ``engine.play.SOLVING_NODES``."""
 MAX_NAME_LENGTH = 60
 MAX_INTERVAL = 10**9
+DEFAULT_TIEBREAK_PAIRS = 3
+MIN_PLAYERS_FOR_THIRD_PLACE = 4
 MAX_RATING = 10_000
 """Elo of an anchor, either way."""
 ERROR_PROBABILITIES = (0.000001, 0.499999)
@@ -47,11 +54,14 @@ ERROR_PROBABILITIES = (0.000001, 0.499999)
 TOURNAMENT_KEYS = (
     "name", "description", "game", "format", "pairs", "rounds", "seed", "limit", "openings", "opening_start",
     "opening_part", "opening_order", "opening_plies", "ponder", "rules", "adjudication", "search_statistics",
-    "instruments",
+    "instruments", "gauntlet_players", "seeding", "repeats", "tiebreak_pairs", "tiebreak", "third_place",
     "sprt", "anchors", "players",
 )  # fmt: skip
 RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
-ADJUDICATION_KEYS = ("resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies")
+ADJUDICATION_KEYS = (
+    "resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies",
+    "solved_empties",
+)  # fmt: skip
 SPRT_KEYS = ("elo0", "elo1", "alpha", "beta", "model", "batch_pairs")
 SEARCH_STATISTICS_KEYS = ("null_cutoff_interval", "null_cutoff_nodes")
 PLAYER_KEYS = ("name", "protocol", "limit", "ponder")
@@ -79,13 +89,12 @@ def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
     game = _game(table)
     kind = table.choice("format", tuple(FORMATS), DEFAULT_FORMAT)
     chosen = FORMATS[kind]
-    rounds = table.whole("rounds", 1, MAX_PAIRS, 1)
-    if rounds > 1 and not chosen.has_rounds:
-        raise table.error("rounds", f"no such key for format = {kind!r}; give more pairs")
+    _check_keys_of_format(table, kind, chosen)
     pairs = 0 if chosen.may_take_all_openings and "pairs" not in table else table.whole("pairs", 1, MAX_PAIRS)
     players = _players(table, game)
     if chosen.players not in (None, len(players)):
         raise table.error("format", f"{DEFAULT_FORMAT!r} for {len(players)} players, or two players")
+    rounds = _read_rounds(table, chosen, len(players))
     openings = table.text("openings", game, "an opening suite's name or file")
     return TournamentSpec(
         name=_folder_name(table, PurePath(where).stem),
@@ -106,7 +115,47 @@ def spec_from_mapping(data: Mapping[str, Any], where: str) -> TournamentSpec:
         search_statistics=read_search_statistics(table),
         sprt=_read_sprt(table, kind, chosen.is_sequential),
         anchors=_read_anchors(table, players),
+        **_read_keys_of_format(table, chosen, len(players)),
     )
+
+
+def _check_keys_of_format(table: Table, kind: str, chosen: Format) -> None:
+    """Raise ``ConfigurationError`` for a key that only other formats have."""
+    if table.value("rounds", 1) != 1 and not chosen.has_rounds:
+        raise table.error("rounds", f"no such key for format = {kind!r}; give more pairs")
+    for key in dict.fromkeys(key for other in FORMATS.values() for key in other.keys):
+        if key in table and key not in chosen.keys:
+            owners = " or ".join(repr(name) for name, other in FORMATS.items() if key in other.keys)
+            raise ConfigurationError(
+                f"{table.where}: {key} is a key of format = {owners}, not of {kind!r}; leave it out"
+            )
+
+
+def _read_rounds(table: Table, chosen: Format, players: int) -> int:
+    rounds = table.whole("rounds", 1, MAX_PAIRS, chosen.default_rounds(players))
+    most = chosen.most_rounds(players)
+    if most is not None and rounds > most and table.value("repeats", False) is not True:
+        raise table.error(
+            "rounds",
+            f"at most {most} for {players} players, of whom no two meet twice; or add repeats = true",
+        )
+    return rounds
+
+
+def _read_keys_of_format(table: Table, chosen: Format, players: int) -> dict[str, Any]:
+    """The keys that only some formats have, as far as the chosen one has them."""
+    read = {
+        "gauntlet_players": lambda key: table.whole(key, 1, players - 1, 1),
+        "seeding": lambda key: table.choice(key, SEEDINGS, SEEDINGS[0]),
+        "repeats": lambda key: table.switch(key, False),
+        "tiebreak_pairs": lambda key: table.whole(key, 0, MAX_PAIRS, DEFAULT_TIEBREAK_PAIRS),
+        "tiebreak": lambda key: table.choice(key, TIEBREAKS, TIEBREAKS[0]),
+        "third_place": lambda key: table.switch(key, False),
+    }
+    values = {key: read[key](key) for key in chosen.keys}
+    if values.get("third_place") and players < MIN_PLAYERS_FOR_THIRD_PLACE:
+        raise table.error("third_place", f"false for {players} players; two semi-finals need four")
+    return values
 
 
 def _read_sprt(table: Table, kind: str, is_sequential: bool) -> SequentialSettings | None:
@@ -164,10 +213,14 @@ def read_rules(table: Table) -> Rules:
 
 def read_adjudication(table: Table, game: str) -> Adjudication:
     """The table ``[adjudication]`` over the game's defaults."""
-    from engine.games import game_named
+    from engine.games import GAMES, game_named
 
     section = table.table("adjudication", ADJUDICATION_KEYS)
-    default = game_named(game).adjudication
+    contract = game_named(game)
+    default = contract.adjudication
+    if not contract.score_unit and section.whole("solved_empties", 0, MAX_PLIES, 0):
+        able = " and ".join(name for name in GAMES if game_named(name).score_unit)
+        raise section.error("solved_empties", f"0 in {game}, whose endgames cannot be solved; the key is for {able}")
     return Adjudication(
         resign_score=section.whole("resign_score", 1, MAX_SCORE, default.resign_score),
         resign_moves=section.whole("resign_moves", 0, MAX_PLIES, default.resign_moves),
@@ -175,6 +228,7 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
         draw_moves=section.whole("draw_moves", 0, MAX_PLIES, default.draw_moves),
         draw_after_ply=section.whole("draw_after_ply", 0, MAX_PLIES, default.draw_after_ply),
         maximum_plies=section.whole("maximum_plies", 0, MAX_PLIES, default.maximum_plies),
+        solved_empties=section.whole("solved_empties", 0, MAX_SOLVED_EMPTIES, default.solved_empties),
     )
 
 

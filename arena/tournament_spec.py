@@ -25,7 +25,8 @@ class TournamentSpec:
     pairs: int
     """Colour-swapped pairs of games for each pairing of two players, over all rounds; the most of a sequential test.
 
-    0 (sequential tests only) stands for as many as there are openings.
+    In a Swiss tournament those of a player over all rounds, in a knockout those of an encounter. 0 (sequential tests
+    only) stands for as many as there are openings.
     """
     seed: int
     openings: str
@@ -37,7 +38,7 @@ class TournamentSpec:
     source: str
     """The file it was read from."""
     rounds: int = 1
-    """Rounds of an n-fold round robin; ``pairs`` is a multiple of it."""
+    """Rounds of an n-fold round robin, a gauntlet or a Swiss tournament; ``pairs`` is a multiple of it."""
     opening_part: str = "all"
     """``tournament`` or ``validation`` (two fixed halves of the suite) or ``all``."""
     opening_order: str = "random"
@@ -50,6 +51,18 @@ class TournamentSpec:
     """The test that ends a match of format ``sprt``."""
     anchors: tuple[tuple[str, float], ...] = ()
     """Players whose ratings are given, with their Elo; the others are rated relative to them."""
+    gauntlet_players: int = 1
+    """Gauntlet: how many of the first players play against the others."""
+    seeding: str = "order"
+    """Swiss and knockout: whether the ``order`` of the players is that of the seeds, or a ``random`` one."""
+    repeats: bool = False
+    """Swiss: whether players may meet again if it cannot be avoided, so that there may be any number of rounds."""
+    tiebreak_pairs: int = 0
+    """Knockout: how many pairs a tied encounter may go on for."""
+    tiebreak: str = "seed"
+    """Knockout: what decides after those: the better ``seed`` or a ``coin``."""
+    third_place: bool = False
+    """Knockout: whether the losers of the semi-finals play for the third place."""
     command: tuple[str, ...] = ()
     """The words after ``elolab`` that describe it, if no file does."""
 
@@ -57,6 +70,11 @@ class TournamentSpec:
     def conditions(self) -> GameConditions:
         """What all its games have in common."""
         return GameConditions(self.game, self.rules, self.adjudication, self.seed, self.search_statistics)
+
+    @property
+    def pairs_of_encounter(self) -> int:
+        """Pairs of two players in one round."""
+        return self.pairs // self.rounds
 
     def player(self, name: str) -> PlayerSpec:
         """The player of that name."""

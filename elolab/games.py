@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from arena.notation.pgn import PortableGame
 from arena.notation.pgn import load_games as load_portable_games
 from arena.play.store import Store
+from arena.play.tournament import count_of
 from arena.records import GameRecord, MoveRecord, points_of
-from arena.schedule import games_that_count
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 
@@ -148,7 +148,7 @@ def _of_folder(folder: Path, default_game: str) -> Iterator[_LoadedGame]:
         named = [content["game"] for content in contents if isinstance(content, Mapping) and "game" in content]
         game = game_named(named[0] if named else default_game)
         content = store.metadata("specification")
-        last = None if content is None else games_that_count(TournamentSpec.from_content(content), store.outcomes())
+        last = None if content is None else count_of(TournamentSpec.from_content(content), store)
         for record in store.iterate():
             row = _row_of(record) | {"counted": last is None or record.pairing.number < last}
             names = tuple(entry.move for entry in record.moves)

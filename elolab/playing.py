@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from arena.figures.match import figures_of_match
+from arena.figures.placing import placing_of
 from arena.figures.standings import Tables, tables_of
 from arena.play import tournament
 from arena.play.store import Store
 from arena.players.registry import protocols
 from arena.records import BUILTIN
 from arena.run import RunOptions, plain
-from arena.schedule import games_that_count
 from arena.spec import MAX_NAME_LENGTH, keys_of, player_entry, spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from elolab.runs import (
@@ -106,6 +106,10 @@ class PlayedTournament(PlayedGames):
     ``los`` (probability that ``player`` is the stronger, 0 to 1), ``pairs`` and their outcomes, ``pairs_ratio``."""
     endings: DataFrame = field(repr=False)
     """One row a ``reason`` for which games ended: ``games``, ``first_won``, ``drawn``, ``second_won``."""
+    placing: DataFrame | None = field(repr=False)
+    """Of a Swiss tournament or a knockout one row a player, best place first, after the rounds that are complete:
+    ``place``, ``player``, ``seed``; Swiss ``points``, ``buchholz``, ``sonneborn_berger``, ``direct_encounter``,
+    ``game_points`` and each round; knockout ``reached``, ``encounters_won``, ``game_points``. ``None`` otherwise."""
     _run_folder: RunFolder = field(repr=False)
 
     def write_report(self) -> Path:
@@ -217,6 +221,7 @@ def play_tournament(
         standings=tables.standings_frame(),
         crosstable=tables.crosstable_frame(),
         endings=tables.endings_frame(),
+        placing=_placing(spec, run_folder.path),
         _run_folder=run_folder,
     )
 
@@ -230,9 +235,15 @@ def _played(
     options["files"] = kept_specification(content)
     result = tournament.run(spec, folder, **options)
     with Store(folder, read_only=True) as store:
-        count = games_that_count(spec, store.outcomes())
+        count = tournament.count_of(spec, store)
         records = [record for record in store.iterate() if record.pairing.number < count]
     return result, tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
+
+
+def _placing(spec: TournamentSpec, folder: Path) -> DataFrame | None:
+    with Store(folder, read_only=True) as store:
+        placing = placing_of(spec, store.outcomes(), tournament.withdrawals_of(store))
+    return None if placing is None else placing.frame()
 
 
 def _written_report(folder: Path) -> Path:

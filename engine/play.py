@@ -1,7 +1,7 @@
 """Whole games inside compiled code: two parameter records, limits, clocks, adjudication; arrays out.
 
-The loop knows nothing of schedules, suites or stores. ``judge`` (the game's) and ``adjudicate`` are compiled once and
-serve this loop and the Python loop of the arena alike.
+The loop knows nothing of schedules, suites or stores. ``Arbiter`` has the same rules and adjudication for the arena's
+loop in Python.
 """
 
 from __future__ import annotations
@@ -12,16 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import jit, new_record, read_flag, thread_cpu_ns
+from engine.compiled.kernel import array_of, jit, new_record, read_flag, thread_cpu_ns
 from engine.engine import SearchMemory, StopFlag
 from engine.games import game_named
 from engine.games.contract import (
     MOVE_LISTS_DTYPE,
+    Position,
     decode_verdict,
     encode_verdict,
+    generate,
     in_check,
     judge,
     make,
+    plies_left,
     prepare,
 )
 from engine.rules import Adjudication, Ending, Rules
@@ -31,6 +34,7 @@ from engine.search.null_samples import check_null_samples
 from engine.search_statistics import SearchStatisticsSettings
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
+from engine.solving import Solver
 from engine.values import MAX_GAME_PLIES
 
 _OPEN = encode_verdict("*", "unfinished")
@@ -47,6 +51,7 @@ TRACKER_DTYPE = np.dtype(
         ("losing", np.int64, (2,)),  # consecutive moves of a side with a score at or below minus the resign score
         ("winning", np.int64, (2,)),
         ("level", np.int64, (2,)),  # consecutive moves with a score near zero
+        ("unsolved_ply", np.int64),  # the ply whose position took too many nodes to solve
     ]
 )
 
@@ -78,6 +83,10 @@ GAME_DTYPE = np.dtype(
 NO_SCORE = 1 << 30
 """Stands for the score of a player who did not say one."""
 
+SOLVING_NODES = 30_000_000
+"""A position that takes more is not solved, and the game goes on: a second or two, and the same on every machine."""
+SOLVING_SETTINGS = {"hash_mb": 16}
+
 
 @jit
 def adjudicate(adjudication, tracker, mover, score, ply):
@@ -100,6 +109,14 @@ def adjudicate(adjudication, tracker, mover, score, ply):
     if adjudication.maximum_plies > 0 and ply >= adjudication.maximum_plies:
         return _MAX_LENGTH
     return _OPEN
+
+
+@jit
+def is_to_be_solved(adjudication, tracker, state, ply):
+    """Whether the position after ``ply`` moves has few enough empty squares to be solved, and was not tried."""
+    if adjudication.solved_empties == 0 or tracker.unsolved_ply == ply:
+        return False
+    return plies_left(state) <= adjudication.solved_empties
 
 
 @jit
@@ -149,13 +166,17 @@ def play_compiled(
 ):  # fmt: skip
     """Play from ``state`` to the end; fills ``record`` and returns the verdict code.
 
-    Each side's checker (a search record and parameters) is used only where its search statistics are on.
+    A game that is not over ("*") has come to a position that is to be solved: if that fails, set
+    ``tracker.unsolved_ply`` to ``record.plies`` and call again, with the same records. Each side's checker (a search
+    record and parameters) is used only where its search statistics are on.
     """
     while True:
         verdict = judge(state, lists)
         if verdict != _OPEN:
             return verdict
         if record.plies > 0:
+            if is_to_be_solved(adjudication, tracker, state, record.plies):
+                return _OPEN
             ply = record.plies - 1
             mover = 1 - np.int64(state.side)
             verdict = adjudicate(adjudication, tracker, mover, np.int64(record.scores[ply]), record.plies)
@@ -227,6 +248,8 @@ class PlayedGame:
     final_position: str
     late: LateMove | None = None
     """Where the game was lost on a wall clock."""
+    exact_score: int | None = None
+    """Of a solved game: see ``engine.rules.Ending``."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
     """What each side counted, see ``engine.search_statistics``; ``None`` where that is off."""
 
@@ -242,6 +265,7 @@ class CompiledGames:
         self._lists = new_record(MOVE_LISTS_DTYPE)
         self._record = new_record(GAME_DTYPE)
         self._memories: dict[tuple[Any, ...], SearchMemory] = {}
+        self._endgames: EndgameSolver | None = None
 
     def _memory(
         self, settings: PlayerSettings, side: int, search_statistics: SearchStatisticsSettings | None
@@ -253,6 +277,11 @@ class CompiledGames:
                 del self._memories[next(iter(self._memories))]
             self._memories[key] = SearchMemory(settings.parameters, settings.limits.nodes, search_statistics)
         return self._memories[key]
+
+    def _endgame_solver(self, stop: StopFlag) -> EndgameSolver:
+        if self._endgames is None or self._endgames.stop is not stop:
+            self._endgames = EndgameSolver(stop)
+        return self._endgames
 
     def play(
         self,
@@ -282,13 +311,22 @@ class CompiledGames:
             set_clock(clocks, side, settings.limits)
         record = self._record
         record.plies = 0
-        verdict = play_compiled(
-            start.state, self._lists, memories[0].search, memories[1].search, memories[0].parameters,
-            memories[1].parameters, memories[0].checker.search, memories[1].checker.search,
-            memories[0].checker.parameters, memories[1].checker.parameters, clocks, adjudication.to_record(),
-            new_record(TRACKER_DTYPE), record, self.game.max_game_plies,
-        )  # fmt: skip
-        ending = decode_verdict(int(verdict))
+        tracker = new_record(TRACKER_DTYPE)
+        while True:
+            verdict = play_compiled(
+                start.state, self._lists, memories[0].search, memories[1].search, memories[0].parameters,
+                memories[1].parameters, memories[0].checker.search, memories[1].checker.search,
+                memories[0].checker.parameters, memories[1].checker.parameters, clocks, adjudication.to_record(),
+                tracker, record, self.game.max_game_plies,
+            )  # fmt: skip
+            ending = decode_verdict(int(verdict))
+            if int(verdict) != _OPEN:
+                break
+            solved = self._endgame_solver(stop).ending(start)
+            if solved is not None:
+                ending = solved
+                break
+            tracker.unsolved_ply = record.plies
         plies = int(record.plies)
         counted = [found for memory in memories if (found := memory.search_statistics()) is not None]
         return PlayedGame(
@@ -301,6 +339,7 @@ class CompiledGames:
             reason=ending.reason,
             final_position=self.game.format_state(start.state),
             late=_late_move(record, clocks, ending, (first, second)),
+            exact_score=ending.exact_score,
             search_statistics=(counted[0], counted[1]) if counted else None,
         )
 
@@ -324,14 +363,118 @@ def set_clock(clocks: Any, side: int, limits: Limits) -> None:
     clocks.move_time_ms[side] = limits.move_time_ms or 0
 
 
-class Adjudicator:
-    """The compiled loop's adjudication, a move at a time, for loops in Python."""
+class EndgameSolver:
+    """Ends games whose rest can be solved; it knows nothing of the players, so that both game loops agree."""
 
-    def __init__(self, adjudication: Adjudication) -> None:
-        self._adjudication = adjudication.to_record()
-        self._tracker = new_record(TRACKER_DTYPE)
+    def __init__(self, stop: StopFlag) -> None:
+        self.stop = stop
+        self._solver: Solver | None = None
 
-    def after_move(self, mover: int, score: int | None, ply: int) -> Ending | None:
-        """The ending after a move of side ``mover`` (0 or 1) with its own score; ``ply`` counts it in."""
-        verdict = adjudicate(self._adjudication, self._tracker, mover, NO_SCORE if score is None else score, ply)
+    def ending(self, position: Position) -> Ending | None:
+        """How the game ends with best play; ``None`` if that takes too long to find out, or the flag was set."""
+        if self._solver is None:
+            self._solver = Solver(position.game.name, SOLVING_SETTINGS, self.stop)
+        score = self._solver.score_within(position, SOLVING_NODES)
+        if score is None:
+            return None
+        score = -score if position.side_to_move else score
+        return Ending("1/2-1/2" if score == 0 else "1-0" if score > 0 else "0-1", "solved", score)
+
+
+class Arbiter:
+    """The compiled loop's rules and adjudication, a move at a time, for loops in Python.
+
+    A move takes one call into compiled code: whether it is legal, making it, the rules, adjudication.
+    """
+
+    def __init__(
+        self, position: Position, rules: Rules, adjudication: Adjudication, stop: StopFlag | None = None
+    ) -> None:
+        """``position`` is the game's; its rules are set to ``rules``, and only the arbiter moves on it from now on."""
+        self._position = position
+        self._rules = rules
+        self._moves = 0
+        self._records = (position.state, position.lists, adjudication.to_record(), new_record(TRACKER_DTYPE))
+        self._arrays = tuple(map(array_of, self._records))
+        self._codes = _CODES.setdefault(position.game.name, {})
+        self._endgames = EndgameSolver(stop or StopFlag())
+        self._unsolved: tuple[int, int] | None = None
+        """Of the last move, if the position after it is to be solved: its side and score."""
+        position.game.apply_rules(position.state, rules)
+
+    def verdict(self) -> Ending | None:
+        """Of the position as it is, without adjudication; ``None`` while the game goes on."""
+        return self._position.judge(self._rules)
+
+    def play(self, move: str, score: int | None) -> Ending | None:
+        """Make a move and say how the game has ended by it; ``None`` while it goes on, or if it ``has_to_solve``.
+
+        ``move`` is in the game's protocol notation, ``score`` the mover's own in centipawns, ``None`` if it did not
+        say one. Raises ``MoveError`` if the move is not legal or the game too long to remember; then nothing changes.
+        """
+        position = self._position
+        position.check_room()
+        said = NO_SCORE if score is None else score
+        verdict = _play_move(*self._arrays, self._codes.get(move, _NO_MOVE), said, self._moves + 1)
+        if verdict == _ILLEGAL:
+            code = self._codes[move] = position.code_of(move)
+            verdict = _play_move(*self._arrays, code, said, self._moves + 1)
+        self._moves += 1
+        position.moves.append(move)
+        if verdict == _OPEN:
+            return None
+        if verdict == _TO_BE_SOLVED:
+            self._unsolved = (1 - position.side_to_move, said)
+            return None
+        return decode_verdict(verdict)
+
+    @property
+    def has_to_solve(self) -> bool:
+        """Whether the ending after the last move is only known after ``solve``, which may take a second or two."""
+        return self._unsolved is not None
+
+    def solve(self) -> Ending | None:
+        """The ending after the last move: the exact one, or, if that takes too long, what adjudication says."""
+        assert self._unsolved is not None
+        mover, score = self._unsolved
+        self._unsolved = None
+        ending = self._endgames.ending(self._position)
+        if ending is not None:
+            return ending
+        _, _, adjudication, tracker = self._records
+        verdict = adjudicate(adjudication, tracker, mover, score, self._moves)
         return None if int(verdict) == _OPEN else decode_verdict(int(verdict))
+
+
+_CODES: dict[str, dict[str, int]] = {}
+"""By game, the kernels' numbers of moves seen so far; one that is not legal is looked up again."""
+_ILLEGAL = -1
+_TO_BE_SOLVED = -2
+_NO_MOVE = -1
+
+
+@jit
+def _play_move(states, lists, adjudications, trackers, code, score, ply):
+    """Make a move if it is legal; the verdict code after it, ``_ILLEGAL`` or ``_TO_BE_SOLVED``.
+
+    Records come as arrays of one element, which numba takes apart many times faster than a record with many fields.
+    """
+    state = states[0]
+    row = lists[0]
+    count = generate(state, row, 0)
+    place = 0
+    while place < count and row.moves[0, place] != code:
+        place += 1
+    if place == count:
+        return np.int64(_ILLEGAL)
+    mover = np.int64(state.side)
+    # The move limit needs to know of every check on the way.
+    in_check(state)
+    make(state, code)
+    in_check(state)
+    verdict = np.int64(judge(state, row))
+    if verdict != _OPEN:
+        return verdict
+    if is_to_be_solved(adjudications[0], trackers[0], state, ply):
+        return np.int64(_TO_BE_SOLVED)
+    return np.int64(adjudicate(adjudications[0], trackers[0], mover, score, ply))

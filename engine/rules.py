@@ -5,7 +5,7 @@ The compiled counterparts (``judge`` in each game, ``adjudicate`` in ``engine.pl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ REASONS = (
     "stopped",
     "resignation",
     "draw_agreement",
+    "solved",
 )
 
 REPETITION_RULES = ("draw", "check-only", "asian")
@@ -52,6 +53,7 @@ ADJUDICATION_DTYPE = np.dtype(
         ("draw_moves", np.int64),
         ("draw_after_ply", np.int64),
         ("maximum_plies", np.int64),
+        ("solved_empties", np.int64),
     ]
 )
 
@@ -95,6 +97,8 @@ class Adjudication:
     """Plies (the opening not counted) from which on the moves that agree on a draw are counted."""
     maximum_plies: int = 400
     """Plies (the opening not counted) after which the game is drawn; 0 is off (the store's limit still holds)."""
+    solved_empties: int = 0
+    """Empty squares from which on a position is solved, which ends the game with the exact result; 0 is off."""
 
     def to_record(self) -> Any:
         """The same as a numpy record of ``ADJUDICATION_DTYPE``."""
@@ -103,6 +107,13 @@ class Adjudication:
             record[field.name] = getattr(self, field.name)
         return record
 
+    def content(self) -> dict[str, int]:
+        """What decides games, as plain data for digests; what came later is in it only where it is used."""
+        content = asdict(self)
+        if not self.solved_empties:
+            del content["solved_empties"]
+        return content
+
 
 @dataclass(frozen=True)
 class Ending:
@@ -110,3 +121,5 @@ class Ending:
 
     result: str
     reason: str
+    exact_score: int | None = None
+    """Of a solved game: the final score in the game's own units (discs), the view of the side that moved first."""

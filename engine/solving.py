@@ -10,6 +10,7 @@ from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.games import GAMES, game_named
 from engine.games.contract import Position
+from engine.search.records import END_REASONS, ENDED_AT_DEPTH
 from engine.settings.limits import Limits
 from engine.values import MAX_DEPTH
 
@@ -17,6 +18,9 @@ SETTINGS = {"hash_mb": 256}
 """Settings of a solving engine that differ from a playing one's."""
 TO_THE_END = {"endgame_empties": 60}
 """What makes it one: whatever else is set, no position is left to the ordinary search, whose scores are not exact."""
+
+SOLVED = END_REASONS[ENDED_AT_DEPTH]
+"""How a search ends that was not cut short."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,21 @@ class Solver:
             return int(self._game.kernels.final_score(position.state)) // self._game.score_unit
         self._engine.new_game()
         return self._score(position)
+
+    def score_within(self, position: Position, nodes: int) -> int | None:
+        """The exact score alone, or ``None`` if it takes more than so many nodes, or the stop flag is set.
+
+        What it takes depends on the position and the settings only.
+        """
+        position, sign = position.copy(), 1
+        while len(codes := position.move_codes()) == 1:  # under a limit a search does not think about an only move
+            self._game.kernels.make(position.state, codes[0])
+            sign = -sign
+        if not codes:
+            return sign * int(self._game.kernels.final_score(position.state)) // self._game.score_unit
+        self._engine.new_game()
+        result = self._engine.search(position, Limits(depth=MAX_DEPTH, nodes=nodes), stop=self._stop)
+        return sign * result.score // self._game.score_unit if result.ended_by == SOLVED else None
 
     def _score_after(self, position: Position, move: str) -> int:
         child = position.copy()

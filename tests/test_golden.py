@@ -24,6 +24,13 @@ ERRORS = (
     "tournament empty.toml",
     "tournament misspelled.toml",
     "tournament wrong-value.toml",
+    "tournament too-many-rounds.toml",
+    "tournament key-of-another-format.toml",
+    "tournament two-for-third-place.toml",
+    "tournament nobody-left-to-challenge.toml",
+    "tournament too-few-openings.toml",
+    "tournament default material --format roundrobin",
+    "tournament default material --seeds 1",
     "match default",
     "match default defualt",
     "match default material --limit nodes=0",
@@ -53,12 +60,18 @@ ERRORS = (
     "stats --pentanomial 1 2 3 4 5 --language fr",
 )
 """Command lines that are refused."""
+TWO_PLAYERS = 'limit = "nodes=10"\npairs = 2\nplayers = [{ name = "a" }, { name = "b" }]\n'
 FILES = {
     "empty.toml": "",
     "misspelled.toml": 'pairs = 2\nlimt = "nodes=10"\n[[players]]\nname = "a"\n[[players]]\nname = "b"\n',
     "wrong-value.toml": (
         'limit = "nodes=10"\npairs = 2\n[[players]]\nname = "a"\n[[players]]\nname = "b"\nset = { null_depth = 99 }\n'
     ),
+    "too-many-rounds.toml": TWO_PLAYERS + 'format = "swiss"\nrounds = 3\n',
+    "key-of-another-format.toml": TWO_PLAYERS + 'format = "swiss"\nthird_place = true\n',
+    "two-for-third-place.toml": TWO_PLAYERS + 'format = "knockout"\nthird_place = true\n',
+    "nobody-left-to-challenge.toml": TWO_PLAYERS + 'format = "gauntlet"\ngauntlet_players = 2\n',
+    "too-few-openings.toml": TWO_PLAYERS + 'format = "knockout"\ntiebreak_pairs = 50000\n',
     "misspelled-study.toml": 'limit = "nodes=10"\nbudget = { games = 100 }\nparameters = ["null_dept"]\n',
     "unknown-feature.toml": 'limit = "nodes=10"\npairs = 2\n[[leave_one_out]]\nfeatures = ["null_mov"]\n',
     "plain.txt": "a file, not a folder\n",

@@ -79,7 +79,7 @@ class Conditions:
             "limit": str(self.limits),
             "seed": self.seed,
             "rules": asdict(self.rules),
-            "adjudication": asdict(self.adjudication),
+            "adjudication": self.adjudication.content(),
         }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.figures.statistics import SPRT_MODELS
+from arena.players.processors import OFF, AffinityError, parse_affinity
 from arena.sequential import MAX_HYPOTHESIS, SequentialSettings
 from engine.commands.arguments import (
     UsageError,
@@ -29,6 +30,7 @@ def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "result
     """The arguments of every command that plays a tournament: read them with ``play_and_print``."""
     add_output_argument(parser, folder)
     add_concurrency_argument(parser)
+    add_affinity_argument(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
     parser.add_argument(
         "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
@@ -43,6 +45,26 @@ def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "result
     add_anchor_argument(parser)
     add_language_argument(parser)
     add_json_argument(parser)
+
+
+def add_affinity_argument(parser: argparse.ArgumentParser) -> None:
+    """``--affinity``, as in ``arena.players.processors``; checked."""
+    parser.add_argument(
+        "--affinity",
+        type=_affinity,
+        default=OFF,
+        metavar="PROCESSORS",
+        help="processors of its own for each game at a time: off (default), auto (of those this process may use), or "
+        "a list such as 0-3,8",
+    )
+
+
+def _affinity(text: str) -> str:
+    try:
+        parse_affinity(text)
+    except AffinityError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def add_anchor_argument(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from arena.commands.two_players import PLAYER_HELP, add_conditions, add_players, run_two_players
+from arena.commands.named_players import PLAYER_HELP, add_conditions, add_players, run_named_players
 from engine.commands.arguments import (
     whole_number,
 )
@@ -25,4 +25,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a match."""
-    return run_two_players("match", arguments, {"pairs": arguments.pairs}, ["--pairs", arguments.pairs])
+    content, words = {"pairs": arguments.pairs}, ["--pairs", arguments.pairs]
+    return run_named_players("match", (arguments.a, arguments.b), arguments, content, words)

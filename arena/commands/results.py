@@ -44,7 +44,11 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         return 0
     try:
         result = run(
-            spec, directory, concurrency=arguments.concurrency, accept_engine_change=arguments.accept_engine_change
+            spec,
+            directory,
+            concurrency=arguments.concurrency,
+            affinity=arguments.affinity,
+            accept_engine_change=arguments.accept_engine_change,
         )
         exports = None if result.interrupted else _written(directory, arguments.language)
     except KeyboardInterrupt:
@@ -95,10 +99,14 @@ def print_result(
 
     for name, reason in result.unavailable.items():
         complain("console.unavailable", name=name, reason=reason)
-    missing = result.planned - result.stored
-    if missing and not result.interrupted:
-        complain("console.not_played", missing=missing, planned=result.planned)
-    if missing:
+    for entry in result.withdrawals:
+        if entry.player not in result.unavailable:
+            complain("console.unavailable", name=entry.player, reason=entry.reason)
+    if result.unplayable:
+        complain("console.unplayable", games=result.unplayable)
+    if result.missing and not result.interrupted:
+        complain("console.not_played", missing=result.missing, planned=result.planned)
+    if result.missing:
         key = "console.interrupted_stored" if result.interrupted else "console.stored"
         command = resume_command(spec, directory, arguments.language)
         complain(key, stored=result.stored, planned=result.planned, command=command)
@@ -111,12 +119,15 @@ def print_result(
 def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:
     """Print the tables, and where the report is."""
     from arena.figures.match import match_lines
+    from arena.figures.placing import placing_lines
     from arena.figures.standings import tables_text
     from arena.schedule import is_match
     from engine.language import game_words
 
     print(tables_text(exports.tables, game_words(spec.game, language).side_names, language))
     print()
+    if exports.placing is not None:
+        print("\n".join([*placing_lines(exports.placing, language), ""]))
     if is_match(spec):
         print("\n".join([*match_lines(spec, exports.tables, exports.sequential, language), ""]))
     print(console("arena")("console.digest", digest=exports.digest))
@@ -133,6 +144,7 @@ def _print_result_as_json(
         "stored": result.stored,
         "interrupted": result.interrupted,
         "unavailable": result.unavailable,
+        "unplayable": result.unplayable,
     }
     if exports is not None:
         data |= exports_data(spec, exports)
@@ -150,6 +162,7 @@ def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
         "endings": [asdict(row) for row in exports.tables.endings],
         "fit": exports.tables.fit(),
         **(figures_of_match(exports.tables, exports.sequential) if is_match(spec) else {}),
+        **(exports.placing.data() if exports.placing is not None else {}),
         "games_digest": exports.digest,
         "report": str(exports.report),
     }

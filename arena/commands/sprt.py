@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
-from arena.commands.two_players import PLAYER_HELP, add_conditions, add_players, run_two_players
+from arena.commands.named_players import PLAYER_HELP, add_conditions, add_players, run_named_players
 from arena.sequential import SequentialSettings
 from arena.spec import SPRT_KEYS
 from engine.commands.arguments import (
@@ -46,4 +46,4 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.pairs is not None:
         content["pairs"] = arguments.pairs
         words += ["--pairs", arguments.pairs]
-    return run_two_players("sprt", arguments, content, words)
+    return run_named_players("sprt", (arguments.a, arguments.b), arguments, content, words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena.notation.openings import placement_of, split_line
+from arena.notation.openings import epd_line, placement_of, split_line
 from arena.notation.pgn import (
     FORMATS,
     PortableGame,
@@ -66,10 +66,9 @@ def read_positions(text: str, where: str, game: Game) -> list[PortableGame]:
     """Games without moves from FEN or EPD lines. Raises ``PortableGameError`` with the number of a wrong line."""
     games = []
     for number, line in enumerate(text.splitlines(), start=1):
-        line = line.partition("#")[0].strip()
-        if not line:
-            continue
         position, name = split_line(line)
+        if not position:
+            continue
         try:
             start = game.position(position).text
         except UserError as error:
@@ -95,5 +94,5 @@ def _positions_text(games: Sequence[PortableGame], game: Game, target: str) -> s
             lines[str(number)] = text
         else:
             name = "".join(character for character in portable.name(game) if character not in '";#')
-            lines.setdefault(placement_of(text), f'{text}; id "{name}"' if name else text)
+            lines.setdefault(placement_of(text), epd_line(text, name))
     return "".join(f"{line}\n" for line in lines.values())

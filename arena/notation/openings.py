@@ -1,7 +1,10 @@
-"""Opening suites: reading and checking them, their two halves and order, and generating balanced ones.
+"""Opening suites: reading and checking them, their two halves and order.
 
-A suite is an EPD file: one position (FEN) a line, optionally followed by ``; id "name"``; ``#`` starts a comment. Or
-it is a PGN file (``.pgn``), whose games' first moves are the openings. Both may be compressed (``.gz``).
+A suite is an EPD file: one position a line (in Xiangqi a FEN, with or without its two counters), and operations after
+it, such as ``id "name";``. Of these ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, and others are
+passed over; a ``#`` at the beginning of a word starts a comment, except in quotation marks. Or it is a PGN file
+(``.pgn``), whose games' first moves are the openings; moves in coordinates may count ranks from 0 or, where not all of
+the file is legal so, from 1. Both may be compressed (``.gz``).
 
 *The halves.* An opening belongs to the validation half if the last bit of the SHA-256 of its board and side to move
 (the first two fields of the text, one space between, positions that differ by symmetry being the same) is 1, otherwise
@@ -18,27 +21,23 @@ import gzip
 import hashlib
 import math
 import re
-import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, repeat
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arena.files import replace_file
-from arena.notation.pgn import decode_text, read_games
+from arena.notation.pgn import decode_text, try_games
 from arena.records import Opening, digest_of
 from engine.errors import UserError
 from engine.settings.configuration import find_config, shipped_folder
 
 if TYPE_CHECKING:
-    from engine.engine import Engine
-    from engine.games.contract import Game, Position
-    from engine.settings.limits import Limits
+    from engine.games.contract import Game
 
 PARTS = ("tournament", "validation", "all")
 
@@ -141,34 +140,60 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
     position that is not legal, over, or there twice.
     """
     path = find_config("openings", name_or_path)
-    if path.name.endswith((".pgn", ".pgn.gz")):
+    if is_games(path):
         return parse_games(_read_text(path), str(path), game, plies)
     shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
     return parse_suite(_read_text(path), str(path), game, check=check_all or not shipped)
+
+
+def is_games(path: Path) -> bool:
+    """Whether a file of this name holds games (PGN) and not positions."""
+    return path.name.endswith((".pgn", ".pgn.gz"))
+
+
+def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Opening | UserError]:
+    """Every line or game of a suite's file: an opening, checked but maybe there before, or what is wrong with it.
+
+    Openings without a name of their own have an empty one. Raises ``UserError`` if the file cannot be read at all.
+    """
+    text = _read_text(path)
+    if is_games(path):
+        yield from _games(text, str(path), game, plies)
+    else:
+        yield from (entry for _, entry in _lines(text, str(path), _position_checker(game)))
 
 
 @functools.lru_cache(maxsize=4)
 def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suite:
     """The suite in a file's text; ``where`` names it in errors. Raises ``OpeningError``."""
     stem = re.sub(r"(\.epd)?(\.gz)?$", "", Path(where).name)
-    checker = _position_checker(game) if check else None
     openings: list[Opening] = []
     seen: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        line = line.partition("#")[0].strip()
-        if not line:
-            continue
-        position, name = split_line(line)
-        if checker is not None:
-            position = _checked(checker, position, f"{where}: line {number}")
-        distinct = " ".join(position.split()[:2])
+    for number, entry in _lines(text, where, _position_checker(game) if check else None):
+        if isinstance(entry, UserError):
+            raise entry
+        distinct = " ".join(entry.position.split()[:2])
         if distinct in seen:
             raise OpeningError(f"{where}: line {number}: the position of line {seen[distinct]} again; remove one")
         seen[distinct] = number
-        openings.append(Opening(position, (), name or f"{stem} {len(openings) + 1}"))
+        openings.append(entry if entry.name else Opening(entry.position, (), f"{stem} {len(openings) + 1}"))
     if not openings:
         raise OpeningError(f"{where}: no openings in it; expected one position (FEN) a line")
     return Suite(stem, tuple(openings))
+
+
+def _lines(text: str, where: str, checker: Game | None) -> Iterator[tuple[int, Opening | UserError]]:
+    """The lines of an EPD text that say something, with their numbers."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        position, name = split_line(line)
+        if not position:
+            continue
+        try:
+            if checker is not None:
+                position = _checked(checker, position, f"{where}: line {number}")
+            yield number, Opening(position, (), name)
+        except OpeningError as error:
+            yield number, error
 
 
 def parse_games(text: str, where: str, game: str, plies: int | None = None) -> Suite:
@@ -180,23 +205,83 @@ def parse_games(text: str, where: str, game: str, plies: int | None = None) -> S
     stem = re.sub(r"(\.pgn)?(\.gz)?$", "", Path(where).name)
     contract = _position_checker(game)
     openings: dict[str, Opening] = {}
-    for number, portable in enumerate(read_games(text, where, game), start=1):
-        moves = tuple(entry.move for entry in portable.moves[:plies])
-        start = _checked(contract, portable.start, f"{where}: game {number}", moves)
-        reached = placement_of(contract.position(start, moves).text)
-        openings.setdefault(reached, Opening(start, moves, portable.name(contract) or f"{stem} {number}"))
+    for number, entry in enumerate(_games(text, where, game, plies), start=1):
+        if isinstance(entry, UserError):
+            raise entry
+        reached = placement_of(contract.position(entry.position, entry.moves).text)
+        named = entry if entry.name else Opening(entry.position, entry.moves, f"{stem} {number}")
+        openings.setdefault(reached, named)
     return Suite(stem, tuple(openings.values()))
 
 
+def _games(text: str, where: str, game: str, plies: int | None) -> list[Opening | UserError]:
+    """The games of a PGN text as openings; in whichever base of ranks more of them are legal."""
+    entries = list(_games_in(text, where, game, plies, "0"))
+    wrong = sum(isinstance(entry, UserError) for entry in entries)
+    if wrong and _position_checker(game).move_notations:
+        others = list(_games_in(text, where, game, plies, "1"))
+        if sum(isinstance(entry, UserError) for entry in others) < wrong:
+            return others
+    return entries
+
+
+def _games_in(text: str, where: str, game: str, plies: int | None, ranks: str) -> Iterator[Opening | UserError]:
+    contract = _position_checker(game)
+    for number, portable in enumerate(try_games(text, where, game, ranks), start=1):
+        if isinstance(portable, UserError):
+            yield portable
+            continue
+        moves = tuple(entry.move for entry in portable.moves[:plies])
+        try:
+            start = _checked(contract, portable.start, f"{where}: game {number}", moves)
+            yield Opening(start, moves, portable.name(contract))
+        except OpeningError as error:
+            yield error
+
+
+_TOKEN = re.compile(r'\s*("[^"]*"?|;|[^\s;"]+)')
+_MARKS = frozenset('#;"')
+_COUNTER = re.compile(r"-|\d+")
+_FIELDS = 6
+"""Of a FEN: board, side to move, two that Xiangqi has no use for, and the two counters."""
+
+
 def split_line(line: str) -> tuple[str, str]:
-    """Position and name of one line of EPD."""
-    position, *operations = line.split(";")
-    name = ""
-    for operation in operations:
-        match = re.fullmatch(r'\s*id\s+(?:"([^"]*)"|(\S.*?))\s*', operation)
-        if match:
-            name = match.group(1) or match.group(2) or ""
-    return " ".join(position.split()), name
+    """Position and name of one line of EPD; both empty where there is nothing but a comment."""
+    if not _MARKS.intersection(line):
+        return " ".join(line.split()), ""
+    words: list[str] = []
+    for word in _TOKEN.findall(line):
+        if word.startswith("#"):
+            break
+        words.append(word)
+    end = next((place for place, word in enumerate(words) if word == ";"), len(words))
+    size = min(2, end)
+    while size < min(end, _FIELDS) and _COUNTER.fullmatch(words[size]):
+        size += 1
+    if size < end and (end == len(words) or not words[size].isidentifier()):
+        size = end  # no operation: let whoever reads the position say what is wrong
+    position = words[:size]
+    operations = _operations(words[size:])
+    if len(position) == _FIELDS - 2 and operations.keys() & {"hmvc", "fmvn"}:
+        position += [operations.get("hmvc", "0"), operations.get("fmvn", "1")]
+    return " ".join(position), operations.get("id", "")
+
+
+def _operations(words: Sequence[str]) -> dict[str, str]:
+    """The operations of a line: their operands, without quotation marks, by their names."""
+    found: dict[str, str] = {}
+    code, operands = "", []
+    for word in [*words, ";"]:
+        if word != ";":
+            if code:
+                operands.append(word.strip('"'))
+            code = code or word
+            continue
+        if code:
+            found[code] = " ".join(operands)
+        code, operands = "", []
+    return found
 
 
 def _position_checker(game: str) -> Game:
@@ -210,14 +295,18 @@ def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> st
     from engine.rules import Rules
 
     try:
-        ending = game.position(text, moves).judge(Rules())
+        position = game.position(text)
+        written = position.text
+        for move in moves:
+            position.push(move)
+        ending = position.judge(Rules())
     except UserError as error:
         raise OpeningError(f"{where}: {error}") from None
     if ending is not None and moves:
         raise OpeningError(f"{where}: over after {len(moves)} plies ({ending.reason}); take fewer with opening_plies")
     if ending is not None:
         raise OpeningError(f"{where}: {text!r}: the game is over there ({ending.reason}); remove the line")
-    return game.position(text).text
+    return written
 
 
 def _read_text(path: Path) -> str:
@@ -232,134 +321,19 @@ def _read_text(path: Path) -> str:
         raise OpeningError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def suite_text(positions: Iterable[str], comments: Sequence[str] = ()) -> str:
-    """The text of a suite's file."""
-    return "".join([*(f"# {comment}\n" for comment in comments), *(f"{position}\n" for position in positions)])
+def suite_text(lines: Iterable[str], comments: Sequence[str] = ()) -> str:
+    """The text of a suite's file from its lines, such as ``epd_line`` makes, or merely positions."""
+    return "".join([*(f"# {comment}\n" for comment in comments), *(f"{line}\n" for line in lines)])
+
+
+def epd_line(position: str, name: str = "", **operations: object) -> str:
+    """A line of EPD that ``split_line`` reads."""
+    words = [f"{code} {operand}" for code, operand in operations.items()]
+    if name:
+        words.append('id "{}"'.format(name.replace('"', "'")))
+    return "; ".join([position, *words])
 
 
 def write_suite(path: Path, text: str) -> None:
     """Write a suite's file, compressed if its name ends in ``.gz`` (the same bytes for the same text)."""
     replace_file(path, gzip.compress(text.encode(), mtime=0) if path.name.endswith(".gz") else text)
-
-
-# Generating
-
-CANDIDATES_PER_BATCH = 64
-CANDIDATES_PER_OPENING = 400
-"""The generator gives up after this many candidates for each opening wanted."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A position that random play reached, and what the engine thinks of it (centipawns, side to move)."""
-
-    position: str
-    score: int
-
-
-Proposer = Callable[[int, int], Sequence[Candidate | None]]
-"""``propose(first, count)``: candidates number ``first`` to ``first + count - 1``, ``None`` for each that fell away.
-
-A candidate must depend on its number alone. Called from several threads at once.
-"""
-
-
-class RandomPlay:
-    """Proposes positions after random legal moves from the start, scored by a short search.
-
-    Move ``ply`` of candidate ``number`` is the one at the place given by the SHA-256 of ``"<seed>:<number>:<ply>"``,
-    read as a big-endian number, modulo the number of legal moves.
-    """
-
-    def __init__(self, game: str, seed: int, plies: int, limits: Limits) -> None:
-        self._game = game
-        self._seed = seed
-        self._plies = plies
-        self._limits = limits
-        self._local = threading.local()
-
-    def __call__(self, first: int, count: int) -> list[Candidate | None]:
-        return [self._candidate(number) for number in range(first, first + count)]
-
-    def _candidate(self, number: int) -> Candidate | None:
-        from engine.rules import Rules
-
-        position = _position_checker(self._game).position()
-        for ply in range(self._plies):
-            moves = position.legal_moves()
-            if not moves:
-                return None
-            place = int.from_bytes(hashlib.sha256(f"{self._seed}:{number}:{ply}".encode()).digest(), "big")
-            position.push(moves[place % len(moves)])
-        if position.judge(Rules()) is not None:
-            return None
-        return Candidate(_fresh_text(position), self._score(position))
-
-    def _score(self, position: Position) -> int:
-        engine = self._engine()
-        engine.new_game()
-        fresh = _position_checker(self._game).position(_fresh_text(position))
-        return engine.search(fresh, self._limits).score
-
-    def _engine(self) -> Engine:
-        from engine.engine import Engine
-
-        if not hasattr(self._local, "engine"):
-            # Without a transposition table: clearing one would take longer than the search.
-            self._local.engine = Engine(self._game, {"hash_mb": 0})
-        engine: Engine = self._local.engine
-        return engine
-
-
-def _fresh_text(position: Position) -> str:
-    """The position's text with its counters (fields 5 and 6 of a FEN) as at the start of a game."""
-    fields = position.text.split()
-    if len(fields) == 6:
-        fields[4:] = ["0", "1"]
-    return " ".join(fields)
-
-
-def generate(
-    propose: Proposer,
-    count: int,
-    *,
-    max_score: int,
-    concurrency: int = 1,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[str]:
-    """The first ``count`` distinct candidates, in their order, that are within ``max_score`` centipawns of even.
-
-    Mirror images count as the same. The result does not depend on ``concurrency``. ``progress`` is called with the
-    number of openings found and of candidates seen. Raises ``OpeningError`` if there are too few.
-    """
-    found: dict[str, str] = {}
-    seen = over = 0
-    for candidate in _candidates(propose, CANDIDATES_PER_OPENING * count + CANDIDATES_PER_BATCH, concurrency):
-        seen += 1
-        over += candidate is None
-        if candidate is not None and abs(candidate.score) <= max_score:
-            found.setdefault(placement_of(candidate.position), candidate.position)
-        if progress is not None:
-            progress(len(found), seen)
-        if len(found) == count:
-            return list(found.values())
-    raise OpeningError(
-        f"only {len(found)} of {count} openings found among {seen} candidates, {over} of which were over; use a higher "
-        f"--max-score, or {'fewer' if 2 * over > seen else 'more'} --plies"
-    )
-
-
-def _candidates(propose: Proposer, limit: int, concurrency: int) -> Iterator[Candidate | None]:
-    """Candidates 0, 1, ... in order, computed in batches by several threads, a bounded number ahead."""
-    starts = iter(range(0, limit, CANDIDATES_PER_BATCH))
-    with ThreadPoolExecutor(concurrency, "openings") as pool:
-        ahead = [pool.submit(propose, start, CANDIDATES_PER_BATCH) for start in islice(starts, 2 * concurrency)]
-        try:
-            while ahead:
-                yield from ahead.pop(0).result()
-                start = next(starts, None)
-                if start is not None:
-                    ahead.append(pool.submit(propose, start, CANDIDATES_PER_BATCH))
-        finally:
-            for future in ahead:
-                future.cancel()

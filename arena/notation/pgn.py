@@ -133,14 +133,25 @@ def portable_game(record: GameRecord, event: str, game: Game) -> PortableGame:
         PortableMove(entry.move, format_figures(entry) + (PONDER_HIT if number in hits else ""))
         for number, entry in enumerate(record.moves)
     ]
-    fault = record.detail.get("fault")
     return PortableGame(
         tags=tuple(_tags(record, event, game)),
         start=record.opening.position,
         moves=(*opening, *played),
         result=record.result,
-        closing_comment=fault["text"] if fault else "",
+        closing_comment=_closing_comment(record, game),
     )
+
+
+def _closing_comment(record: GameRecord, game: Game) -> str:
+    """What the reason alone does not say: the words of a fault, or by how much a solved game is won."""
+    fault = record.detail.get("fault")
+    if fault is not None:
+        text: str = fault["text"]
+        return text
+    if not record.exact_score:
+        return ""
+    winner = game.side_names[0 if record.exact_score > 0 else 1]
+    return f"{winner} wins by {abs(record.exact_score)} {game.score_name} with best play"
 
 
 def _tags(record: GameRecord, event: str, game: Game) -> list[tuple[str, str]]:
@@ -332,11 +343,25 @@ def read_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[P
     Moves may be in any notation and are checked; ``ranks`` is the base of those in coordinates (``0``, ``1`` or
     ``auto``). Variations in parentheses and ``$`` marks are skipped. Raises ``PortableGameError``.
     """
+    for portable in try_games(text, where, game, ranks):
+        if isinstance(portable, PortableGameError):
+            raise portable
+        yield portable
+
+
+def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[PortableGame | PortableGameError]:
+    """``read_games``, but in place of a game that cannot be read what is wrong with it.
+
+    Raises ``PortableGameError`` where the games cannot even be told apart.
+    """
     from engine.games import game_named
 
     contract = game_named(game)
     for draft in _Reader(text, where).drafts():
-        yield _finished(draft, contract, ranks)
+        try:
+            yield _finished(draft, contract, ranks)
+        except PortableGameError as error:
+            yield error
 
 
 @dataclass(frozen=True)
@@ -571,20 +596,21 @@ def _read_moves(draft: _Draft, position: Position, ranks: str) -> list[str]:
     words = [word for word, _ in draft.words]
     if not position.game.move_notations:
         return _read_plain_moves(draft, position)
-    if ranks != "0" and words and all(is_coordinates(word) for word in words):
+    if ranks == "auto" and words and all(is_coordinates(word) for word in words):
         try:
             words = position.game.read_moves(position, [word.rstrip("!?+#") for word in words], ranks)
         except UserError as error:
             raise draft.error(draft.words[0][1], str(error)) from None
     moves = []
-    first = position.side_to_move
+    first, first_rank = position.side_to_move, int(ranks == "1")
     for number, (word, (_, line)) in enumerate(zip(words, draft.words, strict=True), start=first):
         try:
-            move = parse_move_name(position, word)
+            move = parse_move_name(position, word, first_rank)
             position.push(move)
         except UserError as error:
             side = position.game.side_names[number % 2]
-            raise draft.error(line, f"{side}'s move {number // 2 + 1}: {error}") from None
+            written = "" if word in str(error) else f" ({word!r}, ranks from 1)"
+            raise draft.error(line, f"{side}'s move {number // 2 + 1}{written}: {error}") from None
         moves.append(move)
     return moves
 

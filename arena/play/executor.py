@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, utc_now
+from arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares, thread_count, usable_processors
+from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, exact_score_detail, utc_now
+from engine.language import console
 
 if TYPE_CHECKING:
     from arena.players.contract import Player
@@ -41,9 +43,17 @@ class GameRunner:
         stop: StopFlag,
         *,
         tick: Callable[[], None] | None = None,
+        affinity: str = OFF,
+        warn: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """``tick`` is called now and then."""
+        """``tick`` is called now and then, ``warn`` with what somebody should know, on any thread.
+
+        ``affinity`` is as in ``arena.players.processors``; raises its ``AffinityError``.
+        """
         assert concurrency >= 1
+        self._processors = ProcessorPool(shares(affinity, concurrency))
+        self._warn = warn
+        self._threads_told = 1
         self.concurrency = concurrency
         self.unavailable: dict[str, str] = {}
         """Players that could not be started, and why; their games are passed over from then on."""
@@ -141,7 +151,7 @@ class GameRunner:
     def _play(self, job: GameJob) -> GameRecord | None:
         if self._stop.is_set() or {job.first.name, job.second.name} & self.unavailable.keys():
             return None
-        with self._occupied_slots(job):
+        with self._occupied_slots(job) as processors:
             if self._stop.is_set() or self._enough():
                 return None
             key, thread = job.key, threading.get_ident()
@@ -149,23 +159,44 @@ class GameRunner:
                 self._running[thread] = (job, time.monotonic())
             try:
                 if all(player.is_builtin and not player.ponder for player in (job.first, job.second)):
+                    if processors:
+                        pin_thread(processors)
                     return self._play_compiled(job, key)
-                return self._play_with_players(job)
+                self._warn_of_threads(job)
+                return self._play_with_players(job, processors)
             finally:
                 with self._lock:
                     del self._running[thread]
 
     @contextmanager
-    def _occupied_slots(self, job: GameJob) -> Iterator[None]:
-        """Take as many of the ``concurrency`` slots as the game keeps processors busy: two if both sides may think."""
+    def _occupied_slots(self, job: GameJob) -> Iterator[Processors]:
+        """Take as many of the ``concurrency`` slots as the game keeps processors busy: two if both sides may think.
+
+        What it gives are the game's processors; none if that is left to the system.
+        """
         needed = min(2 if job.thinks_on_both_sides else 1, self.concurrency)
         with self._door:  # one at a time: a game that waits for two must not wait for ever behind those that take one
             for _ in range(needed):
                 self._slots.acquire()
+        before: Processors = self._local.__dict__.get("processors", frozenset())
         try:
-            yield
+            with self._processors.taken(needed, before) as processors:
+                self._local.processors = processors
+                yield processors
         finally:
             self._slots.release(needed)
+
+    def _warn_of_threads(self, job: GameJob) -> None:
+        """Once, and again for more threads: that there are not as many processors."""
+        counts = [thread_count(player.options) for player in (job.first, job.second)]
+        threads = sum(counts) if job.thinks_on_both_sides else max(counts)
+        usable = len(usable_processors())
+        with self._lock:
+            needed = threads * self.concurrency
+            if threads <= self._threads_told or not 0 < usable < needed:
+                return
+            self._threads_told = threads
+        self._warn(console("arena")("progress.threads", games=self.concurrency, threads=threads, usable=usable))
 
     def _play_compiled(self, job: GameJob, key: str) -> GameRecord | None:
         from engine.compiled.identity import engine_identity
@@ -184,6 +215,7 @@ class GameRunner:
         )
         if game.reason == "stopped":
             return None
+        late_move = {} if game.late is None else {"late_move": asdict(game.late)}
         return GameRecord(
             key=key,
             pairing=job.pairing,
@@ -197,7 +229,7 @@ class GameRunner:
             started_at=started_at,
             duration_ms=round(1000 * (time.perf_counter() - started), 3),
             final_position=game.final_position,
-            detail={} if game.late is None else {"late_move": asdict(game.late)},
+            detail=exact_score_detail(game.exact_score) | late_move,
             search_statistics=game.search_statistics,
         )
 
@@ -210,18 +242,22 @@ class GameRunner:
             tables[game] = CompiledGames(game)
         return tables[game]
 
-    def _play_with_players(self, job: GameJob) -> GameRecord | None:
-        record = self._loop().submit(self._play_on_loop(job, self._kept_players())).result()
+    def _play_with_players(self, job: GameJob, processors: Processors) -> GameRecord | None:
+        record = self._loop().submit(self._play_on_loop(job, self._kept_players(), processors)).result()
         if record.reason == "startup_failure":
             fault = record.detail["fault"]
             with self._lock:
                 self.unavailable.setdefault(fault["player"], fault["text"])
         return None if record.reason in ("startup_failure", "stopped") else record
 
-    async def _play_on_loop(self, job: GameJob, kept: KeptPlayers) -> GameRecord:
+    async def _play_on_loop(self, job: GameJob, kept: KeptPlayers, processors: Processors) -> GameRecord:
         from arena.play.game import play
 
-        return await play(job, await self._players_of(job, kept), self._stop)
+        players = await self._players_of(job, kept)
+        if processors:
+            for player in players:
+                await player.pin(processors)
+        return await play(job, players, self._stop)
 
     def _kept_players(self) -> KeptPlayers:
         """This thread's."""
@@ -260,7 +296,7 @@ def _give_up(futures: Iterable[Future[GameRecord | None]]) -> None:
 
 @contextmanager
 def stopping_on_signals(stop: StopFlag) -> Iterator[None]:
-    """Within it, Ctrl-C and a request to end set the stop flag; a second Ctrl-C interrupts at once.
+    """Within it, Ctrl-C, a request to end and the end of the terminal set the stop flag; a second Ctrl-C interrupts.
 
     What the process was told to ignore, as a job in the background is, stays ignored. Does nothing outside the main
     thread, where Python handles no signals.
@@ -268,18 +304,17 @@ def stopping_on_signals(stop: StopFlag) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    interrupt = signal.getsignal(signal.SIGINT)
-    watched = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
-    terminate = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
     def handle(number: int, frame: object) -> None:
         stop.set()
-        signal.signal(signal.SIGINT, interrupt)
+        signal.signal(signal.SIGINT, before[signal.SIGINT])
 
-    for number in watched:
-        signal.signal(number, handle)
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, interrupt)
-        signal.signal(signal.SIGTERM, terminate)
+        for number, handler in before.items():
+            signal.signal(number, handler)

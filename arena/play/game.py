@@ -9,6 +9,7 @@ to it: in a thread or process of its own on the wall clock, afterwards on clocks
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,13 +24,16 @@ from arena.players.contract import (
     Pondered,
     Reply,
 )
-from arena.players.event_loop import run
-from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec
+from arena.players.event_loop import in_thread, run
+from arena.records import GameJob, GameRecord, MoveRecord, Opening, PlayerSpec, exact_score_detail
+from engine.compiled.identity import engine_identity
+from engine.games import game_named
+from engine.games.contract import MoveError, Position
+from engine.play import Arbiter
 from engine.rules import Ending
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
-    from engine.play import Adjudicator
 
 QUOTED = 80
 """Characters of a player's words in messages."""
@@ -137,8 +141,6 @@ async def play(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> 
     player could not be started; ``detail["fault"]`` names the ``player`` and says why in ``text``) and ``stopped`` (the
     flag was set). Raises ``engine.errors.UserError`` if the opening is not legal.
     """
-    from engine.compiled.identity import engine_identity
-
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     began_ns = time.monotonic_ns()
     game = _GameInProgress(job, players, stop)
@@ -156,25 +158,30 @@ async def play(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> 
         started_at=started_at,
         duration_ms=(time.monotonic_ns() - began_ns) / 1e6,
         final_position=game.position.text,
-        detail=game.detail(),
+        detail=game.detail() | exact_score_detail(ending.exact_score),
         search_statistics=None
         if job.search_statistics is None
         else (players[0].search_statistics(), players[1].search_statistics()),
     )
 
 
+@functools.lru_cache(maxsize=64)  # the games of a pair, and those of other pairings, begin alike
+def _position_after(game: str, opening: Opening) -> Position:
+    """The position from which a game is played; not to be changed."""
+    return game_named(game).position(opening.position, opening.moves)
+
+
 class _GameInProgress:
     """The state of one game: position, clocks, the moves played."""
 
     def __init__(self, job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> None:
-        from engine.games import game_named
-
         self.job = job
         self.players = players
         self.stop = stop
-        game = game_named(job.game)
-        self.max_game_plies = game.max_game_plies
-        self.position = game.position(job.opening.position, job.opening.moves)
+        self.max_game_plies = game_named(job.game).max_game_plies
+        self.position = _position_after(job.game, job.opening).copy()
+        self.side = self.position.side_to_move
+        self.arbiter = Arbiter(self.position, job.rules, job.adjudication, stop)
         self.line = list(job.opening.moves)
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
@@ -204,28 +211,25 @@ class _GameInProgress:
         return None
 
     async def _play_moves(self) -> Ending:
-        from engine.play import Adjudicator
-
-        adjudicator = Adjudicator(self.job.adjudication)
-        ending = self.position.judge(self.job.rules)
+        ending = self.arbiter.verdict()
         while ending is None:
             if len(self.line) >= self.max_game_plies:
                 return Ending("1/2-1/2", "maximum_length")  # more than a position can remember
-            ending = await self._play_move(adjudicator)
+            ending = await self._play_move()
         return ending
 
-    async def _play_move(self, adjudicator: Adjudicator) -> Ending | None:
-        side = self.position.side_to_move
+    async def _play_move(self) -> Ending | None:
+        side = self.side
         try:
-            expected = await self._ask(side)
+            expected, ending = await self._ask(side)
         except PlayerResigned:
             return Ending(WINS[1 - side], "resignation")
         except PlayerFault as fault:
             await self._record_fault(side, fault)
             return Ending(WINS[1 - side], fault.reason)
-        ending = self.position.judge(self.job.rules)
-        if ending is None:
-            ending = adjudicator.after_move(side, self.moves[-1].score, len(self.moves))
+        self.side = 1 - side
+        if self.arbiter.has_to_solve:  # too long for the other games on this loop to wait
+            ending = await in_thread(self.arbiter.solve)
         if ending is None and self._draw_is_agreed(side):
             ending = Ending("1/2-1/2", "draw_agreement")
         if ending is None and expected is not None and self.players[side].spec.ponder:
@@ -246,8 +250,6 @@ class _GameInProgress:
 
     async def _begin_pondering(self, side: int, expected: str) -> None:
         """Let a player think about what follows the move it expects, if that is a legal one that ends nothing."""
-        from engine.games.contract import MoveError
-
         position = self.position.copy()
         try:
             position.push(expected)
@@ -265,15 +267,12 @@ class _GameInProgress:
             self.ponderings[side].expected = None
             await self.players[side].stop_pondering()
 
-    async def _answer(self, side: int) -> Reply:
-        """What a player answers to the position, whether it has thought about it before or not."""
+    async def _answer_after_pondering(self, side: int) -> Reply:
+        """What a player answers that has thought about the position, or about another that has not come about."""
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
-        told = clock.before_move(opponent)
-        if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
-            player.hear_draw_offer()
         expected = self.ponderings[side].expected
-        if expected is None:
-            return await player.move(self.position, self.line, told, self.stop)
+        assert expected is not None
+        told = clock.before_move(opponent)
         self.ponderings[side].expected = None
         is_hit = self.line[-1] == expected
         if is_hit:
@@ -281,19 +280,23 @@ class _GameInProgress:
         pondered = Pondered(is_hit, opponent.elapsed_ns)
         return await player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
 
-    async def _ask(self, side: int) -> str | None:
-        """One move, made on the board and charged; the reply the player expects to it.
+    async def _ask(self, side: int) -> tuple[str | None, Ending | None]:
+        """One move, made on the board and charged; the reply the player expects to it, and how the game has ended.
 
         Raises ``PlayerFault``, ``PlayerResigned`` or ``GameStopped``.
         """
-        from engine.games.contract import MoveError
-
         player = self.players[side]
-        reply = await self._answer(side)
+        if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
+            player.hear_draw_offer()
+        if self.ponderings[side].expected is None:
+            told = self.clocks[side].before_move(self.clocks[1 - side])
+            reply = await player.move(self.position, self.line, told, self.stop)
+        else:
+            reply = await self._answer_after_pondering(side)
         if self.stop.is_set():
             raise GameStopped  # the move may be that of a search cut short
         try:
-            self.position.push(reply.move)
+            ending = self.arbiter.play(reply.move, reply.score)
         except MoveError as error:
             said = f"answered {reply.said[:QUOTED]!r}" if reply.said else f"played {reply.move!r}"
             if reply.reading:
@@ -304,7 +307,7 @@ class _GameInProgress:
         # A move that comes too late is kept: the record then shows how long it took.
         self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, reply.elapsed_ns / 1e6))
         self.clocks[side].after_move(reply.elapsed_ns)
-        return reply.expected
+        return reply.expected, ending
 
     async def _record_fault(self, side: int, fault: PlayerFault) -> None:
         """Note the fault with the dialogue that led to it, and end the player's process: it starts afresh."""

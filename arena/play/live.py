@@ -138,6 +138,10 @@ class Progress:
         self._started = self._shown = self._tabled = clock()
         self._finishes: deque[float] = deque()
         self._published = -LIVE_SECONDS
+        self._is_gone = False
+        """Whether nobody reads what is shown any more."""
+        self._remarks: deque[str] = deque()
+        """What is still to be shown."""
 
     def begin(
         self, planned: int, words: Callable[[int], str] | str = "", *, done: int = 0, is_bound: bool = False
@@ -193,6 +197,7 @@ class Progress:
         if self._live_file is not None and now - self._published >= LIVE_SECONDS:
             self._published = now
             self.publish(running)
+        self._show_remarks()
         if now - self._shown < (TERMINAL_SECONDS if self._is_terminal else PLAIN_SECONDS):
             return
         self._shown = now
@@ -201,8 +206,13 @@ class Progress:
             self._write("\n".join(["", *self.table(), ""]), keep=True)
         self._write(self.line(), keep=False)
 
+    def remark(self, text: str) -> None:
+        """A line that stays, from whatever thread."""
+        self._remarks.append(text)
+
     def close(self, state: str) -> None:
         """Show the last state, leave the line and publish how the run ended."""
+        self._show_remarks()
         self._leave_line()
         self.publish(state=state)
 
@@ -238,6 +248,10 @@ class Progress:
         except FileError:
             pass
 
+    def _show_remarks(self) -> None:
+        while self._remarks:
+            self._write(f"elolab: {self._remarks.popleft()}", keep=True)
+
     def _leave_line(self) -> None:
         if self._finishes:
             self._write(self.line(), keep=True)
@@ -245,8 +259,13 @@ class Progress:
             self._write("", keep=False)
 
     def _write(self, text: str, *, keep: bool) -> None:
-        if self._is_terminal:
-            self._stream.write("\r\x1b[K" + text.replace("\n", "\r\n") + ("\n" if keep else ""))
-        else:
-            self._stream.write(text + "\n")
-        self._stream.flush()
+        if self._is_gone:
+            return
+        try:
+            if self._is_terminal:
+                self._stream.write("\r\x1b[K" + text.replace("\n", "\r\n") + ("\n" if keep else ""))
+            else:
+                self._stream.write(text + "\n")
+            self._stream.flush()
+        except OSError:  # the terminal was closed, or the reader of a pipe has ended: the games go on
+            self._is_gone = True

@@ -12,13 +12,24 @@ from arena.notation.openings import Suite, load_suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.live import Scoreboard, duration_text
 from arena.play.store import STORE_NAME, Store, StoreError
-from arena.records import Outcome, Pairing, PlayerSpec
+from arena.records import GameJob, Outcome, Pairing, PlayerSpec
 from arena.run import REMEDY, Purpose, Run, RunError, RunOptions
-from arena.schedule import format_of, games_that_count, job_of, opening_order, planned_games, sequential_run
+from arena.schedule import (
+    Course,
+    Withdrawal,
+    format_of,
+    games_that_count,
+    job_of,
+    opening_order,
+    planned_games,
+    sequential_run,
+)
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
 from engine.language import DEFAULT_LANGUAGE, console
 
+WITHDRAWALS = "withdrawals"
+"""The name under which a store keeps them."""
 EXIT_NOT_CONFIRMED = 3
 """A sequential test ended without accepting H1."""
 
@@ -52,6 +63,15 @@ class TournamentResult:
     """Players that could not be started, and why."""
     sequential: SequentialRun | None = None
     """The sequential test, if the tournament is one."""
+    withdrawals: tuple[Withdrawal, ...] = ()
+    """Players that have lost without playing, because they could not be started when their games were due."""
+    unplayable: int = 0
+    """How many games were not played for that reason and never will be."""
+
+    @property
+    def missing(self) -> int:
+        """Games that may still be played."""
+        return max(0, self.planned - self.stored - self.unplayable)
 
     @property
     def exit_code(self) -> int:
@@ -108,15 +128,28 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
     with Run(directory, _purpose(plan), **options) as run:
         _play(plan, run)
         result = replace(result_of(plan.spec, run.store), unavailable=run.unavailable)
-        return replace(result, interrupted=run.stop.is_set() and result.stored < result.planned)
+        return replace(result, interrupted=run.stop.is_set() and result.missing > 0)
 
 
 def result_of(spec: TournamentSpec, store: Store) -> TournamentResult:
     """How far a tournament is, going by its store."""
-    outcomes = store.outcomes()
-    planned = games_that_count(spec, outcomes)
+    outcomes, withdrawals = store.outcomes(), withdrawals_of(store)
+    planned = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < planned for outcome in outcomes)
-    return TournamentResult(planned, stored, sequential=sequential_run(spec, outcomes))
+    unplayable = Course.over(spec, outcomes, withdrawals).unplayable if withdrawals else 0
+    return TournamentResult(
+        planned, stored, sequential=sequential_run(spec, outcomes), withdrawals=withdrawals, unplayable=unplayable
+    )
+
+
+def count_of(spec: TournamentSpec, store: Store) -> int:
+    """``games_that_count`` of what a store holds."""
+    return games_that_count(spec, store.outcomes(), withdrawals_of(store))
+
+
+def withdrawals_of(store: Store) -> tuple[Withdrawal, ...]:
+    """The players that have lost without playing, because they could not be started."""
+    return tuple(Withdrawal(**entry) for entry in store.metadata(WITHDRAWALS) or ())
 
 
 def _play(plan: Plan, run: Run) -> None:
@@ -134,12 +167,36 @@ def _play(plan: Plan, run: Run) -> None:
     def enough() -> bool:
         return sequential is not None and sequential.is_decided
 
-    results: list[Outcome] = []
-    while batch := list(format_of(spec).pairings(spec, plan.order, results)):
-        jobs = [job_of(spec, plan.suite, pairing) for pairing in batch]
-        if not run.play(jobs, finished, enough):
+    course = Course(spec, plan.order, withdrawals_of(run.store))
+    while not course.is_over:
+        run.progress.planned = course.games
+        jobs = [job_of(spec, plan.suite, pairing) for pairing in course.batch]
+        wanted = [job for job in jobs if not course.absent(job.pairing)]
+        if not run.play(wanted, finished, enough) and not _withdraw(course, run, wanted):
             return
-        results += [Outcome(job.key, job.pairing, run.scores[job.key]) for job in jobs]
+        course.advance(
+            {
+                job.pairing.number: Outcome(job.key, job.pairing, run.scores[job.key])
+                for job in jobs
+                if job.key in run.scores
+            }
+        )
+    run.progress.planned = course.games
+
+
+def _withdraw(course: Course, run: Run, jobs: Sequence[GameJob]) -> bool:
+    """Take out the players that could not be started, if the tournament goes on without them; whether it does."""
+    if not format_of(course.spec).decides_on_the_way or run.is_interrupted:
+        return False
+    missing = [job for job in jobs if job.key not in run.scores]
+    for name, reason in run.unavailable.items():
+        rounds = [job.pairing.round for job in missing if name in (job.first.name, job.second.name)]
+        if rounds:
+            course.withdraw(Withdrawal(name, rounds[0], reason))
+    if not all(course.absent(job.pairing) for job in missing):
+        return False
+    run.store.record_metadata({WITHDRAWALS: [asdict(withdrawal) for withdrawal in course.withdrawals]})
+    return True
 
 
 def _shown(plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome]) -> Scoreboard:
@@ -148,7 +205,7 @@ def _shown(plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Seq
     for past in outcomes:
         scoreboard.add(past.pairing.first, past.pairing.second, past.score)
     words = scoreboard.leaders if sequential is None else sequential.words
-    run.progress.begin(plan.games, words, done=len(outcomes), is_bound=sequential is not None)
+    run.progress.begin(plan.games, words, done=len(outcomes), is_bound=not format_of(plan.spec).has_fixed_length)
     run.progress.table = scoreboard.lines
     run.progress.data = lambda: {
         "standings": scoreboard.data(),
@@ -176,15 +233,16 @@ def _purpose(plan: Plan) -> Purpose:
 
 def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
     """The stored games' places in the schedule of the tournament as it is now, batch after batch."""
-    by_key = {outcome.key: outcome for outcome in store.outcomes()}
-    results: list[Outcome] = []
-    while batch := list(format_of(plan.spec).pairings(plan.spec, plan.order, results)):
-        for pairing in batch:
+    scores = {outcome.key: outcome.score for outcome in store.outcomes()}
+    course = Course(plan.spec, plan.order, withdrawals_of(store))
+    while not course.is_over:
+        played = {}
+        for pairing in course.batch:
             key = job_of(plan.spec, plan.suite, pairing).key
-            if key in by_key:
+            if key in scores:
                 yield key, pairing
-                results.append(Outcome(key, pairing, by_key[key].score))
-        if len(results) < batch[-1].number + 1:  # what comes next is not known yet
+                played[pairing.number] = Outcome(key, pairing, scores[key])
+        if not course.advance(played):  # what comes next is not known yet
             return
 
 
@@ -211,6 +269,14 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
                 f"{directory}: holds another tournament: the player {player.name!r} was "
                 f"{_difference_text(player, new.player(player.name))}; rename the player or {REMEDY}"
             )
+    for key, there, here in format_of(new).changes(old, new):
+        raise RunError(
+            f"{directory}: holds another tournament: {key} = {there} there, {here} in {new.source}; {REMEDY}"
+        )
+    if new.rounds < old.rounds and format_of(new).decides_on_the_way:
+        raise RunError(
+            f"{directory}: holds a longer tournament: {old.rounds} rounds there, {new.rounds} in {new.source}; {REMEDY}"
+        )
     if new.pairs < old.pairs:
         raise RunError(
             f"{directory}: holds a longer tournament: {old.pairs} pairs there, {new.pairs} in {new.source}; {REMEDY}"
@@ -295,11 +361,11 @@ def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             result, mean_game_ms = result_of(plan.spec, store), store.mean_duration_ms()
-    missing = max(0, result.planned - result.stored)
+    missing = result.missing
     return {
         "name": plan.spec.name,
         "folder": str(directory),
-        "at_most": plan.spec.sprt is not None and missing > 0,
+        "at_most": not format_of(plan.spec).has_fixed_length and missing > 0,
         "games": result.planned,
         "stored": result.stored,
         "openings_needed": format_of(plan.spec).openings_needed(plan.spec),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.players.contract import PlayerClock, PlayerFault, Pondered, Reply
 from arena.players.event_loop import in_thread
+from arena.players.processors import Processors, pin_thread
 from arena.players.registry import Protocol
 from arena.records import BUILTIN
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from engine.engine import Clock, Engine, PonderGrant, SearchResult, StopFlag
     from engine.games.contract import Position
     from engine.search_statistics import SearchStatisticsSettings
+
+Result = TypeVar("Result")
 
 WAKE_SECONDS = 0.05
 """How often whoever waits for a search that ponders polls the stop flag of the run."""
@@ -41,6 +44,12 @@ class BuiltinPlayer:
         self._expected: tuple[Position, PlayerClock | None] | None = None
         """What is to be pondered on once the time is known."""
         self._search: PonderSearch | None = None
+        self._processors: Processors = frozenset()
+        """On which it thinks; empty if that is left to the system."""
+
+    async def pin(self, processors: Processors) -> None:
+        """From the next search on."""
+        self._processors = processors
 
     async def start(self) -> None:
         """Set the engine up, if it is not."""
@@ -61,7 +70,8 @@ class BuiltinPlayer:
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Search; a move costs the time that the kernel itself measured on the limits' clock."""
         engine = await self._running()
-        result = await in_thread(engine.search, position, self.spec.limits, self._clock(clock), stop)
+        search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop)
+        result = await in_thread(self._pinned, search)
         self._count(result)
         return self._reply(result, _nanoseconds(result))
 
@@ -71,7 +81,8 @@ class BuiltinPlayer:
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Begin to search, or remember on what."""
         if self.spec.limits.clock_kind == "wall":
-            self._search = PonderSearch(await self._running(), position, self.spec, self._clock(clock))
+            search = functools.partial(PonderSearch, await self._running(), position, self.spec, self._clock(clock))
+            self._search = await in_thread(self._pinned, search)
         else:
             self._expected = (position, clock)
 
@@ -119,6 +130,12 @@ class BuiltinPlayer:
         await self.stop_pondering()
         self._engine = None
 
+    def _pinned(self, search: Callable[[], Result]) -> Result:
+        """What ``search`` returns; called in a thread that served others before."""
+        if self._processors:
+            pin_thread(self._processors)
+        return search()
+
     def _count(self, result: SearchResult | None) -> None:
         from engine.search_statistics import add_search_statistics
 
@@ -143,7 +160,7 @@ class BuiltinPlayer:
     ) -> SearchResult:
         engine = await self._running()
         search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop, ponder=grant)
-        result = await in_thread(search)
+        result = await in_thread(self._pinned, search)
         self._count(result)
         return result
 

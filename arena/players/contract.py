@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from engine.rules import REASONS
 
 if TYPE_CHECKING:  # both import compiled code, which a tournament of external engines alone may never need
+    from arena.players.processors import Processors
     from arena.records import Opening, PlayerSpec
     from engine.engine import StopFlag
     from engine.games.contract import Position
@@ -107,6 +108,9 @@ class Player(Protocol):
     @property
     def name(self) -> str:
         """The name in the tournament."""
+
+    async def pin(self, processors: Processors) -> None:
+        """Think on these processors only from now on, before a game begins."""
 
     async def start(self) -> None:
         """Get ready to play; does nothing if it is. Faults: ``startup_failure``."""

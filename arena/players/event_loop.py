@@ -77,15 +77,19 @@ class EventLoop:
         self._check_ns = 0
         self._calls: deque[Callable[[], None]] = deque()
         """What other threads asked for."""
+        self._closing = threading.Lock()
+        self._is_closed = False
         self._wake_output, self._wake_input = os.pipe()
         os.set_blocking(self._wake_output, False)
         os.set_blocking(self._wake_input, False)
         self.watch(self._wake_output, select.POLLIN, self)
 
     def close(self) -> None:
-        """Give the loop's own pipe back."""
-        os.close(self._wake_output)
-        os.close(self._wake_input)
+        """Give the loop's own pipe back. Threads that end later, for tasks nobody waits for any more, are not heard."""
+        with self._closing:
+            self._is_closed = True
+            os.close(self._wake_output)
+            os.close(self._wake_input)
 
     # What those who wait use.
 
@@ -118,12 +122,15 @@ class EventLoop:
             task.done(task)
 
     def call(self, function: Callable[[], None]) -> None:
-        """Have ``function`` called on the loop's thread, from whatever thread."""
-        self._calls.append(function)
-        try:
-            os.write(self._wake_input, b"\0")
-        except BlockingIOError:
-            pass  # it is awake
+        """Have ``function`` called on the loop's thread, from whatever thread; nothing once the loop is closed."""
+        with self._closing:
+            if self._is_closed:
+                return
+            self._calls.append(function)
+            try:
+                os.write(self._wake_input, b"\0")
+            except BlockingIOError:
+                pass  # it is awake
 
     # What runs it.
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from arena.players.contract import GameStopped, PlayerFault
 from arena.players.event_loop import in_thread, suspend
+from arena.players.processors import Processors, pin_process
 from arena.players.supervisor import SUPERVISOR, kill_group
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 """Where Debian puts engines, though root's PATH lacks it."""
 
 _LINE_FEED = ord("\n")
+_NO_LINES: tuple[str, ...] = ()
 
 
 class DeadlinePassed(Exception):
@@ -133,7 +135,10 @@ class EngineProcess:
     the program cannot be started.
     """
 
-    def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
+    def __init__(
+        self, command: Sequence[str], directory: str | None = None, processors: Processors = frozenset()
+    ) -> None:
+        """With ``processors`` the program and whatever it starts run on these only."""
         self.command = (find_program(command, directory), *command[1:])
         self.dialogue = Dialogue()
         self.arrived_ns = 0
@@ -146,6 +151,8 @@ class EngineProcess:
         """Output that nobody has taken yet."""
         self._scanned = 0
         """Up to where it holds no reply of the kind that is waited for."""
+        self._end = 0
+        """Where it has been found to hold one."""
         self._skipping = False
         self._errors = b""
         self._ended = False
@@ -168,6 +175,8 @@ class EngineProcess:
             os.set_blocking(descriptor, False)
         self._error_is_open = True
         self._widen_output()
+        if processors:
+            pin_process(self._process.pid, processors)  # the shell that is going to be the program
         with contextlib.suppress(OSError):  # if the shell is dead already, the next read will say so
             os.write(self._input, b"go\n")
 
@@ -218,21 +227,36 @@ class EngineProcess:
 
     async def send(self, lines: Sequence[str], deadline_ns: int) -> None:
         """Write whole lines. Raises ``ProcessEnded``; ``DeadlinePassed`` if the engine does not read them."""
-        if self.has_ended:
+        unsent = self.begin_to_send(lines)
+        if unsent:
+            await self.send_rest(unsent, deadline_ns)
+
+    def begin_to_send(self, lines: Sequence[str]) -> bytes:
+        """Write of whole lines what there is room for; the rest, for ``send_rest``. Raises ``ProcessEnded``."""
+        if self._ended or self._gone:
             raise ProcessEnded
         text = "\n".join(lines)
         self.dialogue.sent(text)
-        data = memoryview(text.encode() + b"\n")
-        while data:
-            try:
-                data = data[os.write(self._input, data) :]
-            except BlockingIOError:
-                self.deadline_ns = deadline_ns
-                await suspend(_Room(self, self._input))
-            except OSError:
-                self._read_rest()
-                self._ended = True
-                raise ProcessEnded from None
+        data = text.encode() + b"\n"
+        return data[self._write(data) :]
+
+    async def send_rest(self, unsent: bytes, deadline_ns: int) -> None:
+        """Write what ``begin_to_send`` has left; errors as those of ``send``."""
+        while unsent:
+            self.deadline_ns = deadline_ns
+            await suspend(_Room(self, self._input))
+            unsent = unsent[self._write(unsent) :]
+
+    def _write(self, data: bytes) -> int:
+        """How many bytes there was room for."""
+        try:
+            return os.write(self._input, data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            self._read_rest()
+            self._ended = True
+            raise ProcessEnded from None
 
     async def read_line(self, deadline_ns: int, stop: StopFlag | None = None) -> str:
         """The next line, without its end; errors as those of ``read_reply``."""
@@ -245,13 +269,15 @@ class EngineProcess:
         ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
         """
         self._words, self._scanned = words, 0
-        while not (end := self._reply_end()):
+        end = self._reply_end()
+        while not end:
             if self.has_ended:
                 raise ProcessEnded
             if time.monotonic_ns() >= deadline_ns:
                 raise DeadlinePassed
-            self._stop, self.deadline_ns = stop, deadline_ns
+            self._stop, self.deadline_ns, self._end = stop, deadline_ns, 0
             await suspend(self)
+            end = self._end or self._reply_end()
         text, self._data = self._data[:end], self._data[end:]
         return text.decode(errors="replace")
 
@@ -260,23 +286,25 @@ class EngineProcess:
         data = self._data
         if not self._words:
             return data.find(b"\n") + 1
-        ends = []
+        first_end = 0
         for word in self._words:
             at = data.find(word, self._scanned)
             while at > 0 and data[at - 1] != _LINE_FEED:
                 at = data.find(word, at + 1)
-            if at >= 0 and (end := data.find(b"\n", at) + 1):
-                ends.append(end)
-        if not ends:
+            if at >= 0:
+                end = data.find(b"\n", at) + 1
+                if end and (not first_end or end < first_end):
+                    first_end = end
+        if not first_end:
             self._scanned = data.rfind(b"\n") + 1
-        return min(ends, default=0)
+        return first_end
 
-    def take_unasked(self) -> list[str]:
+    def take_unasked(self) -> Sequence[str]:
         """Whole lines that the engine has said by now and nobody has waited for."""
         if not self.has_ended and self._read_output() == READ_BYTES:
             self._read_rest()
         if not self._data:
-            return []
+            return _NO_LINES
         *lines, self._data = self._data.split(b"\n")
         return [line.decode(errors="replace").rstrip("\r") for line in lines]
 
@@ -326,7 +354,9 @@ class EngineProcess:
             self._unasked_bytes += taken
             if self._unasked_bytes > UNASKED_BYTES or self._ended:
                 self.pause()
-        elif self._ended or self._reply_end():
+            return
+        self._end = self._reply_end()
+        if self._end or self._ended:
             self._wake()
 
     def _wake(self, error: BaseException | None = None) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from arena.players.contract import MAX_DEPTH, PlayerClock, Reply, number_of
-from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
+from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
 from arena.players.process import DeadlinePassed, ProcessEnded
 from arena.players.registry import Protocol
 from engine.settings.limits import Limits
@@ -140,9 +140,7 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
         await self._converse(self._session.synchronise(f"nboard {VERSION}", depth), deadline_ns)
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        from engine.games import game_named
-
-        self._opening_position = game_named(self._game).position(opening.position).text
+        self._opening_position = canonical_position(self._game, opening.position)
         await self._converse(self._session.synchronise(self._game_line(opening.moves)), deadline_ns, stop)
 
     def _game_line(self, moves: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
-from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
+from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
 from arena.players.process import DeadlinePassed, ProcessEnded
 from arena.players.registry import Protocol
 from engine.settings.configuration import ConfigurationError
@@ -114,29 +114,24 @@ class Information(NamedTuple):
 
     score: int | None = None
     """Centipawns, the mover's view; mates as ``MATE`` less the plies to it."""
-    is_bound: bool = False
     depth: int | None = None
     nodes: int | None = None
-    multipv: int | None = None
 
 
-_SCORE = re.compile(r"\bscore\s+(cp|mate)\s+([+-]?\d+)")
-_NUMBERS = re.compile(r"\b(depth|nodes|multipv)\s+(\d+)")
-_MAX_NUMBERS = {"depth": MAX_DEPTH, "multipv": 1000}
-_BOUND = re.compile(r"\b(?:lowerbound|upperbound)\b")
+# Each begins with a literal, which is searched for many times faster than a word boundary.
+_SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
+_DEPTH = re.compile(r" depth\s+(\d+)")
+_NODES = re.compile(r" nodes\s+(\d+)")
 
 
 def parse_information(line: str) -> Information:
     """Read an ``info`` line; what cannot be read is left out."""
-    head = re.split(r"\b(?:pv|string)\b", line, maxsplit=1)[0]
-    found = {name: number_of(number, _MAX_NUMBERS.get(name, 10**15)) for name, number in _NUMBERS.findall(head)}
-    score = _SCORE.search(head)
+    line = line.partition(" string ")[0]
+    score, depth, nodes = _SCORE.search(line), _DEPTH.search(line), _NODES.search(line)
     return Information(
-        score=None if score is None else _centipawns(score.group(1), number_of(score.group(2))),
-        is_bound=_BOUND.search(head) is not None,
-        depth=found.get("depth"),
-        nodes=found.get("nodes"),
-        multipv=found.get("multipv"),
+        None if score is None else _centipawns(score[1], number_of(score[2])),
+        None if depth is None else number_of(depth[1], MAX_DEPTH),
+        None if nodes is None else number_of(nodes[1]),
     )
 
 
@@ -167,6 +162,7 @@ def parse_ponder_move(line: str) -> str | None:
 _MOVE = re.compile(r"([a-i])(\d{1,2})([a-i])(\d{1,2})")
 
 
+@functools.lru_cache(maxsize=10_000)
 def read_move(text: str, first_rank: int) -> str | None:
     """A move in ICCS notation (ranks 0-9) from one whose lowest rank is called ``first_rank``, or ``None``."""
     match = _MOVE.fullmatch(text)
@@ -369,7 +365,8 @@ class UciSession:
     def think(self, *lines: str) -> list[str]:
         """Send lines that set a position and, with the last of them, start a search; ``bestmove`` is due."""
         self._scored = self._counted = self.best_move_line = ""
-        return [*lines[:-1], *self._ask(lines[-1], self.answers[0])]
+        self._due.add(self.answers[0])
+        return list(lines)
 
     def _ask(self, line: str, reply: str) -> list[str]:
         self._due.add(reply)
@@ -436,7 +433,7 @@ class UciSession:
         """The last search's final score and depth (bounds and side lines left out), with all the nodes it counted."""
         scored = self._parse(self._scored)
         if self._counted is self._scored:
-            return scored._replace(is_bound=False, multipv=None)
+            return scored
         counted = self._parse(self._counted)
         return Information(
             score=scored.score,
@@ -459,6 +456,9 @@ class UciPlayer(ExternalPlayer[UciSession]):
         super().__init__(spec, game, self.session)
         self._first_rank: int | None = None
         self._line = GameLine("", 0)
+        self._go = go_command(spec.limits, None, 0)
+        """The usual line, where there is no clock."""
+        self._reading = ""
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options, learn the rank base."""
@@ -471,9 +471,8 @@ class UciPlayer(ExternalPlayer[UciSession]):
         await self._learn_first_rank(deadline_ns)
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        from engine.games import game_named
-
-        self._line = self._game_line(game_named(self._game).position(opening.position).text)
+        self._line = self._game_line(canonical_position(self._game, opening.position))
+        self._reading = f"ranks counted from {self._first_rank or 0}"
         await self._converse(self._session.synchronise("ucinewgame"), deadline_ns, stop)
 
     def _game_line(self, position: str) -> GameLine:
@@ -481,7 +480,8 @@ class UciPlayer(ExternalPlayer[UciSession]):
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """One search. The clock runs from just before ``go`` is written until ``bestmove`` has arrived."""
-        return await self._answer(self._question(position, moves, clock), clock, stop, time.monotonic_ns())
+        lines = self._question(position, moves, clock)
+        return await self._reply(await self._wait_for_move(lines, clock, stop, time.monotonic_ns()))
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """``go ponder``; nobody reads what the engine says meanwhile, which waits in the pipe."""
@@ -498,7 +498,7 @@ class UciPlayer(ExternalPlayer[UciSession]):
         """``ponderhit``, or ``stop`` and a new search; the clock runs from just before either."""
         began_ns = time.monotonic_ns()
         if pondered.is_hit:
-            return await self._answer([self._ponder_hit()], clock, stop, began_ns)
+            return await self._reply(await self._wait_for_move([self._ponder_hit()], clock, stop, began_ns))
         deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000  # its own time: nobody waits for it but itself
         try:
             await self._converse(self._session.stop(), deadline_ns, stop)
@@ -507,7 +507,8 @@ class UciPlayer(ExternalPlayer[UciSession]):
             raise await self._failed("no_answer", fault) from None
         except ProcessEnded:
             raise await self._failed("crash", "ended while it pondered") from None
-        return await self._answer(self._question(position, moves, clock), clock, stop, began_ns)
+        lines = self._question(position, moves, clock)
+        return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns))
 
     def _ponder_hit(self) -> str:
         return "ponderhit"
@@ -524,12 +525,10 @@ class UciPlayer(ExternalPlayer[UciSession]):
         self._drain_unsolicited_lines()
         return self._session.think(
             self._line.command_after(moves[:-1], moves[-1]) if ponder else self._line.command(moves),
-            go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder),
+            self._go
+            if clock is None and not ponder
+            else go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder),
         )
-
-    async def _answer(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int) -> Reply:
-        """Say the lines and wait for the move."""
-        return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns))
 
     async def _learn_first_rank(self, deadline_ns: int) -> None:
         """Settle how the engine numbers ranks: as told, as its family does, or as its first move in a game shows.
@@ -573,11 +572,11 @@ class UciPlayer(ExternalPlayer[UciSession]):
         move = None if said is None else read_move(said, first_rank)
         if move is None:
             raise await self._failed("illegal_move", f"answered {line[:80]!r}, which is not a move")
-        score, _, depth, nodes, _ = self._session.information()
+        score, depth, nodes = self._session.information()
         expected = parse_ponder_move(line) if self.spec.ponder else None
         if expected is not None:
             expected = read_move(expected, first_rank)
-        return Reply(move, score, depth, nodes, elapsed_ns, line, expected, f"ranks counted from {first_rank}")
+        return Reply(move, score, depth, nodes, elapsed_ns, line, expected, self._reading)
 
 
 PROTOCOL = Protocol(

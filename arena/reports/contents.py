@@ -9,9 +9,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from arena.figures.match import verdict_sentence
+from arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
 from arena.figures.search_statistics import SearchStatistics
 from arena.figures.standings import Tables, percent_text, rating_reference, signed
 from arena.records import GameRecord, PlayerSpec
+from arena.schedule import format_of
 from arena.sequential import SequentialRun
 from arena.spec import TournamentSpec
 from engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words
@@ -60,6 +62,8 @@ class Contents:
     notes: tuple[str, ...] = ()
     """What a reader must know first."""
     language: str = DEFAULT_LANGUAGE
+    placing: Placing | None = None
+    """Of a Swiss tournament or a knockout."""
 
     @property
     def say(self) -> Catalogue:
@@ -76,6 +80,7 @@ class Contents:
         """Names of the sections between the head and the list of games."""
         there = {
             "sequential": self.sequential is not None,
+            "placing": self.placing is not None,
             "standings": True,
             "crosstable": True,
             "superiority": len(self.tables.standings) > 2,
@@ -106,6 +111,9 @@ class Contents:
             fields["reference"] = rating_reference(self.tables.anchors, Catalogue(ARENA, self.language))
         if section == "sequential" and self.sequential is not None:
             fields["batch"] = str(self.sequential.settings.batch_pairs)
+        if section == "placing" and self.placing is not None:
+            fields["rounds"] = rounds_text(self.placing, Catalogue(ARENA, self.language))
+            section = f"placing_{self.spec.format}"
         return self.say(f"note.{section}", **fields)
 
 
@@ -138,6 +146,8 @@ def summary_of(contents: Contents, messages: Messages = Catalogue, shown: Callab
     if contents.sequential is not None:
         one, other = (shown(player.name) for player in contents.spec.players)
         finding = verdict_sentence(contents.sequential, one, other, messages(ARENA, contents.language))
+    if contents.placing is not None:
+        finding = result_sentence(contents.placing, messages(ARENA, contents.language), shown)
     return say(
         "report.summary", games=number_text(len(contents.counted)), players=len(contents.spec.players),
         pairs=number_text(contents.tables.counter.complete_pairs), finding=finding,
@@ -161,10 +171,15 @@ def warnings_of(contents: Contents) -> list[str]:
     """What a reader must know before trusting the numbers."""
     counter, ratings, say = contents.tables.counter, contents.tables.ratings, contents.say
     found = list(contents.notes)
+    arena = Catalogue(ARENA, contents.language)
+    if contents.placing is not None:
+        found += [withdrawal_text(entry, arena) for entry in contents.placing.withdrawals]
     missing = contents.planned_games - len(contents.counted)
     if missing > 0:
         planned = number_text(contents.planned_games)
-        found.append(say("warning.missing", missing=number_text(missing), planned=planned))
+        is_bound = contents.placing is not None and not contents.placing.is_over
+        key = "warning.missing_at_most" if is_bound else "warning.missing"
+        found.append(say(key, missing=number_text(missing), planned=planned))
     if beyond := len(contents.records) - len(contents.counted):
         found.append(say("warning.beyond_one" if beyond == 1 else "warning.beyond", games=number_text(beyond)))
     if counter.single_games:
@@ -232,8 +247,17 @@ def _run_text(spec: TournamentSpec, say: Catalogue) -> str:
 
 
 def _format_text(spec: TournamentSpec, say: Catalogue) -> str:
-    key = "format.sequential_test" if spec.sprt is not None else "format.pairs"
-    return say(key, format=say.name_of("format", spec.format), pairs=number_text(spec.pairs))
+    """The format with its own keys; a report over several tournaments and old folders have none of those."""
+    text = say(
+        f"format.{spec.format}_text", pairs=number_text(spec.pairs_of_encounter), rounds=spec.rounds,
+        challengers=spec.gauntlet_players, tiebreak_pairs=spec.tiebreak_pairs,
+        tiebreak=say(f"format.tiebreak_{spec.tiebreak}"),
+    )  # fmt: skip
+    if spec.rounds > 1 and spec.format != "swiss":
+        text = say("format.rounds", format=text, rounds=spec.rounds)
+    if "seeding" in format_of(spec).keys:
+        text = say("format.seeds", format=text, seeding=say(f"format.seeding_{spec.seeding}"))
+    return text
 
 
 def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
@@ -245,6 +269,8 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
     if values["draw_moves"]:
         score, ply = f"{values['draw_score'] / 100:g}", values["draw_after_ply"]
         parts.append(say("fact.adjudication_drawn", score=score, unit=unit, moves=values["draw_moves"], ply=ply))
+    if values["solved_empties"]:
+        parts.append(say("fact.adjudication_solved", empties=values["solved_empties"]))
     if values["maximum_plies"]:
         parts.append(say("fact.adjudication_length", plies=values["maximum_plies"]))
     return parts

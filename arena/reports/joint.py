@@ -14,11 +14,10 @@ from typing import Any
 
 from arena.figures.standings import Tables, tables_of
 from arena.play.store import STORE_NAME, Store
-from arena.play.tournament import first_difference, stored_player, stored_tournament
+from arena.play.tournament import count_of, first_difference, stored_player, stored_tournament
 from arena.records import GameRecord, PlayerSpec, games_digest
 from arena.reports.contents import REPORTS
 from arena.reports.write import Exports, write_exports, write_report
-from arena.schedule import games_that_count
 from arena.spec import MAX_NAME_LENGTH, with_anchors
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
@@ -104,7 +103,7 @@ def _distinct(folders: Sequence[str]) -> Sequence[str]:
 def _read(folder: str) -> JoinedRun:
     with Store(Path(folder), read_only=True) as store:
         spec = stored_tournament(store)
-        count = games_that_count(spec, store.outcomes())
+        count = count_of(spec, store)
         records = tuple(record for record in store.iterate() if record.pairing.number < count)
     players = tuple(stored_player(player, spec.game, Path(folder)) for player in spec.players)
     return JoinedRun(folder, replace(spec, players=players), records)

@@ -38,6 +38,11 @@ def _section(contents: Contents, section: str) -> list[str]:
         return [note, _facts(contents, sequential_facts(contents)), _plot(contents, contents.plot("sequential"))]
     if section == "standings":
         return [note, table_markdown(tables.standings_table(contents)), _plot(contents, contents.plot("ratings"))]
+    if section == "placing":
+        encounters = [] if contents.placing is None or contents.placing.bracket is None else [
+            table_markdown(tables.encounters_table(contents))
+        ]
+        return [note, *encounters, table_markdown(tables.placing_table(contents))]
     if section == "crosstable":
         return [note, table_markdown(tables.pairings_table(contents))]
     if section == "superiority":

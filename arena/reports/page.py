@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from arena.figures.placing import Placing, points_text, reason_text, round_name, round_title
 from arena.figures.standings import HeadToHead, percent_text
+from arena.formats.knockout import BYE, POINTS, UNKNOWN, Tie
 from arena.reports import tables
 from arena.reports.contents import (
+    ARENA,
     REPORTS,
     Contents,
     elo_text,
@@ -54,6 +57,7 @@ def html_page(contents: Contents) -> str:
         players=tables.players_table(contents, code),
         crosstable=_crosstable(contents),
         superiority=_superiority(contents),
+        bracket=_bracket(contents.placing, Catalogue(ARENA, contents.language)),
         figures=[plot for plot in contents.plots if plot.name not in ELSEWHERE],
         data=_data(contents),
         packed=packed_games(contents.tables.counter.players, contents.records),
@@ -101,6 +105,37 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
         "beside": f"{elo_text(result.elo)} ± {interval_text(result.elo_error)}{'' if result.from_pairs else ' *'}",
         "below": [f"LOS {percent_text(result.los)} %", f"{result.wins}-{result.draws}-{result.losses}"],
     }
+
+
+def _bracket(placing: Placing | None, say: Catalogue) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Each round of a knockout and its encounters from top to bottom, and what is below; empty without a bracket."""
+    if placing is None or placing.bracket is None:
+        return []
+    bracket, rounds = placing.bracket, len(placing.bracket.rounds)
+    columns = [
+        (round_title(round_name(round, rounds), say), [_bracket_tie(tie, placing, say) for tie in ties])
+        for round, ties in enumerate(bracket.rounds)
+    ]
+    if bracket.third_place is not None:
+        columns.append((round_title("third_place", say), [_bracket_tie(bracket.third_place, placing, say)]))
+    return columns
+
+
+def _bracket_tie(tie: Tie, placing: Placing, say: Catalogue) -> dict[str, Any]:
+    assert placing.bracket is not None
+    sides = [
+        {
+            "seed": placing.bracket.seeds.index(player) + 1,
+            "name": placing.names[player],
+            "points": points_text(points) if tie.played else "",
+            "won": tie.reason is not None and player == tie.winner,
+        }
+        if player is not None and player != UNKNOWN
+        else None
+        for player, points in zip(tie.players, tie.points, strict=True)
+    ]
+    is_bye = tie.reason == BYE
+    return {"sides": sides, "reason": "" if is_bye else reason_text(tie.reason or POINTS, say), "is_bye": is_bye}
 
 
 def _superiority(contents: Contents) -> list[tuple[str, list[dict[str, Any] | None]]]:

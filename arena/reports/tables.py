@@ -5,6 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from arena.figures.placing import (
+    KnockoutRow,
+    SwissRow,
+    points_text,
+    reached_text,
+    reason_text,
+    round_name,
+    round_text,
+    round_title,
+    score_text,
+)
 from arena.figures.search_statistics import end_rows, iteration_rows, player_row, shown_columns
 from arena.figures.standings import error_text, percent_text, rating_text
 from arena.reports.contents import (
@@ -64,6 +75,58 @@ def standings_table(contents: Contents) -> TextTable:
             mean_text(row.mean_depth, 1), mean_text(row.mean_nodes, 0), mean_text(row.mean_time_ms, 2),
         )
         for row in tables.standings
+    ]  # fmt: skip
+    return _table(contents.say, columns, rows)
+
+
+def placing_table(contents: Contents) -> TextTable:
+    """Of a Swiss tournament points, tie-breaks and rounds; of a knockout the places."""
+    placing, say = contents.placing, Catalogue(ARENA, contents.language)
+    assert placing is not None
+    if placing.bracket is not None:
+        columns: list[Column] = [
+            ("#", "", NUMBER), ("player", "", TEXT), ("seed", "", NUMBER), ("reached", "", TEXT),
+            ("encounters_won", "", NUMBER), ("game_points", "", NUMBER),
+        ]  # fmt: skip
+        places = [
+            (str(row.place), row.player, str(row.seed), reached_text(row.reached, say), str(row.encounters_won),
+             points_text(row.game_points))
+            for row in placing.rows if isinstance(row, KnockoutRow)
+        ]  # fmt: skip
+        return _table(contents.say, columns, places)
+    rounds = [(str(number + 1), "", NUMBER) for number in range(placing.rounds_played)]
+    columns = [
+        ("#", "", NUMBER), ("player", "", TEXT), ("points", "", NUMBER), ("buchholz", "", NUMBER),
+        ("sonneborn_berger", "", NUMBER), ("direct", "", NUMBER), ("game_points", "", NUMBER), ("seed", "", NUMBER),
+        *rounds,
+    ]  # fmt: skip
+    rows = [
+        (
+            str(row.place), row.player, points_text(row.points), points_text(row.buchholz),
+            points_text(row.sonneborn_berger),
+            "\N{EN DASH}" if row.direct_encounter is None else points_text(row.direct_encounter),
+            points_text(row.game_points), str(row.seed), *(round_text(cell, say) for cell in row.rounds),
+        )
+        for row in placing.rows if isinstance(row, SwissRow)
+    ]  # fmt: skip
+    return _table(contents.say, columns, rows)
+
+
+def encounters_table(contents: Contents) -> TextTable:
+    """The encounters of a knockout, round by round."""
+    placing, say = contents.placing, Catalogue(ARENA, contents.language)
+    assert placing is not None
+    columns = (
+        ("round", "", TEXT), ("player", "", TEXT), ("opponent", "", TEXT), ("points", "", TEXT), ("winner", "", TEXT),
+        ("reason", "", TEXT),
+    )  # fmt: skip
+    rows = [
+        (
+            round_title("third_place" if row.for_third_place else round_name(row.round - 1, placing.rounds), say),
+            row.player, row.opponent, score_text(row.points, row.opponent_points) if row.games else "", row.winner,
+            reason_text(row.reason, say),
+        )
+        for row in placing.encounters
     ]  # fmt: skip
     return _table(contents.say, columns, rows)
 

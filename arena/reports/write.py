@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from arena.figures.placing import Placing, placing_of
 from arena.figures.search_statistics import search_statistics_of
 from arena.figures.standings import Tables, tables_of
 from arena.files import FileError, replace_file
 from arena.notation.pgn import write_games
 from arena.play.store import Store
+from arena.play.tournament import withdrawals_of
 from arena.records import GameRecord, Outcome
 from arena.reports.contents import Contents, Plot
 from arena.reports.markdown import markdown
 from arena.reports.page import html_page
 from arena.reports.plots import plots_of, search_statistics_plots
-from arena.schedule import games_that_count, sequential_run
+from arena.schedule import Withdrawal, games_that_count, sequential_run
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
 from engine.language import DEFAULT_LANGUAGE
@@ -39,6 +41,8 @@ class Exports:
     tables: Tables
     sequential: SequentialRun | None
     """The sequential test, if the tournament is one."""
+    placing: Placing | None = None
+    """Of a Swiss tournament or a knockout."""
 
 
 def export(spec: TournamentSpec, store: Store, language: str = DEFAULT_LANGUAGE) -> Exports:
@@ -46,14 +50,17 @@ def export(spec: TournamentSpec, store: Store, language: str = DEFAULT_LANGUAGE)
 
     Games beyond the end of a sequential test are marked there, and left out of every table.
     """
-    outcomes = store.outcomes()
-    count = games_that_count(spec, outcomes)
+    outcomes, withdrawals = store.outcomes(), withdrawals_of(store)
+    count = games_that_count(spec, outcomes, withdrawals)
     records = store.records()
     write_exports(store.directory, spec, records, count)
-    report = write_report(store.directory, spec, records, planned_games=count, language=language)
+    report = write_report(
+        store.directory, spec, records, planned_games=count, withdrawals=withdrawals, language=language
+    )
     counted = [record for record in records if record.pairing.number < count]
     tables = tables_of(spec.game, [player.name for player in spec.players], counted, dict(spec.anchors))
-    return Exports(store.digest(count), report, tables, sequential_run(spec, outcomes))
+    placing = placing_of(spec, outcomes, withdrawals)
+    return Exports(store.digest(count), report, tables, sequential_run(spec, outcomes), placing)
 
 
 def write_exports(directory: Path, spec: TournamentSpec, records: Sequence[GameRecord], count: int) -> None:
@@ -87,13 +94,15 @@ def write_report(
     records: Sequence[GameRecord],
     *,
     planned_games: int,
+    withdrawals: Sequence[Withdrawal] = (),
     runs: Sequence[tuple[str, TournamentSpec]] = (),
     notes: Sequence[str] = (),
     language: str = DEFAULT_LANGUAGE,
 ) -> Path:
     """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and plots/*.png into ``directory``.
 
-    Where players' searches were counted also instruments.csv and its companions. Records whose number is
+    Of a Swiss tournament or a knockout also placing.csv and encounters.csv; ``withdrawals`` are players that it could
+    not wait for. Where players' searches were counted also instruments.csv and its companions. Records whose number is
     ``planned_games`` or more lie beyond the end of a sequential test: the page shows them, marked, and nothing counts
     them. ``runs`` are the folders and tournaments that a joint report is about, ``notes`` what to say of it first.
 
@@ -104,13 +113,15 @@ def write_report(
     ordered = sorted(records, key=lambda record: record.pairing.number)
     counted = [record for record in ordered if record.pairing.number < planned_games]
     tables = tables_of(spec.game, names, counted, dict(spec.anchors))
-    sequential = sequential_run(spec, [Outcome(record.key, record.pairing, record.score) for record in ordered])
+    outcomes = [Outcome(record.key, record.pairing, record.score) for record in ordered]
+    sequential = sequential_run(spec, outcomes)
+    placing = placing_of(spec, outcomes, withdrawals)
     plots = plots_of(tables, counted, sequential, spec.game, language)
     search_statistics = search_statistics_of(names, counted)
     counted_plots = search_statistics_plots(search_statistics, language) if search_statistics else ()
     contents = Contents(
         spec, ordered, planned_games, tables, plots, search_statistics, counted_plots, sequential, tuple(runs),
-        tuple(notes), language,
+        tuple(notes), language, placing,
     )  # fmt: skip
     folder = directory / "plots"
     try:
@@ -118,6 +129,9 @@ def write_report(
     except OSError as error:
         raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
     _write_plots(folder, (*plots, *counted_plots))
+    if placing is not None:
+        replace_file(directory / "placing.csv", placing.frame().to_csv(index=False))
+        replace_file(directory / "encounters.csv", placing.encounters_frame().to_csv(index=False))
     if search_statistics:
         for name, frame in search_statistics.frames().items():
             replace_file(directory / f"{name}.csv", frame.to_csv(index=False))

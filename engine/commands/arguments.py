@@ -28,6 +28,7 @@ NONE_LEFT = "off"
 OTHER_WORDS = {
     "--engine": "--preset", "--configuration": "--preset", "--config": "--preset",
     "--parameter": "--set", "--parameters": "--set", "--option": "--set", "--options": "--set",
+    "--tournament": "--format", "--seeds": "--gauntlet-players", "--srand": "--seed", "--games": "--pairs",
 }  # fmt: skip
 """What other programs call an option of ours; where a command has ours, its error names it."""
 

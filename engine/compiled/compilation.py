@@ -27,10 +27,10 @@ def _compile_quietly(name: str) -> None:
 
 
 def compile_game(name: str) -> None:
-    """Use once whatever the commands use of a game: a search, a compiled match game, perft, the arbiter."""
+    """Use once whatever the commands use of a game: a search, a match game, perft, the arbiter, adjudication."""
     from engine.engine import Engine, StopFlag
     from engine.games import game_named
-    from engine.play import CompiledGames, PlayerSettings
+    from engine.play import Arbiter, CompiledGames, PlayerSettings
     from engine.rules import Adjudication, Rules
     from engine.settings.limits import Limits
     from engine.settings.parameters import resolve
@@ -46,3 +46,4 @@ def compile_game(name: str) -> None:
         game.perft(position, 1, passes)
     position.push(position.legal_moves()[0])
     position.judge(Rules())
+    Arbiter(position, Rules(), Adjudication()).play(position.legal_moves()[0], None)

@@ -25,7 +25,7 @@ _NOT_KERNEL = {
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"commands", "protocols", "settings"}
 
-SAME_PLAY: dict[str, frozenset[str]] = {"0cda579ca5a2": frozenset({"631295d6d8b4"})}
+SAME_PLAY: dict[str, frozenset[str]] = {"4fcd686f90f1": frozenset({"0cda579ca5a2", "631295d6d8b4"})}
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 
 To be entered only where the benchmark's signature and the digests of the same tournament agree.

@@ -451,3 +451,11 @@ def _store_word_typing(address, index, word):  # type: ignore[no-untyped-def]
 def new_record(dtype: np.dtype[Any]) -> Any:
     """A zeroed record that kernels can change in place (compiled, bounds-checked and uncompiled alike)."""
     return np.zeros(1, dtype).view(np.recarray)[0]
+
+
+def array_of(record: Any) -> Any:
+    """The array of one element that shares a record's memory; valid as long as the record lives."""
+    address = np.frombuffer(record, np.uint8).ctypes.data
+    buffer = (ctypes.c_byte * record.dtype.itemsize).from_address(address)
+    array = np.frombuffer(buffer, record.dtype)
+    return array.view(np.recarray) if JIT_DISABLED else array

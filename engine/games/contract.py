@@ -268,11 +268,15 @@ class Position:
             raise MoveError(f"illegal move {move!r} after {self.ply} moves in position {self.text!r}")
         return codes[move]
 
+    def check_room(self) -> None:
+        """Raise ``MoveError`` if the game is too long to remember another move."""
+        if self.ply >= self.game.max_game_plies:
+            raise MoveError(f"the game is longer than {self.game.max_game_plies} plies")
+
     def push(self, move: str) -> None:
         """Play a move; raises ``MoveError`` if it is not legal or the game is too long to remember."""
         code = self.code_of(move)
-        if self.state.ply >= self.game.max_game_plies:
-            raise MoveError(f"the game is longer than {self.game.max_game_plies} plies")
+        self.check_room()
         # The move limit needs to know of every check on the way.
         self.game.kernels.in_check(self.state)
         self.game.kernels.make(self.state, code)
@@ -406,6 +410,11 @@ class Game:
     """What a hundred points of a search's score are called."""
     score_unit: int = 0
     """Points of a search's score in one point of the game's own score (a disc); 0 in games that are won or lost."""
+    odds_scale: float = 1.0
+    """Points of a search's score by which the odds of winning grow e-fold, draws being half a win.
+
+    Fitted to games by ``benchmarks/win_probability.py``.
+    """
     adjudication: Adjudication = Adjudication()
     """When its tournaments end games early, unless they say otherwise."""
     position_option: str = "fen"

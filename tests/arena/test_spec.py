@@ -45,6 +45,19 @@ def test_rounds_multiply_pairs() -> None:
     assert (spec.pairs, spec.rounds) == (12, 4)
 
 
+def test_keys_of_formats() -> None:
+    players = [{"name": str(number)} for number in range(5)]
+    swiss = specification(format="swiss", players=players, repeats=True, rounds=9, seeding="random")
+    assert (swiss.pairs, swiss.pairs_of_encounter, swiss.rounds, swiss.repeats) == (27, 3, 9, True)
+    assert specification(format="swiss", players=players).rounds == 3
+    cup = specification(format="knockout", players=players, tiebreak="coin", tiebreak_pairs=1, third_place=True)
+    assert (cup.pairs, cup.tiebreak, cup.tiebreak_pairs, cup.third_place, cup.seeding) == (3, "coin", 1, True, "order")
+    assert specification(format="knockout", players=players).tiebreak_pairs == 3
+    assert specification(format="gauntlet", players=players, gauntlet_players=4).gauntlet_players == 4
+    for spec in (swiss, cup):
+        assert TournamentSpec.from_content(json.loads(json.dumps(spec.content()))) == spec
+
+
 def test_limits_of_players_override_the_common_one() -> None:
     spec = specification(players=[{"preset": "default", "limit": "depth=3"}, {"preset": "material"}])
     assert [str(player.limits) for player in spec.players] == ["depth=3", "nodes=100"]
@@ -118,7 +131,20 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
         ({"pairs": True}, ["pairs = True", "whole number"]),
         ({"pairs": "3"}, ["pairs = '3'", "whole number"]),
         ({"game": "xiangki"}, ["game = 'xiangki'", "'xiangqi'"]),
-        ({"format": "swis"}, ["format = 'swis'", "round_robin"]),
+        ({"format": "swis"}, ["format = 'swis'", "'round_robin'", "'swiss'"]),
+        ({"format": "match", "rounds": 2}, ["rounds = 2", "no such key for format = 'match'"]),
+        ({"format": "knockout", "rounds": 2}, ["rounds = 2", "no such key for format = 'knockout'"]),
+        ({"format": "swiss", "rounds": 2}, ["rounds = 2", "at most 1 for 2 players", "repeats = true"]),
+        ({"format": "swiss", "rounds": 0}, ["rounds = 0", "from 1"]),
+        ({"format": "swiss", "repeats": 1}, ["repeats = 1", "true or false"]),
+        ({"format": "swiss", "third_place": True}, ["third_place is a key of format = 'knockout', not of 'swiss'"]),
+        ({"seeding": "random"}, ["seeding is a key of", "'swiss' or 'knockout', not of 'round_robin'"]),
+        ({"format": "gauntlet", "gauntlet_players": 2}, ["gauntlet_players = 2", "from 1 to 1"]),
+        ({"gauntlet_players": 1}, ["gauntlet_players is a key of format = 'gauntlet'"]),
+        ({"format": "knockout", "seeding": "rating"}, ["seeding = 'rating'", "'order' or 'random'"]),
+        ({"format": "knockout", "tiebreak": "armageddon"}, ["tiebreak = 'armageddon'", "'seed' or 'coin'"]),
+        ({"format": "knockout", "tiebreak_pairs": -1}, ["tiebreak_pairs = -1", "from 0"]),
+        ({"format": "knockout", "third_place": True}, ["third_place = True", "2 players", "four"]),
         ({"limit": "node=100"}, ["node=100", "nodes=1000"]),
         ({"name": "../up"}, ["name = '../up'", "letters"]),
         ({"seed": -1}, ["seed = -1"]),
@@ -129,6 +155,8 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
         ({"rules": {"repetition": "asain"}}, ["repetition = 'asain'", "'asian'"]),
         ({"rules": 3}, ["[rules]", "3"]),
         ({"adjudication": {"maximum_plies": -2}}, ["[adjudication]", "maximum_plies = -2"]),
+        ({"adjudication": {"solved_empties": 8}}, ["[adjudication]", "solved_empties = 8", "0 in xiangqi"]),
+        ({"game": "othello", "adjudication": {"solved_empties": 25}}, ["solved_empties = 25", "24"]),
         ({"players": []}, ["players", "two"]),
         ({"players": [{"preset": "default"}]}, ["one player", "two"]),
         ({"players": [{"preset": "default"}, {"preset": "default"}]}, ["player 2", "'default'", "another name"]),

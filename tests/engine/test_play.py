@@ -1,6 +1,6 @@
 """Whole games in compiled code: the same whatever was played before, clocks, adjudication, stops.
 
-A loop in Python over ``Engine``, ``Position.judge`` and ``Adjudicator`` is the oracle.
+A loop in Python over ``Engine`` and ``Arbiter`` is the oracle.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import threading
 from typing import Any
 
 import pytest
+from adjudicator import Adjudicator
 from test_search import mating_positions
 
 from engine.engine import Clock, Engine, StopFlag
 from engine.games import game_named
 from engine.games.contract import MoveError, PositionError
-from engine.play import Adjudicator, CompiledGames, PlayedGame, PlayerSettings
+from engine.play import Arbiter, CompiledGames, PlayedGame, PlayerSettings
 from engine.rules import Adjudication, Ending, Rules
 from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
@@ -69,21 +70,19 @@ def played_in_python(
     rules: Rules | None = None,
     adjudication: Adjudication | None = None,
 ) -> PlayedGame:
-    """The same game by engine objects, the arbiter and the adjudicator, a move at a time."""
+    """The same game by engine objects and the arbiter, a move at a time."""
     rules, adjudication = rules or Rules(), adjudication or Adjudication()
     board = GAME.position(position, moves or [])
-    GAME.apply_rules(board.state, rules)
     engines = [Engine("xiangqi", side.parameters) for side in (first, second)]
-    adjudicator = Adjudicator(adjudication)
+    arbiter = Arbiter(board, rules, adjudication)
     record: dict[str, list[Any]] = {"moves": [], "scores": [], "depths": [], "nodes": [], "times_ms": []}
-    ending = board.judge(rules)
+    ending = arbiter.verdict()
     while ending is None:
         side = board.side_to_move
         found = engines[side].search(board, (first, second)[side].limits)
         for name, value in zip(record, (found.move, found.score, found.depth, found.nodes, found.time_ms), strict=True):
             record[name].append(value)
-        board.push(str(found.move))
-        ending = board.judge(rules) or adjudicator.after_move(side, found.score, len(record["moves"]))
+        ending = arbiter.play(str(found.move), found.score)
     return PlayedGame(**record, result=ending.result, reason=ending.reason, final_position=board.text)
 
 
@@ -348,22 +347,15 @@ ADJUDICATIONS = (
 
 
 @pytest.mark.parametrize("number", range(len(ADJUDICATIONS)))
-def test_the_adjudicator_ends_games_where_the_compiled_loop_does(number: int) -> None:
+def test_the_arbiter_ends_games_where_the_compiled_loop_does(number: int) -> None:
     for opening in OPENINGS:
         first, second = player_settings("nodes=150"), player_settings("nodes=60", OTHER)
         game = play(first, second, moves=opening, adjudication=ADJUDICATIONS[number])
-        adjudicator = Adjudicator(ADJUDICATIONS[number])
         board = GAME.position(moves=opening)
-        for ply, (move, score) in enumerate(zip(game.moves, game.scores, strict=True), 1):
-            mover = board.side_to_move
-            board.push(move)
-            judged = board.judge(Rules())
-            ending = adjudicator.after_move(mover, score, ply)
-            if ply < len(game.moves):
-                assert judged is None
-                assert ending is None
-            else:
-                assert (judged or ending) == Ending(game.result, game.reason)
+        arbiter = Arbiter(board, Rules(), ADJUDICATIONS[number])
+        endings = [arbiter.play(move, score) for move, score in zip(game.moves, game.scores, strict=True)]
+        assert endings == [None] * (len(game.moves) - 1) + [Ending(game.result, game.reason)]
+        assert board.text == game.final_position
 
 
 def plainly_adjudicated(rule: Adjudication, scores: list[int | None]) -> list[Ending | None]:

@@ -65,8 +65,8 @@ def playing(*specs: PlayerSpec) -> Iterator[Any]:
     """A function that plays a game between two players from an opening; both live until the end."""
     players = [make_player(spec, "othello") for spec in specs]
 
-    def play(opening: Opening = PASS_NEXT) -> GameRecord:
-        job = GameJob("othello", Rules(), NO_ADJUDICATION, Pairing(0, 0, 0, 1, 0), specs[0], specs[1], opening, 1)
+    def play(opening: Opening = PASS_NEXT, adjudication: Adjudication = NO_ADJUDICATION) -> GameRecord:
+        job = GameJob("othello", Rules(), adjudication, Pairing(0, 0, 0, 1, 0), specs[0], specs[1], opening, 1)
         play.dialogues = [player.dialogue for player in players]  # type: ignore[attr-defined]
         return play_game(job, (players[0], players[1]), StopFlag())
 

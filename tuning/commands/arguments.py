@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.commands.arguments import add_specification_argument, names_paragraph
+from arena.commands.arguments import add_affinity_argument, add_specification_argument, names_paragraph
 from engine.commands.arguments import (
     add_concurrency_argument,
     add_json_argument,
@@ -36,6 +36,7 @@ def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epi
 def add_playing_arguments(parser: argparse.ArgumentParser) -> None:
     """What ``uninterrupted`` hands on to the run."""
     add_concurrency_argument(parser)
+    add_affinity_argument(parser)
     parser.add_argument(
         "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
     )
@@ -54,7 +55,11 @@ def folder_of(out: str | None, name: str) -> Path:
 
 def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
     """What ``run`` returns, given the arguments of playing too, or ``None`` after a second Ctrl-C."""
-    played = {"concurrency": arguments.concurrency, "accept_engine_change": arguments.accept_engine_change}
+    played = {
+        "concurrency": arguments.concurrency,
+        "affinity": arguments.affinity,
+        "accept_engine_change": arguments.accept_engine_change,
+    }
     try:
         return run(*given, **named, **played)
     except KeyboardInterrupt:

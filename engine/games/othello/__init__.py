@@ -58,6 +58,7 @@ class Othello(Game):
     side_names = ("Black", "White")
     start = notation.START
     default_suite = "othello"
+    odds_scale = 775.0
     side_letters = ("X", "O")
     empty_square = "-"
     max_game_plies = position.MAX_GAME

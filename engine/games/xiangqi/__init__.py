@@ -57,6 +57,7 @@ class Xiangqi(Game):
     side_names = ("Red", "Black")
     start = notation.START
     default_suite = "xiangqi"
+    odds_scale = 450.0
     max_game_plies = MAX_GAME_PLIES - MAX_PLY - 2
     move_notations = ("iccs", "wxf", "chinese", "traditional")
     state_dtype = position.STATE_DTYPE

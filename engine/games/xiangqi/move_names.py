@@ -121,13 +121,14 @@ def format_coordinates(move: str) -> str:
     return f"{move[:2]}-{move[2:]}".upper()
 
 
-def parse_move_name(position: Position, text: str) -> str:
+def parse_move_name(position: Position, text: str, first_rank: int = 0) -> str:
     """The legal move (ICCS, such as ``h2e2``) that a text names in any notation, which its form tells.
 
-    Raises ``MoveError`` if it cannot be read, or names no legal move or several.
+    ``first_rank`` is the number of Red's home rank in coordinates, 0 or 1. Raises ``MoveError`` if it cannot be read,
+    or names no legal move or several.
     """
     if is_coordinates(text):
-        return _from_coordinates(position, text)
+        return _from_coordinates(position, text, first_rank)
     origin, rest = _parts(text)
     side = position.side_to_move
     candidates = [code for code in position.move_codes() if _rest_of(code, side) == rest]
@@ -171,10 +172,11 @@ def _stripped(text: str) -> str:
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).rstrip("!?+#")
 
 
-def _from_coordinates(position: Position, text: str) -> str:
-    code = parse_coordinates(_stripped(text), 0)
+def _from_coordinates(position: Position, text: str, first_rank: int) -> str:
+    code = parse_coordinates(_stripped(text), first_rank)
     if code is None:
-        raise MoveError(f"move {text!r} is off the board (files a to i, ranks 0 to 9)")
+        ranks = f"ranks {first_rank} to {first_rank + 9}"
+        raise MoveError(f"move {text!r} is off the board (files a to i, {ranks})")
     move = format_move(code)
     position.code_of(move)
     return move

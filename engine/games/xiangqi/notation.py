@@ -172,10 +172,11 @@ def _refuse_attacked_general(text: str, state: Any, side: int) -> None:
 def format_position(state: Any) -> str:
     """Canonical FEN: N and B, ``w`` or ``b``, plies since the last capture, and the move number from 1."""
     rows = []
+    board = state.board.tolist()
     for rank in range(9, -1, -1):
         row, empty = "", 0
         for file in range(9):
-            slot = int(state.board[rank * 9 + file])
+            slot = board[rank * 9 + file]
             if slot == 0:
                 empty += 1
                 continue

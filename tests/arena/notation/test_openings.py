@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from arena.notation.openings import (
-    Candidate,
-    RandomPlay,
     Suite,
-    generate,
+    entries_of,
     is_reserved_for_validation,
     load_suite,
     parse_suite,
     placement_of,
+    split_line,
     suite_text,
     write_suite,
 )
@@ -27,7 +25,6 @@ from arena.spec import spec_from_mapping
 from engine.errors import UserError
 from engine.games import game_named
 from engine.settings.configuration import available_configs
-from engine.settings.limits import Limits
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 AFTER_CANNON = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1"
@@ -44,6 +41,34 @@ def test_reading_epd() -> None:
     suite = parse_suite(text, "some/mine.epd.gz", "xiangqi")
     assert [opening.name for opening in suite.openings] == ["start", "cannon", "mine 3"]
     assert [opening.position for opening in suite.openings] == [START, AFTER_CANNON, AFTER_HORSE]
+
+
+BARE = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b"
+
+
+@pytest.mark.parametrize(
+    ("line", "position", "name"),
+    [
+        (f"{BARE} - - hmvc 3; fmvn 7;", f"{BARE} - - 3 7", ""),
+        (f'{BARE} - - bm h9g7 b9c7; id "a; b # c"; c0 "id wrong";', f"{BARE} - -", "a; b # c"),
+        (f"{BARE} - - 1 4 ce 35; id two words; acd 12", f"{BARE} - - 1 4", "two words"),
+        (f'{BARE} - - 1 4; hmvc 9; id "x" # id "y"', f"{BARE} - - 1 4", "x"),
+        (f'  {BARE};id "tight";  ', BARE, "tight"),
+        (f'{BARE} - - 0 1; id "never closed', f"{BARE} - - 0 1", "never closed"),
+        (f"{BARE} - - what is this", f"{BARE} - - what is this", ""),
+        ('# nothing; id "x"', "", ""),
+        ("   ", "", ""),
+        ('-XO- X; id "eight"; ce -300', "-XO- X", "eight"),
+    ],
+)
+def test_lines_of_epd(line: str, position: str, name: str) -> None:
+    assert split_line(line) == (position, name)
+
+
+def test_counters_of_epd_are_those_of_the_position() -> None:
+    suite = parse_suite(f"{BARE} - - hmvc 3; fmvn 7;\n{BARE.replace(' b', ' w')} - - id \"red\";", "a.epd", "xiangqi")
+    assert [opening.position.split()[4:] for opening in suite.openings] == [["3", "7"], ["0", "1"]]
+    assert suite.openings[1].name == "red"
 
 
 @pytest.mark.parametrize(
@@ -109,6 +134,73 @@ def test_first_moves_of_games_are_openings(tmp_path: Path) -> None:
     assert whole.digest != suite.digest
 
 
+@pytest.mark.parametrize(
+    "movetext",
+    [
+        "1. h2e2 h9g7 2. h0g2 i9h9",
+        "1. H2-E2 {central cannon} H9-G7 (1... b9c7 2. h0g2 (2. b0c2)) 2. H0-G2 $1 I9-H9",
+        "1. C2=5 H8+7 2. H2+3 R9=8",
+        "1. 炮二平五 馬8進7 2. 馬二進三 車9平8",
+        "1. 炮二平五 马８进７ 2. 马二进三 车９平８",
+        "1. h3e3 h10g8 2. h1g3 i10h10",
+    ],
+)
+def test_games_in_every_notation_are_the_same_opening(tmp_path: Path, movetext: str) -> None:
+    path = tmp_path / "mine.pgn.gz"
+    path.write_bytes(gzip.compress(f'[Event "x"]\n[Result "*"]\n\n{movetext} *\n'.encode()))
+    for plies in (2, 4):
+        expected = ("h2e2", "h9g7", "h0g2", "i9h9")[:plies]
+        assert load_suite(str(path), "xiangqi", plies=plies).openings[0].moves == expected
+
+
+def test_ranks_are_counted_in_the_base_in_which_the_whole_file_is_legal(tmp_path: Path) -> None:
+    path = tmp_path / "mine.pgn"
+    # The first game could be read either way.
+    path.write_text("1. h3h4 *\n1. h3e3 h10g8 *\n")
+    assert [opening.moves for opening in load_suite(str(path), "xiangqi").openings] == [("h2h3",), ("h2e2", "h9g7")]
+    path.write_text("1. h3e3 *\n1. h2e2 *\n1. h2e2 h9g7 *")
+    with pytest.raises(UserError, match=r"game 1, line 1"):
+        load_suite(str(path), "xiangqi")
+
+
+def test_games_from_positions_of_both_games(tmp_path: Path) -> None:
+    path = tmp_path / "mine.pgn"
+    path.write_text(f'[FEN "{AFTER_CANNON}"]\n[SetUp "1"]\n1... h9g7 2. h0g2 *\n')
+    (opening,) = load_suite(str(path), "xiangqi", plies=1).openings
+    assert (opening.position, opening.moves) == (AFTER_CANNON, ("h9g7",))
+    board = game_named("othello").position(moves=["d3"]).text
+    games = f'[Game "Othello"]\n[FEN "{board}"]\n1... C3 {{book}} 2. c4 (2. e6) *\n[Game "Othello"]\n1. d3 c3 *'
+    path.write_text(games)
+    first, *others = load_suite(str(path), "othello", plies=1).openings
+    assert (first.position, first.moves) == (board, ("c3",))
+    assert [opening.moves for opening in others] == [("d3",)]
+
+
+def test_openings_reached_by_other_moves_or_turned_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "mine.pgn"
+    lines = ("1. h2e2 h9g7 2. h0g2", "1. b0c2 h9g7 2. h2e2", "1. h0g2 b9c7 2. b2e2", "1. h2e2 h9g7 2. b0c2")
+    path.write_text("\n".join(f"{line} *" for line in lines))
+    assert len(load_suite(str(path), "xiangqi").openings) == 2
+    path.write_text("\n".join(f"1. {move} *" for move in ("d3", "c4", "f5", "e6")))
+    assert len(load_suite(str(path), "othello").openings) == 1
+
+
+def test_entries_tell_what_is_wrong_and_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "mine.epd.gz"
+    path.write_bytes(gzip.compress(f"{START}; id \"a\"\n{START}\nnonsense\n{MATED}\n{AFTER_HORSE}\n".encode()))
+    entries = list(entries_of(path, "xiangqi"))
+    assert [entry.name if isinstance(entry, Opening) else str(entry).split(": ")[1] for entry in entries] == [
+        "a", "", "line 3", "line 4", ""
+    ]  # fmt: skip
+    games = tmp_path / "mine.pgn"
+    games.write_text("1. h2e2 *\n1. h2h8 *\n1. h0g2 *\n")
+    found = list(entries_of(games, "xiangqi"))
+    assert [entry.moves if isinstance(entry, Opening) else str(entry)[-20:] for entry in found][::2] == [
+        ("h2e2",), ("h0g2",)
+    ]  # fmt: skip
+    assert "game 2, line 2: Red's move 1" in str(found[1])
+
+
 def test_a_tournament_says_how_many_plies_of_a_game_it_takes(tmp_path: Path) -> None:
     (tmp_path / "mine.pgn").write_text(GAMES)
     data = {
@@ -169,35 +261,6 @@ def test_the_order_is_the_documented_one() -> None:
     assert part.order(4) != order
     assert part.order(3, 2, "sequential") == (*range(2, 50), 0, 1)
     assert order[:5] == (22, 5, 13, 15, 41)  # golden: never changes
-
-
-def test_generating_keeps_the_first_distinct_balanced_candidates_in_order() -> None:
-    def propose(first: int, count: int) -> Sequence[Candidate | None]:
-        return [
-            None if number % 3 == 0 else Candidate(f"K{number // 2}r/9 w - - 0 1", 100 if number % 7 == 1 else -60)
-            for number in range(first, first + count)
-        ]
-
-    expected = [f"K{number // 2}r/9 w - - 0 1" for number in range(1000) if number % 3 and number % 7 != 1]
-    expected = list(dict.fromkeys(expected))[:100]
-    for concurrency in (1, 3):
-        assert generate(propose, 100, max_score=60, concurrency=concurrency) == expected
-
-
-def test_generating_gives_up() -> None:
-    with pytest.raises(UserError, match=r"only 0 of 1 openings found among \d+ candidates.*--max-score"):
-        generate(lambda first, count: [Candidate(START, 61)] * count, 1, max_score=60)
-    with pytest.raises(UserError, match=r"found among (\d+) candidates, \1 of which were over.* fewer --plies"):
-        generate(lambda first, count: [None] * count, 1, max_score=60)
-
-
-def test_generated_openings_are_legal_distinct_and_the_same_at_any_concurrency() -> None:
-    limits = Limits.parse("nodes=50")
-    one = generate(RandomPlay("xiangqi", 5, 6, limits), 12, max_score=80, concurrency=1)
-    two = generate(RandomPlay("xiangqi", 5, 6, limits), 12, max_score=80, concurrency=2)
-    assert one == two
-    assert len(parse_suite(suite_text(one), "made.epd", "xiangqi").openings) == 12
-    assert one != generate(RandomPlay("xiangqi", 6, 6, limits), 12, max_score=80)
 
 
 @pytest.mark.parametrize("name", available_configs("openings"))

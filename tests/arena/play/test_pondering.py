@@ -284,7 +284,8 @@ def test_after_a_miss_the_opponents_time_has_been_spent_on_the_expected_position
     event_loop.run(player.new_game(Opening(GAME.start), StopFlag()))
     expected, made = GAME.position(None, ("h2e2", "h9g7")), GAME.position(None, ("h2e2", "b9c7"))
     event_loop.run(player.ponder(expected, ("h2e2", "h9g7"), None))
-    reply = event_loop.run(player.move_after_pondering(made, ("h2e2", "b9c7"), None, StopFlag(), Pondered(False, 3_000_000)))
+    pondered = player.move_after_pondering(made, ("h2e2", "b9c7"), None, StopFlag(), Pondered(False, 3_000_000))
+    reply = event_loop.run(pondered)
     assert seen == [(expected.text, PonderGrant(3_000_000, False), 3000), (made.text, None, 10_000)]
     assert reply.elapsed_ns == 10_000_000
 
@@ -442,7 +443,8 @@ def test_a_miss_of_an_external_engine(external: Any) -> None:
     clock = PlayerClock(10**10, 0, None, 0, 0)
     event_loop.run(player.ponder(GAME.position(None, ("a0a1", "a9a8")), ("a0a1", "a9a8"), clock))
     made = ("a0a1", "i9i8")
-    reply = event_loop.run(player.move_after_pondering(GAME.position(None, made), made, clock, stop, Pondered(False, 1)))
+    pondered = player.move_after_pondering(GAME.position(None, made), made, clock, stop, Pondered(False, 1))
+    reply = event_loop.run(pondered)
     assert reply.move == "a1a0"
     assert [line.split()[0] for line in said_to(player)[-6:]] == ["position", "go", "stop", "isready", "position", "go"]
 
@@ -474,7 +476,8 @@ def test_after_a_miss_the_engine_has_its_own_time_to_stop(external: Any) -> None
     event_loop.run(player.new_game(Opening(GAME.start), stop))
     clock = PlayerClock(10**10, 0, None, 0, 0)
     event_loop.run(player.ponder(GAME.position(None, line), line, clock))
-    reply = event_loop.run(player.move_after_pondering(GAME.position(None, line), line, clock, stop, Pondered(False, 1)))
+    pondered = player.move_after_pondering(GAME.position(None, line), line, clock, stop, Pondered(False, 1))
+    reply = event_loop.run(pondered)
     assert reply.move == "a1a0"
     assert reply.elapsed_ns >= 400_000_000
 

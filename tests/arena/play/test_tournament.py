@@ -180,6 +180,146 @@ def test_a_suite_that_is_too_small_is_refused_before_anything_is_written(tmp_pat
     assert not (tmp_path / "out").exists()
 
 
+# Formats that decide on the way
+
+
+@pytest.fixture(scope="module")
+def cups(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, str]]:
+    """A Swiss tournament and a knockout of five players: file and digest."""
+    found = {}
+    for kind in ("swiss", "knockout"):
+        folder = tmp_path_factory.mktemp(kind)
+        path = write_spec(folder, players=5, pairs=1, limit="nodes=30", extra=KEYS[kind])
+        assert play(path, folder / "out").exit_code == 0
+        found[kind] = path, digest_in(folder / "out")
+    return found
+
+
+KEYS = {
+    "swiss": 'format = "swiss"\nrounds = 3',
+    "knockout": 'format = "knockout"\nthird_place = true\ntiebreak_pairs = 1',
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+@pytest.mark.parametrize("concurrency", [2, 4])
+def test_rounds_are_the_same_at_any_concurrency(
+    kind: str, concurrency: int, cups: dict[str, tuple[Path, str]], tmp_path: Path
+) -> None:
+    path, digest = cups[kind]
+    play(path, tmp_path / "out", concurrency=concurrency)
+    assert digest_in(tmp_path / "out") == digest
+
+
+@pytest.mark.parametrize("kind", KEYS)
+@pytest.mark.parametrize("concurrency", [1, 2, 4])
+def test_rounds_are_the_same_after_any_stop(
+    kind: str, concurrency: int, cups: dict[str, tuple[Path, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ended by force after every few games, wherever in a round that is."""
+    path, digest = cups[kind]
+    add, chance = Store.add, random.Random(concurrency)
+
+    class Killed(Exception):
+        pass
+
+    def dying_add(store: Store, record: GameRecord, *, reproducible: bool = True) -> bool:
+        nonlocal left
+        is_new = add(store, record, reproducible=reproducible)
+        left -= 1
+        if not left:
+            raise Killed
+        return is_new
+
+    monkeypatch.setattr(Store, "add", dying_add)
+    deaths, result = 0, None
+    while result is None:
+        left = chance.randint(1, 6)
+        try:
+            result = play(path, tmp_path / "out", concurrency)
+        except Killed:
+            deaths += 1
+    assert deaths >= 2
+    assert (result.exit_code, result.missing, digest_in(tmp_path / "out")) == (0, 0, digest)
+    live = json.loads((tmp_path / "out" / "live.json").read_text())
+    assert live["planned"] == live["done"] == result.planned
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_the_rounds_of_a_player_that_cannot_start_are_lost_and_stay_so(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = write_spec(tmp_path, players=3, pairs=1, limit="nodes=30", extra=KEYS[kind]), tmp_path / "out"
+    program = tmp_path / "engine"
+    text = f'[[players]]\nname = "absent"\nprotocol = "uci"\ncommand = "{program}"\n'
+    path.write_text(path.read_text() + text)
+    ended = play(path, out)
+    assert ended.exit_code == 1
+    assert (ended.missing, ended.unplayable) == (0, 2)
+    assert ended.planned - ended.stored == 2
+    assert [(entry.player, entry.round) for entry in ended.withdrawals] == [("absent", 0)]
+    digest = digest_in(out)
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} -I -S {ROOT / 'tests/support/mock_engines.py'} normal\n")
+    program.chmod(0o755)
+    again = play(path, out, concurrency=2)
+    assert (again.exit_code, again.unavailable, digest_in(out)) == (1, {}, digest)
+    assert again.withdrawals == ended.withdrawals
+    assert describe(prepare(load_tournament(path)), out, 1)["seconds"] == 0
+    assert command_line.main(["tournament", str(path), "--out", str(out)]) == 1
+    printed = capsys.readouterr()
+    assert "'absent' could not be started and is out" in printed.err
+    assert "2 games will not be played" in printed.err
+    assert "to go on" not in printed.err
+    assert "absent could not be started and is out from round 1 on" in printed.out.replace("\n", " ")
+    assert "is out from round 1 on" in (out / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "words"),
+    [
+        ("swiss", {"players": 6}, ["players = 5 there, 6 with 'player 5', who cannot enter later, in"]),
+        ("knockout", {"players": 6}, ["who cannot enter later", "--out"]),
+        ("swiss", {"pairs": 2}, ["pairs = 1 there, 2 in"]),
+        ("knockout", {"pairs": 2, "extra": KEYS["knockout"][:-1] + "0"}, ["tiebreak_pairs = 1 there, 0 in"]),
+        ("swiss", {"extra": 'format = "swiss"\nrounds = 2'}, ["longer tournament: 3 rounds there, 2 in"]),
+        ("swiss", {"extra": 'format = "swiss"\nrounds = 3\nrepeats = true'}, ["repeats = False there, True in"]),
+        ("swiss", {"extra": 'format = "round_robin"'}, ["format = 'swiss' there, 'round_robin' in"]),
+        ("knockout", {"extra": 'format = "knockout"\ntiebreak_pairs = 1'}, ["third_place = True there, False in"]),
+    ],
+)
+def test_what_rounds_depend_on_cannot_change(
+    kind: str, changes: dict[str, Any], words: list[str], cups: dict[str, tuple[Path, str]], tmp_path: Path
+) -> None:
+    path, digest = cups[kind]
+    out = path.parent / "out"
+    settings = {"players": 5, "pairs": 1, "limit": "nodes=30", "extra": KEYS[kind]} | changes
+    with pytest.raises(RunError) as raised:
+        play(write_spec(tmp_path, **settings), out)
+    for word in words:
+        assert word in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert digest_in(out) == digest
+
+
+def test_a_swiss_tournament_may_have_more_rounds_and_a_gauntlet_more_players(tmp_path: Path) -> None:
+    for kind, small, large in (
+        ("swiss", {"extra": 'format = "swiss"\nrounds = 2'}, {"extra": 'format = "swiss"\nrounds = 5'}),
+        ("gauntlet", {"players": 4, "extra": 'format = "gauntlet"'}, {"extra": 'format = "gauntlet"'}),
+    ):
+        folder = tmp_path / kind
+        folder.mkdir()
+        common = {"players": 5, "pairs": 1, "limit": "nodes=30"}
+        play(write_spec(folder, **(common | small)), folder / "out")
+        before = {record.key: record.started_at for record in records_in(folder / "out")}
+        assert play(write_spec(folder, **(common | large)), folder / "out").exit_code == 0
+        assert before.items() < {record.key: record.started_at for record in records_in(folder / "out")}.items()
+        play(write_spec(folder, **(common | large)), folder / "at once")
+        assert digest_in(folder / "out") == digest_in(folder / "at once")
+    moved = write_spec(folder, **common, extra='format = "gauntlet"\ngauntlet_players = 2')
+    with pytest.raises(RunError, match="gauntlet_players = 1 there, 2 in"):
+        play(moved, folder / "out")
+
+
 # The runner
 
 
@@ -275,6 +415,17 @@ def test_external_players_are_closed(tmp_path: Path) -> None:
     for number in processes:
         with pytest.raises(ProcessLookupError):
             os.kill(int(number), 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_end_and_the_end_of_the_terminal_set_the_flag(number: signal.Signals) -> None:
+    from engine.engine import StopFlag
+
+    stop, before = StopFlag(), signal.getsignal(number)
+    with stopping_on_signals(stop):
+        signal.raise_signal(number)
+    assert stop.is_set()
+    assert signal.getsignal(number) is before
 
 
 def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:

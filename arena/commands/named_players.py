@@ -1,9 +1,10 @@
-"""What ``match`` and ``sprt`` share: two players and the conditions, described by the command line alone."""
+"""What ``match``, ``sprt`` and ``tournament`` share: players and conditions that the command line alone describes."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from engine.commands.arguments import (
     add_seed_argument,
     game_of,
 )
+from engine.settings.limits import Limits
 
 DEFAULT_LIMIT = "nodes=1000"
 DEFAULT_SEED = 1
@@ -28,11 +30,13 @@ PLAYER_HELP = (
 
 
 def add_players(parser: argparse.ArgumentParser) -> None:
+    """The two players of a match."""
     parser.add_argument("a", metavar="A", help="the player whose strength is in question: a preset or a TOML file")
     parser.add_argument("b", metavar="B", help="its opponent, likewise")
 
 
 def add_conditions(parser: argparse.ArgumentParser, folder: str) -> None:
+    """The conditions of a match, and how it is played."""
     add_game_argument(parser)
     add_limit_argument(parser, DEFAULT_LIMIT)
     add_openings_argument(parser)
@@ -40,26 +44,43 @@ def add_conditions(parser: argparse.ArgumentParser, folder: str) -> None:
     add_playing_arguments(parser, f"results/{folder}")
 
 
-def run_two_players(kind: str, arguments: argparse.Namespace, content: dict[str, Any], words: list[Any]) -> int:
+def run_named_players(
+    command: str, names: Sequence[str], arguments: argparse.Namespace, content: dict[str, Any], words: Sequence[Any]
+) -> int:
+    """Play what ``content`` says beside players and conditions; ``words`` are those that say it on the command line.
+
+    Returns the exit code.
+    """
     game = game_of(arguments).name
-    entries = [player_entry(name, game, arguments.limit) for name in (arguments.a, arguments.b)]
-    if entries[0]["name"] == entries[1]["name"]:
-        entries[1]["name"] += " (2)"
-    described = [kind, arguments.a, arguments.b, *map(_word, words), "--limit", str(arguments.limit)]
-    described += ["--seed", str(arguments.seed), "--game", game]
-    content |= {
-        "name": _folder_name(kind, *(entry["name"] for entry in entries)),
+    limit = str(arguments.limit or Limits.parse(DEFAULT_LIMIT))
+    seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
+    entries = [player_entry(name, game, Limits.parse(limit)) for name in names]
+    _tell_apart(entries)
+    described = [command, *names, *map(_word, words), "--limit", limit, "--seed", str(seed), "--game", game]
+    content = {
+        "format": command,
+        **content,
         "game": game,
-        "format": kind,
-        "seed": arguments.seed,
-        "limit": str(arguments.limit),
+        "seed": seed,
+        "limit": limit,
         "players": entries,
     }
+    content["name"] = _folder_name(content["format"], *(entry["name"] for entry in entries))
     if arguments.openings is not None:
         content["openings"] = arguments.openings
         described += ["--openings", arguments.openings]
-    spec = spec_from_mapping(content, kind)
+    spec = spec_from_mapping(content, command)
     return play_and_print(replace(spec, command=tuple(described)), arguments)
+
+
+def _tell_apart(entries: Sequence[dict[str, Any]]) -> None:
+    """Number the players that have the name of one before."""
+    names: list[str] = []
+    for entry in entries:
+        count = names.count(entry["name"])
+        names.append(entry["name"])
+        if count:
+            entry["name"] += f" ({count + 1})"
 
 
 def _word(value: Any) -> str:
@@ -67,5 +88,5 @@ def _word(value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def _folder_name(kind: str, one: str, other: str) -> str:
-    return re.sub(r"[^\w.+-]+", "-", f"{kind}-{one}-{other}")[:MAX_NAME_LENGTH]
+def _folder_name(kind: str, *names: str) -> str:
+    return re.sub(r"[^\w.+-]+", "-", "-".join((kind, *names)))[:MAX_NAME_LENGTH]

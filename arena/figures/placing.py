@@ -1,0 +1,451 @@
+"""Who stands where in a Swiss tournament or a knockout: points with tie-breaks, and the bracket.
+
+Complete rounds count; of a round that is on nothing is said. The ratings of ``arena.figures.standings`` are apart from
+that: they come from all games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from arena.figures.standings import MESSAGES, TEXT_WIDTH, clipped
+from arena.formats.encounters import Encounter, seeds_of
+from arena.formats.knockout import BYE, POINTS, UNKNOWN, WALKOVER, Bracket, Knockout, Tie, bracket_of
+from arena.formats.swiss import TIE, WIN, Swiss, SwissTable, points_for, swiss_table
+from arena.records import Outcome
+from arena.schedule import FORMATS, Course, Withdrawal
+from arena.tournament_spec import TournamentSpec
+from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, wrapped
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+TIED = "tied"
+"""Why an encounter of a Swiss tournament has no winner."""
+WON_IT = "winner"
+"""What the winner of a knockout has reached."""
+QUARTERS = ("", "¼", "½", "¾")
+CELL_WIDTH = 5
+"""Columns of a terminal for a round of a Swiss tournament."""
+
+
+@dataclass(frozen=True)
+class EncounterRow:
+    """What two players did against each other in a round."""
+
+    round: int
+    """From 1."""
+    player: str
+    opponent: str
+    """Empty for a bye."""
+    points: float
+    """Points of ``player`` in the games that were played."""
+    opponent_points: float
+    games: int
+    """Games that were played."""
+    winner: str
+    """Empty if it is tied, or nobody was there."""
+    reason: str
+    """``points``, ``tied`` (Swiss), ``walkover``, ``bye``; in a knockout ``sudden_death``, ``seed`` or ``coin`` too."""
+    for_third_place: bool = False
+
+
+@dataclass(frozen=True)
+class SwissRow:
+    """One player's place in a Swiss tournament."""
+
+    place: int
+    """By points, then by the tie-breaks in the order of these fields, then by seed."""
+    player: str
+    seed: int
+    """From 1."""
+    points: float
+    """1 for an encounter won, a bye, or an opponent that was not there; 1/2 for a tied encounter."""
+    buchholz: float
+    """Sum of the opponents' points; in a round without games, the player's own."""
+    sonneborn_berger: float
+    """Sum of the points of opponents beaten, and half of those of opponents tied with; without games likewise."""
+    direct_encounter: float | None
+    """Points in encounters with the others who are still tied; ``None`` unless all of them have met."""
+    game_points: float
+    """Points of all games."""
+    rounds: tuple[str, ...]
+    """For each round the opponent's place and how it ended: ``3+`` won, ``3=`` tied, ``3-`` lost; with ``*`` if a
+    player was not there; ``bye``; empty once the player has dropped out."""
+
+
+@dataclass(frozen=True)
+class KnockoutRow:
+    """One player's place in a knockout."""
+
+    place: int
+    """By the round reached; players who lost in the same round share a place."""
+    player: str
+    seed: int
+    """From 1."""
+    reached: str
+    """``winner``, ``final``, ``semi_finals``, ``quarter_finals``, or ``round_of_16`` and so on."""
+    encounters_won: int
+    """With games."""
+    game_points: float
+    """Points of all games."""
+
+
+@dataclass(frozen=True)
+class Placing:
+    """The state of a Swiss tournament or a knockout."""
+
+    rows: tuple[SwissRow, ...] | tuple[KnockoutRow, ...]
+    """Best place first; in a knockout without the players that are still in it."""
+    encounters: tuple[EncounterRow, ...]
+    """In the order of the rounds."""
+    rounds_played: int
+    rounds: int
+    """Rounds planned."""
+    is_over: bool
+    withdrawals: tuple[Withdrawal, ...]
+    bracket: Bracket | None
+    """Of a knockout."""
+    names: tuple[str, ...]
+    """Of the players, by their indices."""
+    pairs: int
+    """Pairs of an encounter."""
+
+    def frame(self) -> DataFrame:
+        """The rows as a pandas table; columns are the fields of ``SwissRow`` or ``KnockoutRow``.
+
+        A Swiss tournament has a column for every round, ``round_1`` and so on, in place of ``rounds``.
+        """
+        kind = KnockoutRow if self.bracket is not None else SwissRow
+        frame = _frame(self.rows, kind)
+        if kind is SwissRow:
+            for number in range(self.rounds_played):
+                frame[f"round_{number + 1}"] = [row.rounds[number] for row in self.rows if isinstance(row, SwissRow)]
+            frame = frame.drop(columns="rounds")
+        return frame
+
+    def encounters_frame(self) -> DataFrame:
+        """The encounters as a pandas table; columns are the fields of ``EncounterRow``."""
+        return _frame(self.encounters, EncounterRow)
+
+    def data(self) -> dict[str, Any]:
+        """Rows and encounters as plain data."""
+        return {
+            "placing": [asdict(row) for row in self.rows],
+            "encounters": [asdict(row) for row in self.encounters],
+            "withdrawals": [asdict(entry) | {"round": entry.round + 1} for entry in self.withdrawals],
+        }
+
+
+def _frame(rows: Sequence[Any], kind: type) -> DataFrame:
+    import pandas
+
+    return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
+
+
+def placing_of(
+    spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
+) -> Placing | None:
+    """The placing after the complete rounds of a tournament; ``None`` for a format in which ratings alone place."""
+    chosen = FORMATS.get(spec.format)
+    if isinstance(chosen, Swiss):
+        return _swiss_placing(Course.over(spec, outcomes, withdrawals))
+    if isinstance(chosen, Knockout):
+        return _knockout_placing(Course.over(spec, outcomes, withdrawals))
+    return None
+
+
+def _swiss_placing(course: Course) -> Placing:
+    spec = course.spec
+    names = tuple(player.name for player in spec.players)
+    table = swiss_table(spec, course.results)
+    encounters = []
+    for round in range(table.rounds):
+        played = [encounter for encounter in table.encounters if encounter.round == round]
+        encounters += [_encounter_row(encounter, names) for encounter in played]
+        bye = table.byes[round]
+        if bye is not None:
+            encounters.append(EncounterRow(round + 1, names[bye], "", 0, 0, 0, names[bye], BYE))
+    return Placing(
+        _swiss_rows(table, seeds_of(spec), names), tuple(encounters), table.rounds, spec.rounds, course.is_over,
+        course.withdrawals, None, names, spec.pairs_of_encounter,
+    )  # fmt: skip
+
+
+def _encounter_row(encounter: Encounter, names: Sequence[str]) -> EncounterRow:
+    one, other = encounter.players
+    winner = encounter.winner
+    reason = WALKOVER if encounter.absent else TIED if winner is None else POINTS
+    return EncounterRow(
+        encounter.round + 1, names[one], names[other], *encounter.points, encounter.played,
+        "" if winner is None else names[winner], reason,
+    )  # fmt: skip
+
+
+def _swiss_rows(table: SwissTable, seeds: Sequence[int], names: Sequence[str]) -> tuple[SwissRow, ...]:
+    """The rows by points and tie-breaks.
+
+    A round without games counts in the tie-breaks as if it had been played against somebody with the player's own
+    points at the end (FIDE Handbook C.07, on unplayed rounds).
+    """
+    own = {player: [one for one in table.encounters if player in one.players] for player in seeds}
+    buchholz, sonneborn_berger, game_points = {}, {}, {}
+    for player in seeds:
+        met = [(_opponent(one, player), points_for(one, player)) for one in own[player] if not one.absent]
+        unplayed = [points_for(one, player) for one in own[player] if one.absent]
+        unplayed += [WIN] * table.byes.count(player)
+        unplayed += [0.0] * (table.rounds - len(met) - len(unplayed))
+        buchholz[player] = sum(table.points[other] for other, _ in met) + len(unplayed) * table.points[player]
+        sonneborn_berger[player] = sum(won * table.points[other] for other, won in met)
+        sonneborn_berger[player] += sum(unplayed) * table.points[player]
+        game_points[player] = sum(one.points_of(player) for one in own[player])
+
+    def so_far(player: int) -> tuple[float, ...]:
+        return table.points[player], buchholz[player], sonneborn_berger[player]
+
+    direct = {player: _direct_encounter(player, [one for one in seeds if so_far(one) == so_far(player)], own)
+              for player in seeds}  # fmt: skip
+    ranking = sorted(
+        seeds, key=lambda player: (*(-value for value in so_far(player)), -(direct[player] or 0), -game_points[player])
+    )
+    return tuple(
+        SwissRow(
+            ranking.index(player) + 1, names[player], seeds.index(player) + 1, table.points[player], buchholz[player],
+            sonneborn_berger[player], direct[player], game_points[player],
+            tuple(_round_text(table, own[player], round, player, ranking) for round in range(table.rounds)),
+        )
+        for player in ranking
+    )  # fmt: skip
+
+
+def _opponent(encounter: Encounter, player: int) -> int:
+    one, other = encounter.players
+    return other if player == one else one
+
+
+def _direct_encounter(player: int, tied: Sequence[int], own: dict[int, list[Encounter]]) -> float | None:
+    """Points of a player against the others who are tied with it; ``None`` unless all of them have met."""
+    if len(tied) < 2:
+        return None
+    for one in tied:
+        met = {_opponent(encounter, one) for encounter in own[one] if not encounter.absent}
+        if not met >= set(tied) - {one}:
+            return None
+    among = [encounter for encounter in own[player] if _opponent(encounter, player) in tied and not encounter.absent]
+    return sum(points_for(encounter, player) for encounter in among)
+
+
+def _round_text(table: SwissTable, own: Sequence[Encounter], round: int, player: int, ranking: Sequence[int]) -> str:
+    encounter = next((one for one in own if one.round == round), None)
+    if encounter is None:
+        return BYE if table.byes[round] == player else ""
+    points = points_for(encounter, player)
+    sign = "+" if points == WIN else "=" if points == TIE else "-"
+    return f"{ranking.index(_opponent(encounter, player)) + 1}{sign}{'*' if encounter.absent else ''}"
+
+
+def _knockout_placing(course: Course) -> Placing:
+    spec = course.spec
+    names = tuple(player.name for player in spec.players)
+    bracket = bracket_of(spec, course.results)
+    decided = [tie for tie in bracket.ties if tie.reason is not None and set(tie.players) != {None}]
+    rounds = len(bracket.rounds)
+    played = sum(all(tie.reason is not None for tie in bracket.ties if tie.round == round) for round in range(rounds))
+    return Placing(
+        _knockout_rows(bracket, decided, names), tuple(_tie_row(tie, names) for tie in decided), played, rounds,
+        course.is_over, course.withdrawals, bracket, names, spec.pairs,
+    )  # fmt: skip
+
+
+def _tie_row(tie: Tie, names: Sequence[str]) -> EncounterRow:
+    players = [player for player in tie.players if player is not None]
+    points = dict(zip(tie.players, tie.points, strict=True))
+    one, *rest = players
+    other = rest[0] if rest else None
+    return EncounterRow(
+        tie.round + 1, names[one], "" if other is None else names[other], points[one],
+        0 if other is None else points[other], tie.played, "" if tie.winner is None else names[tie.winner],
+        str(tie.reason), tie.for_third_place,
+    )  # fmt: skip
+
+
+def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str]) -> tuple[KnockoutRow, ...]:
+    """The players who are out, and the winner; those of an encounter for the third place only after it."""
+    ends: dict[int, tuple[int, str]] = {}
+    rounds = len(bracket.rounds)
+    for tie in decided:
+        for player in tie.players:
+            if player is None:
+                continue
+            if tie.for_third_place:
+                ends[player] = (3 if player == tie.winner else 4, round_name(tie.round - 1, rounds))
+            elif player != tie.winner:
+                ends[player] = (2 ** (rounds - 1 - tie.round) + 1, round_name(tie.round, rounds))
+            elif tie is bracket.final:
+                ends[player] = (1, WON_IT)
+    if bracket.third_place is not None and bracket.third_place.reason is None:
+        for player in bracket.third_place.players:
+            ends.pop(UNKNOWN if player is None else player, None)
+    rows = []
+    for player, (place, reached) in ends.items():
+        won = sum(tie.winner == player and tie.played > 0 for tie in decided)
+        points = sum(tie.points[tie.players.index(player)] for tie in decided if player in tie.players)
+        rows.append(KnockoutRow(place, names[player], bracket.seeds.index(player) + 1, reached, won, points))
+    return tuple(sorted(rows, key=lambda row: (row.place, row.seed)))
+
+
+def round_name(round: int, rounds: int) -> str:
+    """What a round of a knockout is called; ``round`` counts from 0."""
+    left = 2 ** (rounds - round)
+    return {2: "final", 4: "semi_finals", 8: "quarter_finals"}.get(left, f"round_of_{left}")
+
+
+def round_title(name: str, say: Callable[..., str]) -> str:
+    """``round_name`` in words; ``say`` are the messages of ``arena``."""
+    if name.startswith("round_of_"):
+        return say("knockout.round_of", players=name.removeprefix("round_of_"))
+    return say(f"knockout.{name}")
+
+
+# In words
+
+
+def points_text(points: float) -> str:
+    """Points and tie-breaks, which come in quarters, with fractions such as ``½``."""
+    whole, quarters = divmod(round(4 * points), 4)
+    return f"{whole or ''}{QUARTERS[quarters]}" if quarters else str(whole)
+
+
+def round_text(cell: str, say: Callable[..., str]) -> str:
+    """A round of ``SwissRow``."""
+    return say("encounter.bye_short") if cell == BYE else cell.replace("-", "\N{MINUS SIGN}")
+
+
+def reached_text(reached: str, say: Callable[..., str]) -> str:
+    """The round that a player of a knockout has reached."""
+    return say("knockout.winner") if reached == WON_IT else round_title(reached, say)
+
+
+def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
+    """How many rounds have been played; that there could be no more, if a Swiss tournament has ended early."""
+    key = "placing.rounds"
+    if placing.is_over and placing.bracket is None and placing.rounds_played < placing.rounds:
+        key = "placing.ended_early"
+    return say(key, played=placing.rounds_played, rounds=placing.rounds)
+
+
+def result_sentence(placing: Placing, say: Callable[..., str], shown: Callable[[str], str] = str) -> str:
+    """Who has won, or how far it is; ``shown`` marks up a name."""
+    if not placing.is_over or not placing.rows:
+        return rounds_text(placing, say)
+    first = placing.rows[0]
+    if isinstance(first, SwissRow):
+        return say(
+            "placing.won_swiss", winner=shown(first.player), points=points_text(first.points),
+            rounds=placing.rounds_played,
+        )  # fmt: skip
+    final = placing.encounters[-1]
+    if first.reached != WON_IT or not final.games:
+        return say("placing.won_by_walkover", winner=shown(first.player)) if first.reached == WON_IT else ""
+    loser = final.opponent if final.winner == final.player else final.player
+    points = (final.points, final.opponent_points)
+    return say(
+        "placing.won_final", winner=shown(final.winner), loser=shown(loser),
+        points=score_text(*(points if final.winner == final.player else points[::-1])),
+        reason=_in_brackets(final.reason, say),
+    )  # fmt: skip
+
+
+def score_text(one: float, other: float) -> str:
+    """Points of both players of an encounter."""
+    return f"{points_text(one)}\N{EN DASH}{points_text(other)}"
+
+
+def reason_text(reason: str, say: Callable[..., str]) -> str:
+    """Why somebody has won; nothing where the points say it."""
+    return "" if reason in (POINTS, TIED) else say(f"encounter.{reason}")
+
+
+def _in_brackets(reason: str, say: Callable[..., str]) -> str:
+    text = reason_text(reason, say)
+    return say("placing.reason", reason=text) if text else ""
+
+
+def withdrawal_text(withdrawal: Withdrawal, say: Callable[..., str]) -> str:
+    """That a player has dropped out, and what of it."""
+    return say("placing.withdrawal", name=withdrawal.player, round=withdrawal.round + 1, reason=withdrawal.reason)
+
+
+def placing_lines(placing: Placing, language: str = DEFAULT_LANGUAGE) -> list[str]:
+    """The table of a Swiss tournament, or the encounters of a knockout and its places, for 80 columns."""
+    say = Catalogue(MESSAGES, language)
+    lines = _bracket_lines(placing, say) if placing.bracket is not None else _swiss_lines(placing, say)
+    return lines + [
+        line for entry in placing.withdrawals for line in wrapped(withdrawal_text(entry, say), TEXT_WIDTH - 1)
+    ]
+
+
+def _swiss_lines(placing: Placing, say: Catalogue) -> list[str]:
+    rows = [row for row in placing.rows if isinstance(row, SwissRow)]
+    heads = [say(f"placing.{name}") for name in ("points", "buchholz", "sonneborn_berger", "direct", "game_points")]
+    widths = [max(5, columns_of(head)) for head in heads]
+    room = TEXT_WIDTH - 5 - sum(widths) - len(widths) - 1
+    rounds = min(placing.rounds_played, (room - 8) // CELL_WIDTH)
+    name_width = min(max(columns_of(row.player) for row in rows), room - rounds * CELL_WIDTH)
+    lines = [
+        say("placing.swiss", rounds=rounds_text(placing, say)), *wrapped(say("placing.swiss_note"), TEXT_WIDTH - 1), "",
+    ]  # fmt: skip
+    shown_heads = " ".join(padded(head, width, right=True) for head, width in zip(heads, widths, strict=True))
+    numbers = "".join(f"{number + 1:>{CELL_WIDTH}}" for number in range(rounds))
+    lines.append(f"  # {padded(say('standings.player'), name_width)} {shown_heads}{numbers}")
+    for row in rows:
+        direct = "" if row.direct_encounter is None else points_text(row.direct_encounter)
+        values = [row.points, row.buchholz, row.sonneborn_berger]
+        cells = [*map(points_text, values), direct, points_text(row.game_points)]
+        shown = " ".join(padded(cell, width, right=True) for cell, width in zip(cells, widths, strict=True))
+        played = "".join(
+            padded(round_text(cell, say), CELL_WIDTH, right=True)
+            for cell in row.rounds[:rounds]
+        )
+        lines.append(f"{row.place:>3} {padded(clipped(row.player, name_width), name_width)} {shown}{played}")
+    if rounds < placing.rounds_played:
+        lines.append(say("placing.more_rounds"))
+    return lines
+
+
+def _bracket_lines(placing: Placing, say: Catalogue) -> list[str]:
+    bracket = placing.bracket
+    assert bracket is not None
+    width = min(20, max(map(columns_of, placing.names)))
+    lines = [
+        say("placing.knockout", rounds=rounds_text(placing, say)),
+        *wrapped(say("placing.knockout_note"), TEXT_WIDTH - 1),
+    ]
+    for round, ties in enumerate(bracket.rounds):
+        last = [bracket.third_place] if bracket.third_place is not None and round + 1 == len(bracket.rounds) else []
+        for title, group in (("third_place", last), (round_name(round, len(bracket.rounds)), ties)):
+            known = [tie for tie in group if any(player not in (None, UNKNOWN) for player in tie.players)]
+            if known:
+                lines += ["", round_title(title, say), *(_tie_line(tie, placing, width, say) for tie in known)]
+    if placing.rows:
+        lines += ["", say("placing.places")]
+        for row in placing.rows:
+            assert isinstance(row, KnockoutRow)
+            lines.append(f"{row.place:>3} {padded(clipped(row.player, width), width)} {reached_text(row.reached, say)}")
+    return lines
+
+
+def _tie_line(tie: Tie, placing: Placing, width: int, say: Catalogue) -> str:
+    sides = []
+    for player in tie.players:
+        mark = ">" if tie.reason is not None and player == tie.winner and player is not None else " "
+        if player is None or player == UNKNOWN:
+            sides.append(padded(f"{mark}    {'' if player is None else '?'}", width + 5))
+            continue
+        assert placing.bracket is not None
+        seed = placing.bracket.seeds.index(player) + 1
+        sides.append(f"{mark}{seed:>3} {padded(clipped(placing.names[player], width), width)}")
+    points = score_text(*tie.points) if tie.played else ""
+    return f" {sides[0]} {points:^9} {sides[1]} {_in_brackets(tie.reason or POINTS, say)}".rstrip()

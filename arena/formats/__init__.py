@@ -1,0 +1,1 @@
+"""The formats of tournaments: one module each, listed in ``arena.schedule``."""

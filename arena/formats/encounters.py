@@ -1,0 +1,76 @@
+"""What two players did in one round of a tournament whose next round depends on it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.records import Outcome
+from arena.tournament_spec import TournamentSpec
+
+SEEDINGS = ("order", "random")
+"""Seeds in the order of the players in the file, or in one drawn by the tournament's random seed."""
+
+
+@dataclass(frozen=True)
+class Encounter:
+    """The games of two players in one round, all of which have been played or will never be."""
+
+    round: int
+    """From 0."""
+    players: tuple[int, int]
+    points: tuple[float, float]
+    """Points of both in the games that were played."""
+    games: int
+    """Games that were scheduled."""
+    played: int
+    """Games that were played."""
+    absent: frozenset[int]
+    """Who could not be started, so that games were not played."""
+
+    @property
+    def winner(self) -> int | None:
+        """Whoever has more points, or an opponent that was not there; ``None`` without one."""
+        one, other = self.players
+        if self.absent:
+            return None if len(self.absent) == 2 else other if one in self.absent else one
+        return None if self.points[0] == self.points[1] else one if self.points[0] > self.points[1] else other
+
+    def points_of(self, player: int) -> float:
+        """Points of one of the two in the games that were played."""
+        return self.points[self.players.index(player)]
+
+
+def encounters_of(results: Sequence[Outcome]) -> list[Encounter]:
+    """The encounters that these outcomes belong to, in schedule order."""
+    games: dict[tuple[int, frozenset[int]], list[Outcome]] = {}
+    for outcome in results:
+        pairing = outcome.pairing
+        games.setdefault((pairing.round, frozenset((pairing.first, pairing.second))), []).append(outcome)
+    return [_encounter(outcomes) for outcomes in games.values()]
+
+
+def _encounter(outcomes: Sequence[Outcome]) -> Encounter:
+    pairing = outcomes[0].pairing
+    points = {pairing.first: 0.0, pairing.second: 0.0}
+    for outcome in outcomes:
+        if outcome.score is not None:
+            points[outcome.pairing.first] += outcome.score
+            points[outcome.pairing.second] += 1 - outcome.score
+    absent = frozenset(player for outcome in outcomes for player in outcome.absent)
+    one, other = pairing.first, pairing.second
+    played = sum(not outcome.absent for outcome in outcomes)
+    return Encounter(pairing.round, (one, other), (points[one], points[other]), len(outcomes), played, absent)
+
+
+def seeds_of(spec: TournamentSpec) -> tuple[int, ...]:
+    """The players, the first seed first."""
+    players = range(len(spec.players))
+    if spec.seeding == "order":
+        return tuple(players)
+    return tuple(sorted(players, key=lambda player: _lot(spec.seed, spec.players[player].name)))
+
+
+def _lot(seed: int, name: str) -> bytes:
+    return hashlib.sha256(f"{seed}:{name}".encode()).digest()

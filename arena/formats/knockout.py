@@ -1,0 +1,195 @@
+"""The knockout: whoever loses an encounter is out, and the last one left has won."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from arena.formats.contract import Format, paired_games
+from arena.formats.encounters import Encounter, encounters_of, seeds_of
+from arena.records import Outcome, Pairing, digest_of
+from arena.tournament_spec import TournamentSpec
+
+TIEBREAKS = ("seed", "coin")
+"""Who goes on after tied sudden-death pairs: the better seed, or whom a coin thrown by the random seed names."""
+UNKNOWN = -1
+"""In place of a player who is not known yet."""
+
+POINTS, SUDDEN_DEATH, SEED, COIN, WALKOVER, BYE = "points", "sudden_death", "seed", "coin", "walkover", "bye"
+"""Why a player has won: more points in the planned pairs; in a pair after those; as the better seed or by the coin
+after the last of those was tied; because the opponent could not be started; because there was none."""
+
+
+class Knockout(Format):
+    """A seeded bracket, whose encounters are ``pairs`` pairs with colours swapped.
+
+    A tied encounter goes on with sudden-death pairs, one at a time and at most ``tiebreak_pairs``; then ``tiebreak``
+    decides. If the number of players is no power of two, the best seeds have byes in the first round. The losers of
+    the semi-finals may meet for the third place.
+    """
+
+    has_rounds = False
+    keys = ("seeding", "tiebreak", "tiebreak_pairs", "third_place")
+    decides_on_the_way = True
+    has_fixed_length = False
+
+    def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
+        """The encounters of a round, and then, pair by pair, those of them that are tied."""
+        bracket = bracket_of(spec, results)
+        waiting = [tie for tie in bracket.ties if tie.is_waiting]
+        if not waiting:
+            return
+        round = waiting[0].round
+        encounters = [tie.opponents for tie in waiting if tie.round == round]
+        played = waiting[0].games // 2
+        start = round * _pairs_of_round(spec) + played
+        pairs = range(start, start + (1 if played else spec.pairs))
+        yield from paired_games(encounters, pairs, order, number=len(results), round=round)
+
+    def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
+        """Those so far, and all pairs that undecided encounters can have."""
+        undecided = [tie for tie in bracket_of(spec, results).ties if tie.reason is None]
+        return len(results) + sum(2 * _pairs_of_round(spec) - tie.games for tie in undecided)
+
+    def openings_needed(self, spec: TournamentSpec) -> int:
+        """Every round has openings of its own, for sudden-death pairs too."""
+        return rounds_of(spec) * _pairs_of_round(spec)
+
+    def pairs_text(self, spec: TournamentSpec) -> str:
+        """The keys that decide how many openings are needed, for messages."""
+        keys = f"pairs = {spec.pairs} with tiebreak_pairs = {spec.tiebreak_pairs}"
+        rounds = rounds_of(spec)
+        return keys if rounds == 1 else f"{keys} in each of {rounds} rounds of {len(spec.players)} players"
+
+
+def rounds_of(spec: TournamentSpec) -> int:
+    """Rounds of the bracket."""
+    return (len(spec.players) - 1).bit_length()
+
+
+def _pairs_of_round(spec: TournamentSpec) -> int:
+    return spec.pairs + spec.tiebreak_pairs
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A place of the bracket where two players meet, or one goes on without an opponent."""
+
+    round: int
+    """From 0."""
+    players: tuple[int | None, int | None]
+    """The upper and the lower; ``None`` where there is nobody, ``UNKNOWN`` where that is not decided yet."""
+    for_third_place: bool = False
+    games: int = 0
+    """Games that were scheduled."""
+    played: int = 0
+    """Games that were played."""
+    points: tuple[float, float] = (0, 0)
+    """Points of both in those that were played."""
+    winner: int | None = None
+    reason: str | None = None
+    """Why the winner has won; ``None`` until the encounter is decided."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether games of it can be played now."""
+        return self.reason is None and UNKNOWN not in self.players
+
+    @property
+    def opponents(self) -> tuple[int, int]:
+        """The players of an encounter that can be played."""
+        one, other = self.players
+        assert one is not None
+        assert other is not None
+        return one, other
+
+    @property
+    def loser(self) -> int | None:
+        """Who has lost; ``UNKNOWN`` until that is decided."""
+        if self.reason is None:
+            return UNKNOWN
+        return next((player for player in self.players if player != self.winner), None)
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """A knockout as far as it is known."""
+
+    seeds: tuple[int, ...]
+    """The players, the first seed first."""
+    rounds: tuple[tuple[Tie, ...], ...]
+    """Of each round the encounters from top to bottom, byes included; the last one is the final."""
+    third_place: Tie | None
+    """The encounter for the third place, if there is one."""
+
+    @property
+    def ties(self) -> list[Tie]:
+        """All of them, round by round; the one for the third place stands before the final."""
+        ordered = [tie for round in self.rounds for tie in round]
+        return ordered if self.third_place is None else [*ordered[:-1], self.third_place, ordered[-1]]
+
+    @property
+    def final(self) -> Tie:
+        return self.rounds[-1][0]
+
+
+def bracket_of(spec: TournamentSpec, results: Sequence[Outcome]) -> Bracket:
+    """The bracket after complete batches."""
+    seeds = seeds_of(spec)
+    played = {(one.round, frozenset(one.players)): one for one in encounters_of(results)}
+    absent = frozenset(player for encounter in played.values() for player in encounter.absent)
+
+    def decided(tie: Tie) -> Tie:
+        encounter = played.get((tie.round, frozenset(tie.players)))  # type: ignore[arg-type]
+        return _decided(spec, seeds, tie, encounter, absent)
+
+    entrants: list[int | None] = [seeds[place] if place < len(seeds) else None for place in _slots(rounds_of(spec))]
+    rounds = []
+    for round in range(rounds_of(spec)):
+        ties = tuple(decided(Tie(round, (one, other))) for one, other in zip(*[iter(entrants)] * 2, strict=True))
+        rounds.append(ties)
+        entrants = [UNKNOWN if tie.reason is None else tie.winner for tie in ties]
+    third_place = None
+    if spec.third_place:
+        one, other = (tie.loser for tie in rounds[-2])
+        third_place = decided(Tie(len(rounds) - 1, (one, other), for_third_place=True))
+    return Bracket(seeds, tuple(rounds), third_place)
+
+
+def _slots(rounds: int) -> list[int]:
+    """The seeds (from 0) from top to bottom: the best two meet in the final only if both come so far, and so on."""
+    slots = [0]
+    for round in range(rounds):
+        slots = [seed for slot in slots for seed in (slot, 2 ** (round + 1) - 1 - slot)]
+    return slots
+
+
+def _decided(
+    spec: TournamentSpec, seeds: Sequence[int], tie: Tie, encounter: Encounter | None, absent: frozenset[int]
+) -> Tie:
+    """The tie with its winner, if that is known."""
+    one, other = tie.players
+    if UNKNOWN in tie.players:
+        return tie
+    if one is None or other is None:
+        return replace(tie, winner=other if one is None else one, reason=BYE)
+    if encounter is None:
+        if not absent & {one, other}:
+            return tie
+        encounter = Encounter(tie.round, (one, other), (0, 0), 0, 0, absent & {one, other})
+    points = (encounter.points_of(one), encounter.points_of(other))
+    tie = replace(tie, games=encounter.games, played=encounter.played, points=points)
+    extra = encounter.games // 2 - spec.pairs
+    if encounter.absent:
+        return replace(tie, winner=encounter.winner, reason=WALKOVER)
+    if encounter.winner is not None:
+        return replace(tie, winner=encounter.winner, reason=SUDDEN_DEATH if extra else POINTS)
+    if extra < spec.tiebreak_pairs:
+        return tie
+    better = min(one, other, key=seeds.index)
+    if spec.tiebreak == "seed":
+        return replace(tie, winner=better, reason=SEED)
+    names = sorted(spec.players[player].name for player in (one, other))
+    heads = int(digest_of([spec.seed, tie.round, *names]), 16) % 2 == 0
+    winner = next(player for player in (one, other) if (spec.players[player].name == names[0]) == heads)
+    return replace(tie, winner=winner, reason=COIN)

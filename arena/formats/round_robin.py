@@ -1,0 +1,36 @@
+"""Everybody against everybody: the round robin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from arena.formats.contract import Format, paired_games
+from arena.records import Outcome, Pairing
+from arena.tournament_spec import TournamentSpec
+
+
+class RoundRobin(Format):
+    """An n-fold round robin of any number of players.
+
+    In each of ``rounds`` every two players meet once, in ``pairs`` pairs with colours swapped, everybody from the same
+    openings; every round has openings of its own.
+    """
+
+    def encounters(self, spec: TournamentSpec) -> list[tuple[int, int]]:
+        """Who meets whom in a round."""
+        return list(combinations(range(len(spec.players)), 2))
+
+    def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
+        """All games in one batch."""
+        if results:
+            return
+        encounters, pairs = self.encounters(spec), spec.pairs_of_encounter
+        for round in range(spec.rounds):
+            of_round = range(round * pairs, (round + 1) * pairs)
+            number = 2 * len(encounters) * of_round.start
+            yield from paired_games(encounters, of_round, order, number=number, round=round)
+
+    def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
+        """All of them."""
+        return 2 * len(self.encounters(spec)) * spec.pairs

@@ -1,0 +1,276 @@
+"""The Swiss system: in every round players meet whose scores are as equal as can be, and nobody twice.
+
+After the idea of the FIDE (Dutch) System (FIDE Handbook C.04.3): players are ranked by score, then by seed; within
+a group of equal score the upper half meets the lower half; who is left over floats down to the next group. In place of
+that system's list of transpositions and exchanges, all encounters of a round are chosen at once, as the cheapest of all
+legal pairings, which are compared in this order:
+
+1. the fewest repeated encounters and byes (an opponent that is not there counts as one); unless repeats are allowed,
+   nobody meets an opponent or has a bye twice;
+2. the bye as far down the ranking as possible;
+3. the least sum of squared differences of score;
+4. the least distance from upper half against lower half.
+
+A legal pairing is found whenever there is one. Among up to ``LOOKAHEAD_PLAYERS`` players a round is also paired so that
+as many further rounds as possible can be: if the cheapest pairing leaves no way to do that, the cheapest of the rounds
+of a way that was found is taken. How many rounds are planned makes no difference, so that there may be more later.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from arena.formats.contract import Format, paired_games
+from arena.formats.encounters import Encounter, encounters_of, seeds_of
+from arena.formats.matching import cheapest_pairing
+from arena.records import Outcome, Pairing
+from arena.tournament_spec import TournamentSpec
+
+WIN, TIE, LOSS = 1.0, 0.5, 0.0
+"""Points for an encounter; a bye or an opponent that is not there is a win."""
+NEXT_LEVEL = 10**12
+"""More than any sum of costs of one of the levels by which pairings are compared."""
+LOOKAHEAD_PLAYERS = 20
+"""Of more than these, there are at most half as many rounds."""
+SEARCH_STEPS = 20_000
+"""How long a way to pair all further rounds is looked for; for so many players that has always been enough."""
+
+
+class Swiss(Format):
+    """A Swiss tournament of ``rounds`` rounds, whose encounters are ``pairs`` pairs with colours swapped."""
+
+    keys = ("seeding", "repeats")
+    decides_on_the_way = True
+
+    def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
+        """The next round; none after the last, and none if nobody can be paired any more."""
+        table = swiss_table(spec, results)
+        if table.rounds == spec.rounds:
+            return
+        paired = paired_round(table.state(spec))
+        if paired is None:
+            return
+        pairs = spec.pairs_of_encounter
+        of_round = range(table.rounds * pairs, (table.rounds + 1) * pairs)
+        yield from paired_games(paired.encounters, of_round, order, number=len(results), round=table.rounds)
+
+    def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
+        """Those of the rounds so far, and of the rounds to come with everybody who has not dropped out."""
+        table = swiss_table(spec, results)
+        encounters = (len(spec.players) - len(table.out)) // 2
+        return len(results) + 2 * spec.pairs_of_encounter * encounters * (spec.rounds - table.rounds)
+
+    def default_rounds(self, players: int) -> int:
+        """As many as it takes until at most one player has won every encounter."""
+        return max(1, math.ceil(math.log2(players)))
+
+    def most_rounds(self, players: int) -> int:
+        """Until everybody has met everybody; with an odd number everybody also has a bye.
+
+        Of many players half as many: while everybody has at least half of all still to meet, there is a pairing (G. A.
+        Dirac, "Some theorems on abstract graphs", 1952).
+        """
+        return players - 1 + players % 2 if players <= LOOKAHEAD_PLAYERS else (players + 1) // 2
+
+
+@dataclass(frozen=True)
+class SwissTable:
+    """What a Swiss tournament's rounds have come to."""
+
+    rounds: int
+    """Rounds that have been played."""
+    points: tuple[float, ...]
+    """Of each player: 1 for an encounter won, a bye, or an opponent that was not there; 1/2 for a tied encounter."""
+    encounters: tuple[Encounter, ...]
+    byes: tuple[int | None, ...]
+    """Of each round the player without an opponent."""
+    out: frozenset[int]
+    """Players that could not be started."""
+
+    def state(self, spec: TournamentSpec) -> PairingState:
+        """What the next round depends on."""
+        seeds = seeds_of(spec)
+        left = [player for player in seeds if player not in self.out]
+        ranking = sorted(left, key=lambda player: -self.points[player])
+        met = Counter(frozenset(encounter.players) for encounter in self.encounters)
+        byes = Counter(player for player in self.byes if player is not None)
+        walkovers = Counter(encounter.winner for encounter in self.encounters if encounter.absent)
+        return PairingState(
+            tuple(ranking),
+            tuple(self.points[player] for player in ranking),
+            tuple(tuple(met[frozenset((one, other))] for other in ranking) for one in ranking),
+            tuple(byes[player] for player in ranking),
+            tuple(walkovers[player] for player in ranking),
+            spec.repeats,
+        )
+
+
+def swiss_table(spec: TournamentSpec, results: Sequence[Outcome]) -> SwissTable:
+    """The table after complete rounds."""
+    encounters = encounters_of(results)
+    rounds = 1 + max((encounter.round for encounter in encounters), default=-1)
+    points = [0.0] * len(spec.players)
+    byes: list[int | None] = []
+    out: frozenset[int] = frozenset()
+    for round in range(rounds):
+        played = [encounter for encounter in encounters if encounter.round == round]
+        idle = set(range(len(spec.players))) - out - {player for one in played for player in one.players}
+        byes.append(min(idle, default=None))
+        for player in idle:
+            points[player] += WIN
+        for encounter in played:
+            for player in encounter.players:
+                points[player] += points_for(encounter, player)
+            out |= encounter.absent
+    return SwissTable(rounds, tuple(points), tuple(encounters), tuple(byes), out)
+
+
+def points_for(encounter: Encounter, player: int) -> float:
+    """What an encounter is worth to one of the two; an absent player gets nothing."""
+    if encounter.winner is None:
+        return LOSS if encounter.absent else TIE
+    return WIN if encounter.winner == player else LOSS
+
+
+class PairingState(NamedTuple):
+    """What the pairing of a round depends on; everything is in the order of ``ranking``."""
+
+    ranking: tuple[int, ...]
+    """The players that are to be paired, by points and then by seed."""
+    points: tuple[float, ...]
+    meetings: tuple[tuple[int, ...], ...]
+    """How often every two have met."""
+    byes: tuple[int, ...]
+    """How many byes each has had."""
+    walkovers: tuple[int, ...]
+    """How many encounters each has won because the opponent was not there."""
+    repeats: bool
+    """Whether players may meet again, and may have a second bye."""
+
+
+class PairedRound(NamedTuple):
+    """Who meets whom in a round; the higher ranked player first."""
+
+    encounters: list[tuple[int, int]]
+    bye: int | None
+
+
+@functools.lru_cache(maxsize=1000)
+def paired_round(state: PairingState) -> PairedRound | None:
+    """The next round by the rules above; ``None`` if there is no legal pairing, or nobody to be paired."""
+    costs = pairing_costs(state)
+    partners = cheapest_pairing(costs) if len(state.ranking) > 1 else None
+    if partners is None:
+        return None
+    if not state.repeats:
+        partners = _with_a_future(costs, partners)
+    couples = [(place, partner) for place, partner in enumerate(partners) if place < partner]
+    players = len(state.ranking)
+    return PairedRound(
+        [(state.ranking[one], state.ranking[other]) for one, other in couples if other < players],
+        next((state.ranking[one] for one, other in couples if other == players), None),
+    )
+
+
+def pairing_costs(state: PairingState) -> list[list[int | None]]:
+    """What it costs to pair every two, by place in the ranking; the last place is the bye, if there is one."""
+    players = len(state.ranking)
+    costs: list[list[int | None]] = [[None] * (players + players % 2) for _ in range(players + players % 2)]
+    group = [state.points.index(points) for points in state.points]
+    sizes = Counter(state.points)
+    for one in range(players):
+        for other in range(one + 1, players):
+            if state.repeats or not state.meetings[one][other]:
+                difference = round(2 * (state.points[one] - state.points[other])) ** 2
+                places = (one - group[one], other - group[other])
+                fold = _distance_from_fold(places, sizes[state.points[one]], difference == 0)
+                cost = _ranked(state.meetings[one][other], 0, difference, fold)
+                costs[one][other] = costs[other][one] = cost
+        if players % 2 and (state.repeats or not state.byes[one]):
+            cost = _ranked(state.byes[one] + state.walkovers[one], players - 1 - one, 0, 0)
+            costs[one][players] = costs[players][one] = cost
+    return costs
+
+
+def _distance_from_fold(places: tuple[int, int], size: int, same_group: bool) -> int:
+    """How far two are from upper half against lower half; ``places`` are in the groups, ``size`` is of the first's.
+
+    Between groups: how far from the last of the upper group against the first of the lower.
+    """
+    one, other = places
+    return (other - one - size // 2) ** 2 if same_group else (size - 1 - one) ** 2 + other**2
+
+
+def _ranked(*levels: int) -> int:
+    """One number for several, the first of which counts most."""
+    total = 0
+    for level in levels:
+        total = total * NEXT_LEVEL + level
+    return total
+
+
+# The rounds after this one
+
+
+def _with_a_future(costs: list[list[int | None]], partners: list[int]) -> list[int]:
+    """``partners``, or, if fewer rounds could be paired after it than after another, a round that avoids that."""
+    places = range(len(costs))
+    if len(costs) > LOOKAHEAD_PLAYERS:
+        return partners
+    legal = [{other for other in places if costs[place][other] is not None} for place in places]
+    left = [legal[place] - {partners[place]} for place in places]
+    for rounds in range(min(map(len, legal)), 1, -1):
+        if _disjoint_pairings(left, rounds - 1) is not None:
+            return partners
+        if ways := _disjoint_pairings(legal, rounds):
+            return min(ways, key=lambda way: sum(costs[place][partner] or 0 for place, partner in enumerate(way)))
+    return partners
+
+
+class _OutOfSteps(Exception):
+    """The search has taken too long."""
+
+
+def _disjoint_pairings(legal: Sequence[set[int]], rounds: int) -> list[list[int]] | None:
+    """``rounds`` pairings of everybody, of which no two have a couple in common; ``None`` if there are none.
+
+    ``legal`` are those whom each may meet. The list is empty if it would take too long to know.
+    """
+    steps = SEARCH_STEPS
+
+    def pairings(left: frozenset[int], legal: Sequence[set[int]]) -> Iterator[list[tuple[int, int]]]:
+        nonlocal steps
+        steps -= 1
+        if steps < 0:
+            raise _OutOfSteps
+        if not left:
+            yield []
+            return
+        place = min(left, key=lambda place: (len(legal[place] & left), place))
+        for partner in sorted(legal[place] & left):
+            for rest in pairings(left - {place, partner}, legal):
+                yield [(place, partner), *rest]
+
+    def search(legal: Sequence[set[int]], rounds: int) -> list[list[int]] | None:
+        if rounds == 0:
+            return []
+        if min(map(len, legal)) < rounds:
+            return None
+        for couples in pairings(frozenset(range(len(legal))), legal):
+            partners = [0] * len(legal)
+            for one, other in couples:
+                partners[one], partners[other] = other, one
+            rest = search([others - {partners[place]} for place, others in enumerate(legal)], rounds - 1)
+            if rest is not None:
+                return [partners, *rest]
+        return None
+
+    try:
+        return search(legal, rounds)
+    except _OutOfSteps:
+        return []

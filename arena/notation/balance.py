@@ -1,0 +1,400 @@
+"""Openings chosen by how even they are: made by random play, or kept of a suite.
+
+A judge scores a position for the side to move, in points of a search's score (centipawns, hundredths of a disc). The
+*win probability* of the side that has the first move of the game (Red in Xiangqi, Black in Othello), a draw being half
+a win, is ``1 / (1 + exp(-score / odds_scale))``; the scale is a game's own (``Game.odds_scale``), fitted to games.
+
+Positions that differ by symmetry alone (the two sides of a Xiangqi board; the eight turns and reflections of an
+Othello board), or by the order of the moves that led to them, are one opening. What is chosen depends neither on
+threads nor on time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol
+
+from arena.notation.openings import OpeningError, placement_of
+from arena.records import Opening
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from arena.records import PlayerSpec
+    from engine.engine import StopFlag
+    from engine.games.contract import Position
+    from engine.settings.limits import Limits
+
+CANDIDATES_PER_BATCH = 8
+CANDIDATES_PER_OPENING = 400
+"""The generator gives up after this many candidates for each opening wanted."""
+
+OVER, ILLEGAL, DUPLICATE, MIRRORED, OUTSIDE = "over", "illegal", "duplicate", "mirrored", "outside"
+"""Why an opening is dropped: the game is over there; it is illegal or over; it is there before, the same or an image
+by symmetry; its score is outside the band."""
+
+
+class Judge(Protocol):
+    """Scores positions; used by one thread."""
+
+    def score(self, position: Position) -> int:
+        """Points of the side to move; it depends on the position alone."""
+
+    def close(self) -> None:
+        """End what it runs."""
+
+
+class EngineJudge:
+    """The built-in engine's search."""
+
+    def __init__(self, game: str, limits: Limits, stop: StopFlag | None = None) -> None:
+        from engine.engine import Engine
+
+        # Without a transposition table: clearing one would take longer than the search.
+        self._engine = Engine(game, {"hash_mb": 0})
+        self._limits = limits
+        self._stop = stop
+
+    def score(self, position: Position) -> int:
+        """Points of the side to move; means nothing once the stop flag is set."""
+        self._engine.new_game()
+        return self._engine.search(position, self._limits, stop=self._stop).score
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
+class PlayerJudge:
+    """A player, such as another program, asked for a move: what it says of the position beside."""
+
+    def __init__(self, spec: PlayerSpec, game: str, stop: StopFlag) -> None:
+        from arena.players.registry import make_player
+
+        self._player = make_player(spec, game)
+        self._stop = stop
+
+    def score(self, position: Position) -> int:
+        """Points of the side to move. Raises ``OpeningError`` if the player fails twice, or says no score."""
+        from arena.players.contract import GameStopped, PlayerFault, PlayerResigned
+        from arena.players.event_loop import run
+
+        try:
+            score = run(self._asked(position))
+        except GameStopped:
+            return 0
+        except PlayerFault as fault:
+            raise OpeningError(f"the judge failed at {position.text!r}: {fault.text}") from None
+        except PlayerResigned:
+            score = None
+        if score is None:
+            raise OpeningError(
+                f"the judge {self._player.name!r} says no score of {position.text!r}; take a player that does"
+            )
+        return score
+
+    async def _asked(self, position: Position) -> int | None:
+        from arena.players.contract import PlayerFault
+
+        try:
+            return await self._asked_once(position)
+        except PlayerFault as fault:
+            if fault.reason == "startup_failure":
+                raise
+            return await self._asked_once(position)  # by a fresh process: one crash must not cost hours of judging
+
+    async def _asked_once(self, position: Position) -> int | None:
+        opening = Opening(position.start, tuple(position.moves))
+        await self._player.start()
+        await self._player.new_game(opening, self._stop)
+        return (await self._player.move(position, opening.moves, None, self._stop)).score
+
+    def close(self) -> None:
+        """End the player's process."""
+        from arena.players.event_loop import run
+
+        run(self._player.close())
+
+
+class JudgesByThread:
+    """A judge for each thread that asks for one; ``close`` ends them all."""
+
+    def __init__(self, make: Callable[[], Judge]) -> None:
+        self._make = make
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._judges: list[Judge] = []
+
+    def score(self, position: Position) -> int:
+        """Points of the side to move, by this thread's judge."""
+        if not hasattr(self._local, "judge"):
+            self._local.judge = self._make()
+            with self._lock:
+                self._judges.append(self._local.judge)
+        judge: Judge = self._local.judge
+        return judge.score(position)
+
+    def close(self) -> None:
+        """End all of them."""
+        for judge in self._judges:
+            judge.close()
+
+
+@contextmanager
+def judges(make: Callable[[], Judge]) -> Iterator[JudgesByThread]:
+    """A judge for each thread within it."""
+    found = JudgesByThread(make)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def win_probability(score: int, odds_scale: float) -> float:
+    """Of the side whose score it is; see the module's text."""
+    return (1 + math.tanh(score / odds_scale / 2)) / 2  # the same as there, and never too large to compute
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An opening, and what the judge says of it."""
+
+    opening: Opening
+    reached: str
+    """Text of the position after the opening's moves."""
+    score: int
+    """Points of the side to move."""
+    side_to_move: int
+    """0 is the side that has the first move of the game."""
+
+    @property
+    def first_score(self) -> int:
+        """Points of the side that has the first move of the game."""
+        return -self.score if self.side_to_move else self.score
+
+
+Accepts = Callable[[Candidate], bool]
+"""Whether a candidate is within the band."""
+
+
+def within_score(max_score: int) -> Accepts:
+    """Those within ``max_score`` points of even, either way."""
+    return lambda candidate: abs(candidate.score) <= max_score
+
+
+def within_probability(low: float, high: float, odds_scale: float) -> Accepts:
+    """Those whose win probability is from ``low`` to ``high``, for the side that has the first move of the game."""
+    return lambda candidate: low <= win_probability(candidate.first_score, odds_scale) <= high
+
+
+@dataclass
+class Selection:
+    """What was chosen, in order, and what became of the rest."""
+
+    kept: list[Candidate] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    """How many were dropped, by reason."""
+    interrupted: bool = False
+    """Whether the stop flag ended it; what is kept then is the beginning of the whole."""
+
+    @property
+    def seen(self) -> int:
+        """How many there were."""
+        return len(self.kept) + self.dropped.total()
+
+
+Proposer = Callable[[int, int], Sequence[Candidate | None]]
+"""``propose(first, count)``: candidates number ``first`` to ``first + count - 1``, ``None`` for each that is over.
+
+A candidate must depend on its number alone. Called from several threads at once.
+"""
+Progress = Callable[[Selection], None]
+
+
+class RandomPlay:
+    """Positions after random legal moves from the start.
+
+    Move ``ply`` of candidate ``number`` is the one at the place given by the SHA-256 of ``"<seed>:<number>:<ply>"``,
+    read as a big-endian number, modulo the number of legal moves.
+    """
+
+    def __init__(self, game: str, seed: int, plies: int) -> None:
+        from engine.games import game_named
+
+        self._game = game_named(game)
+        self._seed = seed
+        self._plies = plies
+
+    def position(self, number: int) -> Position | None:
+        """A position without a past, its counters as at the start of a game; ``None`` if the game is over there."""
+        from engine.rules import Rules
+
+        position = self._game.position()
+        for ply in range(self._plies):
+            moves = position.legal_moves()
+            if not moves:
+                return None
+            place = int.from_bytes(hashlib.sha256(f"{self._seed}:{number}:{ply}".encode()).digest(), "big")
+            position.push(moves[place % len(moves)])
+        if position.judge(Rules()) is not None:
+            return None
+        return self._game.position(_fresh_text(position))
+
+    def proposer(self, judge: Judge) -> Proposer:
+        """The positions with their scores."""
+
+        def candidate(number: int) -> Candidate | None:
+            position = self.position(number)
+            if position is None:
+                return None
+            text = position.text
+            return Candidate(Opening(text), text, judge.score(position), position.side_to_move)
+
+        return lambda first, count: [candidate(number) for number in range(first, first + count)]
+
+
+def _fresh_text(position: Position) -> str:
+    """The position's text with its counters (fields 5 and 6 of a FEN) as at the start of a game."""
+    fields = position.text.split()
+    if len(fields) == 6:
+        fields[4:] = ["0", "1"]
+    return " ".join(fields)
+
+
+def generate(
+    propose: Proposer,
+    count: int,
+    accepts: Accepts,
+    *,
+    concurrency: int = 1,
+    progress: Progress | None = None,
+    stop: StopFlag | None = None,
+) -> Selection:
+    """The first ``count`` distinct candidates, in their order, that are within the band.
+
+    ``progress`` is called after each candidate. Raises ``OpeningError`` if there are too few.
+    """
+    limit = CANDIDATES_PER_OPENING * count + CANDIDATES_PER_BATCH
+    selection = _chosen(propose, limit, accepts, count, concurrency, progress, stop)
+    if len(selection.kept) == count or selection.interrupted:
+        return selection
+    over = selection.dropped[OVER]
+    plies = "fewer" if 2 * over > selection.seen else "more"
+    raise OpeningError(
+        f"only {len(selection.kept)} of {count} openings found among {selection.seen} candidates, {over} of which were "
+        f"over; use a wider band (--max-score, --win-probability), or {plies} --plies"
+    )
+
+
+def balance(
+    entries: Sequence[Opening | UserError],
+    game: str,
+    judge: Judge | None,
+    accepts: Accepts,
+    *,
+    skip_illegal: bool = False,
+    concurrency: int = 1,
+    progress: Progress | None = None,
+    stop: StopFlag | None = None,
+) -> Selection:
+    """Those of a suite's openings that are within the band, without repetitions, in their order.
+
+    ``entries`` are as of ``arena.notation.openings.entries_of``; without a ``judge`` all scores are 0. Raises the first
+    entry that is an error unless they are to be skipped.
+    """
+    from engine.games import game_named
+
+    contract = game_named(game)
+    dropped: Counter[str] = Counter()
+    texts: dict[str, str] = {}
+    distinct: list[tuple[Opening, str]] = []
+    for entry in entries:
+        if isinstance(entry, UserError):
+            if not skip_illegal:
+                raise entry
+            dropped[ILLEGAL] += 1
+            continue
+        text = contract.position(entry.position, entry.moves).text if entry.moves else entry.position
+        placement = placement_of(text)
+        board = " ".join(text.split()[:2])
+        if placement in texts:
+            dropped[DUPLICATE if texts[placement] == board else MIRRORED] += 1
+            continue
+        texts[placement] = board
+        distinct.append((entry, text))
+
+    def candidate(opening: Opening, text: str) -> Candidate:
+        position = contract.position(opening.position, opening.moves)
+        score = 0 if judge is None else judge.score(position)
+        return Candidate(opening, text, score, position.side_to_move)
+
+    selection = _chosen(
+        lambda first, count: [candidate(*entry) for entry in distinct[first : first + count]],
+        len(distinct), accepts, None, concurrency, progress, stop,
+    )  # fmt: skip
+    selection.dropped += dropped
+    return selection
+
+
+def _chosen(
+    propose: Proposer, limit: int, accepts: Accepts, count: int | None, concurrency: int, progress: Progress | None,
+    stop: StopFlag | None,
+) -> Selection:  # fmt: skip
+    selection = Selection()
+    seen: dict[str, str] = {}
+    with _in_order(propose, limit, concurrency) as candidates:
+        for candidate in candidates:
+            if stop is not None and stop.is_set():
+                selection.interrupted = True  # the candidate's search may have been cut short
+                break
+            _take(selection, seen, candidate, accepts)
+            if progress is not None:
+                progress(selection)
+            if len(selection.kept) == count:
+                break
+    return selection
+
+
+def _take(selection: Selection, seen: dict[str, str], candidate: Candidate | None, accepts: Accepts) -> None:
+    """Keep a candidate, or count why not."""
+    if candidate is None:
+        selection.dropped[OVER] += 1
+        return
+    if not accepts(candidate):
+        selection.dropped[OUTSIDE] += 1
+        return
+    placement = placement_of(candidate.reached)
+    board = " ".join(candidate.reached.split()[:2])
+    if placement in seen:
+        selection.dropped[DUPLICATE if seen[placement] == board else MIRRORED] += 1
+        return
+    seen[placement] = board
+    selection.kept.append(candidate)
+
+
+@contextmanager
+def _in_order(propose: Proposer, limit: int, concurrency: int) -> Iterator[Iterator[Candidate | None]]:
+    """Candidates 0, 1, ... in order, computed in batches by several threads, a bounded number ahead."""
+    starts = iter(range(0, limit, CANDIDATES_PER_BATCH))
+
+    def batch(start: int) -> Any:
+        return pool.submit(propose, start, min(CANDIDATES_PER_BATCH, limit - start))
+
+    def results() -> Iterator[Candidate | None]:
+        while ahead:
+            yield from ahead.pop(0).result()
+            ahead.extend(batch(start) for start in islice(starts, 1))
+
+    with ThreadPoolExecutor(concurrency, "openings") as pool:
+        ahead = [batch(start) for start in islice(starts, 2 * concurrency)]
+        try:
+            yield results()
+        finally:
+            for future in ahead:
+                future.cancel()

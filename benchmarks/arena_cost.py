@@ -1,0 +1,255 @@
+"""What a move between two programs costs the arena itself, in processor time of its own, as a ratio to a bare loop.
+
+The bare loop writes ``position`` and ``go``, polls, and reads until ``bestmove``, in Python, alternating between the
+same two programs on the same game. The arena plays that game again and again by ``arena.run.Run``, which is what every
+command does: arbiter, clocks, dialogue, progress, and the store. What a run costs whatever its length is taken off by
+a shorter one. Both run in this process, in turns; a ratio is of one turn. This process is pinned to one processor and
+the programs to another, where there are two, so that both loops wake a program and are woken by it.
+
+The program that costs nothing is compiled from ``free_engine.c``; the real ones are fairy-stockfish at some nodes.
+
+    python benchmarks/arena_cost.py [repeats] [--profile]
+"""
+
+from __future__ import annotations
+
+import cProfile
+import io
+import os
+import pstats
+import random
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from measuring import FAIRY_STOCKFISH, pin, report
+
+from arena.players.uci import go_command, position_command
+from arena.records import GameConditions, GameJob, Opening, Pairing, PlayerSpec
+from arena.run import Purpose, Run
+from engine.games import game_named
+from engine.rules import Adjudication, Rules
+from engine.settings.limits import Limits
+
+PLIES = 120
+GAMES = 24
+"""Of the longer run."""
+SHORT = 4
+"""Of the shorter one."""
+RULES = Rules()
+PINNED: list[str] = []
+"""What starts a program on its processor."""
+SOURCE = Path(__file__).parent / "free_engine.c"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Two programs of one kind."""
+
+    name: str
+    command: tuple[str, ...]
+    limit: str
+    goal: str
+    options: tuple[tuple[str, str], ...] = ()
+    first_rank: int = 0
+
+
+def main() -> None:
+    """Measure and print the ratio for each kind of program."""
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    repeats = int(words[0]) if words else 5
+    processors = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    if len(processors) > 1 and shutil.which("taskset"):
+        PINNED.extend(["taskset", "-c", str(processors[1])])
+    pin()
+    with tempfile.TemporaryDirectory() as folder:
+        for setting in _settings(Path(folder)):
+            _measure(setting, Path(folder), repeats, profile="--profile" in sys.argv)
+
+
+def _settings(folder: Path) -> list[Setting]:
+    game = folder / "moves"
+    game.write_text("\n".join(_long_game()))
+    program = folder / "free_engine"
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    settings = []
+    if compiler is None:
+        print("no C compiler (cc); the engine that costs nothing is left out")
+    else:
+        subprocess.run([compiler, "-O2", "-o", str(program), str(SOURCE)], check=True)
+        for infos in (1, 20):
+            command = (*PINNED, str(program), str(game), str(infos))
+            name = f"an engine that costs nothing, {infos} info {'line' if infos == 1 else 'lines'} a move"
+            settings.append(Setting(name, command, "nodes=1", "at most 3" if infos == 1 else ""))
+    if os.path.exists(FAIRY_STOCKFISH):
+        options = (("UCI_Variant", "xiangqi"), ("Threads", "1"), ("Use NNUE", "false"))
+        for nodes in (100, 1000):
+            command = (*PINNED, FAIRY_STOCKFISH)
+            name = f"fairy-stockfish, {nodes} nodes a move"
+            settings.append(Setting(name, command, f"nodes={nodes}", "at most 5", options, 1))
+    else:
+        print("fairy-stockfish is not installed; real engines are left out")
+    return settings
+
+
+def _long_game() -> list[str]:
+    """Random moves of Xiangqi, none of which ends the game."""
+    generator = random.Random(1)
+    position = game_named("xiangqi").position()
+    while position.ply < PLIES + 2:
+        move = generator.choice(position.legal_moves())
+        trial = position.copy()
+        trial.push(move)
+        if trial.judge(RULES) is None:
+            position = trial
+    return position.moves
+
+
+def _measure(setting: Setting, folder: Path, repeats: int, *, profile: bool) -> None:
+    ratios, bare_us, arena_us = [], [], []
+    play = _Arena(setting, folder)
+    play(1)  # whatever has to be loaded and compiled
+    moves = play.moves
+    for _ in range(repeats):
+        before = _bare_loop(setting, moves)
+        long_s, long_moves = play(GAMES)
+        short_s, short_moves = play(SHORT)
+        after = _bare_loop(setting, moves)
+        bare = (before + after) / 2
+        arena = (long_s - short_s) / (long_moves - short_moves)
+        bare_us.append(1e6 * bare)
+        arena_us.append(1e6 * arena)
+        ratios.append(arena / bare)
+    print(setting.name)
+    report("  bare loop", bare_us, "us of processor time a move")
+    report("  arena", arena_us, "us of processor time a move")
+    report("  arena / bare loop", ratios, "", setting.goal)
+    if profile:
+        _print_profile(play)
+
+
+def _bare_loop(setting: Setting, game: Sequence[str]) -> float:
+    """Seconds of this process's processor time a move."""
+    start = game_named("xiangqi").start
+    go = go_command(Limits.parse(setting.limit), None, 0)
+    programs = [_BareProgram(setting) for _ in range(2)]
+    questions = [
+        f"{position_command(start, game[:ply], setting.first_rank)}\n{go}\n".encode() for ply in range(len(game))
+    ]
+    began = time.process_time()
+    rounds = max(1, 1200 // len(game))
+    for _ in range(rounds):
+        for ply, question in enumerate(questions):
+            programs[ply % 2].ask(question)
+    seconds = time.process_time() - began
+    for program in programs:
+        program.close()
+    return seconds / (rounds * len(questions))
+
+
+class _BareProgram:
+    """A program and a poll over its output."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._process = subprocess.Popen(
+            setting.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self._poll = select.poll()
+        self._poll.register(self._output, select.POLLIN)
+        self.ask(b"uci\n", b"uciok")
+        for name, value in setting.options:
+            os.write(self._input, f"setoption name {name} value {value}\n".encode())
+        self.ask(b"isready\n", b"readyok")
+
+    def ask(self, question: bytes, answer: bytes = b"bestmove") -> None:
+        """Write, and read until the line that begins with ``answer`` has ended."""
+        os.write(self._input, question)
+        said = b""
+        while True:
+            self._poll.poll(10_000)
+            said += os.read(self._output, 65536)
+            place = said.find(answer)
+            if place >= 0 and said.find(b"\n", place) >= 0:
+                return
+
+    def close(self) -> None:
+        """End the program."""
+        os.write(self._input, b"quit\n")
+        self._process.wait(timeout=10)
+
+
+class _Arena:
+    """Runs of games between two players of a setting, each in a folder of its own."""
+
+    def __init__(self, setting: Setting, folder: Path) -> None:
+        options = setting.options or (("ranks", "0"),)
+        limits = Limits.parse(setting.limit)
+        self._players = [
+            PlayerSpec(name, "uci", limits, command=setting.command, options=options) for name in ("one", "other")
+        ]
+        self._folder = folder
+        self._runs = 0
+        self.moves: list[str] = []
+        """Of the last game."""
+
+    def __call__(self, games: int) -> tuple[float, int]:
+        """Seconds of this process's processor time, and moves."""
+        self._runs += 1
+        directory = self._folder / f"run {self._runs} of {id(self)}"
+        began = time.process_time()
+        with (
+            open(os.devnull, "w") as nowhere,
+            Run(directory, Purpose("benchmark", {}, "benchmark"), stream=nowhere) as run,
+        ):
+            run.play(self._jobs(games))
+            seconds = time.process_time() - began
+            records = run.store.records()
+        shutil.rmtree(directory)
+        self.moves = [move.move for move in records[-1].moves]
+        faults = [record.detail for record in records if record.reason != "maximum_length" and record.detail]
+        if faults:
+            raise RuntimeError(f"a game ended by a fault: {faults[0]}")
+        return seconds, sum(len(record.moves) for record in records)
+
+    def _jobs(self, games: int) -> list[GameJob]:
+        adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=PLIES)
+        conditions = GameConditions("xiangqi", RULES, adjudication, seed=1)
+        opening = Opening(game_named("xiangqi").start)
+        return [
+            conditions.job(Pairing(number, number, 0, 1, 0), self._players[0], self._players[1], opening)
+            for number in range(games)
+        ]
+
+
+def _print_profile(play: _Arena) -> None:
+    """Where the thread that talks to programs spends its time."""
+    from arena.players import event_loop
+
+    profile = cProfile.Profile()
+    plain = event_loop.LoopThread._run
+
+    def profiled(self: event_loop.LoopThread) -> None:
+        profile.enable()
+        plain(self)
+        profile.disable()
+
+    event_loop.LoopThread._run = profiled  # type: ignore[method-assign]
+    _, moves = play(GAMES)
+    event_loop.LoopThread._run = plain  # type: ignore[method-assign]
+    text = io.StringIO()
+    pstats.Stats(profile, stream=text).sort_stats("tottime").print_stats(25)
+    print(f"profile of {moves} moves")
+    print(text.getvalue())
+
+
+if __name__ == "__main__":
+    main()

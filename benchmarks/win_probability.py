@@ -1,0 +1,93 @@
+"""Fits how a search's score becomes a probability of winning: ``Game.odds_scale``.
+
+    python benchmarks/win_probability.py [xiangqi|othello] [games]
+
+Each game begins from a position that random moves reached, is scored there by a search to ``SCORING``, and is played on
+by the default engine at ``PLAYING``. With a draw as half a win the odds of the side to move are taken as
+exp(score / scale), the same for both sides, and the scale is that of greatest likelihood. The table shows how well
+that fits: points per game against the expected, by score.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from arena.notation.balance import EngineJudge, RandomPlay
+from arena.records import points_of
+from engine.engine import StopFlag
+from engine.games import GAMES, game_named
+from engine.play import CompiledGames, PlayerSettings
+from engine.rules import Adjudication, Rules
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
+
+SCORING, PLAYING = "nodes=10000", "nodes=1000"
+PLIES = range(6, 13)
+LARGEST = 1500
+"""Openings with a larger score, either way, are decided and teach nothing."""
+BINS = np.array([-1500, -600, -400, -250, -150, -75, -25, 25, 75, 150, 250, 400, 600, 1500])
+
+
+def play(game: str, number: int) -> tuple[int, float] | None:
+    """Score of an opening and points of a game from it, both of the side to move; ``None`` for one of no use."""
+    plies = PLIES[number % len(PLIES)]
+    position = RandomPlay(game, 1, plies).position(number)
+    if position is None:
+        return None
+    score = EngineJudge(game, Limits.parse(SCORING)).score(position)
+    if abs(score) > LARGEST:
+        return None
+    side = PlayerSettings(resolve({"hash_mb": 1}, game=game), Limits.parse(PLAYING))
+    played = CompiledGames(game).play(position.text, (), side, side, Rules(), Adjudication(resign_moves=0), StopFlag())
+    points = points_of(played.result)
+    assert points is not None
+    return score, 1 - points if position.side_to_move else points
+
+
+def fit(scores: np.ndarray, points: np.ndarray) -> tuple[float, float]:
+    """The scale of greatest likelihood, and its standard error from the curvature there."""
+
+    def loss(scale: float) -> float:
+        logits = scores / scale
+        return float(np.sum(np.logaddexp(0, logits) - points * logits))
+
+    best = float(minimize_scalar(loss, bounds=(10, 5000), method="bounded").x)
+    step = best / 100
+    curvature = (loss(best + step) - 2 * loss(best) + loss(best - step)) / step**2
+    return best, curvature**-0.5
+
+
+def report(game: str, games: int) -> None:
+    """Play, fit and print."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = [pair for pair in pool.map(lambda number: play(game, number), range(games)) if pair is not None]
+    scores, points = np.array(found).T
+    scale, error = fit(scores, points)
+    drawn = np.mean(points == 0.5)
+    print(f"{game}: scale {scale:.0f} ± {1.96 * error:.0f} points, {len(found)} games, {100 * drawn:.1f} % drawn")
+    expected = 1 / (1 + np.exp(-scores / scale))
+    for low, high in pairwise(BINS):
+        chosen = (scores >= low) & (scores < high)
+        if chosen.any():
+            print(
+                f"  {low:+6d} to {high:+6d}: {chosen.sum():5d} games, points {points[chosen].mean():.3f}, "
+                f"expected {expected[chosen].mean():.3f}"
+            )
+
+
+def main() -> None:
+    """Fit one game's scale, or all."""
+    wanted = [word for word in sys.argv[1:] if not word.isdigit()] or list(GAMES)
+    games = next((int(word) for word in sys.argv[1:] if word.isdigit()), 4000)
+    for name in wanted:
+        report(game_named(name).name, games)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Places in Swiss tournaments and knockouts: tie-breaks from their definitions, and what is said of them."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.figures.placing import KnockoutRow, Placing, SwissRow, placing_lines, placing_of, points_text
+from arena.records import GameRecord, MoveRecord, Opening
+from arena.reports.write import write_report
+from arena.schedule import Course
+from engine.language import LANGUAGES, columns_of
+from tests.support.fake_tournament import by_chance, played, specification
+
+
+def placing(course: Course) -> Placing:
+    games = [outcome for outcome in course.results if outcome.key]
+    found = placing_of(course.spec, games, course.withdrawals)
+    assert found is not None
+    return found
+
+
+@given(st.integers(3, 9), st.integers(0, 10**6), st.sampled_from([[], ["player 1"]]))
+def test_points_and_tie_breaks_follow_from_the_encounters(players: int, salt: int, absent: list[str]) -> None:
+    found = placing(played(specification("swiss", players, 2), by_chance(salt, 70), absent=absent))
+    points: dict[str, float] = defaultdict(float)
+    games: dict[str, float] = defaultdict(float)
+    met: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for row in found.encounters:
+        for player, other, own in (
+            (row.player, row.opponent, row.points), (row.opponent, row.player, row.opponent_points),
+        ):  # fmt: skip
+            won = 1.0 if row.winner == player else 0.5 if not row.winner and row.reason == "tied" else 0.0
+            points[player] += won
+            games[player] += own
+            if row.reason in ("points", "tied"):
+                met[player].append((other, won))
+    rows = [row for row in found.rows if isinstance(row, SwissRow)]
+    assert {row.player for row in rows} == {f"player {number}" for number in range(players)}
+    for row in rows:
+        idle = found.rounds_played - len(met[row.player])
+        idle_points = points[row.player] - sum(won for _, won in met[row.player])
+        assert row.points == points[row.player]
+        assert row.game_points == games[row.player]
+        assert row.buchholz == sum(points[other] for other, _ in met[row.player]) + idle * row.points
+        beaten = sum(points[other] for other, won in met[row.player] if won == 1)
+        tied = sum(points[other] for other, won in met[row.player] if won == 0.5)
+        assert row.sonneborn_berger == beaten + tied / 2 + idle_points * row.points
+    ranks = [
+        (-row.points, -row.buchholz, -row.sonneborn_berger, -(row.direct_encounter or 0), -row.game_points, row.seed)
+        for row in rows
+    ]
+    assert ranks == sorted(ranks)
+    for one, other in pairwise(rows):
+        same = [row for row in rows if (row.points, row.buchholz, row.sonneborn_berger) == ranks_of(one)]
+        if ranks_of(one) == ranks_of(other) and len(same) == 2:
+            between = [won for name, won in met[one.player] if name == other.player]
+            assert one.direct_encounter == (between[0] if between else None)
+
+
+def ranks_of(row: SwissRow) -> tuple[float, float, float]:
+    return row.points, row.buchholz, row.sonneborn_berger
+
+
+@given(st.integers(2, 9), st.integers(0, 10**6), st.booleans())
+def test_places_of_a_knockout(players: int, salt: int, third_place: bool) -> None:
+    keys = {"third_place": True} if third_place and players >= 4 else {}
+    found = placing(played(specification("knockout", players, 2, **keys), by_chance(salt, 70)))
+    rows = [row for row in found.rows if isinstance(row, KnockoutRow)]
+    assert sorted(row.player for row in rows) == sorted(found.names)
+    places = [row.place for row in rows]
+    assert places[:2] == [1, 2]
+    assert places[2:4] == ([3, 4] if keys else [3, 3] if players >= 4 else [3] * (players - 2))
+    assert [row.reached for row in rows[:4]] == ["winner", "final", "semi_finals", "semi_finals"][:players]
+    for row in rows:
+        lost = [one for one in found.encounters if row.player in (one.player, one.opponent) != one.winner]
+        assert rows[0].player != row.player or all(one.winner == row.player for one in lost)
+
+
+def test_a_knockout_that_goes_on_places_only_those_who_are_out() -> None:
+    course = played(specification("knockout", 8, third_place=True), by_chance(1, 0), at_most=12)
+    found = placing(course)
+    assert not found.is_over
+    assert [row.place for row in found.rows] == [5] * 4
+    assert found.rounds_played == 1
+
+
+@pytest.mark.parametrize(("points", "text"), [(0, "0"), (0.5, "½"), (3.25, "3¼"), (10.75, "10¾"), (4.0, "4")])
+def test_fractions(points: float, text: str) -> None:
+    assert points_text(points) == text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("players", [2, 5, 11, 30])
+@pytest.mark.parametrize("format", ["swiss", "knockout"])
+def test_the_lines_fit_on_a_terminal(format: str, players: int, language: str) -> None:
+    course = played(specification(format, players), by_chance(3, 60), absent=["player 1"])
+    lines = placing_lines(placing(course), language)
+    assert max(map(columns_of, lines)) <= 80
+    text = "\n".join(lines)
+    assert all(f"player {number}" in text for number in range(players))
+
+
+def records_of(course: Course) -> list[GameRecord]:
+    names = [player.name for player in course.spec.players]
+    results = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}
+    return [
+        GameRecord(
+            outcome.key, outcome.pairing, names[outcome.pairing.first], names[outcome.pairing.second],
+            Opening("rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"),
+            (MoveRecord("h2e2", 10, 3, 100, 1.0),), results[float(outcome.score or 0)], "checkmate", "0123456789ab",
+        )
+        for outcome in course.results if outcome.key
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("without_charts")
+@pytest.mark.parametrize(("language", "bye"), [("en", "bye"), ("zh", "轮空")])
+def test_the_report_of_a_swiss_tournament(language: str, bye: str, tmp_path: Path) -> None:
+    course = played(specification("swiss", 5, 2), by_chance(3, 60))
+    page = write_report(
+        tmp_path, course.spec, records_of(course), planned_games=course.games, language=language
+    ).read_text("utf-8")
+    summary = (tmp_path / "report.md").read_text("utf-8")
+    first, *rest = csv.DictReader((tmp_path / "placing.csv").open(encoding="utf-8"))
+    assert [int(row["place"]) for row in rest] == [2, 3, 4, 5]
+    assert {f"round_{number}" for number in (1, 2, 3)} <= first.keys()
+    assert bye in page
+    assert bye in summary
+    assert page.index('id="placing"') < page.index('id="standings"')
+    assert f'<strong class="name">{first["player"]}</strong>' in page
+    encounters = list(csv.DictReader((tmp_path / "encounters.csv").open(encoding="utf-8")))
+    assert [row["reason"] for row in encounters].count("bye") == 3
+    assert len(encounters) == 9
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_the_report_of_a_knockout(tmp_path: Path) -> None:
+    course = played(specification("knockout", 6, 2, third_place=True), by_chance(3, 60), absent=["player 3"])
+    page = write_report(
+        tmp_path, course.spec, records_of(course), planned_games=course.games, withdrawals=course.withdrawals
+    ).read_text("utf-8")
+    summary = (tmp_path / "report.md").read_text("utf-8")
+    for said in ("Quarter-finals", "Semi-finals", "Third place", "walkover", "player 3 could not be started"):
+        assert said in page
+        assert said in summary
+    assert page.count('<li class="bye">') == 2
+    assert page.count('<li class="tie">') == 2 + 2 + 2
+    assert page.count("side winner") == 2 + 6
+    rows = list(csv.DictReader((tmp_path / "placing.csv").open(encoding="utf-8")))
+    assert [row["place"] for row in rows] == ["1", "2", "3", "4", "5", "5"]
+    assert "4 of " in page.partition("planned games")[0][-20:]
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_the_report_of_a_gauntlet_has_empty_cells(tmp_path: Path) -> None:
+    course = played(specification("gauntlet", 5, 2), by_chance(3, 60))
+    page = write_report(tmp_path, course.spec, records_of(course), planned_games=course.games).read_text("utf-8")
+    assert page.count("<td>–</td>") == 4 * 3
+    assert "gauntlet of the first 1 against each of the others" in page
+    assert 'id="placing"' not in page
+    assert not (tmp_path / "placing.csv").exists()

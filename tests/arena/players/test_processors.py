@@ -1,0 +1,145 @@
+"""Processors for games: what is read, how they are shared out, and that engines and their children run on them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from arena.players import processors
+from arena.players.event_loop import run
+from arena.players.processors import (
+    AffinityError,
+    ProcessorPool,
+    parse_affinity,
+    pin_process,
+    shares,
+    shown,
+    thread_count,
+)
+from arena.players.registry import make_player
+from arena.records import PlayerSpec
+from engine.settings.limits import Limits
+
+MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
+on_linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen here")
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("off", "off"), ("auto", "auto"), ("3", (3,)), ("0-3,8", (0, 1, 2, 3, 8)), ("5, 1-2,1", (5, 1, 2))],
+)
+def test_what_affinity_may_be(text: str, read: object) -> None:
+    assert parse_affinity(text) == read
+
+
+@pytest.mark.parametrize("text", ["", "on", "-1", "3-1", "1,,2", "0x1", "70000", "1-999999"])
+def test_what_it_may_not_be(text: str) -> None:
+    with pytest.raises(AffinityError, match="is not off, auto or a list"):
+        parse_affinity(text)
+
+
+def test_numbers_are_shown_as_they_are_written() -> None:
+    assert shown({8, 0, 1, 2, 3}) == "0-3,8"
+    assert parse_affinity(shown([7, 5, 4])) == (4, 5, 7)
+
+
+def test_games_get_processors_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processors, "usable_processors", lambda: [0, 2, 4, 6, 1, 3, 5, 7])  # two of each core
+    assert shares("off", 3) is None
+    assert shares("auto", 4) == [{0, 2}, {4, 6}, {1, 3}, {5, 7}]
+    assert shares("auto", 3) == [{0, 2}, {4, 6}, {1, 3}]
+    assert shares("7,6,5", 3) == [{7}, {6}, {5}]
+
+
+def test_games_without_processors_are_refused_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processors, "usable_processors", lambda: [0, 1])
+    with pytest.raises(AffinityError, match="3 games at a time need 3 processors, but there are 2; use at most"):
+        shares("auto", 3)
+    with pytest.raises(AffinityError, match="may not use processor 2; it may use 0-1"):
+        shares("1-2", 2)
+    monkeypatch.setattr(processors, "usable_processors", list)
+    with pytest.raises(AffinityError, match="use off"):
+        shares("auto", 1)
+
+
+def test_hardware_threads_of_one_core_come_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    siblings = {0: "0-1", 1: "0-1", 2: "2,3", 3: "2,3"}
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(siblings), raising=False)
+    monkeypatch.setattr(processors, "_TOPOLOGY", tmp_path)
+    for number, text in siblings.items():
+        folder = tmp_path / f"cpu{number}" / "topology"
+        folder.mkdir(parents=True)
+        (folder / "thread_siblings_list").write_text(f"{text}\n")
+    assert processors.usable_processors() == [0, 2, 1, 3]
+
+
+def test_no_two_games_share_and_a_thread_keeps_its_own() -> None:
+    pool = ProcessorPool([frozenset({number}) for number in range(4)])
+    with pool.taken(1, frozenset()) as first, pool.taken(2, frozenset()) as two, pool.taken(1, frozenset()) as last:
+        assert sorted([*first, *two, *last]) == [0, 1, 2, 3]
+    with pool.taken(1, last) as again:
+        assert again == last
+    with pool.taken(2, two) as again:
+        assert again == two
+
+
+def test_shares_are_given_back_whatever_happens() -> None:
+    pool = ProcessorPool([frozenset({0})])
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError), pool.taken(1, frozenset()):
+            raise ZeroDivisionError
+    with pool.taken(1, frozenset()) as mine:
+        assert mine == {0}
+
+
+@pytest.mark.parametrize(
+    ("options", "threads"),
+    [((), 1), ((("Threads", "4"),), 4), ((("Hash", "64"), ("threads", "2")), 2), ((("Threads", "many"),), 1)],
+)
+def test_threads_of_an_engine(options: tuple[tuple[str, str], ...], threads: int) -> None:
+    assert thread_count(options) == threads
+
+
+@on_linux
+def test_a_process_and_its_children_are_pinned() -> None:
+    one = min(os.sched_getaffinity(0))
+    script = "import subprocess, sys; child = subprocess.Popen(['cat']); print(child.pid, flush=True); child.wait()"
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        pin_process(parent.pid, frozenset({one}))
+        assert os.sched_getaffinity(parent.pid) == os.sched_getaffinity(child) == {one}
+        assert parent.stdin is not None
+        parent.stdin.close()
+    pin_process(parent.pid, frozenset({one}))  # it has ended
+
+
+@on_linux
+def test_engines_run_where_their_game_is_played() -> None:
+    usable = sorted(os.sched_getaffinity(0))
+    spec = PlayerSpec("mock", "uci", Limits(depth=1), command=(sys.executable, "-I", "-S", MOCK, "good"))
+    player = make_player(spec, "xiangqi")
+    for number in (usable[0], usable[-1]):  # before it starts, and while it runs
+        run(player.pin(frozenset({number})))
+        run(player.start())
+        process_id = player.process_id  # type: ignore[attr-defined]
+        assert os.sched_getaffinity(process_id) == {number}
+    run(player.close())
+    assert os.sched_getaffinity(0) == set(usable)
+
+
+@on_linux
+def test_the_built_in_engine_thinks_where_its_game_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    from arena.players import builtin
+
+    pinned = []
+    monkeypatch.setattr(builtin, "pin_thread", lambda numbers: pinned.append((numbers, threading.get_ident())))
+    player = builtin.BuiltinPlayer(PlayerSpec("own", "builtin", Limits(depth=1)), "xiangqi")
+    run(player.pin(frozenset({0})))
+    player._pinned(lambda: None)
+    assert pinned == [(frozenset({0}), threading.get_ident())]
