@@ -34,8 +34,16 @@ class XboardDialect(Dialect):
     time_unit_ms = 1000
     synchronisation: ClassVar[str] = "ping"
     awaited: ClassVar[str] = "move"
-    recommendations: ClassVar[frozenset[str]] = frozenset({"stop", "stop_at_once", "quit_while_thinking"})
-    """The text permits to ignore ``?``, and so not to listen while thinking."""
+    recommendations: ClassVar[frozenset[str]] = frozenset(
+        {
+            "stop", "stop_at_once", "quit_while_thinking",
+            "described", "stalemate", "illegal_position",
+            "unknown_option", "garbage", "illegal_move",
+        }
+    )  # fmt: skip
+    """The text permits to ignore ``?``, and so not to listen while thinking. How positions of Xiangqi are described is
+    not settled (HoiXiangqi writes H and E for horse and elephant), so that tournaments can do without ``setboard``; and
+    what is wrong is to be answered by a line of complaint, of which nothing but the engine's survival can be seen."""
 
     def __init__(self, wire: Wire, settings: CheckSettings, knowledge: Knowledge) -> None:
         super().__init__(wire, settings, knowledge)
