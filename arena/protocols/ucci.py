@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
 from arena.players.external import canonical_position
+from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed
-from arena.players.registry import Protocol
+from arena.players.registry import Greeting, Protocol
 from arena.protocols import uci
-from arena.protocols.uci import GameLine, Information, Option, UciPlayer, UciSession, unknown_option
+from arena.protocols.uci import GameLine, Information, UciPlayer, UciSession
 from engine.settings.limits import Limits
 from engine.values import MATE
 
@@ -285,6 +286,11 @@ class UcciPlayer(UciPlayer):
         self._unit_ms = 1
         self._draw_is_offered = False
 
+    @property
+    def announced_options(self) -> Mapping[str, Option] | None:
+        """Of the engine started last, by name in lower case; ``None`` of one that takes options unannounced."""
+        return super().announced_options or None
+
     async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options and the unit of time."""
         await self._converse(self._session.hello(), deadline_ns)
@@ -388,4 +394,5 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
+    greeting=Greeting(("ucci",), lambda line: line.strip() == "ucciok"),
 )

@@ -29,16 +29,15 @@ from typing import TYPE_CHECKING, Any
 from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply, number_of
 from arena.players.event_loop import in_thread
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
+from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
-from arena.players.registry import Protocol
+from arena.players.registry import Greeting, Protocol
 from arena.protocols import uci
 from arena.protocols.uci import (
     RANKS_OPTION,
     Information,
-    Option,
     forced_first_rank,
     read_move,
-    unknown_option,
     write_move,
 )
 from engine.settings.limits import Limits
@@ -153,6 +152,16 @@ def option_command(option: Option, value: str) -> str:
     return f"option {option.name}={int(checked == 'true') if option.kind == 'check' else checked}"
 
 
+def all_options(announced: Mapping[str, Option], features: Mapping[str, str]) -> dict[str, Option]:
+    """The options by name in lower case, ``memory`` and ``cores`` among them where the features of these names are."""
+    own = {
+        name: Option(name, "spin", low=1, high=2**31)
+        for name, feature in (("memory", "memory"), ("cores", "smp"))
+        if features.get(feature) == "1"
+    }
+    return {**own, **announced}
+
+
 def option_commands(
     options: Sequence[tuple[str, str]], announced: Mapping[str, Option], features: Mapping[str, str]
 ) -> list[str]:
@@ -161,20 +170,16 @@ def option_commands(
     ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for what the engine would
     not take.
     """
-    own = {
-        name: Option(name, "spin", low=1, high=2**31)
-        for name, feature in (("memory", "memory"), ("cores", "smp"))
-        if features.get(feature) == "1"
-    }
+    known = all_options(announced, features)
     commands = []
     for name, value in options:
         key = name.lower()
         if key in announced:
             commands.append(option_command(announced[key], value))
-        elif key in own:
-            commands.append(f"{key} {own[key].check(value)}")
+        elif key in known:
+            commands.append(f"{key} {known[key].check(value)}")
         elif key != RANKS_OPTION:
-            raise unknown_option(name, {**announced, **own})
+            raise unknown_option(name, known)
     return commands
 
 
@@ -362,6 +367,11 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         self._plays = False
         """Whether the engine is in the game, and so answers moves by itself."""
         self._draw_is_offered = False
+
+    @property
+    def announced_options(self) -> Mapping[str, Option] | None:
+        """Of the engine that was started last, by name in lower case."""
+        return all_options(self._session.options, self._session.features)
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Learn the features, set the options."""
@@ -586,4 +596,6 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
+    knows_nodes=False,
+    greeting=Greeting(("xboard", "protover 2"), lambda line: line.startswith("feature ") and "=" in line),
 )

@@ -24,9 +24,9 @@ from xiangqi_match import (
 
 from arena.players.contract import PlayerClock, PlayerFault
 from arena.players.event_loop import run
+from arena.players.options import Option
 from arena.players.registry import PlayerError, check_player
 from arena.protocols import xboard
-from arena.protocols.uci import Option
 from arena.protocols.xboard import (
     XboardPlayer,
     XboardSession,

@@ -457,25 +457,17 @@ def test_passwords_are_not_shown() -> None:
 # External engines
 
 
-MOCKS = ROOT / "tests" / "support"
-
-
-def external_study(folder: Path, dimensions: str, options: str = "", protocol: str = "uci", keys: str = "") -> Path:
-    """A study of a mock engine's options."""
+def external_study(folder: Path, dimensions: str, options: str = "") -> Path:
+    """A study of the mock engine's options."""
     path = write_study(folder, extra=dimensions)
-    mock = "mock_engines.py" if protocol == "uci" else "mock_xiangqi_engines.py"
-    settings = [f"protocol={protocol}", *(["features=nps=1"] if protocol == "xboard" else [])]
-    command = json.dumps([sys.executable, "-I", "-S", str(MOCKS / mock), "plain", *settings])
-    engine = f"[engine]\nprotocol = '{protocol}'\ncommand = {command}\noptions = {{{options}}}\n{keys}"
-    text = path.read_text().replace("[set]\nhash_mb = 1", engine)
+    command = json.dumps([sys.executable, "-I", "-S", str(ROOT / "tests" / "support" / "mock_engines.py"), "plain"])
+    text = path.read_text().replace("[set]\nhash_mb = 1", f"[engine]\ncommand = {command}\noptions = {{{options}}}")
     path.write_text("\n".join(line for line in text.splitlines() if not line.startswith("parameters")) + "\n")
     return path
 
 
-@pytest.mark.parametrize(("protocol", "name"), [("uci", "Hash"), ("ucci", "hashsize"), ("xboard", "memory")])
-def test_options_of_an_external_engine_are_dimensions(tmp_path: Path, protocol: str, name: str) -> None:
-    dimensions = f"[dimensions.{name}]\ndefault = 16\nlow = 1\nhigh = 64\nscale = 'log'\n"
-    path = external_study(tmp_path, dimensions, protocol=protocol)
+def test_options_of_an_external_engine_are_dimensions(tmp_path: Path) -> None:
+    path = external_study(tmp_path, "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\nscale = 'log'\n")
     study_result = run(path, tmp_path / "out")
     records = records_in(tmp_path / "out")
     assert len(study_result.rounds) == study_result.planned_rounds
@@ -614,7 +606,7 @@ def test_what_the_study_itself_rejected_is_not_written(
 
 def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
     dimensions = "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\n"
-    path = external_study(tmp_path, dimensions, protocol="ucci", keys='history = "opening"')
+    path = external_study(tmp_path, dimensions)
     more = f"directory = {json.dumps(str(tmp_path))}\nstart_timeout = 33\nrestart = \"always\"\n[adjudication]"
     path.write_text(path.read_text().replace("[adjudication]", more, 1))
     spec = load_tuning(path)
@@ -623,8 +615,7 @@ def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
     (player,) = tomllib.loads(preset_text("0123456789ab", spec, {"Hash": 8}, verdict))["players"]
     assert (player["directory"], player["start_timeout"], player["restart"]) == (str(tmp_path), 33, "always")
     cup = {"limit": "nodes=9", "pairs": 1, "openings": str(tmp_path / "few.epd"), "players": [{}, player]}
-    started = spec_from_mapping(cup, "cup.toml").players[1]
-    assert (started.start_timeout_ms, dict(started.protocol_keys)["history"]) == (33_000, "opening")
+    assert spec_from_mapping(cup, "cup.toml").players[1].start_timeout_ms == 33_000
 
 
 def test_only_a_finished_study_can_be_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,1 +1,0 @@
-"""The commands that join what the other packages have."""
