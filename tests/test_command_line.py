@@ -342,7 +342,8 @@ def test_one_spelling_says_which_preset(name: str) -> None:
     parser = CommandParser(prog=f"elolab {name}")
     import_module(f"{command.package}.commands.{name.replace('-', '_')}").configure(parser)
     options = set(parser._option_string_actions)
-    assert not options & {"--engine", "--config", "--configuration"}
+    assert not options & {"--config", "--configuration"}
+    assert ("--engine" in options) == (name in ("match", "sprt", "tournament")), "there it is a player"
     assert options & {"--preset", "--set"} == ({"--preset", "--set"} if name in WITH_SETTINGS else set())
 
 
