@@ -209,6 +209,17 @@ def clock_commands(clock: PlayerClock | None) -> list[str]:
     return [f"time {max(1, clock.remaining_ms // 10)}", f"otim {max(1, other_ms // 10)}"]
 
 
+def setboard_command(position: str, engine_name: str) -> str:
+    """The line that sets up a position of Xiangqi.
+
+    HoiXiangqi writes H and E for horse and elephant, and leaves out the two fields that Xiangqi has no use for.
+    """
+    if not engine_name.startswith("HoiXiangqi"):
+        return f"setboard {position}"
+    board, side, _, _, *counters = position.split()
+    return " ".join(["setboard", board.translate(str.maketrans("nbNB", "heHE")), side, *counters])
+
+
 def edit_commands(position: str, first_rank: int) -> list[str]:
     """The lines that set up a position in which Red is to move, piece by piece."""
     squares: tuple[list[str], list[str]] = ([], [])
@@ -446,7 +457,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if position == game.start:
             return []
         if self._has_setboard:
-            return [f"setboard {game.position(position).text}"]
+            return [setboard_command(game.position(position).text, self._session.features.get("myname", ""))]
         path = await in_thread(game.moves_to, position)
         if path is not None:
             self._path = path
@@ -516,7 +527,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
     async def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
         """Tell of the position as that of a game that has just begun."""
         board, side = position.text.split()[:2]
-        setting_up = f"setboard {board} {side} - - 0 1"
+        setting_up = setboard_command(f"{board} {side} - - 0 1", self._session.features.get("myname", ""))
         await self._be_heard(self._watch_new_game([setting_up], self._deadline_ns(clock), stop), setting_up)
 
     def _deadline_ns(self, clock: PlayerClock | None) -> int:

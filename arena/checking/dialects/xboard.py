@@ -37,13 +37,11 @@ class XboardDialect(Dialect):
     recommendations: ClassVar[frozenset[str]] = frozenset(
         {
             "stop", "stop_at_once", "quit_while_thinking",
-            "described", "stalemate", "illegal_position",
-            "unknown_option", "garbage", "illegal_move",
+            "illegal_position", "illegal_move", "unknown_option", "garbage",
         }
     )  # fmt: skip
-    """The text permits to ignore ``?``, and so not to listen while thinking. How positions of Xiangqi are described is
-    not settled (HoiXiangqi writes H and E for horse and elephant), so that tournaments can do without ``setboard``; and
-    what is wrong is to be answered by a line of complaint, of which nothing but the engine's survival can be seen."""
+    """The text permits to ignore ``?``, and so not to listen while thinking; and it asks for a line of complaint about
+    what is wrong, which some engines (HoiXiangqi) say and end."""
 
     def __init__(self, wire: Wire, settings: CheckSettings, knowledge: Knowledge) -> None:
         super().__init__(wire, settings, knowledge)
@@ -156,7 +154,7 @@ class XboardDialect(Dialect):
             return []
         if not self._session.has("setboard"):
             raise Skipped("skip.feature", name="setboard")
-        return [f"setboard {position}"]
+        return [xboard.setboard_command(position, self.name)]
 
     def _told(self, moves: Sequence[str]) -> list[str]:
         word = "usermove " if self._session.has("usermove") else ""
