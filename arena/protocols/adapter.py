@@ -16,6 +16,7 @@ from typing import Any, TextIO, TypeVar
 
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply
 from arena.players.event_loop import LoopThread
+from arena.players.external import canonical_position
 from arena.protocols.ucci import UcciPlayer
 from arena.records import Opening, PlayerSpec
 from engine.engine import Clock, ReportBoard, SearchResult, StopFlag
@@ -71,7 +72,7 @@ class AdaptedPlayer(UcciPlayer):
         if self._start != position.start or self.process_id is None:
             await self.new_game(Opening(position.start), stop)
         elif list(moves[: len(self._told)]) != self._told:
-            self._line = self._game_line(position.game.position(position.start).text)
+            self._line = self._game_line(canonical_position(self._game, position.start))
         self._start, self._told, self._allowed = position.start, [*moves], allowed
 
     def _banned(self, position: Position) -> list[str]:

@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
+from arena.players.external import canonical_position
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed
 from arena.players.registry import Greeting, Protocol
@@ -332,9 +333,7 @@ class UcciPlayer(UciPlayer):
             session.do_without_isready()
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        from engine.games import game_named
-
-        self._line = self._game_line(game_named(self._game).position(opening.position).text)
+        self._line = self._game_line(canonical_position(self._game, opening.position))
         self._draw_is_offered = False
         announced = self._session.options
         button = next((name for name in NEW_GAME_BUTTONS if name in announced), None)

@@ -10,12 +10,11 @@ from engine.commands.arguments import UsageError, add_rules_arguments, rules_of
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab adapt``."""
-    from arena.protocols.ucci import TIME_UNITS
-
     parser.description = (
         "Put a UCCI engine behind the plug-in protocol of Qianhong, over standard input and output. It ends with the "
         "command QUIT or with its input.\n\n"
-        "Qianhong starts a plug-in by a program of its own, so put the command into one, such as\n\n"
+        "A plug-in of Qianhong is a program that is started with -plugin or -info: put the command into one that hands "
+        "its arguments over.\n\n"
         '  exec elolab adapt "$@" -- eleeye'
     )
     parser.add_argument(
@@ -26,8 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--directory", metavar="DIR", help="the folder that the engine runs in")
     parser.add_argument(
-        "--time-unit", choices=TIME_UNITS, default=TIME_UNITS[0], help="how the engine counts time (default: auto)"
-    )
+        "--time-unit", metavar="UNIT", default="auto", help="in which it counts time: milliseconds, seconds, or auto "
+        "(default): as it says"
+    )  # fmt: skip
     add_rules_arguments(parser)
     # How Qianhong starts its plug-ins.
     parser.add_argument("-info", "--info", action="store_true", help="describe the engine to Qianhong, and end")
@@ -36,12 +36,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Lead one conversation, until ``QUIT`` or the end of the input."""
+    from arena.players.registry import check_player
     from arena.protocols.adapter import AdaptedSession, adapted_spec
     from engine.protocols.qianhong import description
 
     spec = adapted_spec(
         arguments.command, [_option(text) for text in arguments.option], arguments.directory, arguments.time_unit
     )
+    check_player(spec, "xiangqi", "adapt")
     session = AdaptedSession(spec, sys.stdout, rules=rules_of(arguments))
     try:
         if arguments.info:

@@ -136,6 +136,7 @@ def test_the_command() -> None:
     ("words", "text"),
     [
         (("no-such-engine",), "cannot start 'no-such-engine': no such program in PATH; is it installed?"),
+        (("--time-unit", "hours", "eleeye"), "time_unit = 'hours', expected auto, milliseconds or seconds"),
         (("--option", "hashsize", "eleeye"), "--option hashsize: expected NAME=VALUE"),
         (("--option", "hashsiz=3", "--", *mock().command), "did you mean 'hashsize'"),
     ],
