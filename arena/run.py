@@ -110,8 +110,6 @@ class Run:
             self._claim()
             for name, text in self._files.items():
                 replace_file(self.directory / name, text)
-            for unfinished in self.directory.glob(f".{LIVE_NAME}.*"):  # left by a run that was killed
-                unfinished.unlink(missing_ok=True)
             self.scores = {outcome.key: outcome.score for outcome in self.store.outcomes()}
             """Points of the first player of every stored game, by the game's key."""
             resources.push(self._close_progress)  # before the folder is given up

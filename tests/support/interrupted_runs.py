@@ -396,7 +396,13 @@ TIMELESS = ("standings.csv", "crosstable.csv", "superiority.csv", "placing.csv",
 
 def finished_run(ended: Ended, out: Path) -> Finished:
     """What is there now."""
-    files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    # Whoever only looks into a store leaves its log behind, which must be empty.
+    log = out / f"{STORE_NAME}-wal"
+    assert not log.exists() or not log.stat().st_size
+    files = sorted(
+        path.relative_to(out).as_posix() for path in out.rglob("*")
+        if path.is_file() and path.name not in (f"{STORE_NAME}-wal", f"{STORE_NAME}-shm")
+    )  # fmt: skip
     return Finished(
         ended.code,
         _timeless(ended.output.replace(str(out), "OUT")),
