@@ -230,8 +230,8 @@ def _tournament(form: str, *, players: int = 3, pairs: int = 8, game: str = "xia
             f'game = "{game}"\nformat = "{form}"\npairs = {pairs}\nseed = 7\nlimit = "{limit}"\nopenings = "{game}.epd"\n'
             f"{extra}\n[adjudication]\nmaximum_plies = 40\n"
         )
-        for number in range(players - 1):
-            text += f'[[players]]\nname = "player {number}"\nset = {{ hash_mb = 1, tempo = {8 * number} }}\n'
+        for number in range(1, players):
+            text += f'[[players]]\nname = "player {number}"\nset = {{ hash_mb = {number} }}\n'
         text += f'[[players]]\nname = "program"\nprotocol = "{protocol}"\ncommand = {json.dumps(program)}\n'
         (folder / "cup.toml").write_text(text)
 
