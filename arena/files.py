@@ -24,8 +24,8 @@ def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *
     """Replace ``path`` by ``content``, which may be a function that writes to the open text file it is given.
 
     ``durable`` waits until the content is on the disk. Raises ``FileError``; the old file is then untouched. What is no
-    file, such as a pipe or a terminal, is written to; a link stays, and the file it leads to is replaced. What processes
-    have left unfinished that were killed while they replaced the same file is removed.
+    file, such as a pipe or a terminal, is written to; a link stays, and the file it leads to is replaced. What was left
+    unfinished by processes that were killed while they replaced the same file is removed.
     """
     temporary = None
     try:

@@ -27,39 +27,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from marked_processes import MARK, processes_marked, wait_until
+
 ROOT = Path(__file__).parents[2]
 SUPPORT = Path(__file__).parent
-MARK = "ELOLAB_INTERRUPTED_RUN"
-"""An environment variable that every program has which the commands start, and those that these start."""
 STORE_NAME = "games.sqlite"
 LONGEST_SECONDS = 300
 """No run takes so long, or it hangs."""
-
-
-def processes_marked(mark: str) -> list[int]:
-    """Running processes with ``MARK`` of that value in their environment. Linux only."""
-    wanted = f"{MARK}={mark}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            is_marked = wanted in (entry / "environ").read_bytes().split(b"\0")
-            if is_marked and (entry / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX":
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    """Whether it came true in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.002)
-    return True
 
 
 # --- The server -------------------------------------------------------------------------------------------------------
@@ -348,7 +322,7 @@ KINDS = {
     "fit-evaluation": Kind(
         ("fit-evaluation", "--from", "othello-by-hand", "--games", "40", "--limit", "depth=1", "--seed", "5",
          "--phases", "2", "--patterns", "off", "--match-pairs", "4", "--match-limit", "depth=1",
-         "--out", "OUT", "--output", "OUT/last.toml", "--concurrency", "2"),
+         "--out", "OUT", "--output", "last.toml", "--concurrency", "2"),
         lambda folder: None,
     ),
 }  # fmt: skip
@@ -391,7 +365,7 @@ class Finished:
 
 
 TIMELESS = ("standings.csv", "crosstable.csv", "superiority.csv", "placing.csv", "encounters.csv", "effects.csv",
-            "weights-1.toml", "last.toml", "rounds.csv")  # fmt: skip
+            "weights-1.toml", "rounds.csv")  # fmt: skip
 
 
 def finished_run(ended: Ended, out: Path) -> Finished:
