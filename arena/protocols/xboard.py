@@ -374,15 +374,13 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         await self._converse(session.synchronise(*session.acknowledgements(), *commands), deadline_ns)
 
     async def _learn_features(self, deadline_ns: int) -> None:
-        """Wait for the features: to the deadline if the engine asks for time, and else no longer than is usual."""
+        """Wait for the features: to the deadline if the engine asks for time or has none yet, and else as is usual."""
         usual_ns = min(deadline_ns, time.monotonic_ns() + FEATURES_MS * 1_000_000)
         try:
             await self._converse(self._session.hello(), usual_ns)
         except DeadlinePassed:
-            if self._session.needs_time:
+            if self._session.needs_time or not self._session.features:  # without a word: it may still be loading
                 await self._listen(deadline_ns)
-            elif not self._session.features:
-                raise
             self._session.take_for_done()
 
     async def _listen(self, deadline_ns: int) -> None:

@@ -221,6 +221,8 @@ class XboardEngine(MockEngine):
     def introduce(self) -> None:
         if self.mode == "no_features":
             return
+        if self.mode == "loads_slowly":
+            time.sleep(float(self.settings["seconds"]))
         say("Some Xiangqi engine, version 1")
         if self.mode == "slow":
             say("feature done=0")

@@ -334,6 +334,12 @@ def test_an_engine_that_asks_for_time_is_waited_for(monkeypatch: pytest.MonkeyPa
     assert play_one(slow, mock_spec("ucci", name="black")).reason == "repetition"
 
 
+def test_an_engine_that_is_loading_without_a_word_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xboard, "FEATURES_MS", 100)
+    slow = mock_spec("xboard", "loads_slowly", settings={"seconds": 0.5})
+    assert play_one(slow, mock_spec("ucci", name="black")).reason == "repetition"
+
+
 def test_a_process_for_each_game_where_the_engine_wants_it() -> None:
     player = XboardPlayer(mock_spec("xboard", settings={"features": "reuse=0"}), "xiangqi")
     try:
