@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 from arena.files import replace_file
 from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
-from arena.play.store import Store
+from arena.play.store import STORE_NAME, Store
 from arena.players.processors import OFF, AffinityError
 from arena.records import GameJob, Outcome, Pairing
 from engine.errors import UserError
@@ -231,6 +231,14 @@ class Run:
                 f"{self.directory}: its games were played by engine {before}, this is engine {engine_identity()}; to "
                 "mix them all the same add --accept-engine-change, otherwise give another folder with --out"
             )
+
+
+def was_begun(directory: Path, purpose: Purpose) -> bool:
+    """Whether just this run was begun in the folder."""
+    if not (directory / STORE_NAME).is_file():
+        return False
+    with Store(directory, read_only=True) as store:
+        return bool(plain(store.metadata(purpose.key or purpose.kind)) == plain(purpose.content))
 
 
 def engines_of(store: Store) -> str:

@@ -30,7 +30,7 @@ from pathlib import Path
 
 from measuring import FAIRY_STOCKFISH, pin, report
 
-from arena.players.uci import go_command, position_command
+from arena.protocols.uci import go_command, position_command
 from arena.records import GameConditions, GameJob, Opening, Pairing, PlayerSpec
 from arena.run import Purpose, Run
 from engine.games import game_named

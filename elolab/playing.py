@@ -6,18 +6,22 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from arena.engines_file import engines_file
 from arena.figures.match import figures_of_match
 from arena.figures.placing import placing_of
 from arena.figures.standings import Tables, tables_of
 from arena.play import tournament
 from arena.play.store import Store
+from arena.player_spec import MAX_NAME_LENGTH, REFERENCE, PlayerReader, keys_of, name_players, player_entry
+from arena.players.detect import ProtocolFinder
 from arena.players.registry import protocols
 from arena.records import BUILTIN
 from arena.run import RunOptions, plain
-from arena.spec import MAX_NAME_LENGTH, keys_of, player_entry, spec_from_mapping
+from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from elolab.runs import (
     SPECIFICATION_NAME,
@@ -155,9 +159,11 @@ def play_match(
     """
     options = run_options(concurrency, progress, accept_engine_change)
     limits = Limits.parse(limit)
-    entries = [_entry(player, game, limits) for player in (a, b)]
-    if entries[0].get("name") == entries[1].get("name"):
-        entries[1]["name"] = f"{entries[1].get('name', 'b')} (2)"
+    run_folder = RunFolder(folder)
+    finder = ProtocolFinder(tournament.players_in(run_folder.path))
+    reader = PlayerReader(game, limits, engines=engines_file(None, Path()), finder=finder)
+    entries = [_entry(player, reader) for player in (a, b)]
+    name_players(entries)
     kind = "match" if sprt is False else "sprt"
     content: dict[str, Any] = {"game": game, "format": kind, "seed": seed, "limit": str(limits), "players": entries}
     names = (str(entry.get("name", "engine")) for entry in entries)
@@ -168,8 +174,7 @@ def play_match(
         content["openings"] = os.fspath(openings)
     if isinstance(sprt, Mapping):
         content["sprt"] = dict(sprt)
-    spec = spec_from_mapping(content, kind)
-    run_folder = RunFolder(folder)
+    spec = spec_from_mapping(content, kind, finder)
     result, tables = _played(spec, content, run_folder.path, options)
     for name, reason in result.unavailable.items():
         raise UserError(f"player {name!r} cannot be started: {reason}")
@@ -208,8 +213,10 @@ def play_tournament(
     are named in the result.
     """
     options = run_options(concurrency, progress, accept_engine_change)
-    spec = read_specification(specification, "tournaments", "tournament", spec_from_mapping)
     run_folder = RunFolder(folder)
+    finder = ProtocolFinder(tournament.players_in(run_folder.path))
+    read = partial(spec_from_mapping, finder=finder)
+    spec = read_specification(specification, "tournaments", "tournament", read)
     content = specification if isinstance(specification, Mapping) else None
     result, tables = _played(spec, content, run_folder.path, options)
     return PlayedTournament(
@@ -253,14 +260,16 @@ def _written_report(folder: Path) -> Path:
         return export(tournament.stored_tournament(store), store).report
 
 
-def _entry(player: Player, game: str, limits: Limits) -> dict[str, Any]:
+def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
     """What a table [[players]] would hold for a player. Raises ``UserError``."""
     if not isinstance(player, Mapping):
-        return player_entry(os.fspath(player), game, limits)
+        return player_entry(os.fspath(player), reader)
     entry: dict[str, Any] = plain(player)
+    if REFERENCE in entry:
+        return dict(reader.resolved(entry, "play_match"))
     if not any(key in keys for key in entry for keys in map(keys_of, protocols())):
         entry = {"set": entry}
-    if "name" not in entry and entry.get("protocol", BUILTIN) == BUILTIN:
+    if "name" not in entry and "command" not in entry and entry.get("protocol", BUILTIN) == BUILTIN:
         entry["name"] = _name_of(entry)
     return entry
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+from engine.language import DEFAULT_LANGUAGE, speak
 
 GOLDEN_DIRECTORY = Path(__file__).parent / "data" / "golden"
 
@@ -54,6 +56,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if spent >= 1:
             terminalreporter.write_line(f"{spent:8.1f}  {file}")
     terminalreporter.write_line(f"{sum(seconds.values()):8.1f}  all {len(seconds)}")
+
+
+@pytest.fixture(autouse=True)
+def usual_language() -> Iterator[None]:
+    """Whatever a test has the command line say, the next one begins in English."""
+    yield
+    speak(DEFAULT_LANGUAGE)
 
 
 @pytest.fixture

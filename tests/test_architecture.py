@@ -205,8 +205,8 @@ def test_circles_are_found_also_where_an_import_is_lazy_or_for_types() -> None:
 
 def outer_room(module: str) -> int:
     """0 of what plays and counts, 1 of reports, 2 of commands and of what stands above them."""
-    package, room = [*module.split("."), ""][:2]
-    return 2 if package == "elolab" or room == "commands" else int(room == "reports")
+    package, *rooms = module.split(".")
+    return 2 if package == "elolab" or "commands" in rooms else int("reports" in rooms[:1])
 
 
 def test_what_plays_imports_no_report_and_reports_import_no_command() -> None:

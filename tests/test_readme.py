@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from documents import ROOT, blocks_in, commands_in, files_in, in_chinese, links_in, read_command, text_of
 
-from arena.spec import player_entry
-from engine.settings.limits import Limits
+from arena.engines_file import ENGINES_NAME, engines_file
+from arena.player_spec import player_named
 from tuning.ablation.spec import load_ablation
 from tuning.study.spec import load_tuning
 
@@ -38,15 +38,16 @@ def test_its_commands_are_read_by_the_command_line(page: str) -> None:
 @EACH_PAGE
 def test_commands_name_files_that_it_tells_to_save(page: str) -> None:
     named = {word for line in commands_in(page) for word in line.split() if word.endswith(".toml")}
-    assert named == set(files_in(page))
+    assert named | {ENGINES_NAME} == set(files_in(page))
 
 
 @EACH_PAGE
 def test_its_files_are_valid(page: str, tmp_path: Path) -> None:
     for name, content in files_in(page).items():
         (tmp_path / name).write_text(content, "utf-8")
+    engines = engines_file(None, tmp_path)
     for name in ("new", "old"):
-        assert player_entry(str(tmp_path / f"{name}.toml"), "xiangqi", Limits(nodes=1000))["name"] == name
+        assert player_named(name, engines).entry["name"] == name
     study = load_tuning(tmp_path / "options.toml")
     assert study.engine is not None
     assert [dimension.name for dimension in study.space.dimensions] == ["NullDepth", "Quiescence"]

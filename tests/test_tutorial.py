@@ -48,6 +48,12 @@ EXIT_CODES = {"sprt": {0, 3}, "tune": {0, 3}, "validate": {0, 3}}
 
 NOT_RUN = {
     "make demo": "installs packages and plays two tournaments",
+    "elolab match ./mine default": "plays with a program of the reader's",
+    "elolab match --engine cmd=./new option.Hash=64 --engine cmd=./old --each tc=10+0.1 --pairs 500": "the same",
+    "elolab match --engine cmd=./new name=new option.Hash=64 --engine cmd=./old --each tc=10+0.1 --pairs 500":
+        "the same",
+    "elolab tournament --engine ./new --engine ./old --engine default set.null_move=off --rounds 2 --each nodes=1000":
+        "the same",
     "elolab tune options.toml": "starts an engine for every pair: minutes; the tutorial has a shorter study",
     "elolab sprt default no-null-move --elo0 0 --elo1 10 --limit nodes=1000": "plays up to tens of thousands of games",
     "elolab match fenon xqwlight-0.3 --pairs 200": "minutes; the tutorial has a shorter match",
@@ -87,16 +93,26 @@ def test_the_guide_has_every_command(page: str) -> None:
 
 @each("docs/guide.md")
 def test_the_files_in_the_guide_are_valid(page: str, tmp_path: Path) -> None:
-    tournament, othello, tuning, ablation = blocks_in(page, "toml")
+    tournament, xiangqi, othello, openings, tuning, ablation, external, builds = blocks_in(page, "toml")
     spec = spec_from_mapping(tomllib.loads(tournament), "mine.toml")
     assert [player.protocol for player in spec.players] == ["builtin", "builtin", "uci"]
     assert dict(spec.players[1].parameters)["null_move"] is False
+    spec = spec_from_mapping({"pairs": 1, **tomllib.loads(xiangqi)}, "xiangqi.toml")
+    assert [player.protocol for player in spec.players] == ["ucci", "xboard"]
+    players = [{"name": "default"}, {"name": "no-null-move", "preset": "no-null-move"}]
+    more = {"pairs": 1, "limit": "depth=1", "players": players, "opening_start": 2}
+    spec = spec_from_mapping({**tomllib.loads(openings), **more}, str(tmp_path / "openings.toml"))
+    assert (spec.opening_order, spec.opening_part) == ("sequential", "all")
     spec = spec_from_mapping({"game": "othello", "pairs": 1, **tomllib.loads(othello)}, "othello.toml")
     assert [player.protocol for player in spec.players] == ["gtp", "nboard"]
     (tmp_path / "gain.toml").write_text(tuning, "utf-8")
     assert len(load_tuning(tmp_path / "gain.toml").space.dimensions) == 4
     (tmp_path / "worth.toml").write_text(ablation, "utf-8")
     assert load_ablation(tmp_path / "worth.toml").factorials
+    questions = {"external.toml": (external, 9), "builds.toml": (builds, 1)}
+    for name, (content, number) in questions.items():
+        (tmp_path / name).write_text(content, "utf-8")
+        assert load_ablation(tmp_path / name).questions == number
 
 
 @pytest.mark.parametrize("page", PAGES)

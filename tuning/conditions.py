@@ -8,19 +8,34 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.player_spec import MAX_NAME_LENGTH
+from arena.players.registry import check_player
 from arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
-from arena.spec import MAX_NAME_LENGTH, MAX_SEED, read_adjudication, read_rules
+from arena.spec import MAX_SEED, read_adjudication, read_rules
 from engine.errors import UserError
 from engine.rules import Adjudication, Rules
 from engine.settings.configuration import ConfigurationError, Table
-from engine.settings.limits import GRAMMAR, Limits
+from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from engine.settings.parameters import BY_NAME, Value, by_own_names, format_value, is_active, resolve
 from engine.settings.presets import load_preset, preset_name
+from tuning.external_engine import (
+    BUILD,
+    ENGINE_TABLES,
+    ExternalEngine,
+    is_external,
+    protocol_of,
+    read_external,
+    read_settings,
+)
 
 CONDITION_KEYS = (
     "name", "description", "game", "base", "set", "seed", "limit", "openings", "rules", "adjudication",
+    *ENGINE_TABLES,
 )  # fmt: skip
 """The keys that specifications of studies and ablations have in common."""
+
+EMPTY = '""'
+"""How an empty text is shown."""
 
 DIGEST_DIGITS = 8
 """Hexadecimal digits that stand for the rest of a name that is too long."""
@@ -35,7 +50,7 @@ class Conditions:
     base_name: str
     """Name of the preset that is the base."""
     base: tuple[tuple[str, Value], ...]
-    """Every parameter of the base with its value, in the table's order."""
+    """Every parameter of the base with its value, in the table's order; of an external engine, the settings given."""
     limits: Limits
     """Of every game, unless said otherwise."""
     openings: str
@@ -45,10 +60,12 @@ class Conditions:
     adjudication: Adjudication
     source: str
     """The file it was read from."""
+    external: ExternalEngine | None = None
+    """The engine whose settings these are; ``None`` for the built-in one."""
 
     @property
     def base_values(self) -> dict[str, Value]:
-        """Every parameter of the base."""
+        """The settings of the base."""
         return dict(self.base)
 
     @property
@@ -57,9 +74,9 @@ class Conditions:
         return GameConditions(self.game, self.rules, self.adjudication, self.seed)
 
     def differences(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The parameters in which ``values`` differ from the base."""
+        """The settings in which ``values`` differ from the base."""
         base = self.base_values
-        return {name: value for name, value in values.items() if value != base[name]}
+        return {name: value for name, value in values.items() if name not in base or value != base[name]}
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
         """The player with these values (the base's where they are silent), named by its differences from the base.
@@ -69,12 +86,25 @@ class Conditions:
         changed = self.differences(values)
         complete = self.base_values | dict(values)
         name = short_name(describe(changed)) if changed else self.base_name
+        if self.external is not None:
+            return self.external.player(complete, name, limits or self.limits)
         return PlayerSpec(name, BUILTIN, limits or self.limits, parameters=tuple(complete.items()))
+
+    @property
+    def own_level(self) -> bool:
+        """Whether ``limit = "own"`` may be said of its players."""
+        return self.external is not None and self.external.has_own_level
+
+    def check_limits(self, limits: Limits, where: str) -> None:
+        """Raise ``UserError`` if an external engine cannot be held to these limits; starts nothing."""
+        if self.external is not None:
+            check_player(self.player({}, limits), self.game, where)
 
     def content(self) -> dict[str, Any]:
         """What decides the games, as plain data by the keys of the file."""
         return {
             "game": self.game,
+            **({} if self.external is None else {"engine": self.external.content()}),
             "base": dict(self.base),
             "limit": str(self.limits),
             "seed": self.seed,
@@ -85,7 +115,12 @@ class Conditions:
 
 def describe(overrides: Mapping[str, Value]) -> str:
     """Parameters and values in words: ``null_depth 4, history off``."""
-    return ", ".join(f"{name} {format_value(value)}" for name, value in overrides.items())
+    return ", ".join(f"{name} {value_text(value)}" for name, value in overrides.items())
+
+
+def value_text(value: Value) -> str:
+    """A value in words; that of a placeholder or an option may be an empty text."""
+    return format_value(value) or EMPTY
 
 
 def short_name(text: str) -> str:
@@ -105,6 +140,31 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
     from engine.games import GAMES
 
     game = table.choice("game", GAMES, GAMES[0])
+    if is_external(table):
+        limits = read_limits(table, own_level=protocol_of(table).has_own_level)
+        external, base_name, values = _external_base(table, game, limits)
+    else:
+        limits, external = read_limits(table), None
+        base_name, values = _builtin_base(table, game)
+    openings = table.text("openings", game, "an opening suite's name or file")
+    beside = Path(table.where).parent / openings
+    return Conditions(
+        name=_folder_name(table, default_name),
+        game=game,
+        base_name=base_name,
+        base=tuple(values.items()),
+        limits=limits,
+        openings=str(beside) if not Path(openings).is_file() and beside.is_file() else openings,
+        seed=table.whole("seed", 0, MAX_SEED, 1),
+        rules=read_rules(table),
+        adjudication=read_adjudication(table, game),
+        source=table.where,
+        external=external,
+    )
+
+
+def _builtin_base(table: Table, game: str) -> tuple[str, dict[str, Value]]:
+    """Name and parameters of the base that ``base`` and ``[set]`` describe."""
     base_name = table.text("base", "default", "an engine preset's name or file")
     try:
         overrides = load_preset(base_name, game, Path(table.where).parent)
@@ -113,27 +173,34 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
     own = by_own_names(table.mapping("set"), f"{table.where}: [set]")
     resolve(own, f"{table.where}: [set]", game)
     values = resolve({**overrides, **own}, table.where, game)
-    openings = table.text("openings", game, "an opening suite's name or file")
-    beside = Path(table.where).parent / openings
-    return Conditions(
-        name=_folder_name(table, default_name),
-        game=game,
-        base_name=preset_name(base_name) + (f" with {describe(own)}" if own else ""),
-        base=tuple(values.items()),
-        limits=read_limits(table),
-        openings=str(beside) if not Path(openings).is_file() and beside.is_file() else openings,
-        seed=table.whole("seed", 0, MAX_SEED, 1),
-        rules=read_rules(table),
-        adjudication=read_adjudication(table, game),
-        source=table.where,
-    )
+    return preset_name(base_name) + (f" with {describe(own)}" if own else ""), values
 
 
-def read_limits(table: Table, default: Limits | None = None, key: str = "limit") -> Limits:
-    """The value of ``key``; required without a default."""
+def _external_base(table: Table, game: str, limits: Limits) -> tuple[ExternalEngine, str, dict[str, Value]]:
+    """The engine that ``[engine]`` and ``[builds]`` describe, and name and settings of the base."""
+    if "base" in table:
+        raise ConfigurationError(
+            f"{table.where}: base is a preset of the built-in engine; what an external one begins with are options in "
+            "[engine] and values in [set]"
+        )
+    engine = read_external(table, game, limits)
+    values = read_settings(table, engine)
+    name = f"{BUILD} {values[BUILD]}" if engine.has_builds else f"{engine.name} as it is"
+    return engine, short_name(name), values
+
+
+def read_limits(
+    table: Table, default: Limits | None = None, key: str = "limit", *, own_level: bool = False
+) -> Limits:
+    """The value of ``key``; required without a default. ``own_level`` is whether a player may have a level of its own.
+
+    Raises ``ConfigurationError``.
+    """
     if default is not None and key not in table:
         return default
     text = table.text(key, expected=GRAMMAR)
+    if own_level and text == OWN_LEVEL:
+        return Limits()
     try:
         return Limits.parse(text)
     except UserError as error:

@@ -6,7 +6,6 @@ import argparse
 import math
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.players.processors import OFF, AffinityError, parse_affinity
@@ -19,9 +18,6 @@ from engine.commands.arguments import (
     add_output_argument,
 )
 from engine.settings.configuration import KIND_NAMES, available_configs, find_config
-
-if TYPE_CHECKING:
-    from arena.spec import TournamentSpec
 
 INDENTATION = "  "
 COLUMNS = 78
@@ -96,15 +92,15 @@ def _anchor(text: str) -> tuple[str, float]:
     return name, rating
 
 
-def output_folder(out: str | None, spec: TournamentSpec) -> Path:
-    """The folder of ``--out``, or the default."""
+def output_folder(out: str | None, name: str) -> Path:
+    """The folder of ``--out``, or the default, for the tournament of that name."""
     if out is None:
-        return Path("results") / spec.name
+        return Path("results") / name
     if "{identity}" in out:
         from engine.compiled.identity import engine_identity
 
         out = out.replace("{identity}", engine_identity())
-    return Path(out.replace("{name}", spec.name))
+    return Path(out.replace("{name}", name))
 
 
 def add_hypothesis_arguments(parser: argparse.ArgumentParser, *, always: bool) -> None:
@@ -179,11 +175,14 @@ def names_paragraph(kind: str) -> str:
     return "\n".join(["\n\nNames that SPEC may be:", *(INDENTATION + line for line in names)])
 
 
-def specification_of(arguments: argparse.Namespace, kind: str, command: str) -> Path:
-    """The file that ``SPEC`` means. Raises ``UserError`` with the nearest name, or all names if it is missing."""
+def specification_of(arguments: argparse.Namespace, kind: str, command: str, otherwise: str = "") -> Path:
+    """The file that ``SPEC`` means. Raises ``UserError`` with the nearest name, or all names if it is missing.
+
+    ``otherwise`` is what may be given instead.
+    """
     if arguments.spec is None:
         raise UsageError(
-            f"{command}: SPEC is missing: give a TOML file or one of {', '.join(available_configs(kind))}; "
+            f"{command}: SPEC is missing: give a TOML file or one of {', '.join(available_configs(kind))}{otherwise}; "
             f"elolab {command} --help explains the arguments"
         )
     return find_config(kind, arguments.spec)

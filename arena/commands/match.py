@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
-from arena.commands.named_players import PLAYER_HELP, add_conditions, add_players, run_named_players
-from engine.commands.arguments import (
-    whole_number,
+from arena.commands.words.conditions import sprt_of_words
+from arena.commands.words.tournament import (
+    PLAYER_HELP,
+    add_players,
+    add_tournament_words,
+    play_words,
+    rounds_as_pairs,
 )
+from engine.commands.arguments import whole_number
 
 DEFAULT_PAIRS = 100
 
@@ -16,14 +22,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab match``."""
     add_players(parser)
     parser.add_argument(
-        "--pairs", type=whole_number(1), default=DEFAULT_PAIRS, metavar="N",
+        "--pairs", type=whole_number(1), metavar="N",
         help=f"openings, each played twice with colours swapped (default {DEFAULT_PAIRS})",
     )  # fmt: skip
-    add_conditions(parser, "match-A-B")
+    parser.add_argument(
+        "--sprt", nargs="+", metavar="WORD",
+        help="elo0=ELO elo1=ELO alpha=P beta=P model=MODEL: end as soon as the result is clear, as elolab sprt does",
+    )  # fmt: skip
+    add_tournament_words(parser, "results/match-A-B")
     parser.epilog = f"{PLAYER_HELP}\n\nGiven again, the command plays only what the folder lacks; more pairs extend it."
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a match."""
-    content, words = {"pairs": arguments.pairs}, ["--pairs", arguments.pairs]
-    return run_named_players("match", (arguments.a, arguments.b), arguments, content, words)
+    pairs = rounds_as_pairs(arguments)
+    if arguments.sprt is None:
+        pairs = DEFAULT_PAIRS if pairs is None else pairs
+        return play_words("match", arguments, {"format": "match", "pairs": pairs}, ["--pairs", pairs])
+    own: dict[str, Any] = {"format": "sprt", "sprt": sprt_of_words(arguments.sprt)}
+    words = ["--sprt", *arguments.sprt]
+    if pairs is not None:
+        own["pairs"] = pairs
+        words += ["--pairs", pairs]
+    return play_words("match", arguments, own, words)

@@ -249,10 +249,11 @@ def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple
 
 def _judging_player(arguments: argparse.Namespace, game: str) -> PlayerSpec:
     """The player that ``--judge`` names; ``--limit`` is for one without a limit of its own."""
+    from arena.engines_file import engines_file
+    from arena.player_spec import PlayerReader, player_entry, read_player
     from arena.players.registry import check_player
-    from arena.spec import player_entry, read_player
 
-    entry = player_entry(arguments.judge, game, arguments.limit)
+    entry = player_entry(arguments.judge, PlayerReader(game, arguments.limit, engines=engines_file(None, Path())))
     spec = read_player(entry, "--judge", game, arguments.limit)
     check_player(spec, game, "--judge")
     return spec

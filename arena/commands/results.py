@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.commands.arguments import output_folder
-from engine.commands.arguments import print_json
+from arena.commands.words.conditions import pgn_file
+from arena.files import replace_file
+from engine.commands.arguments import UsageError, print_json
 from engine.language import console
 from engine.search_statistics import SearchStatisticsSettings
 
@@ -34,7 +36,10 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         given += ["--anchor", f"{name}={elo:.15g}"]
     if given:
         spec = replace(spec, command=(*spec.words, *given))
-    directory = output_folder(arguments.out, spec)
+    directory = output_folder(arguments.out, spec.name)
+    copy = _copy_of_games(directory, arguments)
+    if copy is not None:
+        spec = replace(spec, command=(*spec.words, "--pgnout", str(copy)))
     if arguments.dry_run:
         description = describe(prepare(spec), directory, arguments.concurrency)
         if arguments.json:
@@ -51,12 +56,34 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             accept_engine_change=arguments.accept_engine_change,
         )
         exports = None if result.interrupted else _written(directory, arguments.language)
+        if copy is not None and exports is not None:
+            replace_file(copy, _games_file(directory).read_bytes())
     except KeyboardInterrupt:
         command = resume_command(spec, directory, arguments.language)
         complain("console.interrupted", command=command)
         return 130
     print_result(spec, directory, result, exports, arguments)
     return result.exit_code
+
+
+def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
+    """The file of ``--pgnout``. Raises ``UsageError`` if it cannot be one, or holds what this folder did not write."""
+    if getattr(arguments, "pgnout", None) is None:
+        return None
+    path, own = Path(pgn_file(arguments.pgnout)), _games_file(directory)
+    if path.is_dir() or not path.parent.is_dir():
+        raise UsageError(f"--pgnout {path}: {'that is' if path.is_dir() else 'there is no'} folder; name a file")
+    if path.is_file() and not (own.is_file() and path.read_bytes() == own.read_bytes()):
+        raise UsageError(
+            f"--pgnout {path}: holds other games, and is not added to; name another file, or remove that one"
+        )
+    return path
+
+
+def _games_file(directory: Path) -> Path:
+    from arena.reports.write import PGN_NAME
+
+    return directory / PGN_NAME
 
 
 @contextmanager

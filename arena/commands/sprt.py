@@ -6,12 +6,17 @@ import argparse
 from typing import Any
 
 from arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
-from arena.commands.named_players import PLAYER_HELP, add_conditions, add_players, run_named_players
+from arena.commands.words.conditions import sprt_of_words
+from arena.commands.words.tournament import (
+    PLAYER_HELP,
+    add_players,
+    add_tournament_words,
+    play_words,
+    rounds_as_pairs,
+)
 from arena.sequential import SequentialSettings
 from arena.spec import SPRT_KEYS
-from engine.commands.arguments import (
-    whole_number,
-)
+from engine.commands.arguments import whole_number
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--batch-pairs", type=whole_number(1), default=batch, metavar="N",
         help=f"pairs between two interim analyses (default {batch})",
     )  # fmt: skip
-    add_conditions(parser, "sprt-A-B")
+    parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the same as words: elo0=ELO elo1=ELO alpha=P ...")
+    add_tournament_words(parser, "results/sprt-A-B")
     parser.epilog = (
         f"{PLAYER_HELP}\n\n"
         "An interim analysis follows every so many pairs, once all games up to there have ended: the verdict is the "
@@ -40,10 +46,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play or resume a sequential test."""
     hypotheses_of(arguments)
-    test = {name: getattr(arguments, name) for name in SPRT_KEYS}
+    test = {name: getattr(arguments, name) for name in SPRT_KEYS} | sprt_of_words(arguments.sprt or ())
     words = [word for name, value in test.items() for word in (f"--{name.replace('_', '-')}", value)]
-    content: dict[str, Any] = {"sprt": test}
-    if arguments.pairs is not None:
-        content["pairs"] = arguments.pairs
-        words += ["--pairs", arguments.pairs]
-    return run_named_players("sprt", (arguments.a, arguments.b), arguments, content, words)
+    own: dict[str, Any] = {"format": "sprt", "sprt": test}
+    pairs = rounds_as_pairs(arguments)
+    if pairs is not None:
+        own["pairs"] = pairs
+        words += ["--pairs", pairs]
+    return play_words("sprt", arguments, own, words)

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from arena.commands.arguments import add_playing_arguments, names_paragraph, specification_of
-from arena.commands.named_players import DEFAULT_LIMIT, DEFAULT_SEED, PLAYER_HELP, run_named_players
+from arena.commands.arguments import names_paragraph, output_folder, specification_of
 from arena.commands.results import play_and_print
+from arena.commands.words.conditions import conditions_of, pairs_of, sprt_of_words, words_of_conditions
+from arena.commands.words.tournament import (
+    DEFAULT_SEED,
+    PLAYER_HELP,
+    add_tournament_words,
+    play_words,
+    protocol_finder,
+)
 from arena.formats.encounters import SEEDINGS
 from arena.formats.knockout import TIEBREAKS
+from arena.player_spec import merged
 from arena.schedule import DEFAULT_FORMAT, FORMATS
-from arena.tournament_spec import TournamentSpec
-from engine.commands.arguments import (
-    DEFAULT_GAME,
-    add_limit_argument,
-    add_openings_argument,
-    add_seed_argument,
-    whole_number,
-)
+from engine.commands.arguments import UsageError, whole_number
 
 DEFAULT_PAIRS = 10
 FORMAT_KEYS = (
     "format", "pairs", "rounds", "gauntlet_players", "seeding", "repeats", "tiebreak_pairs", "tiebreak", "third_place",
 )  # fmt: skip
 """Keys of a tournament's file that are options too."""
-CONDITION_KEYS = ("game", "limit", "openings", "seed")
-"""Likewise; what a list of players has for them ``run_named_players`` says."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,44 +37,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="tournament specification: a TOML file, or one of the names below; or the first of several PLAYERs",
     )  # fmt: skip
     parser.add_argument(
-        "players", metavar="PLAYER", nargs="*", help="without a SPEC: two players or more, the first seed first"
-    )
+        "players", metavar="PLAYER", nargs="*",
+        help="without a SPEC: two players or more, here or by --engine, the first seed first",
+    )  # fmt: skip
     _add_format_arguments(parser)
-    conditions = parser.add_argument_group("conditions", "likewise")
-    conditions.add_argument("--game", metavar="NAME", help=f"the game (default {DEFAULT_GAME})")
-    add_limit_argument(conditions)  # type: ignore[arg-type]
-    add_openings_argument(conditions)  # type: ignore[arg-type]
-    add_seed_argument(conditions)  # type: ignore[arg-type]
-    add_playing_arguments(parser, "results/<name of the spec>, or results/FORMAT-A-B-C")
+    add_tournament_words(parser, "results/<name of the spec>, or results/FORMAT-A-B-C")
     parser.epilog = (
-        "Given again, the command plays only the games that the folder lacks: that resumes a\n"
-        "tournament after any stop, and extends it after pairs, rounds or players were added.\n"
-        "A Swiss tournament takes more rounds, a knockout neither rounds nor pairs, and neither\n"
-        "of them more players. In DIR, {name} stands for the tournament's name and {identity}\n"
-        "for the engine's.\n\n"
-        f"{PLAYER_HELP} Between PLAYERs the default limit is {DEFAULT_LIMIT}, --pairs {DEFAULT_PAIRS} and "
+        "Options go before what SPEC says; its players are described there.\n\n"
+        "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any "
+        "stop, and extends it after pairs, rounds or players were added. A Swiss tournament takes more rounds, a "
+        "knockout neither rounds nor pairs, and neither of them more players. In DIR, {name} stands for the "
+        "tournament's name and {identity} for the engine's.\n\n"
+        f"{PLAYER_HELP} Between PLAYERs --pairs is {DEFAULT_PAIRS}, with --rounds of a round robin or gauntlet 1, and "
         f"--seed {DEFAULT_SEED}."
     ) + names_paragraph("tournaments")
 
 
 def _add_format_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("format", "in place of what SPEC says")
+    group = parser.add_argument_group("format")
     group.add_argument(
-        "--format", type=_with_underscores, metavar="NAME", help=f"{', '.join(FORMATS)} (default {DEFAULT_FORMAT})"
-    )
+        "--format", "--tournament", type=_format_name, metavar="NAME",
+        help=f"{', '.join(FORMATS)} (default {DEFAULT_FORMAT})",
+    )  # fmt: skip
     group.add_argument(
         "--pairs", type=whole_number(1), metavar="N",
         help="openings of an encounter of two players, each played twice with colours swapped",
     )  # fmt: skip
     group.add_argument(
-        "--rounds", type=whole_number(1), metavar="N",
-        help="round robin, gauntlet: how often everybody meets (default 1); Swiss: rounds (default: until at most one "
-        "player has won every encounter)",
-    )  # fmt: skip
-    group.add_argument(
         "--gauntlet-players", type=whole_number(1), metavar="N",
         help="gauntlet: how many of the first players play against the rest (default 1)",
     )  # fmt: skip
+    group.add_argument("--seeds", dest="gauntlet_players", type=whole_number(1), help=argparse.SUPPRESS)
     group.add_argument(
         "--seeding", choices=SEEDINGS, help="Swiss, knockout: seeds in the order of the players (default), or drawn"
     )
@@ -96,46 +87,73 @@ def _add_format_arguments(parser: argparse.ArgumentParser) -> None:
         "--third-place", action=argparse.BooleanOptionalAction,
         help="knockout: whether the losers of the semi-finals play for the third place",
     )  # fmt: skip
+    group.add_argument(
+        "--sprt", nargs="+", metavar="WORD",
+        help="elo0=ELO elo1=ELO alpha=P beta=P model=MODEL: of two players, end as soon as the result is clear",
+    )  # fmt: skip
 
 
-def _with_underscores(text: str) -> str:
-    return text.replace("-", "_")
+def _format_name(text: str) -> str:
+    """The format that is meant, however its name is joined; the text itself if there is none."""
+    spelled = {name.replace("_", ""): name for name in FORMATS}
+    return spelled.get(text.lower().replace("-", "").replace("_", ""), text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament."""
-    given = _given(arguments, FORMAT_KEYS)
-    if not arguments.players:
-        path = specification_of(arguments, "tournaments", "tournament")
-        return play_and_print(_read(path, given | _given(arguments, CONDITION_KEYS)), arguments)
+    given = {key: getattr(arguments, key) for key in FORMAT_KEYS if getattr(arguments, key) is not None}
+    pairs = pairs_of(arguments)
+    if pairs is not None:
+        given["pairs"] = pairs
+    if not arguments.players and not arguments.engines:
+        return _run_file(arguments, given)
+    if arguments.sprt is not None:
+        given.setdefault("format", "sprt")
     chosen = FORMATS.get(given.setdefault("format", DEFAULT_FORMAT))
     if chosen is None or not chosen.may_take_all_openings:
-        given.setdefault("pairs", DEFAULT_PAIRS)
-    arguments.game = arguments.game or DEFAULT_GAME
-    return run_named_players("tournament", (arguments.spec, *arguments.players), arguments, given, _words(given))
+        is_repeated = arguments.rounds is not None and chosen is not None and chosen.most_rounds(2) is None
+        given.setdefault("pairs", 1 if is_repeated else DEFAULT_PAIRS)
+    return play_words("tournament", arguments, given | _sprt(arguments), [*_words(given), *_sprt_words(arguments)])
 
 
-def _read(path: Path, given: Mapping[str, Any]) -> TournamentSpec:
-    """The tournament of a file, with what was given in place of what stands there."""
-    from arena.spec import load_tournament, spec_from_mapping
+def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
+    """Play what a file says, with what was given in place of what stands there."""
+    from arena.spec import spec_from_mapping
     from engine.settings.configuration import read_toml
 
-    if not given:
-        return load_tournament(path)
-    spec = spec_from_mapping({**read_toml(path), **given}, str(path))
-    return replace(spec, command=(*spec.words, *_words(given)))
+    path = specification_of(arguments, "tournaments", "tournament", ", or players (A B C, --engine A --engine B)")
+    if arguments.each:
+        raise UsageError(f"tournament: --each and {arguments.spec!r}: the players stand in that file; say it there")
+    words = [*_words(given), *_sprt_words(arguments), *words_of_conditions(arguments)]
+    given |= _sprt(arguments) | conditions_of(arguments)
+    for key, value in (
+        ("game", arguments.game), ("seed", arguments.seed), ("name", arguments.event),
+        ("engines", arguments.engines_file), ("limit", arguments.limit),
+    ):  # fmt: skip
+        if value is not None:
+            given[key] = str(value) if key == "limit" else value
+    if arguments.limit is not None:
+        words += ["--limit", given["limit"]]
+    if arguments.engines_file is not None:
+        words += ["--engines", arguments.engines_file]
+    content = merged(read_toml(path), given)
+    finder = protocol_finder(output_folder(arguments.out, str(content.get("name", path.stem))))
+    spec = spec_from_mapping(content, str(path), finder)
+    return play_and_print(replace(spec, command=(*spec.words, *words)) if words else spec, arguments)
 
 
-def _given(arguments: argparse.Namespace, keys: tuple[str, ...]) -> dict[str, Any]:
-    """The keys for which there was an option, with values as a file would have them."""
-    values = {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
-    return values | ({"limit": str(values["limit"])} if "limit" in values else {})
+def _sprt(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {} if arguments.sprt is None else {"sprt": sprt_of_words(arguments.sprt)}
+
+
+def _sprt_words(arguments: argparse.Namespace) -> Sequence[str]:
+    return () if arguments.sprt is None else ("--sprt", *arguments.sprt)
 
 
 def _words(given: Mapping[str, Any]) -> list[str]:
-    """The options that give them."""
+    """The options that give the keys of a format, always in the same order."""
     words = []
-    for key, value in given.items():
-        option = key.replace("_", "-")
+    for key in filter(given.__contains__, FORMAT_KEYS):
+        option, value = key.replace("_", "-"), given[key]
         words += [f"--{'' if value else 'no-'}{option}"] if isinstance(value, bool) else [f"--{option}", str(value)]
     return words

@@ -55,14 +55,16 @@ class GameClock:
     elapsed_ns: int = 0
     """What the last move took."""
 
-    def __post_init__(self) -> None:
-        self.remaining_ns = (self.spec.limits.clock_ms or 0) * 1_000_000
-        self.moves_to_go = self.spec.limits.moves_per_control
+    runs: bool = field(init=False)
+    """Whether the player has a clock at all."""
 
-    @property
-    def runs(self) -> bool:
-        """Whether the player has a clock at all."""
-        return self.spec.limits.clock_ms is not None
+    def __post_init__(self) -> None:
+        limits = self.spec.limits
+        self.runs = limits.clock_ms is not None
+        self.remaining_ns = (limits.clock_ms or 0) * 1_000_000
+        self.moves_to_go = limits.moves_per_control
+        # A built-in engine stops itself; its search may end a poll after the time, which is no fault of the player.
+        self._move_time_ms = None if self.spec.is_builtin else limits.move_time_ms
 
     @property
     def remaining_ms(self) -> int:
@@ -89,10 +91,8 @@ class GameClock:
     def after_move(self, elapsed_ns: int) -> None:
         """Charge a move. Raises ``PlayerFault`` (``time_forfeit``) if it came later than time and margin allow."""
         self.elapsed_ns = elapsed_ns
-        move_time_ms = self.spec.limits.move_time_ms
-        if move_time_ms is not None and not self.spec.is_builtin:
-            # A built-in engine stops itself; its search may end a poll after the time, which is no fault of the player.
-            self._allow(elapsed_ns, move_time_ms * 1_000_000)
+        if self._move_time_ms is not None:
+            self._allow(elapsed_ns, self._move_time_ms * 1_000_000)
         if not self.runs:
             return
         self._allow(elapsed_ns, self.remaining_ns)

@@ -12,6 +12,7 @@ from arena.notation.openings import Suite, load_suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.live import Scoreboard, duration_text
 from arena.play.store import STORE_NAME, Store, StoreError
+from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
 from arena.run import REMEDY, Purpose, Run, RunError, RunOptions
 from arena.schedule import (
@@ -26,6 +27,7 @@ from arena.schedule import (
 )
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
+from engine.errors import UserError
 from engine.language import DEFAULT_LANGUAGE, console
 
 WITHDRAWALS = "withdrawals"
@@ -105,7 +107,6 @@ def prepare(spec: TournamentSpec) -> Plan:
 
 def _check_reachable(plan: Plan) -> None:
     """Raise ``RunError`` if players have to be told openings by moves, and there are no moves to one of them."""
-    from arena.players.registry import protocol_named
     from engine.games import game_named
 
     for player in plan.spec.players:
@@ -218,9 +219,11 @@ def _shown(plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Seq
 
 
 def _purpose(plan: Plan) -> Purpose:
-    """The folder is for the same tournament, or less of it."""
+    """The folder is for the same tournament, or less of it; without games it is for any."""
 
     def check(store: Store, recorded: Any) -> None:
+        if not len(store) and not withdrawals_of(store):
+            return  # such as after a player that could not be started, which has another option or path now
         before = TournamentSpec.from_content(recorded)
         _check_extension(store.directory, before, store.metadata("openings_digest"), plan)
         _check_undecided(store, before, plan.spec)
@@ -329,6 +332,17 @@ def stored_tournament(store: Store) -> TournamentSpec:
     return TournamentSpec.from_content(content)
 
 
+def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
+    """The players of the tournament of which a folder holds games; none if it holds nothing that could be read."""
+    if not (directory / STORE_NAME).is_file():
+        return ()
+    try:
+        with Store(directory, read_only=True) as store:
+            return stored_tournament(store).players if len(store) else ()
+    except (UserError, KeyError, TypeError):
+        return ()  # whoever plays in it will say what is wrong
+
+
 def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
     """A stored player under today's table of parameters: a row the game did not know yet has its default."""
     from engine.settings.parameters import resolve
@@ -371,6 +385,10 @@ def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
         "openings_needed": format_of(plan.spec).openings_needed(plan.spec),
         "openings_available": plan.available_openings,
         "seconds": estimated_seconds(plan, concurrency, mean_game_ms, missing),
+        "players": [
+            {"name": player.name, "protocol": protocol_named(player.protocol).title, "limit": str(player.limits)}
+            for player in plan.spec.players
+        ],
         "cannot_start": _programs_missing(plan.spec.players),
     }
 
@@ -396,6 +414,8 @@ def description_text(description: dict[str, Any]) -> str:
     bound = "_at_most" if description["at_most"] else ""
     time = duration_text(description["seconds"])
     lines = [say(f"dry_run.{name}{bound}", **{**description, "time": time}) for name in ("games", "openings", "time")]
+    for player in description["players"]:
+        lines.append(say("dry_run.player", **player))
     for name, reason in description["cannot_start"].items():
         lines.append(say("dry_run.cannot_start", name=name, reason=reason))
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
@@ -19,6 +19,7 @@ from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
 from arena.players.processors import Processors, pin_process
 
 if TYPE_CHECKING:
+    from arena.players.options import Option
     from arena.records import Opening, PlayerSpec
     from engine.engine import StopFlag
     from engine.games.contract import Position
@@ -78,6 +79,11 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     def process_id(self) -> int | None:
         """Of the engine, while it runs."""
         return self._process.process_id if self._process is not None and not self._process.has_ended else None
+
+    @property
+    def announced_options(self) -> Mapping[str, Option] | None:
+        """Of the engine that was started last, by name in lower case; ``None`` where the protocol has no such thing."""
+        return None
 
     # What a protocol says.
 

@@ -95,10 +95,14 @@ class Dialogue:
         """The harness notes ``line``."""
         self._sent.append((time.monotonic_ns(), "*", line))
 
-    def tail(self) -> list[str]:
-        """The lines, oldest first: seconds since the process started, who spoke (``>`` harness, ``<`` engine), text."""
+    def tail(self, since_ns: int = 0) -> list[str]:
+        """The lines, oldest first: seconds since the process started, who spoke (``>`` harness, ``<`` engine), text.
+
+        With ``since_ns``, those since that moment of ``time.monotonic_ns`` alone.
+        """
         sent = [(at_ns, who, line) for at_ns, who, text in self._sent for line in text.split("\n")]
         entries = sorted([*sent[-self.SENT_LINES :], *self._received_lines()], key=lambda entry: entry[0])
+        entries = [entry for entry in entries if entry[0] >= since_ns]
         lines = [f"{(at_ns - self._began_ns) / 1e9:.4f} {who} {text}" for at_ns, who, text in entries]
         kept = total = 0
         for line in reversed(lines):
@@ -158,6 +162,8 @@ class EngineProcess:
         self._ended = False
         self._gone = False
         self._exit = ""
+        self.exit_signal: int | None = None
+        """After ``end``: what killed it, unless it was the harness."""
         self._loop: EventLoop | None = None
         self._task: Task | None = None
         self._words: tuple[bytes, ...] = ()
@@ -269,9 +275,9 @@ class EngineProcess:
         ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
         """
         self._words, self._scanned = words, 0
-        end = self._reply_end()
+        end = self._reply_end() if self._data else 0
         while not end:
-            if self.has_ended:
+            if self._ended or self._gone:
                 raise ProcessEnded
             if time.monotonic_ns() >= deadline_ns:
                 raise DeadlinePassed
@@ -301,7 +307,7 @@ class EngineProcess:
 
     def take_unasked(self) -> Sequence[str]:
         """Whole lines that the engine has said by now and nobody has waited for."""
-        if not self.has_ended and self._read_output() == READ_BYTES:
+        if not (self._ended or self._gone) and self._read_output() == READ_BYTES:
             self._read_rest()
         if not self._data:
             return _NO_LINES
@@ -326,6 +332,15 @@ class EngineProcess:
                 loop.watch(self._output, select.POLLIN, self)
             if self._error_is_open:
                 loop.watch(self._error, select.POLLIN, self)
+
+    async def leave(self, farewell: str | None, max_ms: int) -> bool:
+        """Say farewell, or without one close its input; whether the process ends by itself within that time."""
+        self.pause()
+        if farewell is not None:
+            await self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
+        elif self._process.stdin is not None:
+            self._process.stdin.close()
+        return await in_thread(self._wait_for_exit, max_ms)
 
     # What the loop calls.
 
@@ -464,6 +479,8 @@ class EngineProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=1.0)
         self._exit = self._describe_exit(by_itself)
+        if by_itself and (self._process.returncode or 0) < 0:
+            self.exit_signal = -self._process.returncode
         self._gone = True
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             pipe.close()

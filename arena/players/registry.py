@@ -52,6 +52,18 @@ def _nothing_of_its_own(table: Table) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class Greeting:
+    """How a program that speaks a protocol is recognised: what it is told first, and what it then says."""
+
+    lines: tuple[str, ...]
+    """They must harm no program that speaks another protocol."""
+    is_answer: Callable[[str], bool]
+    """Whether a line is what only programs that speak the protocol say, and none that repeats what it is told."""
+    is_refusal: Callable[[str], bool] = lambda line: False
+    """Whether a line says that the program knows another protocol, even if its answer would be the same."""
+
+
+@dataclass(frozen=True)
 class Protocol:
     """One way to talk to players; all that the arena has to know of it."""
 
@@ -77,8 +89,17 @@ class Protocol:
     """Whether its players can think on the opponent's time."""
     has_own_level: bool = False
     """Whether its players may play without a limit, at a level of their own."""
+    knows_nodes: bool = True
+    """Whether all its engines can be told of nodes: otherwise a limit that nobody asked for has none."""
     unreachable: Callable[[str], str] | None = None
     """Of a protocol that tells openings as moves from the start: what is wrong with one that no moves lead to."""
+    greeting: Greeting | None = None
+    """How programs that speak it are recognised; ``None`` where the protocol always has to be named."""
+
+    @property
+    def has_options(self) -> bool:
+        """Whether its players have options (``PlayerSpec.options``)."""
+        return "options" in self.keys
 
 
 @functools.cache

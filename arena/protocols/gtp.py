@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
 from arena.players.external import ExternalPlayer
-from arena.players.registry import Protocol
+from arena.players.registry import Greeting, Protocol
 from engine.settings.limits import OWN_LEVEL, Limits
 
 if TYPE_CHECKING:
@@ -326,4 +326,5 @@ PROTOCOL = Protocol(
     remedy="commands = [...]",
     has_own_level=True,
     unreachable=unreachable,
+    greeting=Greeting(("protocol_version",), lambda line: re.fullmatch(r"=\s*\d+\s*", line) is not None),
 )

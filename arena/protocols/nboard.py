@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from arena.players.contract import MAX_DEPTH, PlayerClock, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
 from arena.players.process import DeadlinePassed, ProcessEnded
-from arena.players.registry import Protocol
+from arena.players.registry import Greeting, Protocol
 from engine.settings.limits import Limits
 
 if TYPE_CHECKING:
@@ -177,4 +177,9 @@ PROTOCOL = Protocol(
     games=("othello",),
     check=mistake_in,
     remedy="arguments in command",
+    greeting=Greeting(
+        (f"nboard {VERSION}", "ping 1"),
+        lambda line: line.split() == ["pong", "1"],
+        lambda line: line.startswith("Error"),  # over xboard too a ping is answered so, but not "nboard"
+    ),
 )

@@ -23,10 +23,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
+from arena.players.external import canonical_position
+from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed
-from arena.players.registry import Protocol
+from arena.players.registry import Greeting, Protocol
 from arena.protocols import uci
-from arena.protocols.uci import GameLine, Information, Option, UciPlayer, UciSession, unknown_option
+from arena.protocols.uci import GameLine, Information, UciPlayer, UciSession
 from engine.settings.limits import Limits
 from engine.values import MATE
 
@@ -284,6 +286,11 @@ class UcciPlayer(UciPlayer):
         self._unit_ms = 1
         self._draw_is_offered = False
 
+    @property
+    def announced_options(self) -> Mapping[str, Option] | None:
+        """Of the engine started last, by name in lower case; ``None`` of one that takes options unannounced."""
+        return super().announced_options or None
+
     async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options and the unit of time."""
         await self._converse(self._session.hello(), deadline_ns)
@@ -326,9 +333,7 @@ class UcciPlayer(UciPlayer):
             session.do_without_isready()
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        from engine.games import game_named
-
-        self._line = self._game_line(game_named(self._game).position(opening.position).text)
+        self._line = self._game_line(canonical_position(self._game, opening.position))
         self._draw_is_offered = False
         announced = self._session.options
         button = next((name for name in NEW_GAME_BUTTONS if name in announced), None)
@@ -349,11 +354,14 @@ class UcciPlayer(UciPlayer):
         """The lines that ask for a move, none of those that lose by the rules."""
         self._drain_unsolicited_lines()
         lines = [self._line.command_after(moves[:-1], moves[-1]) if ponder else self._line.command(moves)]
-        banned = moves_that_lose(position)
+        banned = self._banned(position)
         if banned:
             lines.append(f"banmoves {' '.join(banned)}")
         mode = "ponder" if ponder else self._offer()
         return self._session.think(*lines, go_command(self.spec.limits, clock, self._unit_ms, mode))
+
+    def _banned(self, position: Position) -> list[str]:
+        return moves_that_lose(position)
 
     def _ponder_hit(self) -> str:
         return f"ponderhit {self._offer()}".rstrip()
@@ -369,8 +377,11 @@ class UcciPlayer(UciPlayer):
             raise await self._failed("illegal_move", "answered 'nobestmove' in a position that has legal moves")
         if words[-1] == "resign":
             raise PlayerResigned
+        return await self._reply_with_move(elapsed_ns)
+
+    async def _reply_with_move(self, elapsed_ns: int) -> Reply:
         reply = await super()._reply(elapsed_ns)
-        return reply._replace(offers_draw=words[-1] == "draw")
+        return reply._replace(offers_draw=self._session.best_move_line.split()[-1] == "draw")
 
 
 PROTOCOL = Protocol(
@@ -383,4 +394,5 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
+    greeting=Greeting(("ucci",), lambda line: line.strip() == "ucciok"),
 )

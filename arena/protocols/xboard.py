@@ -14,29 +14,30 @@ What the text leaves to whoever drives the engine:
   there are looked for, and in the end ``edit`` is tried.
 - **Ranks** count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for engines that do otherwise.
 - **Hash and threads** are the options ``memory`` and ``cores`` where the features of these names are announced.
-- **A result** that the engine claims instead of moving is a resignation if it has lost by it, and a fault otherwise.
+- **A result** that the engine claims instead of moving is a resignation if it has lost by it. One who claims a draw
+  plays by other rules, such as of fifty moves: it is told of the position by ``setboard`` as one of a new game, and
+  asked again. Anything else is a fault.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply, number_of
 from arena.players.event_loop import in_thread
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
+from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
-from arena.players.registry import Protocol
+from arena.players.registry import Greeting, Protocol
 from arena.protocols import uci
 from arena.protocols.uci import (
     RANKS_OPTION,
     Information,
-    Option,
     forced_first_rank,
     read_move,
-    unknown_option,
     write_move,
 )
 from engine.settings.limits import Limits
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 VARIANTS = {"xiangqi": "xiangqi"}
 """The games that can be played over it, and what ``variants`` calls them."""
 FEATURES_MS = 2_000
-"""How long an engine is waited for that says neither ``done=0`` nor ``done=1``, as the protocol has it."""
+"""How long an engine with features that says neither ``done=0`` nor ``done=1`` is waited for, as usual."""
 MATE_SCORE = 100_000
 """A mate in n moves is written as this much plus n."""
 QUOTED = 80
@@ -83,6 +84,8 @@ _OPTION = re.compile(r"\s*(.+?)\s+-(check|spin|slider|combo|string|file|path|but
 _THINKING = re.compile(r"\s*(-?\d+)[.&+\-!?:]?\s+([+-]?\d+)\s+\d+\s+(\d+)")
 _MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
+DRAW = "1/2-1/2"
+"""How engines write the result of a drawn game."""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
 """Kinds of options that differ only in how a window would show them."""
 
@@ -149,6 +152,16 @@ def option_command(option: Option, value: str) -> str:
     return f"option {option.name}={int(checked == 'true') if option.kind == 'check' else checked}"
 
 
+def all_options(announced: Mapping[str, Option], features: Mapping[str, str]) -> dict[str, Option]:
+    """The options by name in lower case, ``memory`` and ``cores`` among them where the features of these names are."""
+    own = {
+        name: Option(name, "spin", low=1, high=2**31)
+        for name, feature in (("memory", "memory"), ("cores", "smp"))
+        if features.get(feature) == "1"
+    }
+    return {**own, **announced}
+
+
 def option_commands(
     options: Sequence[tuple[str, str]], announced: Mapping[str, Option], features: Mapping[str, str]
 ) -> list[str]:
@@ -157,20 +170,16 @@ def option_commands(
     ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for what the engine would
     not take.
     """
-    own = {
-        name: Option(name, "spin", low=1, high=2**31)
-        for name, feature in (("memory", "memory"), ("cores", "smp"))
-        if features.get(feature) == "1"
-    }
+    known = all_options(announced, features)
     commands = []
     for name, value in options:
         key = name.lower()
         if key in announced:
             commands.append(option_command(announced[key], value))
-        elif key in own:
-            commands.append(f"{key} {own[key].check(value)}")
+        elif key in known:
+            commands.append(f"{key} {known[key].check(value)}")
         elif key != RANKS_OPTION:
-            raise unknown_option(name, {**announced, **own})
+            raise unknown_option(name, known)
     return commands
 
 
@@ -231,6 +240,8 @@ class XboardSession:
         self.complaints: list[str] = []
         """What the engine did not understand or take, since the last question."""
         self.offers_draw = False
+        self.holds_game_over = False
+        """Whether it has claimed a result while nothing was asked of it; some play no more moves then."""
         self.unexpected = 0
         """Replies that nobody had asked for; they are ignored."""
         self._due: set[str] = set()
@@ -314,6 +325,7 @@ class XboardSession:
         """A move, a result or the like; before ``pong`` it is about an earlier position."""
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
             self.unexpected += 1
+            self.holds_game_over |= _RESULT.match(line) is not None
             return ""
         self.answer = line
         return self._reply("move")
@@ -355,6 +367,11 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         """Whether the engine is in the game, and so answers moves by itself."""
         self._draw_is_offered = False
 
+    @property
+    def announced_options(self) -> Mapping[str, Option] | None:
+        """Of the engine that was started last, by name in lower case."""
+        return all_options(self._session.options, self._session.features)
+
     async def _handshake(self, deadline_ns: int) -> None:
         """Learn the features, set the options."""
         await self._learn_features(deadline_ns)
@@ -374,19 +391,19 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         await self._converse(session.synchronise(*session.acknowledgements(), *commands), deadline_ns)
 
     async def _learn_features(self, deadline_ns: int) -> None:
-        """Wait for the features: to the deadline if the engine asks for time or has none yet, and else as is usual."""
-        usual_ns = min(deadline_ns, time.monotonic_ns() + FEATURES_MS * 1_000_000)
-        try:
-            await self._converse(self._session.hello(), usual_ns)
-        except DeadlinePassed:
-            if self._session.needs_time or not self._session.features:  # without a word: it may still be loading
-                await self._listen(deadline_ns)
-            self._session.take_for_done()
-
-    async def _listen(self, deadline_ns: int) -> None:
-        """Wait for the replies that are due, without a word."""
-        while not self._session.is_idle:
-            self._session.receive(await self._running().read_line(deadline_ns, self._starting))
+        """Wait for the features: for the last no longer than is usual, but where the engine asks for time."""
+        session = self._session
+        await self._running().send(session.hello(), deadline_ns)
+        while not session.is_idle:
+            is_patient = session.needs_time or not session.features
+            usual_ns = time.monotonic_ns() + FEATURES_MS * 1_000_000
+            until_ns = deadline_ns if is_patient else min(deadline_ns, usual_ns)
+            try:
+                session.receive(await self._running().read_line(until_ns, self._starting))
+            except DeadlinePassed:
+                if is_patient:
+                    raise
+                session.take_for_done()
 
     async def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Tell the engine that a game begins, in a process of its own if it asked for that (``reuse=0``)."""
@@ -400,11 +417,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         self._known = [*self._path, *opening.moves]
         self._plays = self._draw_is_offered = False
         self._session.take_offer()
-        commands = [
-            "new", f"variant {VARIANTS[self._game]}", "force", "hard" if self.spec.ponder else "easy", "post",
-            *limit_commands(self.spec.limits, self.spec.watchdog_ms), *setting_up, *self._told(self._known),
-        ]  # fmt: skip
-        await self._converse(self._session.synchronise(*commands), deadline_ns, stop)
+        await self._watch_new_game([*setting_up, *self._told(self._known)], deadline_ns, stop)
         refusal = self._refusal()
         if not refusal:
             return
@@ -412,6 +425,16 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             self._refuses_setboard = True
             raise ProcessEnded  # a fresh process is told in another way: some do not survive their own refusal
         raise await self._failed("startup_failure", f"answered {refusal[:QUOTED]!r} to the opening")
+
+    async def _watch_new_game(self, opening: Sequence[str], deadline_ns: int, stop: StopFlag) -> None:
+        """Let the engine watch a new game, from an opening told by these lines."""
+        commands = [
+            "new", f"variant {VARIANTS[self._game]}", "force", "hard" if self.spec.ponder else "easy", "post",
+            *limit_commands(self.spec.limits, self.spec.watchdog_ms), *opening,
+        ]  # fmt: skip
+        await self._converse(self._session.synchronise(*commands), deadline_ns, stop)
+        # What was claimed before this is about the game before.
+        self._session.holds_game_over = False
 
     async def _setting_up(self, position: str) -> list[str]:
         """The lines that set up an opening's position; moves that lead there are put into ``_path`` instead."""
@@ -421,7 +444,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         self._path = ()
         if position == game.start:
             return []
-        if self._session.has("setboard") and not self._refuses_setboard:
+        if self._has_setboard:
             return [f"setboard {game.position(position).text}"]
         path = await in_thread(game.moves_to, position)
         if path is not None:
@@ -430,6 +453,10 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if game.side_to_move(position) != 0:
             raise PlayerFault("startup_failure", f"{self.name}: {_unreachable(position)}")
         return edit_commands(game.position(position).text, self._first_rank)
+
+    @property
+    def _has_setboard(self) -> bool:
+        return self._session.has("setboard") and not self._refuses_setboard
 
     def _told(self, moves: Sequence[str]) -> list[str]:
         """The lines that tell of moves."""
@@ -453,13 +480,19 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         told = line[len(self._known) :]
         self._known = line
         self._drain_unsolicited_lines()
-        if self._plays and len(told) == 1:
+        if self._plays and len(told) == 1 and not self._session.holds_game_over:
             question = [*self._before_thinking(clock), *self._told(told)]
         else:
             await self._tell(told, clock, stop)
+            if self._session.holds_game_over and self._has_setboard:
+                await self._tell_afresh(position, clock, stop)
             question = [*self._before_thinking(clock), "go"]
         began_ns = time.monotonic_ns()
         elapsed_ns = await self._wait_for_move(self._session.think(*question), clock, stop, began_ns)
+        if self._session.answer.startswith(DRAW) and self._has_setboard:
+            await self._tell_afresh(position, clock, stop)
+            question = [*self._before_thinking(clock), "go"]
+            elapsed_ns = await self._wait_for_move(self._session.think(*question), clock, stop, began_ns)
         self._plays = self.spec.ponder
         return await self._reply(elapsed_ns, position.side_to_move)
 
@@ -475,15 +508,28 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
 
     async def _tell(self, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> None:
         """Let the engine watch moves, and wait until it has; no clock runs."""
-        deadline_ns = time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
+        asked = self._session.synchronise("force", *self._told(moves))
+        await self._be_heard(self._converse(asked, self._deadline_ns(clock), stop), " ".join(moves))
+
+    async def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
+        """Tell of the position as that of a game that has just begun."""
+        board, side = position.text.split()[:2]
+        setting_up = f"setboard {board} {side} - - 0 1"
+        await self._be_heard(self._watch_new_game([setting_up], self._deadline_ns(clock), stop), setting_up)
+
+    def _deadline_ns(self, clock: PlayerClock | None) -> int:
+        return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
+
+    async def _be_heard(self, conversation: Coroutine[Any, Any, None], told: str) -> None:
+        """Await the conversation; raises ``PlayerFault`` where the engine does not take what it is told."""
         try:
-            await self._converse(self._session.synchronise("force", *self._told(moves)), deadline_ns, stop)
+            await conversation
         except DeadlinePassed:
             raise await self._failed("no_answer", "did not answer ping") from None
         except ProcessEnded:
             raise await self._failed("crash", "ended while it was told of a move") from None
         if self._refusal():
-            raise await self._failed("illegal_move", f"answered {self._refusal()[:QUOTED]!r} to {' '.join(moves)}")
+            raise await self._failed("illegal_move", f"answered {self._refusal()[:QUOTED]!r} to {told}")
 
     async def _reply(self, elapsed_ns: int, side: int) -> Reply:
         line = self._session.answer
@@ -539,4 +585,6 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
+    knows_nodes=False,
+    greeting=Greeting(("xboard", "protover 2"), lambda line: line.startswith("feature ") and "=" in line),
 )

@@ -15,10 +15,11 @@ from typing import Any
 from arena.figures.standings import Tables, tables_of
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import count_of, first_difference, stored_player, stored_tournament
+from arena.player_spec import MAX_NAME_LENGTH
 from arena.records import GameRecord, PlayerSpec, games_digest
 from arena.reports.contents import REPORTS
 from arena.reports.write import Exports, write_exports, write_report
-from arena.spec import MAX_NAME_LENGTH, with_anchors
+from arena.spec import with_anchors
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 from engine.language import DEFAULT_LANGUAGE, Catalogue

@@ -25,6 +25,7 @@ from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
 from engine.language import DEFAULT_LANGUAGE
 
+PGN_NAME = "games.pgn"
 GAME_COLUMNS = (
     "number", "round", "pair", "first", "second", "opening", "result", "reason", "plies", "nodes", "time_ms",
     "started_at", "engine_identity", "key", "digest", "counted",
@@ -66,7 +67,7 @@ def export(spec: TournamentSpec, store: Store, language: str = DEFAULT_LANGUAGE)
 def write_exports(directory: Path, spec: TournamentSpec, records: Sequence[GameRecord], count: int) -> None:
     """Write games.pgn and games.csv; games whose number is ``count`` or more are marked as not counted."""
     replace_file(
-        directory / "games.pgn",
+        directory / PGN_NAME,
         lambda stream: write_games(stream, records, spec.name, spec.game, counted=count),
     )
     replace_file(directory / "games.csv", lambda stream: _write_game_table(stream, records, count))

@@ -34,7 +34,6 @@ _NOTHING, _ANSWER, _HINT, _PONDER, _PONDER_HIT = "nothing", "answer", "hint", "p
 class QianhongSession(Session):
     """One conversation in Qianhong's protocol."""
 
-
     def open(self) -> None:
         """Nothing is said before the first command, which comes when everything is compiled."""
         self._purpose = _NOTHING

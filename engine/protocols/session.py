@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
-from typing import ClassVar, TextIO
+from typing import ClassVar, Protocol, TextIO
 
 from engine.engine import Clock, Engine, SearchResult, StopFlag
 from engine.errors import UserError
@@ -73,6 +73,24 @@ class Progress:
     deepest_ply: int
     moves: tuple[str, ...]
     """The principal variation."""
+
+
+class Searcher(Protocol):
+    """Who finds the moves: the engine, or a program that stands for it."""
+
+    def search(
+        self,
+        position: Position,
+        limits: Limits,
+        clock: Clock | None = None,
+        stop: StopFlag | None = None,
+        *,
+        search_moves: Sequence[str] = (),
+        lines: int = 1,
+        ponder: StopFlag | None = None,
+        board: ReportBoard | None = None,
+    ) -> SearchResult:
+        """See ``engine.engine.Engine``."""
 
 
 class Session(ABC):
@@ -210,6 +228,11 @@ class Session(ABC):
             self._engine = Engine(self.game.name, self.parameters)
         return self._engine
 
+    @property
+    def searcher(self) -> Searcher:
+        """Who finds the moves."""
+        return self.engine
+
     def warm_up(self) -> None:
         """Compile or load everything a search needs, so that the first move does not lose time by it."""
         Engine(self.game.name, {"hash_mb": 0}).search(self.game.position(), Limits(depth=1), board=ReportBoard())
@@ -228,14 +251,14 @@ class Session(ABC):
         self._ponder.clear()
         if task.ponders:
             self._ponder.set()
-        self._thread = threading.Thread(target=self._search, args=(self.engine, task, self._searches), name="search")
+        self._thread = threading.Thread(target=self._search, args=(self.searcher, task, self._searches), name="search")
         self._thread.start()
 
-    def _search(self, engine: Engine, task: Task, number: int) -> None:
+    def _search(self, searcher: Searcher, task: Task, number: int) -> None:
         """The search's thread."""
         outcome: SearchResult | BaseException
         try:
-            outcome = engine.search(
+            outcome = searcher.search(
                 task.position, task.limits, task.clock, self._stop, search_moves=task.search_moves, lines=task.lines,
                 ponder=self._ponder if task.ponders else None, board=self._reports,
             )  # fmt: skip

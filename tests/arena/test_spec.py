@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from arena.spec import TournamentSpec, load_preset, load_tournament, spec_from_mapping
+from arena.spec import TournamentSpec, load_tournament, spec_from_mapping
 from engine.errors import UserError
 from engine.games import GAMES
 from engine.settings.configuration import available_configs, find_config, read_toml, shipped_folder
 from engine.settings.parameters import BY_NAME, parameters_of
+from engine.settings.presets import load_preset
 
 MINIMAL: dict[str, Any] = {
     "pairs": 3,
@@ -164,7 +165,7 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
         ({"players": [{}, {"name": "x", "set": {"null_mov": 1}}]}, ["player 2 (x)", "'null_mov'", "'null_move'"]),
         ({"players": [{}, {"name": "x", "set": {"null_depth": 99}}]}, ["player 2 (x)", "null_depth = 99", "2 to 8"]),
         ({"players": [{}, {"nmae": "x"}]}, ["player 2", "'nmae'", "'name'"]),
-        ({"players": [{}, {"name": "x", "command": "y"}]}, ["player 2 (x)", "command", "external", 'protocol = "uci"']),
+        ({"players": [{}, {"name": "x", "command": "no-such-y"}]}, ["player 2 (x)", "cannot start 'no-such-y'"]),
         ({"players": [{}, {"protocol": "ucy"}]}, ["protocol = 'ucy'", "'uci'"]),
         ({"players": [{}, {"protocol": "uci"}]}, ["command is missing", "program"]),
         ({"players": [{}, {"protocol": "uci", "command": "x 'y"}]}, ["command", "quotation"]),
@@ -175,7 +176,7 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
         ({"players": [{}, {"protocol": "uci", "command": "x", "limit": "clock=1+0,cpu"}]}, ["cpu clock", "wall"]),
         ({"players": [{}, "default"]}, ["player 2", "not a table"]),
         ({"players": [{}, {"name": "x", "limit": "own"}]}, ["limit = 'own'", "only players over GTP"]),
-        ({"players": [{}, {"name": "x", "gtp_passes": "omit"}]}, ["gtp_passes", 'protocol = "gtp"']),
+        ({"players": [{}, {"name": "x", "gtp_passes": "omit"}]}, ["gtp_passes", "add command = ..."]),
         ({"players": [{}, {"protocol": "gtp", "command": "x"}]}, ["xiangqi cannot be played over gtp", "use uci"]),
         (OTHELLO | {"players": [{}, {"protocol": "uci", "command": "x"}]}, ["use gtp or nboard"]),
         (OTHELLO | {"players": [{}, {"protocol": "gtp", "command": "x"}]}, ["player 2", "nodes=100", 'limit = "own"']),

@@ -1,9 +1,8 @@
 """Commands that are killed, or stopped by a signal, at random moments and given again until they end by themselves.
 
-The commands run in children of a server that has imported everything and loaded the compiled engine, so that a run takes
-tenths of a second and most moments are inside it. Whatever the moment: no game that was stored may be lost or changed,
-none may be there twice, no process and no unfinished file may be left, and in the end everything must be as if nothing
-had happened. As a program it prints what it did: ``interrupted_runs.py KIND [KILLS [SEED]]``.
+The commands run in children of a server that has imported everything and loaded the compiled engine, so that most
+moments are inside the run. Whatever the moment: no game that was stored may be lost or changed, none may be there twice,
+no process and no unfinished file may be left, and in the end everything must be as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -81,8 +80,7 @@ def _obey(order: Mapping[str, Any], main: Callable[[Sequence[str]], int]) -> int
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number, name in ((1, "output"), (2, "errors")):
         os.dup2(os.open(order[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), number)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
+    sys.stdin.close()
     return main(order["words"])
 
 

@@ -102,6 +102,8 @@ class MockEngine(Misbehaving):
             self.answer("\n".join(known))
         elif command == "name":
             self.answer("Mock")
+        elif command == "protocol_version":
+            self.answer("2")
         elif command == "boardsize":
             self.answer(*(("unacceptable size", "?") if words != ["8"] or self.mode == "wrong_size" else ()))
         elif command == "level":

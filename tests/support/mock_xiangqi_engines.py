@@ -184,7 +184,7 @@ class XboardEngine(MockEngine):
     """Over xboard."""
 
     plays: int | None = None
-    thinks = False
+    thinks = is_over = has_claimed = False
 
     def obey(self, words: list[str]) -> None:
         command = words[0]
@@ -193,16 +193,17 @@ class XboardEngine(MockEngine):
         elif command == "new":
             self.side = self.plies = 0
             self.plays = 1
+            self.is_over = False
         elif command == "force":
             self.plays = None
         elif command == "setboard" and self.mode == "no_setboard":
             say("tellusererror Illegal position")
             sys.exit(0)
         elif command == "setboard":
-            self.side = int(words[2] == "b")
+            self.set_board(words[1], words[2])
         elif command == "usermove":
             self.be_told(words[1])
-        elif command == "go":
+        elif command == "go" and not self.is_over:
             self.plays = self.side
             self.think()
         elif command == "?" and self.mode == "until_stop" and self.thinks:
@@ -221,8 +222,6 @@ class XboardEngine(MockEngine):
     def introduce(self) -> None:
         if self.mode == "no_features":
             return
-        if self.mode == "loads_slowly":
-            time.sleep(float(self.settings["seconds"]))
         say("Some Xiangqi engine, version 1")
         if self.mode == "slow":
             say("feature done=0")
@@ -237,19 +236,32 @@ class XboardEngine(MockEngine):
         if self.mode != "no_done":
             say("feature done=1")
 
+    def set_board(self, board: str, side: str) -> None:
+        self.side = int(side == "b")
+        rows = board.split("/")
+        has_left = (rows[9][0] != "R", rows[0][0] != "r")
+        self.plies = sum(has_left) if has_left[0] == has_left[1] else 3 if has_left[self.side] else 1
+
     def be_told(self, move: str) -> None:
         if self.mode == "stubborn" and self.plies >= 2:
             say(f"Illegal move: {move}")
             return
         self.side = 1 - self.side
         self.plies += move[0] == "a"  # others are of the opening
-        if self.plays == self.side:
+        if self.mode == "holds_drawn" and self.plies >= 3 and not self.has_claimed:
+            self.is_over = self.has_claimed = True
+            say("1/2-1/2 {50 move rule}")
+        elif self.plays == self.side:
             self.think()
 
     def information(self) -> str:
         return f"3. {10 + self.plies // 2} 12 700 {self.move()}"
 
     def think(self) -> None:
+        if self.mode == "claims_once" and self.plies >= 2 and not self.has_claimed:
+            self.is_over = self.has_claimed = True
+            say("1/2-1/2 {Draw by repetition}")
+            return
         self.thinks = True
         say(" 0 9999 0 1 a0a1")
         say(self.information())

@@ -29,7 +29,7 @@ class NodeRatio:
     high: float
 
 
-def node_ratio(variant: Sequence[int], reference: Sequence[int]) -> NodeRatio:
+def node_ratio(variant: Sequence[float], reference: Sequence[float]) -> NodeRatio:
     """The geometric mean of the ratios position by position; the interval is that of the mean logarithm."""
     logs = [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)]
     mean = sum(logs) / len(logs)

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.settings.configuration import ConfigurationError, nearest
 from engine.settings.parameters import BY_NAME, Parameter, Value, format_value
+from tuning.conditions import describe, value_text
 
 OFF = "off"
 """As a value of a parameter: what the parameter depends on is switched off."""
@@ -15,7 +16,7 @@ OFF = "off"
 
 @dataclass(frozen=True)
 class Level:
-    """A value of a parameter, or ``None`` where what the parameter depends on is switched off."""
+    """A value of a setting, or ``None`` where what it depends on is switched off, or nothing is said of it."""
 
     parameter: str
     value: Value | None
@@ -23,23 +24,28 @@ class Level:
     """What overrides the base's settings."""
     name: str = ""
     """The words that the specification gives it; empty where it gives none."""
+    is_number: bool = False
+    """Whether the parameter's values lie along an axis."""
+    unit: str = ""
+    scale: str = "linear"
+    """``linear`` or ``log``: how the axis should be spaced."""
 
     @property
     def full(self) -> str:
         """The level by itself: its name, ``null_depth 2`` or ``null_move off``."""
         if self.name:
             return self.name
-        return " ".join((self.settings[0][0], format_value(self.settings[0][1])))
+        return describe(dict(self.settings))
 
     @property
     def short(self) -> str:
         """The level beside another one of the same parameter: its name, ``2`` or ``null_move off``."""
-        return self.name or (self.full if self.value is None else format_value(self.value))
+        return self.name or (self.full if self.value is None else value_text(self.value))
 
     @property
     def tick(self) -> str:
         """The level on an axis that bears the parameter's name."""
-        return self.name or (OFF if self.value is None else format_value(self.value))
+        return self.name or (OFF if self.value is None else value_text(self.value))
 
 
 @dataclass(frozen=True)
@@ -54,10 +60,11 @@ class CurvePoint:
 
 def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str) -> Level:
     """The level that a specification means by ``value``. Raises ``ConfigurationError`` if it is no value of the row."""
+    axis = (row.kind == "integer", row.unit, row.scale)
     if value == OFF and OFF not in row.legal and row.kind != "switch":
-        return Level(row.name, None, ((_switch_of(row, where), False),), names.get(OFF, ""))
+        return Level(row.name, None, ((_switch_of(row, where), False),), names.get(OFF, ""), *axis)
     checked = row.check(value, where)
-    return Level(row.name, checked, ((row.name, checked),), names.get(format_value(checked), ""))
+    return Level(row.name, checked, ((row.name, checked),), names.get(format_value(checked), ""), *axis)
 
 
 def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[str, Value]:
@@ -68,7 +75,7 @@ def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[s
 
 def read_names(given: Mapping[str, Any], levels: Iterable[Any], where: str) -> dict[str, str]:
     """Words for levels; the keys are values as they are written. Raises ``ConfigurationError`` for other keys."""
-    written = [level if isinstance(level, str) else format_value(level) for level in levels]
+    written = [level if isinstance(level, str) else format_value(level) for level in levels if level is not None]
     for key, words in given.items():
         if key not in written:
             hint = nearest(key, written) or f"; expected one of {', '.join(written)}"

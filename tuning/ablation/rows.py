@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.figures.statistics import INTERVAL_DEVIATIONS, Pentanomial, elo_of_score
-from engine.settings.parameters import format_value
 from tuning.ablation.allocation import Allocation, ResearchQuestion
 from tuning.ablation.depth_cost import NodeRatio
 from tuning.ablation.factorial import Effect, cell_weights, contrast_estimate
@@ -24,7 +23,7 @@ from tuning.ablation.verdicts import (
     pairs_still_needed,
     simultaneous_interval,
 )
-from tuning.conditions import describe
+from tuning.conditions import describe, value_text
 from tuning.matches import Match, MatchTable
 
 if TYPE_CHECKING:
@@ -207,7 +206,7 @@ class PlayedComparisons:
         estimate = self.effect_estimate(factorial, Effect((), (), weights), pairs)
         low, high = estimate.interval(INTERVAL_DEVIATIONS) if any(weights) else (0.0, 0.0)
         texts = [
-            f"{name} {format_value(levels[sign > 0])}"
+            f"{name} {value_text(levels[sign > 0])}"
             for (name, *levels), sign in zip(factorial.factors, cell, strict=True)
         ]
         return CellRow(factorial.label, *cell, texts[0], texts[1], estimate.value, (high - low) / 2)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
 from arena.notation.openings import Suite
 from arena.play.store import Store
+from arena.player_spec import MAX_NAME_LENGTH
 from arena.records import Pairing
-from arena.run import Purpose, Run, RunOptions, engines_of
-from arena.spec import MAX_NAME_LENGTH
+from arena.run import Purpose, Run, RunOptions, engines_of, was_begun
 from engine.language import console
+from engine.settings.configuration import ConfigurationError
 from tuning.ablation.allocation import Allocation
 from tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
 from tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparisons, frame_of
 from tuning.ablation.spec import AblationSpec, Comparison
+from tuning.ablation.speed import SpeedRow, speed_rows
 from tuning.ablation.verdicts import UNDECIDED
-from tuning.conditions import Conditions, shortened
+from tuning.conditions import Conditions, describe, shortened
+from tuning.engine_check import EngineCheck
 from tuning.matches import Match, MatchTable, read_openings
 
 if TYPE_CHECKING:
@@ -60,6 +64,8 @@ class AblationResult:
     """Of 2 x 2 factorials."""
     depths: tuple[DepthRow, ...] = ()
     """What each setting needs to each depth, if that was measured."""
+    speeds: tuple[SpeedRow, ...] = ()
+    """Of an external engine: what it told of its searches, a row a comparison."""
     plans: tuple[dict[str, Any], ...] = ()
     """Rules and pairs with which the folder was ever run; more than one if they were changed after results."""
     digest: str = ""
@@ -84,11 +90,35 @@ class AblationResult:
         """Nodes, time, branching factor and speed to each depth; its columns are the fields of ``DepthRow``."""
         return frame_of(self.depths, DepthRow)
 
+    def speeds_frame(self) -> DataFrame:
+        """Depth, nodes, time and speed of an external engine's moves; its columns are the fields of ``SpeedRow``."""
+        return frame_of(self.speeds, SpeedRow)
+
 
 def prepare_ablation(spec: AblationSpec) -> AblationPlan:
     """Read the openings and design the matches. Raises ``UserError`` if the suite is at fault or too small."""
     suite, openings = read_openings(spec.conditions, spec.opening_part, max_pairs(spec))
     return AblationPlan(spec, suite, openings, _matches(spec, openings))
+
+
+def check_engine(spec: AblationSpec, stream: TextIO) -> None:
+    """Start an external engine and ask whether it takes all settings that are compared, and whether these differ.
+
+    Raises ``UserError`` if not; remarks go to ``stream``.
+    """
+    if spec.conditions.external is None:
+        return
+    check = EngineCheck(spec.conditions)
+    check.compare_builds(stream)
+    for comparison in spec.comparisons:
+        where = f"{spec.conditions.source}: {comparison.label}"
+        variant, reference = (
+            check.effective(dict(side), where) for side in (comparison.variant, comparison.reference)
+        )
+        is_like_for_like = comparison.reference_limits in (None, comparison.limits) and not comparison.ponders
+        if variant == reference and is_like_for_like:
+            said = describe({name: value for name, value in comparison.variant if name in comparison.differences})
+            raise ConfigurationError(f"{where}: both sides are the same, for the engine's own default is {said}")
 
 
 def _matches(spec: AblationSpec, openings: tuple[int, ...]) -> tuple[Match, ...]:
@@ -136,7 +166,10 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
     plan = prepare_ablation(spec)
     content = {**spec.content(), "openings_digest": plan.suite.digest}
     growing = ("comparisons", *(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons))
-    with Run(directory, Purpose("ablation", content, spec.conditions.source, growing), **options) as run:
+    purpose = Purpose("ablation", content, spec.conditions.source, growing)
+    if not was_begun(directory, purpose):
+        check_engine(spec, options.get("stream") or sys.stderr)
+    with Run(directory, purpose, **options) as run:
         store, table = run.store, MatchTable(spec.conditions.of_games, plan.suite, run)
         played = PlayedComparisons(spec.comparisons, plan.matches, spec.factorials, table, spec.rule)
         allocation = Allocation(
@@ -144,6 +177,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
             None if spec.max_games is None else spec.max_games // 2,
         )  # fmt: skip
         complete = play_allocated(allocation, plan.matches, table, run, plan.games)
+        run.refuse_unavailable()
         costs = _measured(plan, run) if complete else None
         run.is_interrupted = costs is None
         store.record_metadata({}, _places(plan, allocation, table))
@@ -155,9 +189,12 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         rows, effects = played.rows(spec, allocation, ratios or [None] * len(plan.matches))
         plans = _plans(store, spec)
         cells, digest = played.cells(allocation), store.digest()
+        speeds = () if spec.conditions.external is None else speed_rows(
+            spec.comparisons, _counted(plan, allocation), table, store, spec.conditions.game
+        )  # fmt: skip
         return replace(
-            result, rows=rows, effects=effects, cells=cells, depths=_depths(spec, costs), plans=plans, digest=digest,
-            engine=engines_of(store),
+            result, rows=rows, effects=effects, cells=cells, depths=_depths(spec, costs), speeds=speeds, plans=plans,
+            digest=digest, engine=engines_of(store),
         )  # fmt: skip
 
 
@@ -238,8 +275,13 @@ def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[D
 
 def _places(plan: AblationPlan, allocation: Allocation, table: MatchTable) -> list[tuple[str, Pairing]]:
     """Every game's place in the schedule as it is now, which changes when an ablation is extended."""
-    parts = [match.part(0, pairs) for match, pairs in zip(plan.matches, allocation.pairs, strict=True)]
+    parts = _counted(plan, allocation)
     return [(job.key, job.pairing) for part in parts for jobs in table.jobs(part) for job in jobs]
+
+
+def _counted(plan: AblationPlan, allocation: Allocation) -> list[Match]:
+    """The pairs of each match that count."""
+    return [match.part(0, pairs) for match, pairs in zip(plan.matches, allocation.pairs, strict=True)]
 
 
 def max_pairs(spec: AblationSpec) -> int:

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path, PurePath
 from typing import Any
 
+from arena.players.registry import check_player
 from arena.spec import OPENING_PARTS, default_part
 from engine.settings.configuration import ConfigurationError, Table, read_toml
 from engine.settings.limits import Limits
-from engine.settings.parameters import (
-    BY_NAME,
-    Parameter,
-    Value,
-    by_own_names,
-    find,
-    find_all,
-    format_value,
-    parameters_of,
-    resolve,
-)
-from engine.settings.presets import load_preset, preset_name
+from engine.settings.parameters import Value
 from tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
-from tuning.ablation.levels import CurvePoint, level_of, read_names, switched_on
+from tuning.ablation.levels import CurvePoint, read_names, switched_on
+from tuning.ablation.settings import DEFAULT_LEVEL, Settings, settings_of
 from tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule, analyses_of, min_pairs, pairs_to_decide
-from tuning.conditions import (
-    CONDITION_KEYS,
-    Conditions,
-    describe,
-    read_conditions,
-    read_limits,
-    shortened,
-    why_without_effect,
-)
+from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions, read_limits, shortened, value_text
+from tuning.external_engine import BUILD
 
 ABLATION_KEYS = (
     *CONDITION_KEYS, "pairs", "games", "rounds", "margin", "error_rate", "opening_part", "leave_one_out", "add_one_in",
@@ -42,7 +26,7 @@ ABLATION_KEYS = (
 )  # fmt: skip
 LEAVE_ONE_OUT_KEYS = ("features", "set", "limit", "pairs")
 ADD_ONE_IN_KEYS = ("features", "bare", "set", "limit", "pairs")
-VALUES_KEYS = ("label", "parameter", "values", "reference", "names", "set", "limit", "pairs")
+VALUES_KEYS = ("label", "values", "reference", "names", "set", "limit", "pairs")
 COMPARISON_KEYS = ("label", "variant", "reference", "limit", "reference_limit", "ponder", "pairs")
 FACTORIAL_KEYS = ("label", "factors", "fraction", "set", "limit", "pairs")
 INTERACTIONS_KEYS = ("features", "set", "limit", "pairs")
@@ -50,8 +34,6 @@ NODES_TO_DEPTH_KEYS = ("depth", "positions")
 
 MAX_PAIRS = 1_000_000
 MAX_ROUNDS = 100
-BARE = "plain-alpha-beta"
-"""The preset to which features are added one at a time, unless another is named."""
 MAX_LABEL = 60
 
 
@@ -63,7 +45,7 @@ class Comparison:
     group: str
     """Where it was declared, a key of the file: ``leave_one_out``, ``values``, ..."""
     variant: tuple[tuple[str, Value], ...]
-    """Every parameter of the variant."""
+    """Every parameter of the variant; of an external engine, the settings that are given."""
     reference: tuple[tuple[str, Value], ...]
     limits: Limits
     pairs: int
@@ -81,9 +63,9 @@ class Comparison:
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """The parameters in which the two differ."""
-        reference = dict(self.reference)
-        return tuple(name for name, value in self.variant if value != reference[name])
+        """The settings in which the two differ."""
+        variant, reference = dict(self.variant), dict(self.reference)
+        return tuple(name for name in variant | reference if variant.get(name) != reference.get(name))
 
     def content(self) -> dict[str, Any]:
         """What decides the games, as plain data."""
@@ -108,7 +90,7 @@ class Factorial:
     group: str
     """``factorial`` or ``interactions``."""
     factors: tuple[tuple[str, Value, Value], ...]
-    """Parameter, low and high level."""
+    """Setting, low and high level."""
     comparisons: tuple[int, ...]
     """Places of its matches among the ablation's comparisons, in the order of the design's."""
     design: Design
@@ -187,12 +169,14 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
     """
     table = Table(data, where, ABLATION_KEYS)
     conditions = read_conditions(table, PurePath(where).stem)
+    if conditions.external is not None:
+        conditions.external.refuse_unfilled(conditions.base_values, where, "[set]")
     rule = Rule(
         margin_elo=table.number("margin", 0, 100, MARGIN_ELO, "Elo"),
         error_rate=table.number("error_rate", 0.0001, 0.5, ERROR_RATE),
         rounds=table.whole("rounds", 1, MAX_ROUNDS, Rule().rounds),
     )
-    reader = _Reader(conditions, table.whole("pairs", 1, MAX_PAIRS))
+    reader = _Reader(conditions, table.whole("pairs", 1, MAX_PAIRS), settings_of(conditions))
     comparisons = [
         comparison
         for kind, read in (
@@ -211,18 +195,19 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
         for number, entry in enumerate(_entries(table, kind), start=1)
         for factorial in read_factorials(entry, f"{where}: [[{kind}]] {number}", comparisons)
     ]
+    if not comparisons and conditions.external is not None and conditions.external.has_builds:
+        comparisons = list(reader.builds(conditions.external.build_names, table))
     if not comparisons:
         raise ConfigurationError(
             f"{where}: nothing to compare; expected [[leave_one_out]], [[add_one_in]], [[values]], [[comparisons]], "
             "[[factorial]] or [[interactions]]"
         )
     part = default_part(conditions.game, str(data.get("openings", conditions.game)))
-    cost = table.table("nodes_to_depth", NODES_TO_DEPTH_KEYS)
     spec = AblationSpec(
         conditions=conditions,
         comparisons=tuple(comparisons),
         opening_part=table.choice("opening_part", OPENING_PARTS, part),
-        nodes_to_depth=NodesToDepth(cost.whole("depth", 0, 64, 6), cost.whole("positions", 1, 10_000, 40)),
+        nodes_to_depth=_nodes_to_depth(table, conditions),
         rule=rule,
         max_games=table.whole("games", 2, 2 * MAX_PAIRS) if "games" in table else None,
         factorials=tuple(factorials),
@@ -249,6 +234,18 @@ def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
         )
 
 
+def _nodes_to_depth(table: Table, conditions: Conditions) -> NodesToDepth:
+    if conditions.external is not None:
+        if "nodes_to_depth" in table:
+            raise ConfigurationError(
+                f"{table.where}: nodes_to_depth is measured of the built-in engine alone; remove it: what an external "
+                "engine tells of nodes, depth and time in its games is in the report"
+            )
+        return NodesToDepth(0, 0)
+    cost = table.table("nodes_to_depth", NODES_TO_DEPTH_KEYS)
+    return NodesToDepth(cost.whole("depth", 0, 64, 6), cost.whole("positions", 1, 10_000, 40))
+
+
 def _entries(table: Table, kind: str) -> list[Any]:
     return table.array(kind, f"one or more tables [[{kind}]]") if kind in table else []
 
@@ -259,44 +256,31 @@ class _Reader:
 
     conditions: Conditions
     pairs: int
+    settings: Settings
+
+    def builds(self, names: Sequence[str], table: Table) -> Iterator[Comparison]:
+        """Each build against the base's, where nothing else is asked."""
+        base = self.conditions.base_values
+        limits = Table({}, f"{table.where}: [builds]", ("limit", "pairs"))
+        for name in names:
+            if name != base[BUILD]:
+                label = f"{name} against {base[BUILD]}"
+                yield self._comparison(label, "builds", base | {BUILD: name}, base, limits)
 
     def leave_one_out(self, entry: object, where: str) -> Iterator[Comparison]:
         """``features = [...]``: the base without each of them, against the base."""
         table = Table(entry, where, LEAVE_ONE_OUT_KEYS)
         base = self._base(table)
-        for feature in self._features(table):
-            name, value = feature_left_out(feature, base, where, self.conditions.game)
+        for name, value in self.settings.features(table, base):
             yield self._comparison(f"without {name}", "leave_one_out", base | {name: value}, base, table)
 
     def add_one_in(self, entry: object, where: str) -> Iterator[Comparison]:
         """``features = [...]``: each feature of the base added to a bare engine, against the bare engine."""
         table = Table(entry, where, ADD_ONE_IN_KEYS)
         base = self._base(table)
-        name = table.text("bare", BARE, "an engine preset's name or file")
-        try:
-            overrides = load_preset(name, self.conditions.game, Path(self.conditions.source).parent)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{where}: bare: {error}") from None
-        own = by_own_names(table.mapping("set"), f"{where}: set")
-        bare = resolve({**overrides, **own}, f"{where}: bare", self.conditions.game)
-        for feature in self._features(table):
-            parameter, _ = feature_left_out(feature, base, where, self.conditions.game)
-            if bare[parameter] == base[parameter]:
-                raise ConfigurationError(
-                    f"{where}: features: {parameter} is {format_value(bare[parameter])} in {name} too, so it cannot be "
-                    "added to it"
-                )
-            variant = bare | {parameter: base[parameter]}
-            yield self._comparison(f"{preset_name(name)} with {parameter}", "add_one_in", variant, bare, table)
-
-    def _features(self, table: Table, least: int = 1) -> list[str]:
-        expected = "a list of features" if least == 1 else f"a list of at least {least} features"
-        features = table.value("features", expected=expected)
-        if not isinstance(features, list) or len(features) < least:
-            raise table.error("features", expected)
-        words = [str(feature) for feature in features]
-        rows = find_all(words, f"{table.where}: features", _features_of(self.conditions.game))
-        return [rows[word].name for word in words]
+        asked = self.settings.additions(table, base)
+        for name, variant in asked.variants:
+            yield self._comparison(f"{asked.name} with {name}", "add_one_in", variant, asked.bare, table)
 
     def factorial(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
         """``factors``: two values of each of some parameters; ``fraction``: 1 for all combinations, 2 for half, 4."""
@@ -304,15 +288,9 @@ class _Reader:
         base = self._base(table)
         given = table.mapping("factors")
         if not 2 <= len(given) <= MAX_FACTORS:
-            raise table.error("factors", f"a table of 2 to {MAX_FACTORS} parameters with two values each")
-        factors = []
-        rows = _rows(given, f"{where}: factors", self.conditions.game)
-        for word, levels in given.items():
-            row, name = rows[word], rows[word].name
-            if not isinstance(levels, list) or len(levels) != 2:
-                raise ConfigurationError(f"{where}: factors: {name} = {levels!r}, expected a list of two values")
-            low, high = (row.check(level, f"{where}: factors") for level in levels)
-            factors.append((name, low, high))
+            raise table.error("factors", f"a table of 2 to {MAX_FACTORS} {self.settings.noun}s with two values each")
+        levels = self.settings.levels(given, f"{where}: factors")
+        factors = [(name, low, high) for name, (low, high) in levels.items()]
         fraction = table.choice("fraction", (1, 2, 4), 1)
         if fraction > 1 and (len(factors), fraction) not in GENERATORS:
             raise table.error("fraction", f"1, for there is no such fraction of the combinations of {len(factors)}")
@@ -325,10 +303,10 @@ class _Reader:
         """``features``: for every two of them a 2 x 2 factorial of leaving them out of the base."""
         table = Table(entry, where, INTERACTIONS_KEYS)
         base = self._base(table)
-        factors = []
-        for feature in self._features(table, 2):
-            name, without = feature_left_out(feature, base, where, self.conditions.game)
-            factors.append((name, without, base[name]))
+        factors = [
+            (name, without, self._level_of_base(name, base, where))
+            for name, without in self.settings.features(table, base, 2)
+        ]
         for pair in combinations(factors, 2):
             label = " × ".join(name for name, _, _ in pair)
             yield self._factorial("interactions", label, list(pair), 1, base, table, comparisons)
@@ -369,20 +347,17 @@ class _Reader:
         ``"off"`` switches off what the parameter depends on. ``names`` are words for values, and ``label``
         stands in every comparison's label for the parameter's name.
         """
-        table = Table(entry, where, VALUES_KEYS)
+        table = Table(entry, where, (*self.settings.keys_of_values, *VALUES_KEYS))
         base = self._base(table)
-        word = table.text("parameter", expected="a parameter's name")
-        row = _rows([word], f"{where}: parameter", self.conditions.game)[word]
-        name = row.name
         given = table.value("values", expected="a list of values")
         if not isinstance(given, list) or not given:
             raise table.error("values", "a list of values")
-        chosen = table.value("reference", base[name])
-        names = read_names(table.mapping("names"), [*given, chosen], where)
+        chosen = table.value("reference", self.settings.reference(table, base))
+        names = read_names(table.mapping("names"), [*given, DEFAULT_LEVEL if chosen is None else chosen], where)
         curve = _label(table, "")
-        other = level_of(row, chosen, names, f"{where}: reference")
+        other = self.settings.level(table, chosen, names, f"{where}: reference")
         for value in given:
-            level = level_of(row, value, names, f"{where}: values")
+            level = self.settings.level(table, value, names, f"{where}: values")
             against = other.full if level.value is None and not curve else other.short
             label = f"{curve}: {level.short} against {against}" if curve else f"{level.full} against {against}"
             variant, reference = switched_on(base, level, other), switched_on(base, other, level)
@@ -400,8 +375,7 @@ class _Reader:
         sides = []
         for side in ("variant", "reference"):
             own = table.mapping(side)
-            rows = _rows(own, f"{where}: {side}", self.conditions.game)
-            sides.append(base | {row.name: row.check(own[word], f"{where}: {side}") for word, row in rows.items()})
+            sides.append(base | self.settings.read(own, f"{where}: {side}"))
         variant, reference = sides
         default = f"{describe(self.conditions.differences(variant)) or 'base'} against " + (
             describe(self.conditions.differences(reference)) or "base"
@@ -410,35 +384,55 @@ class _Reader:
         yield self._comparison(label, "comparisons", variant, reference, table)
 
     def _base(self, table: Table) -> dict[str, Value]:
-        own = by_own_names(table.mapping("set"), f"{table.where}: set")
-        resolve(own, f"{table.where}: set", self.conditions.game)
-        return self.conditions.base_values | {name: BY_NAME[name].check(value) for name, value in own.items()}
+        return self.conditions.base_values | self.settings.read(table.mapping("set"), f"{table.where}: set")
+
+    def _level_of_base(self, name: str, base: Mapping[str, Value], where: str) -> Value:
+        if name not in base:
+            raise ConfigurationError(
+                f"{where}: features: the base says nothing of {name}; give its value in [engine] options or [set]"
+            )
+        return base[name]
+
+    def _ordered(self, values: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
+        """Settings in one order, in which equal sets are equal."""
+        base = self.conditions.base_values
+        return tuple((name, values[name]) for name in (*base, *sorted(values.keys() - base.keys())) if name in values)
+
+    def _limits(self, table: Table, default: Limits | None = None, key: str = "limit") -> Limits:
+        return read_limits(table, default, key, own_level=self.conditions.own_level)
+
+    def _check_external(self, comparison: Comparison, where: str) -> None:
+        """Raise ``UserError`` if an external engine cannot play one of the sides; starts nothing."""
+        if self.conditions.external is None:
+            return
+        for values, limits, ponder in (
+            (comparison.variant, comparison.limits, comparison.ponders),
+            (comparison.reference, comparison.reference_limits or comparison.limits, False),
+        ):
+            player = replace(self.conditions.player(dict(values), limits), ponder=ponder)
+            check_player(player, self.conditions.game, where)
 
     def _comparison(
-        self, label: str, group: str, variant: dict[str, Value], reference: dict[str, Value], table: Table
+        self, label: str, group: str, variant: Mapping[str, Value], reference: Mapping[str, Value], table: Table
     ) -> Comparison:
-        limits = read_limits(table, self.conditions.limits)
+        limits = self._limits(table, self.conditions.limits)
         pairs = table.whole("pairs", 1, MAX_PAIRS, self.pairs)
-        comparison = Comparison(label, group, tuple(variant.items()), tuple(reference.items()), limits, pairs)
+        comparison = Comparison(label, group, self._ordered(variant), self._ordered(reference), limits, pairs)
         where = f"{table.where}: {label}"
         if "reference_limit" in table:
-            comparison = replace(comparison, reference_limits=read_limits(table, key="reference_limit"))
+            comparison = replace(comparison, reference_limits=self._limits(table, key="reference_limit"))
         if "ponder" in table and table.switch("ponder"):
             if not limits.is_timed:
                 raise table.error("ponder", f"false, for under {limits} there is no time of the other's to think on")
             comparison = replace(comparison, ponders=True)
+        self._check_external(comparison, where)
         unequal = comparison.ponders or comparison.reference_limits not in (None, limits)
         if not comparison.differences and unequal:
             return comparison
         if not comparison.differences:
-            raise ConfigurationError(f"{where}: compares a set of parameters with itself; change one of the two")
-        reasons = {}
-        for name in comparison.differences:
-            one = why_without_effect(name, variant, limits)
-            reasons[name] = one and why_without_effect(name, reference, limits)
-        if all(reasons.values()):
-            name, reason = next(iter(reasons.items()))
-            raise ConfigurationError(f"{where}: {name} changes nothing: {reason}")
+            noun = self.settings.noun
+            raise ConfigurationError(f"{where}: compares a set of {noun}s with itself; change one of the two")
+        self.settings.refuse_without_effect(where, variant, reference, limits)
         return comparison
 
 
@@ -454,9 +448,9 @@ def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[
     changed, kept = [], []
     for (name, low, high), one, other in zip(factors, variant, reference, strict=True):
         if one != other:
-            changed.append(f"{name} {format_value(high)} against {format_value(low)}")
+            changed.append(f"{name} {value_text(high)} against {value_text(low)}")
         else:
-            kept.append(f"{name} {format_value(high if one > 0 else low)}")
+            kept.append(f"{name} {value_text(high if one > 0 else low)}")
     if len(changed) > 1:
         changed = ["+".join(name for (name, _, _), sign in zip(factors, variant, strict=True) if sign > 0)]
         kept = []
@@ -468,41 +462,6 @@ def _is_same_match(one: Comparison, other: Comparison) -> bool:
     if (other.reference_limits, other.ponders) != (None, False) or other.pairs != one.pairs:
         return False
     return (one.variant, one.reference, one.limits) == (other.variant, other.reference, other.limits)
-
-
-def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: str) -> tuple[str, Value]:
-    """A feature's parameter and its value without the feature.
-
-    Raises ``UserError`` for an unknown feature (nearest name) and for one that the base does not have.
-    """
-    row = find(feature, f"{where}: features", _features_of(game))
-    value = row.off
-    if value is None or row.name not in _features_of(game):
-        raise ConfigurationError(
-            f"{where}: {row.name} cannot be left out, it is no feature of {game}; use [[values]] to compare its values"
-        )
-    if base[row.name] == value:
-        raise ConfigurationError(
-            f"{where}: {row.name} is {format_value(value)} in the base, so it cannot be left out of it; use [[values]] "
-            "to switch it on"
-        )
-    return row.name, value
-
-
-def _features_of(game: str) -> list[str]:
-    """The parameters that can be left out."""
-    return [row.name for row in parameters_of(game) if row.off is not None]
-
-
-def _rows(words: Iterable[str], where: str, game: str) -> dict[str, Parameter]:
-    """The row of each word as it is in the game; raises ``UserError`` for one that is unknown or of another game."""
-    own = {row.name: row for row in parameters_of(game)}
-    found = {}
-    for word, row in find_all(words, where, own).items():
-        if row.name not in own:
-            raise ConfigurationError(f"{where}: {row.name} does not apply to {game}")
-        found[word] = own[row.name]
-    return found
 
 
 def _refuse_repetitions(comparisons: Sequence[Comparison], where: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from arena.commands.arguments import specification_of
 from arena.commands.results import finishing
@@ -31,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run, resume or extend an ablation."""
-    from tuning.ablation.run import ablate, prepare_ablation
+    from tuning.ablation.run import ablate, check_engine, prepare_ablation
     from tuning.ablation.spec import load_ablation
     from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
     from tuning.reports.study import repeat_command
@@ -40,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
         plan = prepare_ablation(spec)
+        check_engine(spec, sys.stderr)
         figures = {
             "comparisons": len(plan.matches),
             "questions": spec.questions,
@@ -56,5 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(ablation_data(result, report))
     else:
-        print_outcome(ablation_text(result.rows, result.effects, arguments.language), result.digest, report)
+        text = ablation_text(result.rows, result.effects, arguments.language, result.speeds)
+        print_outcome(text, result.digest, report)
     return result.exit_code

@@ -69,9 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _describe_tuning(spec: TuningSpec, directory: Path, arguments: argparse.Namespace) -> int:
     from tuning.study.rounds import rounds_of
-    from tuning.study.run import prepare_tuning
+    from tuning.study.run import check_engine, prepare_tuning
 
     plan = prepare_tuning(spec)
+    check_engine(spec, sys.stderr)
     figures = {
         "dimensions": len(spec.space.dimensions),
         "openings_for_tuning": len(plan.openings),

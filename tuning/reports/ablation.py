@@ -16,7 +16,6 @@ from arena.files import replace_file
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
-from engine.settings.parameters import BY_NAME
 from tuning.ablation.rows import AGAINST
 from tuning.ablation.verdicts import (
     BETTER,
@@ -42,7 +41,15 @@ from tuning.reports.document import (
     write_document,
     write_svg,
 )
-from tuning.reports.study import condition_facts, elo_text, in_columns, in_one, interval_text, repeat_command
+from tuning.reports.study import (
+    condition_facts,
+    elo_text,
+    engine_text,
+    in_columns,
+    in_one,
+    interval_text,
+    repeat_command,
+)
 from tuning.reports.study_charts import chart_words
 
 if TYPE_CHECKING:
@@ -50,6 +57,7 @@ if TYPE_CHECKING:
     from tuning.ablation.levels import CurvePoint
     from tuning.ablation.rows import AblationRow, EffectRow
     from tuning.ablation.run import AblationResult
+    from tuning.ablation.speed import SpeedRow
 
 
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> Path:
@@ -59,6 +67,8 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
         tables["effects"] = result.effects_frame()
     if result.depths:
         tables["depths"] = result.depths_frame()
+    if result.speeds:
+        tables["speeds"] = result.speeds_frame()
     for name, table in tables.items():
         replace_file(result.directory / f"{name}.csv", partial(table.to_csv, index=False))
     document = _ablation_document(result, Catalogue(MESSAGES, language))
@@ -72,11 +82,14 @@ def _ablation_document(result: AblationResult, message: Catalogue) -> Document:
     sections = [
         Section("figure", message("ablation.figure"), (*_plan_notes(result, message), *_plots(result, message))),
         Section(
-            "table", message("ablation.table"), (_main_table(result.rows, message), Note(_table_note(result, message)))
+            "table", message("ablation.table"), (_main_table(result, message), Note(_table_note(result, message)))
         ),
     ]
     if result.effects:
         sections.append(Section("effects", message("ablation.effects"), _effect_blocks(result, message)))
+    if result.speeds:
+        blocks = (_speeds_table(result.speeds, message), Note(message("ablation.speed_note")))
+        sections.append(Section("speed", message("ablation.speed_section"), blocks))
     played = (Facts(_ablation_facts(result, message)), _sides_table(result.rows, message))
     command = repeat_command("ablate", spec.conditions, result.directory, message.language)
     sections += [
@@ -105,7 +118,7 @@ def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
         games=result.games,
         limit=conditions.limits,
         base=conditions.base_name,
-        engine=result.engine,
+        engine=engine_text(conditions, result.engine),
         command=repeat_command("ablate", conditions, result.directory, message.language),
     )
 
@@ -113,11 +126,14 @@ def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
 def _plots(result: AblationResult, message: Catalogue) -> tuple[Plot, ...]:
     """Every figure that the comparisons give, each with what to see in it."""
     margin, words = result.spec.rule.margin_elo, chart_words(message)
+    caption = message("ablation.forest_caption", margin=margin)
+    if result.spec.conditions.external is None:
+        caption = in_one((caption, message("ablation.forest_nodes_caption")), message)
     found = [
         Plot(
             "forest",
             message("ablation.forest"),
-            _of_games(message("ablation.forest_caption", margin=margin), result, message),
+            _of_games(caption, result, message),
             charts.forest_chart(result.rows, words, margin),
         )
     ]
@@ -162,7 +178,7 @@ def _curves(result: AblationResult) -> list[charts.Curve]:
     groups: dict[Any, list[tuple[CurvePoint, AblationRow]]] = {}
     for comparison, row in zip(result.spec.comparisons, result.rows, strict=True):
         point = comparison.curve_point
-        if point is not None and row.pairs and BY_NAME[point.level.parameter].kind == "integer":
+        if point is not None and row.pairs and point.level.is_number:
             key = point.curve, point.reference, comparison.reference, comparison.limits
             groups.setdefault(key, []).append((point, row))
     return [
@@ -251,7 +267,8 @@ def _table_note(result: AblationResult, message: Catalogue) -> str:
     deviation = _pair_deviation(result.rows)
     pairs = max(row.pairs for row in result.rows) or 1
     smallest = detectable_elo(pairs, result.spec.questions, result.spec.rule, deviation)
-    return message("ablation.table_note", smallest=smallest_text(smallest), power=100 * POWER)
+    cost = message(f"ablation.{_kind_of_cost(result.speeds)}_cost")
+    return message("ablation.table_note", cost=cost, smallest=smallest_text(smallest), power=100 * POWER)
 
 
 def smallest_text(elo: float) -> str:
@@ -296,25 +313,69 @@ def limit_text(limit: str, message: Catalogue) -> str:
     return message("fact.limit_against", limit=own, other=other) if other else own
 
 
-def _nodes_text(row: AblationRow) -> str:
-    return "" if row.nodes_ratio is None else f"{row.nodes_ratio:.3g}×"
+def _ratio_text(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.3g}×"
 
 
-def _main_table(rows: Sequence[AblationRow], message: Catalogue) -> TextTable:
+def _kind_of_cost(speeds: Sequence[SpeedRow]) -> str:
+    """What the last column of the table is: nodes to a depth; of an external engine speed, or time if it tells none."""
+    if not speeds:
+        return "nodes"
+    return "time" if all(row.speed_ratio is None for row in speeds) else "speed"
+
+
+def _costs(rows: Sequence[AblationRow], speeds: Sequence[SpeedRow]) -> list[str]:
+    """The last column of the table, see ``_kind_of_cost``."""
+    kind = _kind_of_cost(speeds)
+    if kind == "nodes":
+        return [_ratio_text(row.nodes_ratio) for row in rows]
+    return [_ratio_text(row.speed_ratio if kind == "speed" else row.time_ratio) for row in speeds]
+
+
+def _main_table(result: AblationResult, message: Catalogue) -> TextTable:
     heads = (
         message("ablation.comparison"), message("ablation.elo"), message("ablation.verdict"),
         message("ablation.simultaneous_interval"), message("ablation.los"), message("ablation.pair_count"),
-        message("ablation.games"), message("ablation.pentanomial"), message("ablation.nodes"),
+        message("ablation.games"), message("ablation.pentanomial"),
+        message(f"ablation.{_kind_of_cost(result.speeds)}"),
     )  # fmt: skip
     cells = tuple(
         (
             row.label, elo_text(row.elo, row.elo_error), _verdict_cell(row, message),
             interval_text(row.simultaneous_low, row.simultaneous_high), percent_text(row.los), str(row.pairs),
-            str(row.games), f"{row.LL} {row.LD} {row.even} {row.WD} {row.WW}", _nodes_text(row),
+            str(row.games), f"{row.LL} {row.LD} {row.even} {row.WD} {row.WW}", cost,
         )
-        for row in rows
+        for row, cost in zip(result.rows, _costs(result.rows, result.speeds), strict=True)
     )  # fmt: skip
     return table_of(heads, cells, (1, 3, 4, 5, 6, 7, 8))
+
+
+def _speeds_table(speeds: Sequence[SpeedRow], message: Catalogue) -> TextTable:
+    """What the engines told of their searches, both sides of each comparison."""
+
+    def beside(variant: float | None, reference: float | None, digits: int) -> str:
+        one, other = ("–" if value is None else f"{value:.{digits}f}" for value in (variant, reference))
+        return message("ablation.side_by_side", variant=one, reference=other)
+
+    def ratio(value: float | None, low: float | None, high: float | None) -> str:
+        return "" if value is None else message("ablation.ratio_with_interval", ratio=value, low=low, high=high)
+
+    cells = tuple(
+        (
+            row.label, beside(row.depth, row.reference_depth, 1), beside(row.nodes, row.reference_nodes, 0),
+            beside(row.time_ms, row.reference_time_ms, 2),
+            beside(row.nodes_per_second, row.reference_nodes_per_second, 0),
+            ratio(row.speed_ratio, row.speed_ratio_low, row.speed_ratio_high),
+            ratio(row.time_ratio, row.time_ratio_low, row.time_ratio_high),
+        )
+        for row in speeds
+    )  # fmt: skip
+    heads = (
+        message("ablation.comparison"), message("ablation.depth_reached"), message("ablation.nodes_a_move"),
+        message("ablation.time_a_move"), message("ablation.nodes_a_second"), message("ablation.speed_ratio"),
+        message("ablation.time_ratio"),
+    )  # fmt: skip
+    return table_of(heads, cells, (1, 2, 3, 4, 5, 6))
 
 
 def _effects_table(effects: Sequence[EffectRow], message: Catalogue) -> TextTable:
@@ -352,11 +413,12 @@ def _ablation_facts(result: AblationResult, message: Catalogue) -> tuple[tuple[s
         if cost.depth
         else message("ablation.not_measured")
     )
+    is_builtin = conditions.external is None
     return (
         (message("fact.base"), conditions.base_name),
         (message("fact.limit"), message("ablation.usual_limit", limit=conditions.limits)),
         *condition_facts(conditions, result.engine, message),
-        (message("ablation.nodes_to_depth"), measured),
+        *([(message("ablation.nodes_to_depth"), measured)] if is_builtin else []),
         (message("fact.games"), message("ablation.stored_games", games=result.games, digest=result.digest)),
     )
 
@@ -366,7 +428,10 @@ EFFECT_COLUMNS = (52, -7, -5, 10)
 
 
 def ablation_text(
-    rows: Sequence[AblationRow], effects: Sequence[EffectRow] = (), language: str = DEFAULT_LANGUAGE
+    rows: Sequence[AblationRow],
+    effects: Sequence[EffectRow] = (),
+    language: str = DEFAULT_LANGUAGE,
+    speeds: Sequence[SpeedRow] = (),
 ) -> str:
     """The tables for a terminal of 80 columns."""
     message = Catalogue(MESSAGES, language)
@@ -374,15 +439,17 @@ def ablation_text(
     lines = [message("terminal.elo_note")]
     if depth is not None:
         lines.append(message("terminal.nodes_note", depth=depth))
+    if speeds:
+        lines.append(message(f"terminal.{_kind_of_cost(speeds)}_note"))
     heads = (
         message("terminal.comparison"), message("terminal.elo"), "±", message("terminal.verdict"),
-        message("terminal.pairs"), message("terminal.nodes"),
+        message("terminal.pairs"), message(f"terminal.{_kind_of_cost(speeds)}"),
     )  # fmt: skip
     lines += ["", in_columns(heads, COMPARISON_COLUMNS)]
-    for row in rows:
+    for row, cost in zip(rows, _costs(rows, speeds), strict=True):
         cells = (
             clipped(row.label, 36), signed(row.elo), _error(row.elo_error), _verdict_text(row.verdict, message),
-            str(row.pairs), _nodes_text(row),
+            str(row.pairs), cost,
         )  # fmt: skip
         lines.append(in_columns(cells, COMPARISON_COLUMNS))
     if effects:
@@ -411,6 +478,7 @@ def ablation_data(result: AblationResult, report: Path) -> dict[str, Any]:
         "interrupted": result.interrupted,
         "comparisons": [asdict(row) for row in result.rows],
         "effects": [asdict(row) for row in result.effects],
+        "speeds": [asdict(row) for row in result.speeds],
         "games_digest": result.digest or None,
         "report": str(report),
     }

@@ -18,7 +18,6 @@ import numpy as np
 from arena.figures.standings import signed
 from arena.reports.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN
 from engine.language import Catalogue
-from engine.settings.parameters import BY_NAME
 from tuning.ablation.verdicts import DIFFERENT, EQUIVALENT
 from tuning.reports.study_charts import MAX_SHOWN_ELO, RATIO_TICKS, empty_figure, unit_text
 
@@ -162,10 +161,10 @@ def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
 
 def _draw_curve(axes: Axes, curve: Curve, words: Catalogue) -> None:
     """Values as a line with a band; what is switched off stands apart, on the left of all values."""
-    row = BY_NAME[curve.reference.parameter]
+    reference = curve.reference
     levels = [*(level for level, _ in curve.points), curve.reference]
     found = [*((one.elo, one.elo_low, one.elo_high) for _, one in curve.points), (0.0, 0.0, 0.0)]
-    places = level_places(levels, row.scale == "log")
+    places = level_places(levels, reference.scale == "log")
     shown = np.column_stack([places, np.clip(found, -MAX_SHOWN_ELO, MAX_SHOWN_ELO)])
     is_off = np.array([level.value is None for level in levels])
     line = shown[~is_off]
@@ -178,9 +177,9 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue) -> None:
         axes.plot([place, place], interval, color=LOSS, linewidth=2.2, solid_capstyle="round")
         axes.plot([place], [worth], "s", color=LOSS, markersize=5)
     axes.plot([places[-1]], [0], "D", color=GROUND, markeredgecolor=WIN, markersize=7)
-    unit = unit_text(row.unit, words)
-    axes.set_xlabel(words("chart.parameter_with_unit", parameter=row.name, unit=unit) if unit else row.name)
-    if row.scale == "log":
+    name, unit = reference.parameter, unit_text(reference.unit, words)
+    axes.set_xlabel(words("chart.parameter_with_unit", parameter=name, unit=unit) if unit else name)
+    if reference.scale == "log":
         axes.set_xscale("log")
         axes.minorticks_off()
     axes.set_xticks(places, [level.tick for level in levels], fontsize=9)

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from arena.figures.standings import clipped, percent_text, signed
 from arena.files import replace_file
+from arena.players.registry import protocol_named
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded, wrapped
 from engine.rules import Adjudication, Rules
 from engine.settings.configuration import specification_word
-from engine.settings.parameters import BY_NAME, format_value
-from tuning.conditions import Conditions
+from engine.settings.parameters import BY_NAME
+from tuning.conditions import Conditions, describe, value_text
+from tuning.external_engine import BUILD
 from tuning.reports import study_charts as charts
 from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Note, Section, table_of, write_document
 from tuning.reports.study_charts import chart_words, unit_text
@@ -27,6 +29,7 @@ from tuning.study.response import importances
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from arena.records import PlayerSpec
     from tuning.study.run import RoundEnd, StudyResult
     from tuning.study.space import Dimension
     from tuning.study.validate import Verdict
@@ -103,7 +106,7 @@ def _tuning_document(result: StudyResult, language: str) -> Document:
     command = repeat_command("tune", spec.conditions, result.directory, language)
     parameters = (_parameters_table(result, message), Note(_preset_sentence(result, message)))
     sections = [
-        Section("outcome", message("study.outcome"), parameters),
+        Section("outcome", message("study.outcome" if spec.engine is None else "study.outcome_of_options"), parameters),
         Section("validation", message("study.validation"), _validation_blocks(result, message)),
     ]
     if result.model is not None and result.decision is not None:
@@ -131,7 +134,7 @@ def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> s
         caption=caption,
         games=result.games,
         limit=result.spec.conditions.limits,
-        engine=result.engine,
+        engine=engine_text(result.spec.conditions, result.engine),
         command=repeat_command("tune", result.spec.conditions, result.directory, message.language),
     )
 
@@ -268,25 +271,29 @@ def _preset_sentence(result: StudyResult, message: Catalogue) -> str:
 
 
 def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
-    rows = []
+    is_builtin = result.spec.engine is None
+    rows: list[tuple[str, ...]] = []
     for dimension in result.spec.space.dimensions:
         base = result.spec.space.default[dimension.name]
         recommended = base if result.decision is None else result.recommended[dimension.name]
-        row = None if result.spec.engine is not None else BY_NAME[dimension.name]
-        unit, doc = ("", "") if row is None else (unit_text(row.unit, message), row.doc)
         changed = "" if base == recommended else message("parameters.changed")
         searched = _searched_text(dimension, message)
-        rows.append((dimension.name, format_value(base), format_value(recommended), changed, unit, searched, doc))
-    heads = (
-        message("parameters.parameter"), message("parameters.base"), message("parameters.recommended"), "",
-        message("parameters.unit"), message("parameters.searched"), message("parameters.meaning"),
+        row: tuple[str, ...] = (dimension.name, value_text(base), value_text(recommended), changed, searched)
+        if is_builtin:
+            row += (unit_text(BY_NAME[dimension.name].unit, message), BY_NAME[dimension.name].doc)
+        rows.append(row)
+    heads: tuple[str, ...] = (
+        message("parameters.parameter" if is_builtin else "parameters.option"), message("parameters.base"),
+        message("parameters.recommended"), "", message("parameters.searched"),
     )  # fmt: skip
+    if is_builtin:
+        heads += (message("parameters.unit"), message("parameters.meaning"))
     return table_of(heads, tuple(rows), (1, 2))
 
 
 def _searched_text(dimension: Dimension, message: Catalogue) -> str:
     if dimension.choices:
-        return message("list.comma").join(format_value(value) for value in dimension.choices)
+        return message("list.comma").join(value_text(value) for value in dimension.choices)
     key = "parameters.logarithmic_range" if dimension.scale == "log" else "parameters.range"
     return message(key, low=dimension.low, high=dimension.high)
 
@@ -360,9 +367,10 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
 def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     """The outcome for a terminal of 80 columns."""
     message = Catalogue(MESSAGES, language)
+    head = "terminal.parameter" if result.spec.engine is None else "terminal.option"
     lines = [
         in_columns(
-            (message("terminal.parameter"), clipped(result.spec.base_name, 22), message("terminal.recommended")),
+            (message(head), clipped(result.spec.base_name, 22), message("terminal.recommended")),
             PARAMETER_COLUMNS,
         )
     ]
@@ -370,7 +378,7 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
         base = result.spec.space.default[name]
         recommended = base if result.decision is None else result.recommended[name]
         mark = "" if base == recommended else "  *"
-        lines.append(in_columns((name[:24], format_value(base), format_value(recommended)), PARAMETER_COLUMNS) + mark)
+        lines.append(in_columns((name[:24], value_text(base), value_text(recommended)), PARAMETER_COLUMNS) + mark)
     parts = ["\n".join(lines)]
     if result.decision is not None:
         parts.append("\n".join(wrapped(optimism_sentence(result, language), TEXT_WIDTH)))
@@ -449,8 +457,50 @@ def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> 
         (message("fact.rules"), rules),
         (message("fact.adjudication"), adjudication),
         (message("fact.seed"), str(conditions.seed)),
-        (message("fact.engine"), engine),
+        *engine_facts(conditions, engine, message),
     )
+
+
+def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
+    """Whose settings were compared: the identity of the built-in engine, or the programs of an external one."""
+    external = conditions.external
+    if external is None:
+        return ((message("fact.engine"), engine),)
+    programs = tuple(
+        (message("fact.build", name=name) if name else message("fact.external_engine"), _program_text(player, message))
+        for name, player in external.builds
+    )
+    settings = {name: value for name, value in conditions.base if name != BUILD}
+    return (
+        *programs,
+        *([(message("fact.base_settings"), describe(settings))] if settings else []),
+        (message("fact.arbiter"), message("fact.arbiter_identity", identity=engine)),
+    )
+
+
+def _program_text(player: PlayerSpec, message: Catalogue) -> str:
+    """The command as it is specified, with what is set of the build itself."""
+    shown = {"command": " ".join(map(_quoted, player.command)), "protocol": protocol_named(player.protocol).title}
+    if player.directory is None:
+        text = message("fact.program", **shown)
+    else:
+        text = message("fact.program_in_folder", **shown, folder=player.directory)
+    options = message("list.comma").join(f"{name} {value}" for name, value in player.options)
+    return message("fact.program_with_options", program=text, options=options) if options else text
+
+
+def _quoted(word: str) -> str:
+    """A word of a command as a shell wants it, but for the braces of placeholders."""
+    bare = word.replace("{", "").replace("}", "")
+    return word if bare and shlex.quote(bare) == bare else shlex.quote(word)
+
+
+def engine_text(conditions: Conditions, engine: str) -> str:
+    """The engine in a caption: the built-in one's identity, or the name of an external one or of its builds."""
+    external = conditions.external
+    if external is None:
+        return engine
+    return ", ".join(external.build_names) if external.has_builds else external.name
 
 
 def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str:

@@ -17,7 +17,8 @@ from arena.figures.standings import clipped
 from arena.reports.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIDTH_INCHES, WIN
 from arena.reports.fonts import chart_language, font_families
 from engine.language import Catalogue
-from engine.settings.parameters import BY_NAME, format_value
+from engine.settings.parameters import BY_NAME
+from tuning.conditions import value_text
 from tuning.study.playoff import INTERVAL_90
 from tuning.study.space import Dimension
 
@@ -274,7 +275,7 @@ def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Cat
     axes.axvline(_place(dimension, result.spec.space.default[dimension.name]), color=MUTED, linewidth=1, linestyle=":")
     axes.axvline(_place(dimension, result.recommended[dimension.name]), color=WIN, linewidth=1)
     if dimension.choices:
-        axes.set_xticks(range(len(dimension.choices)), [format_value(value) for value in dimension.choices], fontsize=8)
+        axes.set_xticks(range(len(dimension.choices)), [value_text(value) for value in dimension.choices], fontsize=8)
         axes.margins(x=0.2)
     else:
         _scale_axis(axes, "x", dimension)

@@ -7,21 +7,23 @@ goes on as if it had not been, and a lost study file is made again from the game
 
 from __future__ import annotations
 
+import sys
 import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
 from arena.figures.standings import signed
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.store import STORE_NAME, Store
-from arena.run import Purpose, Run, RunError, RunOptions, engines_of
+from arena.run import Purpose, Run, RunError, RunOptions, engines_of, was_begun
 from engine.language import console
 from engine.settings.parameters import Value
+from tuning.engine_check import EngineCheck
 from tuning.matches import Match, MatchTable, read_openings
 from tuning.study.pairs_of_settings import RoundDesign, SettingsPair, design_of, design_pair, first_design
 from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
@@ -177,6 +179,22 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
     return TuningPlan(spec, suite, openings, reserved)
 
 
+def check_engine(spec: TuningSpec, stream: TextIO) -> None:
+    """Start an external engine and ask whether it takes the ends of all ranges and every choice.
+
+    Raises ``UserError`` if it does not; remarks go to ``stream``.
+    """
+    if spec.engine is None:
+        return
+    check = EngineCheck(spec.conditions)
+    check.compare_builds(stream)
+    base = spec.conditions.base_values
+    check.effective(base)
+    for dimension in spec.space.dimensions:
+        for value in dimension.choices or (dimension.low, dimension.high):
+            check.effective({**base, dimension.name: value})
+
+
 def tune(
     spec: TuningSpec, directory: Path, *, presets: Path | None = None, **options: Unpack[RunOptions]
 ) -> StudyResult:
@@ -188,8 +206,11 @@ def tune(
     storage cannot be reached, or the disk is full.
     """
     plan = prepare_tuning(spec)
+    purpose = _purpose(plan)
+    if not was_begun(directory, purpose):
+        check_engine(spec, options.get("stream") or sys.stderr)
     own, whole = time.thread_time(), time.process_time()
-    with Run(directory, _purpose(plan), **options) as run:
+    with Run(directory, purpose, **options) as run:
         result = StudyRun(plan, run).play()
         own, whole = time.thread_time() - own, time.process_time() - whole
         result = replace(

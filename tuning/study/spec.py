@@ -9,14 +9,13 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.figures.statistics import SPRT_MODELS
-from arena.players.registry import protocols
 from arena.records import PlayerSpec
 from arena.sequential import MAX_HYPOTHESIS
-from arena.spec import read_player
 from engine.settings.configuration import ConfigurationError, Table, read_toml
-from engine.settings.limits import GRAMMAR, Limits
+from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from engine.settings.parameters import Value
-from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions, read_limits, short_name
+from tuning.conditions import CONDITION_KEYS, Conditions, read_conditions, read_limits
+from tuning.external_engine import BUILD, ExternalEngine
 from tuning.study.playoff import SHARE
 from tuning.study.space import Space, read_options, read_space
 
@@ -24,14 +23,13 @@ SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
 
 TUNING_KEYS = (
     *CONDITION_KEYS, "sampler", "budget", "round_pairs", "trials", "startup_trials", "stop_below", "storage",
-    "parameters", "dimensions", "engine", "validation",
+    "parameters", "dimensions", "validation",
 )  # fmt: skip
 BUDGET_KEYS = ("games", "seconds", "minutes", "hours")
 VALIDATION_KEYS = (
     "limit", "elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_limit", "slow_pairs",
     "preset",
 )  # fmt: skip
-ENGINE_KEYS = ("protocol", "command", "options", "directory", "start_timeout", "margin", "watchdog", "restart")
 SLOW_KINDS = ("fixed", "sprt", "off")
 
 MAX_GAMES = 100_000_000
@@ -105,8 +103,6 @@ class TuningSpec:
 
     conditions: Conditions
     space: Space
-    engine: PlayerSpec | None
-    """The external engine whose options are searched; ``None`` for the built-in one."""
     sampler: str
     """One of ``SAMPLERS``."""
     budget: Budget
@@ -130,26 +126,24 @@ class TuningSpec:
         return self.conditions.name
 
     @property
+    def engine(self) -> ExternalEngine | None:
+        """The external engine whose settings are searched; ``None`` for the built-in one."""
+        return self.conditions.external
+
+    @property
     def base_name(self) -> str:
         """What the recommendation is compared with."""
-        return self.conditions.base_name if self.engine is None else f"{self.engine.name} as it is"
+        return self.conditions.base_name
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
         """The player with these values of the dimensions, named by its differences from the base."""
-        if self.engine is None:
-            return self.conditions.player(values, limits)
-        default = self.space.default
-        changed = {name: value for name, value in values.items() if value != default[name]}
-        name = short_name(describe(changed)) if changed else short_name(self.base_name)
-        options = (*self.engine.options, *((name, option_text(value)) for name, value in values.items()))
-        return replace(self.engine, name=name, options=options, limits=limits or self.conditions.limits)
+        return self.conditions.player(values, limits)
 
     def content(self) -> dict[str, Any]:
         """What decides the games, as plain data."""
-        engine = None if self.engine is None else self.engine.content()
         return {
+            "engine": None,
             **self.conditions.content(),
-            "engine": engine,
             "sampler": self.sampler,
             "budget": self.budget.content(),
             "round_pairs": self.round_pairs,
@@ -162,11 +156,6 @@ class TuningSpec:
             },
             "validation": self.validation.content(),
         }
-
-
-def option_text(value: Value) -> str:
-    """A value as UCI wants to read it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def load_tuning(path: Path) -> TuningSpec:
@@ -186,15 +175,14 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     """
     table = Table(data, where, TUNING_KEYS)
     conditions = read_conditions(table, PurePath(where).stem)
-    engine = _engine(table, conditions) if "engine" in table else None
-    if engine is None:
+    if conditions.external is None:
         space = read_space(table, conditions.base_values, conditions.game, conditions.limits)
     else:
         space = read_options(table)
+        conditions = _with_dimensions(conditions, space, table)
     spec = TuningSpec(
         conditions=conditions,
         space=space,
-        engine=engine,
         sampler=table.choice("sampler", SAMPLERS, SAMPLERS[0]),
         budget=_budget(table),
         round_pairs=table.whole("round_pairs", 1, MAX_ROUND_PAIRS) if "round_pairs" in table else None,
@@ -209,24 +197,24 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     return spec
 
 
-def _engine(table: Table, conditions: Conditions) -> PlayerSpec:
-    """The table ``[engine]``: an external engine over a protocol that has options."""
-    for key in ("base", "set"):
-        if key in table:
-            raise ConfigurationError(
-                f"{table.where}: {key} is of the built-in engine; an external one's settings are options = {{...}} in "
-                "[engine]"
-            )
-    own = table.table("engine", ENGINE_KEYS)
-    able = tuple(protocol.name for protocol in protocols() if "options" in protocol.keys)
-    entry = {**table.mapping("engine"), "protocol": own.choice("protocol", able, able[0])}
-    player = read_player(entry, f"{table.where}: [engine]", conditions.game, conditions.limits)
-    repeated = [name for name, _ in player.options if name in table.mapping("dimensions")]
-    if repeated:
+def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Conditions:
+    """The base of an external engine with the values from which its dimensions begin."""
+    engine = conditions.external
+    assert engine is not None
+    where = f"{table.where}: [dimensions]"
+    defaults = engine.read(space.default, where)
+    given = {name.lower() for name in conditions.base_values if name != BUILD}
+    repeated = next((name for name in defaults if name.lower() in given), None)
+    if repeated is not None:
         raise ConfigurationError(
-            f"{table.where}: [engine]: options: {repeated[0]} is searched too ([dimensions.{repeated[0]}]); remove one"
+            f"{table.where}: [engine] or [set]: {repeated} is searched too ([dimensions.{repeated}]); remove one"
         )
-    return player
+    base = conditions.base_values | defaults
+    engine.refuse_unfilled(base, table.where, "[dimensions] or [set]")
+    if BUILD in defaults and engine.has_builds:
+        for choice in next(one for one in space.dimensions if one.name == BUILD).values:
+            engine.check(BUILD, choice, f"{where}: build")
+    return replace(conditions, base=tuple(base.items()))
 
 
 def _budget(table: Table) -> Budget:
@@ -266,7 +254,13 @@ def _check_budget(spec: TuningSpec) -> None:
 
 def _validation(table: Table, conditions: Conditions) -> Validation:
     own = table.table("validation", VALIDATION_KEYS)
-    limits = read_limits(own, conditions.limits)
+    limits = read_limits(own, conditions.limits, own_level=conditions.own_level)
+    slow = own.choice("slow", SLOW_KINDS, SLOW_KINDS[0] if limits != Limits() else "off")
+    if slow != "off" and limits == Limits() and "slow_limit" not in own:
+        raise own.error("slow", f"'off' or a slow_limit, for limit = {OWN_LEVEL!r} has none that is slower")
+    slow_limits = _slow_limits(own, limits)
+    for one in (limits, slow_limits):
+        conditions.check_limits(one, own.where)
     lower = own.number("elo_lower", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, 0.0)
     upper = own.number("elo_upper", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, 5.0)
     if lower >= upper:
@@ -279,8 +273,8 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
         alpha=own.number("alpha", 0.0001, 0.49, 0.05),
         beta=own.number("beta", 0.0001, 0.49, 0.05),
         maximum_pairs=own.whole("maximum_pairs", 1, MAX_VALIDATION_PAIRS, DEFAULT_MAX_PAIRS),
-        slow=own.choice("slow", SLOW_KINDS, SLOW_KINDS[0]),
-        slow_limits=_slow_limits(own, limits),
+        slow=slow,
+        slow_limits=slow_limits,
         slow_pairs=own.whole("slow_pairs", 1, MAX_VALIDATION_PAIRS, DEFAULT_SLOW_PAIRS),
         preset=_preset_name(own, conditions.name),
     )

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from arena.figures.statistics import (
     Estimate,
@@ -19,10 +18,10 @@ from arena.figures.statistics import (
 from arena.files import replace_file
 from arena.records import PlayerSpec
 from engine.settings.configuration import specification_word
-from engine.settings.limits import Limits
+from engine.settings.limits import OWN_LEVEL, Limits
 from engine.settings.parameters import Value
 from tuning.matches import Match, MatchTable
-from tuning.study.spec import TuningSpec, Validation, option_text
+from tuning.study.spec import TuningSpec, Validation
 
 MAX_STAGES = 2
 """Validations that belong to a study itself; further ones come after them."""
@@ -186,7 +185,7 @@ def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verd
         f"engine {engine}.",
         "",
     ]
-    more = _preset_lines(spec, values, verdict) if spec.engine is None else _player_lines(spec, spec.engine, values)
+    more = _preset_lines(spec, values, verdict) if spec.engine is None else _player_lines(spec, values)
     return "\n".join(lines + more) + "\n"
 
 
@@ -203,17 +202,21 @@ def _preset_lines(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdic
     return lines + [f"{name} = {_toml(value)}" for name, value in complete.items() if value != defaults[name]]
 
 
-def _player_lines(spec: TuningSpec, engine: PlayerSpec, values: Mapping[str, Value]) -> list[str]:
-    options: dict[str, Any] = dict(engine.options) | {name: option_text(value) for name, value in values.items()}
-    return [
+def _player_lines(spec: TuningSpec, values: Mapping[str, Value]) -> list[str]:
+    engine = spec.player(values)
+    lines = [
         "[[players]]",
         f"name = {json.dumps(spec.validation.preset)}",
         f"protocol = {json.dumps(engine.protocol)}",
         f"command = {json.dumps(list(engine.command))}",
         *_process_lines(engine),
-        "[players.options]",
-        *(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in options.items()),
+        *(f"{key} = {json.dumps(value)}" for key, value in engine.protocol_keys),
     ]
+    if engine.limits == Limits():
+        lines.append(f"limit = {json.dumps(OWN_LEVEL)}")
+    if engine.options:
+        lines.append("[players.options]")
+    return lines + [f"{json.dumps(name)} = {json.dumps(value)}" for name, value in engine.options]
 
 
 def _process_lines(engine: PlayerSpec) -> list[str]:

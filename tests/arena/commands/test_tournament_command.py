@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.commands import named_players, tournament
+from arena.commands import tournament
+from arena.commands.words import tournament as words_of_tournament
 from arena.tournament_spec import TournamentSpec
 from elolab import command_line
 from engine.settings.configuration import ConfigurationError
@@ -33,7 +34,7 @@ def understood(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Tourname
         specs.append(spec)
         return 0
 
-    for module in (tournament, named_players):
+    for module in (tournament, words_of_tournament):
         monkeypatch.setattr(module, "play_and_print", play)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(FILE, "utf-8")
@@ -51,6 +52,8 @@ def specification(specs: list[TournamentSpec], words: str) -> TournamentSpec:
         "mine.toml",
         "mine.toml --format swiss --rounds 3 --repeats --seeding random",
         "mine.toml --pairs 7 --limit clock=10+0.1 --seed 9 --openings xiangqi",
+        "mine.toml --draw movenumber=30 score=5 --maxmoves 90 --event other",
+        "default --engine preset=material nodes=7 --each depth=3 --format gauntlet",
         "default material no-quiescence",
         "default default material --format gauntlet --gauntlet-players 2 --pairs 3 --rounds 2 --limit move_time=0.5",
         "default default default default --format knockout --third-place --tiebreak coin --tiebreak-pairs 0",
@@ -74,14 +77,29 @@ def test_options_go_before_the_file(understood: list[TournamentSpec]) -> None:
 def test_what_players_on_the_command_line_play_by_default(understood: list[TournamentSpec]) -> None:
     spec = specification(understood, "default material default default")
     assert [player.name for player in spec.players] == ["default", "material", "default (2)", "default (3)"]
-    assert {player.limits for player in spec.players} == {Limits.parse(named_players.DEFAULT_LIMIT)}
+    assert {player.limits for player in spec.players} == {Limits.parse(words_of_tournament.DEFAULT_LIMITS[0])}
     assert (spec.game, spec.format, spec.rounds, spec.pairs) == ("xiangqi", "round_robin", 1, tournament.DEFAULT_PAIRS)
-    assert spec.name == "round_robin-default-material-default-2--default-3-"
+    assert spec.name == "round_robin-default-material-default-2-default-3"
     assert specification(understood, "default material --format sprt").pairs == 0
 
 
-def test_hyphens_of_a_format(understood: list[TournamentSpec]) -> None:
-    assert specification(understood, "default material --format round-robin").format == "round_robin"
+@pytest.mark.parametrize("words", ["--format round-robin", "-tournament roundrobin", "--format round_robin", ""])
+def test_a_format_has_the_names_that_other_programs_give_it(words: str, understood: list[TournamentSpec]) -> None:
+    assert specification(understood, f"default material {words}").format == "round_robin"
+
+
+def test_rounds_are_of_one_pair_where_they_repeat_all_encounters(understood: list[TournamentSpec]) -> None:
+    players = "--engine default --engine default --engine default --rounds 2"
+    for words, pairs in (("", 1), ("-games 4", 2), ("-tournament gauntlet -seeds 1", 1), ("--format swiss", 10)):
+        spec = specification(understood, f"tournament {players} {words}".partition(" ")[2])
+        assert (spec.rounds, spec.pairs_of_encounter) == (2, pairs)
+
+
+def test_players_of_a_file_are_described_there(
+    understood: list[TournamentSpec], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(["tournament", "mine.toml", "--each", "nodes=5"]) == 2
+    assert "the players stand in that file" in capsys.readouterr().err
 
 
 def test_a_key_of_another_format_is_refused_from_the_command_line_too(

@@ -21,7 +21,7 @@ import pytest
 
 from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.store import STORE_NAME, Store
-from arena.play.tournament import TournamentResult, describe, prepare, run
+from arena.play.tournament import TournamentResult, describe, players_in, prepare, run
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.reports.write import export
 from arena.run import RunError
@@ -151,6 +151,17 @@ def test_a_folder_of_another_tournament_is_refused(
     for word in words:
         assert word in str(raised.value)
     assert digest_in(out) == digest
+
+
+def test_a_folder_without_games_is_free_for_another_tournament(tmp_path: Path) -> None:
+    path = write_spec(tmp_path, players=1, pairs=1)
+    described = path.read_text()
+    path.write_text(described + '[[players]]\nname = "other"\nprotocol = "uci"\ncommand = "no-such-engine"\n')
+    assert play(path, tmp_path / "out").stored == 0
+    assert players_in(tmp_path / "out") == ()
+    path.write_text(described + '[[players]]\nname = "other"\n')
+    assert play(path, tmp_path / "out").stored == 2
+    assert [player.name for player in players_in(tmp_path / "out")] == ["player 0", "other"]
 
 
 def test_changed_openings_are_refused(played: tuple[Path, Path, TournamentResult], tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 from othello_match import builtin
 
+from arena.player_spec import keys_of
 from arena.players import registry
 from arena.players.registry import PROTOCOLS, Protocol, check_player, make_player, protocol_named, protocols
-from arena.spec import keys_of, spec_from_mapping
+from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 from engine.games import GAMES
@@ -59,7 +60,7 @@ def semaphore(monkeypatch: pytest.MonkeyPatch) -> Protocol:
     )
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(registry._MODULES, "semaphore", module.__name__)
-    for user in ("arena.players.registry", "arena.spec"):
+    for user in ("arena.players.registry", "arena.player_spec"):
         monkeypatch.setattr(sys.modules[user], "PROTOCOLS", (*PROTOCOLS, "semaphore"))
     protocol: Protocol = module.PROTOCOL
     return protocol
@@ -88,7 +89,7 @@ def test_a_new_protocol_is_a_module_and_a_line(semaphore: Protocol) -> None:
         ({"protocol": "semaphore", "flags": 3, "command": "x", "limit": "own"}, "flags = 3, expected a list of flags"),
         ({"protocol": "semaphore", "flags": list("abc"), "command": "x", "limit": "own"}, "flags: too many"),
         ({"protocol": "semaphore", "options": {}, "command": "x"}, r"and xboard; .* semaphore take flags = \[...\]"),
-        ({"flags": []}, 'flags is a key of an external engine; add protocol = "semaphore"'),
+        ({"flags": []}, 'flags is a key of an external engine; add command'),
         ({"limit": "own"}, "only players over GTP or .*Semaphore can have their own level"),
     ],
 )

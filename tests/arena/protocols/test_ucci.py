@@ -22,6 +22,7 @@ from xiangqi_match import (
 )
 
 from arena.players.contract import PlayerClock, PlayerFault
+from arena.players.options import Option
 from arena.players.registry import PlayerError, check_player
 from arena.protocols.ucci import (
     UcciGameLine,
@@ -32,7 +33,6 @@ from arena.protocols.ucci import (
     parse_information,
     parse_option,
 )
-from arena.protocols.uci import Option
 from arena.records import Opening, PlayerSpec
 from arena.spec import spec_from_mapping
 from engine.engine import StopFlag

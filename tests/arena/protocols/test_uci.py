@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault
 from arena.players.event_loop import run
+from arena.players.options import Option
 from arena.players.registry import PlayerError, check_player, make_player
 from arena.protocols.uci import (
-    Option,
     UciPlayer,
     UciSession,
     detect_first_rank,

@@ -24,9 +24,9 @@ from xiangqi_match import (
 
 from arena.players.contract import PlayerClock, PlayerFault
 from arena.players.event_loop import run
+from arena.players.options import Option
 from arena.players.registry import PlayerError, check_player
 from arena.protocols import xboard
-from arena.protocols.uci import Option
 from arena.protocols.xboard import (
     XboardPlayer,
     XboardSession,
@@ -316,7 +316,7 @@ def test_nodes_where_the_engine_has_them(tmp_path: Path) -> None:
     assert said[said.index("nps 900") + 1] == "st 1"
 
 
-MANNERS = ("no_ping", "no_done", "old_fashioned", "claims_between", "noisy", "twice", "immortal")
+MANNERS = ("no_ping", "no_done", "old_fashioned", "claims_between")
 
 
 @pytest.mark.parametrize("mode", MANNERS)
@@ -328,15 +328,31 @@ def test_manners_that_lose_nothing(mode: str, monkeypatch: pytest.MonkeyPatch) -
         assert play().reason == "repetition"
 
 
+@pytest.mark.parametrize(("mode", "ponder"), [("holds_drawn", False), ("holds_drawn", True), ("claims_once", False)])
+def test_an_engine_that_holds_the_game_drawn_is_told_of_it_afresh(tmp_path: Path, mode: str, ponder: bool) -> None:
+    """It plays by other rules, and would not play on by itself."""
+    notes = tmp_path / "notes"
+    settings = {"file": notes, "features": "setboard=1"}
+    spec = mock_spec("xboard", mode, "clock=60", settings=settings, ponder=ponder)
+    record = play_one(spec, mock_spec("xboard", name="black"))
+    assert (record.reason, len(record.moves)) == ("repetition", 8), record.detail
+    said = notes.read_text().splitlines()
+    (at,) = [place for place, line in enumerate(said) if line.startswith("setboard")]
+    assert re.fullmatch("setboard .* w - - 0 1", said[at])
+    assert said[at - 6 : at] == ["new", "variant xiangqi", "force", "hard" if ponder else "easy", "post", "level 0 1 0"]
+    assert said[at + 1].startswith("ping")
+    assert "go" in said[at + 2 : at + 5]
+
+
+def test_one_that_holds_the_game_drawn_and_cannot_be_told_is_at_fault() -> None:
+    record = play_one(mock_spec("xboard", "claims_once"), mock_spec("xboard", name="black"))
+    assert (record.reason, len(record.moves)) == ("illegal_move", 2)
+    assert "claimed '1/2-1/2 {Draw by repetition}' instead of moving" in record.detail["fault"]["text"]
+
+
 def test_an_engine_that_asks_for_time_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xboard, "FEATURES_MS", 500)
     slow = mock_spec("xboard", "slow", settings={"seconds": 0.8})
-    assert play_one(slow, mock_spec("ucci", name="black")).reason == "repetition"
-
-
-def test_an_engine_that_is_loading_without_a_word_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xboard, "FEATURES_MS", 100)
-    slow = mock_spec("xboard", "loads_slowly", settings={"seconds": 0.5})
     assert play_one(slow, mock_spec("ucci", name="black")).reason == "repetition"
 
 
@@ -368,7 +384,6 @@ def test_draws_are_agreed_over_two_protocols(tmp_path: Path) -> None:
     assert "draw" not in notes.read_text().splitlines()
 
 
-AT_ONCE = {"settings": {"at": 1}}
 @pytest.mark.parametrize(
     ("mode", "text"),
     [

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from arena.player_spec import keys_of
 from arena.players.registry import protocols
-from arena.spec import keys_of
 from engine.games import GAMES
 from engine.protocols import ucci, uci
 from engine.protocols.session import Session

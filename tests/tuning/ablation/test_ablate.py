@@ -33,7 +33,8 @@ from tuning.ablation.depth_cost import costs_to_depth, node_ratio
 from tuning.ablation.levels import level_of
 from tuning.ablation.rows import AblationRow, frame_of, row_of
 from tuning.ablation.run import AblationResult, ablate, prepare_ablation
-from tuning.ablation.spec import AblationSpec, ablation_from_mapping, feature_left_out, load_ablation
+from tuning.ablation.settings import feature_left_out
+from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
 from tuning.reports.ablation import ablation_text, write_ablation_report
 from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
 from tuning.reports.document import MESSAGES

@@ -1,0 +1,66 @@
+"""Checks of what a program says while it thinks."""
+
+from __future__ import annotations
+
+from arena.checking.contract import Failed, Information, Remark, Skipped, remark
+from arena.checking.examination import Examination
+from engine.games.contract import Position
+
+
+async def well_formed(examination: Examination) -> Remark:
+    """Numbers where there should be some, and scores of known units."""
+    count = 0
+    for position in _asked(examination):
+        count += len(await _informed(examination, position))
+    if not count:
+        raise Skipped("skip.not_reported")
+    return remark("note.lines", count=count)
+
+
+def _asked(examination: Examination) -> tuple[Position, ...]:
+    return examination.positions.ordinary[: max(examination.settings.repetitions // 2, 1)]
+
+
+async def _informed(examination: Examination, position: Position) -> list[tuple[str, Information]]:
+    """The lines of one search, with what they say."""
+    answer = await examination.search(position)
+    read = [(line, examination.dialect.read_information(line)) for line in answer.lines]
+    return [(line, information) for line, information in read if information is not None]
+
+
+async def reported(examination: Examination) -> None:
+    """What a tournament writes down of every move."""
+    found = [information for _, information in await _informed(examination, examination.positions.ordinary[0])]
+    missing = [
+        what
+        for what, is_there in (
+            ("depth", any(one.depth is not None for one in found)),
+            ("nodes", any(one.nodes is not None for one in found)),
+            ("score", any(one.has_score for one in found)),
+        )
+        if not is_there
+    ]
+    if missing:
+        raise Failed("failure.not_reported", missing=", ".join(missing))
+
+
+async def legal_variations(examination: Examination) -> Remark:
+    """From the position that was asked about."""
+    count = 0
+    for position in _asked(examination):
+        for line, information in await _informed(examination, position):
+            if information.variation:
+                _expect_playable(examination, position, line, information.variation)
+                count += 1
+    if not count:
+        raise Skipped("skip.not_reported")
+    return remark("note.lines", count=count)
+
+
+def _expect_playable(examination: Examination, position: Position, line: str, moves: tuple[str, ...]) -> None:
+    after = position.copy()
+    for said in moves:
+        move = examination.dialect.read_move(said)
+        if move is None or move not in after.legal_moves():
+            raise Failed("failure.variation", line=line, said=said, position=after.text)
+        after.push(move)

@@ -1,0 +1,121 @@
+"""Checks of limits: none is overstepped."""
+
+from __future__ import annotations
+
+from arena.checking.contract import Answer, Failed, Remark, Skipped, remark
+from arena.checking.examination import Examination
+from arena.players.contract import PlayerClock
+from engine.rules import Rules
+from engine.settings.limits import Limits
+
+MOST_NODES = 1.5
+"""Of the nodes that were told, and ``NODES_SLACK``: programs look at the limit now and then only."""
+NODES_SLACK = 10_000
+LOW_CLOCK_SHARE = 10
+"""The part of the game's clock that is a low one."""
+CONTROL_MOVES = 4
+
+
+async def depth(examination: Examination) -> Remark:
+    """One ply, then more."""
+    examination.need_limit("depth")
+    reached = 0
+    for told in (1, examination.settings.depth):
+        answer = await examination.search(examination.positions.ordinary[1], Limits(depth=told))
+        reached = _most(examination, answer, "depth")
+        if reached > told:
+            raise Failed("failure.depth", told=told, reached=reached)
+    return remark("note.depth", reached=reached)
+
+
+async def nodes(examination: Examination) -> Remark:
+    """By its own count."""
+    examination.need_limit("nodes")
+    told = examination.settings.nodes
+    answer = await examination.search(examination.positions.ordinary[1], Limits(nodes=told))
+    counted = _most(examination, answer, "nodes")
+    if counted > MOST_NODES * told + NODES_SLACK:
+        raise Failed("failure.nodes", told=told, counted=counted)
+    return remark("note.nodes", told=told, counted=counted)
+
+
+def _most(examination: Examination, answer: Answer, what: str) -> int:
+    """The most that was reported; raises ``Skipped`` if nothing was."""
+    found = [examination.dialect.read_information(line) for line in answer.lines]
+    numbers = [getattr(information, what) for information in found if information is not None]
+    known = [number for number in numbers if number is not None]
+    if not known:
+        raise Skipped("skip.not_reported")
+    return max(known)
+
+
+async def move_time(examination: Examination) -> Remark:
+    """In positions of all kinds; the worst counts."""
+    examination.need_limit("move_time")
+    unit = examination.dialect.time_unit_ms
+    told = -(-examination.settings.move_time_ms // unit) * unit
+    slowest = 0.0
+    for position in examination.positions.ordinary[:3]:
+        answer = await examination.search(position, Limits(move_time_ms=told))
+        slowest = max(slowest, answer.elapsed_ms)
+    return remark("note.time", told=told, elapsed=f"{slowest:.0f}")
+
+
+async def low_clock(examination: Examination) -> Remark:
+    """A tenth of the clock, and nothing added."""
+    examination.need_limit("clock")
+    limits = examination.dialect.clock_limits()
+    assert limits.clock_ms is not None
+    unit = examination.dialect.time_unit_ms
+    left_ms = max(limits.clock_ms // LOW_CLOCK_SHARE // unit, 1) * unit
+    clock = PlayerClock(left_ms * 1_000_000, 0, left_ms, 0, 0)
+    answer = await examination.search(examination.positions.ordinary[2], Limits(clock_ms=limits.clock_ms), clock)
+    return remark("note.time", told=left_ms, elapsed=f"{answer.elapsed_ms:.0f}")
+
+
+async def moves_to_go(examination: Examination) -> Remark:
+    """The first of them must not take the time of all."""
+    examination.need_limit("moves_to_go")
+    limits = Limits(clock_ms=examination.dialect.clock_limits().clock_ms, moves_per_control=CONTROL_MOVES)
+    assert limits.clock_ms is not None
+    left_ns = limits.clock_ms * 1_000_000
+    for left in range(CONTROL_MOVES, 0, -1):
+        clock = PlayerClock(left_ns, 0, limits.clock_ms, 0, left)
+        answer = await examination.search(examination.positions.ordinary[2], limits, clock)
+        left_ns = max(left_ns - round(answer.elapsed_ms * 1e6), 1_000_000)
+    return remark("note.left", left=left_ns // 1_000_000)
+
+
+async def clock_game(examination: Examination) -> Remark:
+    """Against itself, from the start and again from there when a game is over."""
+    examination.need_limit("clock")
+    limits = examination.dialect.clock_limits()
+    slowest, least, games, made = 0.0, 1 << 62, 0, 0
+    while made < examination.settings.game_moves:
+        await examination.dialect.begin_game()
+        moves, slow, left = await _play(examination, limits, examination.settings.game_moves - made)
+        slowest, least, games, made = max(slowest, slow), min(least, left), games + 1, made + moves
+        if moves == 0:
+            break
+    return remark("note.game", moves=made, games=games, slowest=f"{slowest:.0f}", least=least)
+
+
+async def _play(examination: Examination, limits: Limits, most: int) -> tuple[int, float, int]:
+    """How many moves were made, what the slowest took and the least that was left on a clock, in milliseconds."""
+    assert limits.clock_ms is not None
+    position = examination.positions.ordinary[0].copy()
+    left_ns = [limits.clock_ms * 1_000_000] * 2
+    slowest, least = 0.0, limits.clock_ms
+    while position.ply < most and position.judge(Rules()) is None:
+        side = position.side_to_move
+        clock = PlayerClock(
+            left_ns[side], limits.increment_ms, left_ns[1 - side] // 1_000_000, limits.increment_ms, 0
+        )
+        answer = await examination.search(position, limits, clock)
+        if answer.move is None:
+            break  # it resigned
+        position.push(answer.move)
+        left_ns[side] = max(0, left_ns[side] - round(answer.elapsed_ms * 1e6))
+        slowest, least = max(slowest, answer.elapsed_ms), min(least, left_ns[side] // 1_000_000)
+        left_ns[side] += limits.increment_ms * 1_000_000
+    return position.ply, slowest, least

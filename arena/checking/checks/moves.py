@@ -1,0 +1,155 @@
+"""Checks of positions and of the moves in them."""
+
+from __future__ import annotations
+
+from arena.checking.contract import Answer, Failed, Remark, remark
+from arena.checking.examination import Examination, expect_legal, need
+from arena.protocols.uci import detect_first_rank
+from engine.games.contract import Position
+
+
+async def start_position(examination: Examination) -> Remark:
+    """Where the number of the lowest rank is learned, if it is not known."""
+    start = examination.positions.ordinary[0]
+    if examination.settings.game == "xiangqi" and examination.knowledge.first_rank is None:
+        await _learn_first_rank(examination, start)
+    answer = await examination.search(start)
+    return remark("note.said", said=answer.line)
+
+
+async def _learn_first_rank(examination: Examination, start: Position) -> None:
+    """Written in one base, no first move of the start position is legal in the other, so one search decides."""
+    answer = await examination.dialect.search(start)
+    said = (answer.said or "").lower().replace("-", "")
+    examination.knowledge.first_rank = detect_first_rank(said, start.legal_moves())
+    if examination.knowledge.first_rank is None:
+        raise Failed("failure.ranks_unknown", said=answer.line)
+
+
+async def start_word(examination: Examination) -> None:
+    """The position's own word."""
+    await examination.dialect.begin_at_start_word()
+    expect_legal(examination.positions.ordinary[0], await examination.dialect.answer())
+
+
+async def ranks(examination: Examination) -> Remark:
+    """The number is the declared one; that all moves keep to it is the matter of the other checks."""
+    declared = examination.dialect.declared_first_rank
+    found = examination.knowledge.first_rank
+    if declared is not None and found != declared:
+        raise Failed("failure.ranks", declared=declared, found=found)
+    return remark("note.ranks", rank=found)
+
+
+async def told_moves(examination: Examination) -> Remark:
+    """Positions told by all the moves since the start."""
+    count = examination.settings.repetitions
+    for position in examination.positions.ordinary[1 : count + 1]:
+        await examination.search(position)
+    return remark("note.positions", count=count)
+
+
+async def described(examination: Examination) -> Remark:
+    """The same positions without moves, and with the last move alone."""
+    count = examination.settings.repetitions
+    for number, position in enumerate(examination.positions.ordinary[1 : count + 1]):
+        await examination.search(_from_text(position, number % 2))
+    return remark("note.positions", count=count)
+
+
+def _from_text(position: Position, plies: int) -> Position:
+    """The position, described as it was so many plies ago with the moves since."""
+    game = position.game
+    moves = position.moves[: len(position.moves) - plies]
+    before = game.position(position.start)
+    for move in moves:
+        before.push(move)
+    later = game.position(before.text)
+    for move in position.moves[len(moves) :]:
+        later.push(move)
+    return later
+
+
+async def in_check(examination: Examination) -> None:
+    """Only answers to the check are legal."""
+    await examination.search(need(examination.positions.in_check))
+
+
+async def only_move(examination: Examination) -> None:
+    """There is one legal move."""
+    await examination.search(need(examination.positions.only_move))
+
+
+async def must_pass(examination: Examination) -> None:
+    """There is none, but the game goes on."""
+    if not examination.dialect.is_asked_to_pass:
+        raise examination.dialect.lacking()
+    await examination.search(need(examination.positions.must_pass))
+
+
+async def endgame(examination: Examination) -> None:
+    """Near the end, where searches end by themselves."""
+    await examination.search(need(examination.positions.endgame))
+
+
+async def long_game(examination: Examination) -> Remark:
+    """Told by a line of some thousand characters."""
+    await examination.search(examination.positions.long)
+    return remark("note.plies", plies=examination.positions.long.ply)
+
+
+async def repeated(examination: Examination) -> None:
+    """A position that has been there before."""
+    await examination.search(need(examination.positions.repeated))
+
+
+async def banned_moves(examination: Examination) -> None:
+    """Forbidden is the move it likes best, then the next too."""
+    start = examination.positions.ordinary[0]
+    banned: list[str] = []
+    for _ in range(3):
+        answer = await examination.dialect.search_without(start, banned)
+        expect_legal(start, answer, banned)
+        banned.append(answer.move or "")
+
+
+async def checkmate(examination: Examination) -> None:
+    """Where the game is over, there is no move to answer."""
+    await _ask_where_over(examination, examination.positions.over)
+
+
+async def stalemate(examination: Examination) -> None:
+    """The same without a check."""
+    await _ask_where_over(examination, examination.positions.stalemate)
+
+
+async def _ask_where_over(examination: Examination, position: Position | None) -> None:
+    await examination.dialect.ask_in_finished_game(need(position))
+    await _plays_on(examination)
+
+
+async def illegal_position(examination: Examination) -> None:
+    """Survived, whatever it does about it."""
+    await examination.dialect.tell_illegal_position()
+    await _plays_on(examination)
+
+
+async def illegal_move(examination: Examination) -> None:
+    """Survived, whatever it does about it."""
+    position = examination.positions.ordinary[1]
+    origin = position.legal_moves()[0]
+    illegal = origin[: len(origin) // 2] * 2 if len(origin) == 4 else _taken_square(position)
+    await examination.dialect.tell_illegal_move(position, illegal)
+    await _plays_on(examination)
+
+
+def _taken_square(position: Position) -> str:
+    """A square that has a disc: the one of the first move."""
+    return position.moves[0]
+
+
+async def _plays_on(examination: Examination) -> Answer:
+    """A new game after something unusual."""
+    await examination.dialect.settle()
+    await examination.dialect.begin_game()
+    return await examination.search(examination.positions.ordinary[0])

@@ -1,0 +1,70 @@
+"""Checks of the conversation's beginning and of its manners."""
+
+from __future__ import annotations
+
+import time
+
+from arena.checking.contract import Failed, Remark, remark
+from arena.checking.examination import Examination
+
+GARBAGE = ("xyzzy", "  ", "elolab 1 2 3", "go-there position uci", "\x7f\x01 \u5c06 \u5e05")
+"""Lines that mean nothing in any protocol."""
+
+
+async def handshake(examination: Examination) -> Remark:
+    """From the start of the process."""
+    began = time.monotonic()
+    await examination.connect()
+    return remark("note.seconds", seconds=f"{time.monotonic() - began:.2f}")
+
+
+async def name(examination: Examination) -> Remark:
+    """What the handshake learned."""
+    if not examination.name:
+        raise Failed("failure.no_name")
+    return remark("note.name", name=examination.name)
+
+
+async def ready(examination: Examination) -> Remark:
+    """Once, and again: what follows relies on it."""
+    examination.knowledge.answers_ready = True
+    began = time.monotonic()
+    try:
+        await examination.dialect.ask_ready()
+        await examination.dialect.ask_ready()
+    except Failed:
+        examination.knowledge.answers_ready = False
+        raise
+    return remark("note.milliseconds", ms=f"{(time.monotonic() - began) * 500:.1f}")
+
+
+async def garbage(examination: Examination) -> None:
+    """Before a position and after it."""
+    start = examination.positions.ordinary[0]
+    await examination.dialect.say_garbage(GARBAGE)
+    await examination.dialect.settle()
+    await examination.search(start)
+    await examination.dialect.say_garbage(GARBAGE)
+    await examination.search(start)
+
+
+async def empty_lines(examination: Examination) -> None:
+    """Which mean nothing either."""
+    await examination.wire.say("", "", "   ")
+    await examination.search(examination.positions.ordinary[0])
+
+
+async def line_ends(examination: Examination) -> None:
+    """Carriage returns, as programs for Windows write them."""
+    examination.wire.line_end = "\r"
+    await examination.search(examination.positions.ordinary[1])
+    examination.wire.line_end = ""
+
+
+async def new_game(examination: Examination) -> None:
+    """Two in a row, then one after a search: the old position must be forgotten."""
+    await examination.dialect.begin_game()
+    await examination.dialect.begin_game()
+    await examination.search(examination.positions.ordinary[-1])
+    await examination.dialect.begin_game()
+    await examination.search(examination.positions.ordinary[0])

@@ -1,0 +1,87 @@
+"""Checks of options: how they are announced, and that they can be set."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from arena.checking.contract import Failed, Remark, Skipped, remark
+from arena.checking.examination import Examination
+from arena.players.contract import PlayerFault
+from arena.protocols.uci import Option
+
+KINDS = ("check", "spin", "combo", "button", "string")
+NOT_TOUCHED = ("uci_variant", "variant")
+"""Options that choose the game."""
+OTHER_MEMORY = 8
+OTHER_THREADS = 2
+
+
+async def announced(examination: Examination) -> Remark:
+    """Kinds, ranges and defaults."""
+    lines = _announced(examination)
+    for line, option in lines:
+        if option is None or option.kind not in KINDS:
+            raise Failed("failure.option", line=line)
+        if option.kind == "spin" and (option.low is None or option.high is None or option.low > option.high):
+            raise Failed("failure.option_range", line=line)
+        if option.kind in ("check", "spin", "combo"):
+            try:
+                option.check(option.default)
+            except PlayerFault as fault:
+                raise Failed("failure.option_default", line=line, text=fault.text) from None
+    names = Counter(option.name.lower() for _, option in lines if option is not None)
+    for name, count in names.items():
+        if count > 1:
+            raise Failed("failure.option_twice", name=name)
+    return remark("note.options", count=len(lines))
+
+
+def _announced(examination: Examination) -> list[tuple[str, Option | None]]:
+    if not examination.dialect.announced:
+        raise Skipped("skip.no_options")
+    return examination.dialect.announced
+
+
+async def defaults(examination: Examination) -> None:
+    """Every option set to its own default, and a search after that."""
+    for _, option in _announced(examination):
+        if option is not None and option.kind != "button" and option.name.lower() not in NOT_TOUCHED:
+            try:
+                line = examination.dialect.option_line(option, option.default)
+            except PlayerFault:
+                continue  # a default that cannot be is a failure of another check
+            await examination.wire.say(line)
+            await examination.dialect.settle()
+    await examination.search(examination.positions.ordinary[0])
+
+
+async def memory_option(examination: Examination) -> Remark:
+    """Another size, and a search with it."""
+    return await _change(examination, "memory", OTHER_MEMORY)
+
+
+async def threads_option(examination: Examination) -> Remark:
+    """Another number, and a search with it."""
+    return await _change(examination, "threads", OTHER_THREADS)
+
+
+async def _change(examination: Examination, name: str, value: int) -> Remark:
+    option = examination.dialect.resource(name)
+    if option is None:
+        raise Skipped("skip.no_option", name=name)
+    value = min(max(value, option.low or 0), value if option.high is None else option.high)
+    await examination.wire.say(examination.dialect.option_line(option, str(value)))
+    await examination.dialect.settle()
+    await examination.search(examination.positions.ordinary[0])
+    await examination.search(examination.positions.ordinary[1])
+    if option.default:
+        await examination.wire.say(examination.dialect.option_line(option, option.default))
+        await examination.dialect.settle()
+    return remark("note.set", name=option.name, value=value)
+
+
+async def unknown_option(examination: Examination) -> None:
+    """One that no program has."""
+    await examination.wire.say(examination.dialect.unknown_option_line())
+    await examination.dialect.settle()
+    await examination.search(examination.positions.ordinary[0])

@@ -1,0 +1,28 @@
+"""What is said for each check, a module a protocol; ``dialect_named`` finds it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from arena.checking.dialects.dialect import Dialect
+
+_CLASSES = {
+    "uci": ("arena.checking.dialects.uci", "UciDialect"),
+    "ucicyclone": ("arena.checking.dialects.uci", "UciCycloneDialect"),
+    "ucci": ("arena.checking.dialects.ucci", "UcciDialect"),
+    "xboard": ("arena.checking.dialects.xboard", "XboardDialect"),
+    "gtp": ("arena.checking.dialects.gtp", "GtpDialect"),
+    "nboard": ("arena.checking.dialects.nboard", "NBoardDialect"),
+}
+
+DIALECTS = tuple(_CLASSES)
+"""The protocols that a program can be examined in."""
+
+
+def dialect_named(name: str) -> type[Dialect]:
+    """The class of a protocol, one of ``DIALECTS``."""
+    module, dialect = _CLASSES[name]
+    found: type[Dialect] = getattr(importlib.import_module(module), dialect)
+    return found

@@ -1,0 +1,262 @@
+"""What an examination needs to say in every protocol; each protocol is a subclass."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
+from arena.checking.wire import Wire
+from arena.players.contract import PlayerClock, PlayerFault
+from arena.protocols import uci
+from arena.protocols.uci import Option
+from engine.games.contract import Position
+from engine.settings.limits import Limits
+
+
+@dataclass
+class Knowledge:
+    """What has been found out about a program, and holds for all of its processes."""
+
+    first_rank: int | None = None
+    """The lowest rank's number in moves; ``None`` while it is not known."""
+    answers_ready: bool = True
+    """Whether it answers the question of ``settle``."""
+
+
+class Dialect(ABC):
+    """One conversation with a process of the program.
+
+    Everything that not every protocol knows raises ``Skipped`` here. What the program fails in raises ``Failed``.
+    """
+
+    title: ClassVar[str]
+    limits: frozenset[str] = frozenset()
+    """Of ``depth``, ``nodes``, ``move_time``, ``clock`` and ``moves_to_go``, what it can tell."""
+    time_unit_ms: int = 1
+    """In what times are told."""
+    farewell: ClassVar[str] = "quit"
+    synchronisation: ClassVar[str] = ""
+    """The question of ``settle``, for people."""
+    awaited: ClassVar[str] = ""
+    """What answers a search, for people."""
+    listens_while_thinking: ClassVar[bool] = False
+    """Whether ``ask_ready`` has to be answered in the midst of a search."""
+    recommendations: ClassVar[frozenset[str]] = frozenset()
+    """Names of checks whose demands the protocol leaves open, beside those that all protocols do."""
+
+    def __init__(self, wire: Wire, settings: CheckSettings, knowledge: Knowledge) -> None:
+        self.wire = wire
+        self.settings = settings
+        self.knowledge = knowledge
+        self.name = ""
+        """What the program calls itself."""
+        self.announced: list[tuple[str, Option | None]] = []
+        """The options in the program's words, and as read; ``None`` if they cannot be."""
+        self._began_ns = 0
+        self._was_ready = False
+
+    # Every protocol has these.
+
+    @abstractmethod
+    async def greet(self) -> None:
+        """The handshake, in which ``name`` and ``announced`` are learned."""
+
+    async def configure(self) -> None:
+        """Set the options of the settings; raises ``PlayerFault`` for one that cannot be set."""
+        for name, _ in self.settings.options:
+            raise PlayerFault("startup_failure", f"option {name}: over {self.title} there are none")
+
+    async def settle(self) -> None:
+        """Wait until what was said has been dealt with; where the program cannot say so, for a while."""
+        if self.knowledge.answers_ready:
+            await self.ask_ready()
+        else:
+            await self.wire.overhear(self.settings.quiet_ms)
+
+    async def ask_ready(self) -> list[str]:
+        """Ask whether what was said has been dealt with; what is said up to the answer.
+
+        The first may take as long as the start: programs prepare themselves when they are asked.
+        """
+        lines = await self.wait_ready(self.settings.timeout_ms if self._was_ready else self.settings.start_ms)
+        self._was_ready = True
+        return lines
+
+    @abstractmethod
+    async def wait_ready(self, ms: int) -> list[str]:
+        """Ask, and wait so long at most; what is said up to the answer."""
+
+    @abstractmethod
+    async def begin_game(self) -> None:
+        """A new game begins."""
+
+    @abstractmethod
+    async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
+        """Ask for a move; ``answer`` waits for it."""
+
+    @abstractmethod
+    def is_answer(self, line: str) -> bool:
+        """Whether a line ends a search. It is asked once about every line."""
+
+    def looks_like_answer(self, line: str) -> bool:
+        """The same of a line that nobody waits for."""
+        return self.is_answer(line)
+
+    @abstractmethod
+    def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> Answer:
+        """What was said up to the answer."""
+
+    @property
+    @abstractmethod
+    def ordinary(self) -> Limits:
+        """Limits of a short search."""
+
+    @abstractmethod
+    async def tell_illegal_position(self) -> None:
+        """Describe a position that is none."""
+
+    @abstractmethod
+    async def tell_illegal_move(self, position: Position, move: str) -> None:
+        """Tell of a move that is not legal."""
+
+    @abstractmethod
+    async def ask_in_finished_game(self, position: Position) -> None:
+        """Ask for a move where there is none; raises ``Failed`` if that is not answered as it should be."""
+
+    # Searches.
+
+    async def search(
+        self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
+    ) -> Answer:
+        """Ask for a move and wait for it, as long as the limits and the margin allow."""
+        limits = limits or self.ordinary
+        await self.begin(position, limits, clock)
+        times = [clock.remaining_ms] if clock is not None else []
+        if limits.move_time_ms is not None:
+            times.append(limits.move_time_ms)
+        return await self.answer(min(times) if times else None)
+
+    async def answer(self, told_ms: int | None = None) -> Answer:
+        """The end of the search that runs; with ``told_ms`` it is late if that and the margin have passed."""
+        if told_ms is None:
+            lines = await self.wire.hear_until(self.is_answer, self.settings.timeout_ms, self.awaited)
+        else:
+            lines = await self._answer_in_time(told_ms)
+        return self.read_answer(lines, (self.wire.arrived_ns - self._began_ns) / 1e6)
+
+    async def _answer_in_time(self, told_ms: int) -> list[str]:
+        is_over = False
+
+        def ends(line: str) -> bool:
+            nonlocal is_over
+            is_over = self.is_answer(line)
+            return is_over
+
+        spent_ms = (time.monotonic_ns() - self._began_ns) / 1e6
+        lines = await self.wire.overhear(told_ms + self.settings.margin_ms - spent_ms, ends)
+        if not is_over:
+            raise Failed("failure.late", told=told_ms, margin=self.settings.margin_ms)
+        return lines
+
+    async def ask_for_search(self, *lines: str) -> None:
+        """Say lines, the last of which begins a search; time counts from here."""
+        self.wire.take_unasked()
+        self._began_ns = time.monotonic_ns()
+        await self.wire.say(*lines)
+
+    def clock_limits(self) -> Limits:
+        """A clock as the settings have it; where times are told in seconds, of ten times as long."""
+        clock_ms = self.settings.clock_ms
+        if self.time_unit_ms > 1:
+            clock_ms = -(-10 * clock_ms // self.time_unit_ms) * self.time_unit_ms
+            return Limits(clock_ms=clock_ms)
+        return Limits(clock_ms=clock_ms, increment_ms=self.settings.increment_ms)
+
+    def read_information(self, line: str) -> Information | None:
+        """What a line says of a search, ``None`` if it is about nothing of it; ``Failed`` if it is malformed."""
+        raise self.lacking()
+
+    def read_move(self, said: str) -> str | None:
+        """A move in the game's notation, ``None`` if the words are no move."""
+        raise self.lacking()
+
+    def read_with_ranks(self, said: str) -> str | None:
+        """A move of files and ranks: in the program's ranks, or in any while they are not known."""
+        bases = (0, 1) if self.knowledge.first_rank is None else (self.knowledge.first_rank,)
+        return next((move for base in bases if (move := uci.read_move(said.lower(), base)) is not None), None)
+
+    # Not every protocol has these.
+
+    def lacking(self) -> Skipped:
+        """The protocol has no words for it."""
+        return Skipped("skip.protocol", protocol=self.title)
+
+    @property
+    def is_asked_to_pass(self) -> bool:
+        """Whether a side that can only pass is asked for its move."""
+        return True
+
+    @property
+    def declared_first_rank(self) -> int | None:
+        """The number of the lowest rank by the protocol, or by what the program announced."""
+        raise self.lacking()
+
+    async def begin_at_start_word(self) -> None:
+        """Ask for a move in the start position, called by its word."""
+        raise self.lacking()
+
+    async def begin_endless(self, position: Position) -> None:
+        """Begin a search that only ``interrupt`` ends."""
+        raise self.lacking()
+
+    async def interrupt(self) -> Answer | None:
+        """End the running search; its answer, where the protocol has one. Takes no longer than ``stop_ms``."""
+        raise self.lacking()
+
+    async def ask_ready_while_thinking(self) -> float:
+        """How many milliseconds ``ask_ready`` takes in a search, which must go on meanwhile."""
+        raise self.lacking()
+
+    async def interrupt_nothing(self) -> None:
+        """Ask for the end of a search while there is none; raises ``Failed`` if that is taken for a question."""
+        raise self.lacking()
+
+    async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> Answer:
+        """A search like any other, of a program that has been told that it will ponder."""
+        raise self.lacking()
+
+    async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
+        """Begin a search of a position that the opponent's expected move, its last, led to."""
+        raise self.lacking()
+
+    async def hit(self, position: Position, clock: PlayerClock) -> Answer:
+        """The expected move has been made: the clock runs, and the move is due."""
+        raise self.lacking()
+
+    async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> Answer:
+        """Another move has been made, the last of ``position``: the move after it is due."""
+        raise self.lacking()
+
+    async def search_without(self, position: Position, banned: Collection[str]) -> Answer:
+        """Ask for a move that is none of some."""
+        raise self.lacking()
+
+    async def say_garbage(self, lines: Sequence[str]) -> None:
+        """Say lines that mean nothing."""
+        await self.wire.say(*lines)
+
+    def option_line(self, option: Option, value: str) -> str:
+        """The line that sets an option."""
+        raise self.lacking()
+
+    def unknown_option_line(self) -> str:
+        """A line that sets an option there is not."""
+        raise self.lacking()
+
+    def resource(self, name: str) -> Option | None:
+        """The option for ``memory`` (of the transposition table, in MiB) or ``threads``; ``None`` without one."""
+        raise self.lacking()

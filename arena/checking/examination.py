@@ -1,0 +1,197 @@
+"""The examination of a program: checks, tried one after another, each with a process in a known state."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.checking.contract import Answer, CheckSettings, Failed, Remark, Skipped
+from arena.checking.dialects import dialect_named
+from arena.checking.dialects.dialect import Dialect, Knowledge
+from arena.checking.positions import Positions, positions_of
+from arena.checking.wire import Wire
+from arena.players.contract import PlayerClock, PlayerFault
+from arena.players.event_loop import in_thread, run
+from engine.errors import UserError
+from engine.games.contract import Position
+from engine.settings.limits import Limits
+
+Test = Callable[["Examination"], Coroutine[Any, Any, Remark | None]]
+"""Returns, perhaps with a figure worth telling, if a demand is met; raises ``Failed`` or ``Skipped``."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the examination; what it demands is the message ``demand.NAME``."""
+
+    name: str
+    test: Test
+    is_recommendation: bool = False
+    """Whether a failure is told but does not count."""
+    needs: tuple[str, ...] = ("start_position",)
+    """Checks that must not have failed, or it is not tried."""
+    is_fresh: bool = False
+    """Whether it begins with a new process."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a check."""
+
+    check: Check
+    verdict: str
+    """``passed``, ``failed`` or ``skipped``."""
+    remark: Remark | None = None
+    dialogue: tuple[str, ...] = ()
+    """Of a failed check, what was said meanwhile, as ``arena.players.process.Dialogue.tail`` writes it."""
+    seconds: float = 0.0
+
+
+class Examination:
+    """One program, examined; close it when done.
+
+    A check takes the process of the one before it, unless that failed or it wants a fresh one.
+    """
+
+    def __init__(self, settings: CheckSettings, checks: Sequence[Check]) -> None:
+        self.settings = settings
+        self.checks = tuple(checks)
+        self.knowledge = Knowledge()
+        self.positions: Positions = positions_of(settings.game)
+        self.name = ""
+        """What the program calls itself."""
+        self._dialect_class = dialect_named(settings.protocol)
+        self._dialect: Dialect | None = None
+        self._blocked: set[str] = set()
+        """Checks that failed, or were not tried because another did."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """The conversation with the process that runs."""
+        assert self._dialect is not None
+        return self._dialect
+
+    @property
+    def wire(self) -> Wire:
+        """The line to that process."""
+        return self.dialect.wire
+
+    def run(self) -> Iterator[Outcome]:
+        """Try every check in turn."""
+        for entry in self.checks:
+            check = entry
+            if entry.name in self._dialect_class.recommendations:
+                check = dataclasses.replace(entry, is_recommendation=True)
+            began = time.monotonic()
+            outcome = run(self._try(check))
+            if outcome.verdict == "failed":
+                self._blocked.add(check.name)
+            yield Outcome(
+                check, outcome.verdict, outcome.remark, outcome.dialogue, round(time.monotonic() - began, 3)
+            )
+
+    def close(self) -> None:
+        """End the process."""
+        if self._dialect is not None:
+            self.wire.process.end_now()
+            self._dialect = None
+
+    async def _try(self, check: Check) -> Outcome:
+        missing = [name for name in check.needs if name in self._blocked]
+        if missing:
+            self._blocked.add(check.name)
+            return Outcome(check, "skipped", Remark("skip.needs", {"names": ", ".join(missing)}))
+        if check.is_fresh:
+            await self.end()
+        began_ns = time.monotonic_ns()
+        try:
+            if self._dialect is None and check.needs:
+                await self.start()
+                began_ns = time.monotonic_ns()
+            return Outcome(check, "passed", await check.test(self))
+        except Skipped as skipped:
+            if self._dialect is not None and self.wire.process.dialogue.tail(began_ns):
+                await self.end()  # in the midst of something
+            return Outcome(check, "skipped", skipped.remark)
+        except Failed as failed:
+            return Outcome(check, "failed", failed.remark, await self._end_with_dialogue(began_ns))
+        except PlayerFault as fault:
+            remark = Remark("failure.fault", {"text": fault.text})
+            return Outcome(check, "failed", remark, await self._end_with_dialogue(began_ns))
+
+    # What checks use.
+
+    async def start(self) -> None:
+        """A new process, with its handshake and options behind it, in a new game."""
+        await self.connect()
+        await self.dialect.settle()
+        await self.dialect.begin_game()
+
+    async def connect(self) -> None:
+        """A new process, with its handshake and options behind it; raises ``UserError`` if these cannot be set."""
+        await self.end()
+        process = await in_thread(Wire, self.settings.command, self.settings.directory)
+        self._dialect = self._dialect_class(process, self.settings, self.knowledge)
+        await self.dialect.greet()
+        self.name = self.dialect.name or self.name
+        try:
+            await self.dialect.configure()
+        except PlayerFault as fault:
+            raise UserError(f"check: {fault.text}") from None
+
+    async def end(self) -> None:
+        """End the process, if there is one."""
+        if self._dialect is not None:
+            await self.wire.process.end()
+            self._dialect = None
+
+    async def search(
+        self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
+    ) -> Answer:
+        """The program's answer in a position; raises ``Failed`` unless it is a legal move."""
+        answer = await self.dialect.search(position, limits, clock)
+        expect_legal(position, answer)
+        return answer
+
+    def need_limit(self, name: str) -> None:
+        """Raise ``Skipped`` if the protocol cannot tell of a limit."""
+        if name not in self.dialect.limits:
+            raise self.dialect.lacking()
+
+    async def _end_with_dialogue(self, began_ns: int) -> tuple[str, ...]:
+        """What was said since; the process is ended, for nobody knows what state it is in."""
+        if self._dialect is None:
+            return ()
+        process = self.wire.process
+        await self.end()
+        return tuple(process.dialogue.tail(began_ns))
+
+
+def expect_legal(position: Position, answer: Answer, banned: Collection[str] = ()) -> None:
+    """Raise ``Failed`` unless the answer is a legal move, and none of the banned ones."""
+    if answer.has_resigned:
+        return
+    if answer.move is None:
+        raise Failed("failure.no_move", said=answer.line, position=position.text)
+    if answer.move not in position.legal_moves():
+        raise Failed("failure.illegal_move", said=answer.line, position=position.text)
+    if answer.move in banned:
+        raise Failed("failure.banned_move", said=answer.line, banned=" ".join(sorted(banned)))
+
+
+def full_clock(limits: Limits) -> PlayerClock:
+    """The clocks at the beginning of a game."""
+    assert limits.clock_ms is not None
+    return PlayerClock(
+        limits.clock_ms * 1_000_000, limits.increment_ms, limits.clock_ms, limits.increment_ms, limits.moves_per_control
+    )
+
+
+def need(position: Position | None) -> Position:
+    """A position that a game may lack; raises ``Skipped`` if it does."""
+    if position is None:
+        raise Skipped("skip.game")
+    return position

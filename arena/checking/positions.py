@@ -1,0 +1,130 @@
+"""Positions to ask for moves in, found in games of random moves, so that every game has them and every run the same.
+
+The arbiter has ended none of them. Each has its moves with it, for programs that can be told nothing else.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.games import game_named
+from engine.games.contract import Game, Position
+from engine.rules import Rules
+
+GAMES = 20
+"""Random games that are looked through."""
+LONG_PLIES = 300
+ENDGAME_PLIES = 6
+"""How far from the end of a random game an endgame is."""
+SPACING = 4
+"""Plies by which each of the ordinary positions is later than the one before."""
+STALEMATES = {"xiangqi": "3k5/4P4/9/9/9/9/9/9/9/4K4 b - - 0 1"}
+"""Positions without a legal move and without a check, which games of random moves hardly ever come to."""
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Of one game; ``None`` where the random games had none of the kind."""
+
+    ordinary: tuple[Position, ...]
+    """After few moves, then more; the first is the start."""
+    long: Position
+    """After ``LONG_PLIES``, or near the end where games are shorter."""
+    in_check: Position | None
+    only_move: Position | None
+    """One legal move, which is no pass."""
+    must_pass: Position | None
+    endgame: Position | None
+    repeated: Position | None
+    """For the second time, by two moves of each side there and back."""
+    over: Position | None
+    """No legal move is left; in games with checks, by one."""
+    stalemate: Position | None
+    """No legal move is left in a game with checks, without one; described, not reached by moves."""
+
+
+@functools.cache
+def positions_of(name: str) -> Positions:
+    """The positions of a game; they are not to be changed."""
+    game = game_named(name)
+    games = [_random_game(game, seed) for seed in range(GAMES)]
+    ended = [positions for positions in games if not positions[-1].legal_moves()]
+    long = max(games, key=len)
+
+    def first(is_wanted: Callable[[Position], bool]) -> Position | None:
+        return next((position for positions in games for position in positions if is_wanted(position)), None)
+
+    in_check = first(lambda position: position.in_check and len(position.legal_moves()) > 1)
+    last = [positions[-1] for positions in ended]
+    return Positions(
+        ordinary=tuple(positions[min(SPACING * number, len(positions) - 2)] for number, positions in enumerate(games)),
+        long=long[LONG_PLIES if len(long) > LONG_PLIES else -ENDGAME_PLIES],
+        in_check=in_check,
+        only_move=first(lambda position: len(position.legal_moves()) == 1 and not must_pass(position)),
+        must_pass=first(must_pass),
+        endgame=ended[0][-ENDGAME_PLIES] if ended else None,
+        repeated=_repeated(game.position()),
+        over=next((position for position in last if position.in_check or in_check is None), None),
+        stalemate=game.position(STALEMATES[name]) if name in STALEMATES else None,
+    )
+
+
+def must_pass(position: Position) -> bool:
+    """Whether the only legal move gives the turn away."""
+    codes = position.move_codes()
+    return len(codes) == 1 and bool(position.game.kernels.is_pass(position.state, codes[0]))
+
+
+def _random_game(game: Game, seed: int) -> list[Position]:
+    """Every position up to the end, or to where the arbiter ends it."""
+    chance = random.Random(seed)
+    position = game.position()
+    positions = [position.copy()]
+    while position.ply < LONG_PLIES + 1:
+        moves = position.legal_moves()
+        if not moves:
+            break
+        position.push(chance.choice(moves))
+        if position.legal_moves() and position.judge(Rules()) is not None:
+            break
+        positions.append(position.copy())
+    return positions
+
+
+def _repeated(start: Position) -> Position | None:
+    """A position again after two moves of each side; ``None`` where moves cannot be taken back."""
+    position = start.copy()
+    moves: list[str] = []
+    for _ in range(2):
+        there = next((move for move in position.legal_moves() if _returns(position, move)), None)
+        if there is None:
+            return None
+        position.push(there)
+        moves.append(there)
+    for move in moves:
+        position.push(_back(move))
+    return position
+
+
+def _returns(position: Position, move: str) -> bool:
+    """Whether the mover could go back at once, the opponent having left it in peace."""
+    after = position.copy()
+    board = position.text.split()[0]
+    after.push(move)
+    for reply in after.legal_moves():
+        later = after.copy()
+        later.push(reply)
+        if _back(move) in later.legal_moves():
+            later.push(_back(move))
+            if _back(reply) in later.legal_moves():
+                later.push(_back(reply))
+                return later.text.split()[0] == board
+    return False
+
+
+def _back(move: str) -> str:
+    """The move between the same squares the other way."""
+    return move[len(move) // 2 :] + move[: len(move) // 2]

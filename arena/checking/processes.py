@@ -1,0 +1,82 @@
+"""What the system knows of a program's processes, read from ``/proc``; Linux only."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class ProcessStatus:
+    """One process at one moment."""
+
+    number: int
+    parent: int
+    group: int
+    state: str
+    """``R`` runs or could, ``S`` sleeps, ``Z`` is dead but not cleared away, and others of ``ps``."""
+    cpu_seconds: float
+    started: int
+    """Clock ticks since the system started; tells processes of one number apart."""
+    resident_bytes: int
+
+
+def is_available() -> bool:
+    """Whether this system can be asked."""
+    return sys.platform == "linux" and (_PROC / "self" / "stat").exists()
+
+
+def family_of(number: int) -> list[ProcessStatus]:
+    """A process with its descendants, and whoever else is in the group of its number."""
+    statuses = _all()
+    family = {number}
+    while True:
+        more = {one.number for one in statuses if one.parent in family or one.group == number} - family
+        if not more:
+            return [one for one in statuses if one.number in family]
+        family |= more
+
+
+def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
+    """Those of some processes that still run."""
+    now = {one.number: one for one in _all()}
+    return [
+        one
+        for one in processes
+        if one.number in now and now[one.number].started == one.started and now[one.number].state not in "ZX"
+    ]
+
+
+def _all() -> list[ProcessStatus]:
+    statuses = []
+    for path in _PROC.glob("[0-9]*/stat"):
+        fields = _fields(path)
+        if fields is not None:
+            statuses.append(_status(int(path.parent.name), fields))
+    return statuses
+
+
+def _status(number: int, fields: list[str]) -> ProcessStatus:
+    """From the fields of proc(5) that follow the program's name."""
+    return ProcessStatus(
+        number,
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        state=fields[0],
+        cpu_seconds=(int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"),
+        started=int(fields[19]),
+        resident_bytes=int(fields[21]) * os.sysconf("SC_PAGE_SIZE"),
+    )
+
+
+def _fields(path: Path) -> list[str] | None:
+    """The fields after the name in brackets, which may hold anything; ``None`` if the process is gone."""
+    try:
+        return path.read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        return None

@@ -1,0 +1,109 @@
+"""What an examination came to, line by line for people, and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from arena.checking.contract import Remark
+from arena.checking.dialects.dialect import Dialect
+from arena.checking.examination import Outcome
+from engine.language import Catalogue, columns_of, padded, wrapped
+
+COLUMNS = 110
+"""Of a line, where the words can be broken."""
+INDENTATION = " " * 10
+QUOTED = 160
+"""Characters of a program's line."""
+DIALOGUE_SHOWN = 24
+"""The last lines of a dialogue."""
+RUN_SHOWN = 3
+"""Lines of a program in a row that are shown at either end of a longer run."""
+MARKS = ("passed", "failed", "advised", "skipped")
+"""How lines begin: ``mark.NAME``."""
+
+
+def mark_of(outcome: Outcome) -> str:
+    """One of ``MARKS``."""
+    if outcome.verdict == "failed" and outcome.check.is_recommendation:
+        return "advised"
+    return outcome.verdict
+
+
+def lines_of(outcome: Outcome, dialect: type[Dialect], say: Catalogue) -> list[str]:
+    """The check's line, and of one that failed what the program did and the dialogue."""
+    name = outcome.check.name
+    demand = say(f"demand.{name}", question=dialect.synchronisation, farewell=dialect.farewell)
+    note = _sentence(outcome.remark, say)
+    if outcome.verdict == "passed":
+        return _item("passed", say("report.passed", demand=demand, note=note) if note else demand, say)
+    if outcome.verdict == "skipped":
+        return _item("skipped", say("report.skipped", demand=demand, note=note), say)
+    lines = _item(mark_of(outcome), f"{demand} [{name}]", say)
+    lines += [INDENTATION + line for line in wrapped(note, COLUMNS - len(INDENTATION))]
+    return lines + [f"{INDENTATION}  {line}" for line in shortened(outcome.dialogue, say)]
+
+
+def _item(mark: str, text: str, say: Catalogue) -> list[str]:
+    width = max(columns_of(say(f"mark.{other}")) for other in MARKS)
+    first, *others = wrapped(text, COLUMNS - len(INDENTATION)) or [""]
+    head = f" {padded(say(f'mark.{mark}'), width)} "
+    return [padded(head, len(INDENTATION)) + first, *(INDENTATION + line for line in others)]
+
+
+def _sentence(remark: Remark | None, say: Catalogue) -> str:
+    if remark is None:
+        return ""
+    return say(remark.key, **{name: _quoted(value) for name, value in remark.values.items()})
+
+
+def _quoted(value: Any) -> Any:
+    """What goes into a sentence: no line of a program can do harm to a terminal."""
+    if not isinstance(value, str):
+        return value
+    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in value)
+    return printable if len(printable) <= QUOTED else f"{printable[:QUOTED]}..."
+
+
+def shortened(dialogue: Sequence[str], say: Catalogue) -> list[str]:
+    """The dialogue without the middle of what a program says in one go."""
+    shown: list[str] = []
+    run: list[str] = []
+    for line in dialogue:
+        if " < " in line[:24]:
+            run.append(line)
+        else:
+            shown += [*_ends(run, say), line]
+            run = []
+    shown += _ends(run, say)
+    if len(shown) > DIALOGUE_SHOWN:
+        left_out = say("report.left_out", count=len(shown) - DIALOGUE_SHOWN)
+        shown = [left_out, *shown[-DIALOGUE_SHOWN:]]
+    return [_quoted(line) for line in shown]
+
+
+def _ends(run: Sequence[str], say: Catalogue) -> list[str]:
+    if len(run) <= 2 * RUN_SHOWN + 1:
+        return list(run)
+    return [*run[:RUN_SHOWN], say("report.left_out", count=len(run) - 2 * RUN_SHOWN), *run[-RUN_SHOWN:]]
+
+
+def summary(outcomes: Sequence[Outcome], say: Catalogue) -> str:
+    """One line on all of them."""
+    marks = [mark_of(outcome) for outcome in outcomes]
+    verdict = "report.keeps" if "failed" not in marks else "report.breaks"
+    counts = say("report.counts", **{mark: marks.count(mark) for mark in MARKS})
+    return say(verdict, counts=counts)
+
+
+def data_of(outcome: Outcome) -> dict[str, Any]:
+    """A check as JSON has it; sentences are in English."""
+    return {
+        "name": outcome.check.name,
+        "is_recommendation": outcome.check.is_recommendation,
+        "verdict": outcome.verdict,
+        "remark": _sentence(outcome.remark, Catalogue("arena.checking")),
+        "values": {} if outcome.remark is None else outcome.remark.values,
+        "dialogue": list(outcome.dialogue),
+        "seconds": outcome.seconds,
+    }

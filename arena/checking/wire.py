@@ -1,0 +1,88 @@
+"""The line to a program under examination: what is said and heard, with silence and sudden ends as failures."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from arena.checking.contract import Failed
+from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
+
+MAX_LINES = 10_000
+"""Of what is heard before an answer, the last lines that are kept."""
+WRITE_MS = 2_000
+"""How long a program may leave its input unread."""
+
+
+class Wire:
+    """One process of the program. Raises ``PlayerFault`` if it cannot be started."""
+
+    def __init__(self, command: Sequence[str], directory: str | None) -> None:
+        self.process = EngineProcess(command, directory)
+        self.line_end = ""
+        """Said before the end of every line."""
+
+    @property
+    def arrived_ns(self) -> int:
+        """When the last line arrived that was waited for."""
+        return self.process.arrived_ns
+
+    async def say(self, *lines: str) -> None:
+        """Write lines; raises ``Failed`` if the program has ended or does not read them."""
+        try:
+            await self.process.send([line + self.line_end for line in lines], _after(WRITE_MS))
+        except DeadlinePassed:
+            raise Failed("failure.does_not_read", seconds=f"{WRITE_MS / 1000:g}") from None
+        except ProcessEnded:
+            raise await self.ended() from None
+
+    async def hear(self, deadline_ns: int) -> str | None:
+        """The next line, ``None`` if none has come by then; raises ``Failed`` if the program has ended."""
+        try:
+            return await self.process.read_line(deadline_ns)
+        except DeadlinePassed:
+            return None
+        except ProcessEnded:
+            raise await self.ended() from None
+
+    async def hear_until(self, is_answer: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
+        """All lines up to the answer; raises ``Failed``, in which ``awaited`` stands for it, if it does not come."""
+        deadline_ns = _after(ms)
+        lines: deque[str] = deque(maxlen=MAX_LINES)
+        while not lines or not is_answer(lines[-1]):
+            line = await self.hear(deadline_ns)
+            if line is None:
+                raise Failed("failure.no_answer", awaited=awaited, seconds=f"{ms / 1000:g}")
+            lines.append(line)
+        return list(lines)
+
+    async def overhear(self, ms: float, is_answer: Callable[[str], bool] = lambda line: False) -> list[str]:
+        """What is said within that time, and up to an answer."""
+        deadline_ns = _after(ms)
+        lines: deque[str] = deque(maxlen=MAX_LINES)
+        while (line := await self.hear(deadline_ns)) is not None:
+            lines.append(line)
+            if is_answer(line):
+                break
+        return list(lines)
+
+    async def leave(self, farewell: str | None, ms: int) -> bool:
+        """Say farewell, or without one close the input; whether the program ends by itself within that time."""
+        try:
+            return await self.process.leave(farewell, ms)
+        except (DeadlinePassed, ProcessEnded):
+            return False
+
+    def take_unasked(self) -> Sequence[str]:
+        """Lines that have come and nobody has waited for."""
+        return self.process.take_unasked()
+
+    async def ended(self) -> Failed:
+        """The failure of a program that has ended by itself; its process is cleared away."""
+        await self.process.end()
+        return Failed("failure.ended", how=self.process.exit_description)
+
+
+def _after(ms: float) -> int:
+    return time.monotonic_ns() + round(ms * 1_000_000)

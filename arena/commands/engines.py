@@ -1,0 +1,153 @@
+"""The command ``engines``: what a file of engines holds, and whether those engines work."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.commands.words.tournament import DEFAULT_LIMITS, protocol_finder
+from arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
+from arena.player_spec import PlayerReader, first_that_fits
+from arena.players.registry import PROTOCOLS, protocol_named
+from arena.records import PlayerSpec
+from engine.commands.arguments import (
+    UsageError,
+    add_json_argument,
+    add_language_argument,
+    print_json,
+)
+from engine.errors import UserError
+from engine.language import columns_of, console, padded
+from engine.settings.limits import Limits
+
+
+@dataclass(frozen=True)
+class EngineStatus:
+    """What is known of one engine of the file."""
+
+    name: str
+    protocol: str
+    """Its title; empty if the file does not give it and nobody has asked the program."""
+    command: str
+    problem: str
+    """Why it cannot play, in one line; empty if nothing was found."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab engines``."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="engines of the file (default: all)")
+    parser.add_argument(
+        "--engines", dest="engines_file", metavar="FILE",
+        help=f"the file (default {ENGINES_NAME}, here or in ~/.config/elolab)",
+    )  # fmt: skip
+    parser.add_argument("--check", action="store_true", help="start every engine, and find its protocol if it has none")
+    parser.add_argument("--game", metavar="NAME", help="the game that they have to play (default: any)")
+    add_language_argument(parser)
+    add_json_argument(parser)
+    parser.epilog = (
+        "The file has a table for every engine, with the keys of [[players]]:\n"
+        "  [mine]\n"
+        '  command = "./mine"\n'
+        "  options = { Hash = 64 }\n\n"
+        "elolab match mine default, --engine conf=mine and, under [[players]], engine = \"mine\" then mean it. "
+        "The file engines.json of cutechess is read too.\n\n"
+        "Exit code: 1 if an engine is not there or, with --check, does not work."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the table."""
+    file = engines_file(arguments.engines_file, Path())
+    if file.path is None:
+        raise UsageError(
+            f"engines: no file of engines; write {ENGINES_NAME} here, or {user_folder() / ENGINES_NAME}, with a table "
+            'for each: [mine] and below it command = "./mine"'
+        )
+    for name in arguments.names:
+        file.entry(name, "engines")
+    names = arguments.names or list(file.tables)
+    status = [_status(file, name, arguments.game, check=arguments.check) for name in names]
+    if arguments.json:
+        print_json({"file": str(file.path), "engines": [asdict(engine) for engine in status]})
+    else:
+        print("\n".join(_lines(file, status, "engines.works" if arguments.check else "engines.there")))
+    return 1 if any(engine.problem for engine in status) else 0
+
+
+def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> EngineStatus:
+    entry = file.entry(name, str(file.path))
+    command = entry.get("command", "")
+    shown = command if isinstance(command, str) else " ".join(map(str, command))
+    if not check and "command" in entry and "protocol" not in entry:
+        return EngineStatus(name, "", shown, _missing(command, entry.get("directory")))
+    try:
+        player, game = _player(entry, game)
+        problem = _missing(player.command, player.directory) if player.command else ""
+        if check and not problem:
+            problem = _start(player, game)
+        return EngineStatus(name, protocol_named(player.protocol).title, shown, problem)
+    except UserError as error:
+        given = entry.get("protocol")
+        title = protocol_named(given).title if given in PROTOCOLS else ""
+        return EngineStatus(name, title, shown, str(error).removeprefix(f"{name} ({name}): "))
+
+
+def _player(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
+    """The player, and the game that it can play: the one that is asked for, or the first. Raises ``UserError``."""
+    from engine.games import GAMES, game_named
+
+    errors: list[UserError] = []
+    finder = protocol_finder(Path())
+    for other in [game_named(game).name] if game is not None else GAMES:
+        try:
+            limits = list(map(Limits.parse, DEFAULT_LIMITS))
+            return first_that_fits(limits, PlayerReader(other, finder=finder), entry, entry["name"]), other
+        except UserError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _missing(command: str | Sequence[str], directory: str | None) -> str:
+    """Why a program cannot be started; empty if it is there."""
+    from arena.players.contract import PlayerFault
+    from arena.players.process import find_program
+
+    try:
+        find_program(shlex.split(command) if isinstance(command, str) else command, directory)
+    except (PlayerFault, ValueError) as fault:
+        return str(fault)
+    return ""
+
+
+def _start(player: PlayerSpec, game: str) -> str:
+    """Start a player as for a tournament, and end it; what went wrong, empty if nothing did."""
+    from arena.players.contract import PlayerFault
+    from arena.players.event_loop import run as wait_for
+    from arena.players.registry import make_player
+
+    started = make_player(player, game)
+    try:
+        wait_for(started.start())
+    except PlayerFault as fault:
+        return fault.text.removeprefix(f"{player.name}: ")
+    finally:
+        wait_for(started.close())
+    return ""
+
+
+def _lines(file: EnginesFile, status: Sequence[EngineStatus], good: str) -> list[str]:
+    """The table; ``good`` is the key of the word for engines without a problem."""
+    say = console("arena")
+    rows = [(say("engines.name"), say("engines.protocol"), say("engines.command"), say("engines.state"))]
+    for engine in status:
+        protocol = engine.protocol or say("engines.found_by_trying")
+        rows.append((engine.name, protocol, engine.command, engine.problem or say(good)))
+    widths = [max(columns_of(row[column]) for row in rows) for column in range(3)]
+    return [
+        str(file.path),
+        *("  ".join([*map(padded, row[:3], widths), row[3]]) for row in rows),
+    ]

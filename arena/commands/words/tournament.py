@@ -1,0 +1,222 @@
+"""A tournament, match or sequential test that the command line alone describes."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from arena.commands.arguments import add_playing_arguments, output_folder
+from arena.commands.results import complain, play_and_print
+from arena.commands.words.conditions import (
+    FORMAT_WORDS,
+    add_answer,
+    add_condition_words,
+    add_single_dashes,
+    conditions_of,
+    pairs_of,
+    words_of_conditions,
+)
+from arena.commands.words.engines import (
+    PlayerWords,
+    complete,
+    is_player_word,
+    named_player,
+    read_player_words,
+    refuse_unused,
+)
+from arena.engines_file import engines_file
+from arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, can_be_told_of_it, name_players
+from arena.players.detect import ProtocolFinder
+from arena.players.registry import PlayerError
+from arena.spec import spec_from_mapping
+from arena.tournament_spec import TournamentSpec
+from engine.commands.arguments import (
+    DEFAULT_GAME,
+    UsageError,
+    add_game_argument,
+    add_seed_argument,
+    game_of,
+    whole_number,
+)
+from engine.settings.limits import GRAMMAR, Limits
+
+DEFAULT_LIMITS = ("nodes=1000", "depth=6", "move_time=1")
+"""Where no limit is given, the first of them that all players can be told of."""
+DEFAULT_SEED = 1
+PLAYER_HELP = (
+    f"A player is {PLAYER_KINDS}. The protocol of a program is found by trying. A TOML file is a preset of its own "
+    "(with sections [xiangqi], [othello]), merely settings (null_move = false), or what a table [[players]] of a "
+    "tournament holds (name, preset, set, limit; command and options for an external engine).\n\n"
+    "--engine describes a player by words: cmd=PROGRAM with args=, dir=, proto=, or conf=NAME, or preset=NAME; name=; "
+    "tc=MOVES/TIME+INCREMENT, st=SECONDS, nodes=N, depth=N or limit=LIMIT; option.NAME=VALUE, for the built-in engine "
+    "set.NAME=VALUE; timemargin=MS, restart=on|off, ponder, and every other key of a table [[players]]. --each says "
+    "the same of all players. Words of cutechess-cli and fastchess mean the same here, and may have one dash.\n\n"
+    "Every opening is played twice, with colours swapped: -rounds 50 -games 2 -repeat are 50 openings and 100 games."
+)
+"""For the help of every command that takes such players."""
+
+
+def add_players(parser: argparse.ArgumentParser) -> None:
+    """``A`` and ``B``; either may be described by ``--engine`` instead. Formats are for other commands."""
+    parser.add_argument("a", metavar="A", nargs="?", help="the player whose strength is in question")
+    parser.add_argument("b", metavar="B", nargs="?", help="its opponent")
+    add_answer(parser, *FORMAT_WORDS)
+
+
+def add_tournament_words(parser: argparse.ArgumentParser, folder: str) -> None:
+    """All words but those of the command's own; they have to be added before."""
+    parser.add_argument(
+        "--engine", dest="engines", nargs="+", action="append", default=[], metavar="WORD",
+        help="a player: cmd=PROGRAM, conf=NAME, preset=NAME or a single word, and more; see below",
+    )  # fmt: skip
+    parser.add_argument("--each", nargs="+", default=[], metavar="WORD", help="the same for all players")
+    parser.add_argument(
+        "--engines", dest="engines_file", metavar="FILE",
+        help="file of your engines for conf=NAME (default engines.toml, here or in ~/.config/elolab)",
+    )  # fmt: skip
+    add_game_argument(parser)
+    parser.add_argument("--variant", dest="game", help=argparse.SUPPRESS)
+    parser.set_defaults(game=None)
+    parser.add_argument(
+        "--limit", type=Limits.parse, metavar="LIMIT",
+        help=f"what a player without its own may spend: {GRAMMAR}; default {DEFAULT_LIMITS[0]}, or if not all players "
+        f"can be told that, {' or '.join(DEFAULT_LIMITS[1:])}",
+    )  # fmt: skip
+    add_condition_words(parser)
+    add_seed_argument(parser, DEFAULT_SEED)
+    parser.set_defaults(seed=None)  # so that it is known whether it was given
+    parser.add_argument("--srand", dest="seed", type=whole_number(0), help=argparse.SUPPRESS)
+    add_playing_arguments(parser, folder)
+    add_single_dashes(parser)
+
+
+def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], own_words: Sequence[Any]) -> int:
+    """Play, resume or extend what the words describe; ``own`` are the keys of a tournament's file that are the
+    command's, ``own_words`` the words that said so."""
+    arguments.game = arguments.game or DEFAULT_GAME
+    arguments.game = game_of(arguments).name
+    arguments.seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
+    content = {"game": arguments.game, "seed": arguments.seed}
+    content |= conditions_of(arguments) | own
+    players = _player_words(kind, arguments)
+    entries, finder, limits = _entries(kind, players, content, arguments)
+    spec, limit = _spec(kind, content | {"players": entries}, limits, finder)
+    words = [kind, *_words_of_players(arguments), *map(_word, own_words)]
+    if any("limit" not in entry for entry in entries):
+        words += ["--limit", str(limit)]
+        if limit != limits[0]:
+            complain("console.other_limit", limit=limit, usual=limits[0])
+    words += words_of_conditions(arguments)
+    return play_and_print(replace(spec, command=tuple(words)), arguments)
+
+
+def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
+    """What is said of each player; raises ``UsageError`` if it is not said of enough of them."""
+    single = _single_words(arguments)
+    for word in single:
+        if is_player_word(word):
+            raise UsageError(f"{kind}: {word!r} describes a player in words; say --engine {word}")
+    players = [PlayerWords(kind, word) for word in single]
+    players += [read_player_words(words) for words in arguments.engines]
+    if len(players) < 2 or (kind != "tournament" and len(players) > 2):
+        expected = "two or more: A B C, or --engine" if kind == "tournament" else f"two: elolab {kind} A B, or --engine"
+        raise UsageError(
+            f"{kind}: {len(players)} player{'' if len(players) == 1 else 's'}, expected {expected}; elolab {kind} "
+            "--help explains the arguments"
+        )
+    return players
+
+
+def _entries(
+    kind: str, players: Sequence[PlayerWords], content: dict[str, Any], arguments: argparse.Namespace
+) -> tuple[list[dict[str, Any]], ProtocolFinder, list[Limits]]:
+    """The tables [[players]], what asks programs for their protocol, and the limits one of which is for all players.
+
+    The tournament's name is put into ``content``.
+    """
+    each = read_player_words(arguments.each, "--each")
+    engines = engines_file(arguments.engines_file, Path())
+    named = [named_player(words, each, engines) for words in players]
+    name_players(player.entry for player in named)
+    names = [str(player.entry["name"]) for player in named]
+    content["name"] = arguments.event or _folder_name(content["format"], names)
+    finder = protocol_finder(output_folder(arguments.out, content["name"]))
+    reader = PlayerReader(content["game"], engines=engines, finder=finder)
+    limits = [arguments.limit] if arguments.limit is not None else list(map(Limits.parse, DEFAULT_LIMITS))
+    entries = [
+        complete(player.check(reader, limits), words, each, reader)
+        for player, words in zip(named, players, strict=True)
+    ]
+    refuse_unused(each, entries)
+    return entries, finder, limits
+
+
+def protocol_finder(directory: Path) -> ProtocolFinder:
+    """What asks programs for their protocol, says what it found, and asks nobody whom the folder knows."""
+    from arena.play.tournament import players_in
+
+    return ProtocolFinder(
+        players_in(directory),
+        lambda program, protocol: complain("console.speaks", program=program, protocol=protocol.title),
+        lambda program, seconds: complain("console.slow_to_speak", program=program, seconds=f"{seconds:g}"),
+    )
+
+
+def _spec(
+    kind: str, content: dict[str, Any], limits: Sequence[Limits], finder: ProtocolFinder
+) -> tuple[TournamentSpec, Limits]:
+    """The tournament under the first limit that all players can be told of; raises as for the first if there is none.
+    """
+    errors: list[PlayerError] = []
+    for limit in limits:
+        try:
+            spec = spec_from_mapping(content | {"limit": str(limit)}, kind, finder)
+        except PlayerError as error:
+            errors.append(error)
+            continue
+        of_all = zip(spec.players, content["players"], strict=True)
+        without = [player for player, entry in of_all if "limit" not in entry]
+        if limit == limits[-1] or all(map(can_be_told_of_it, without)):
+            return spec, limit
+    raise errors[0]
+
+
+def _single_words(arguments: argparse.Namespace) -> list[str]:
+    """The players that are named without ``--engine``."""
+    single = [getattr(arguments, name, None) for name in ("a", "b", "spec")]
+    return [*(word for word in single if word is not None), *getattr(arguments, "players", ())]
+
+
+def _words_of_players(arguments: argparse.Namespace) -> list[str]:
+    words = _single_words(arguments)
+    for engine in arguments.engines:
+        words += ["--engine", *engine]
+    if arguments.each:
+        words += ["--each", *arguments.each]
+    if arguments.engines_file is not None:
+        words += ["--engines", arguments.engines_file]
+    return words
+
+
+def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
+    """Pairs of a match, whose rounds are nothing but more pairs; ``None`` if nothing is said."""
+    pairs = pairs_of(arguments)
+    if arguments.rounds is None:
+        return pairs
+    return int(arguments.rounds) * (1 if pairs is None else pairs)
+
+
+def _word(value: Any) -> str:
+    """A word of the command line; numbers without a point where they have no fraction."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _folder_name(kind: str, names: Sequence[str]) -> str:
+    text = "-".join((kind, *names))
+    if len(names) > 2 and len(text) > MAX_NAME_LENGTH:
+        text = f"{kind}-{names[0]}-and-{len(names) - 1}-others"
+    return re.sub(r"[^\w.+]+", "-", text)[:MAX_NAME_LENGTH].strip("-")

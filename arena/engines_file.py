@@ -1,0 +1,122 @@
+"""A file of engines that tournaments share: named tables, each of what a table [[players]] holds.
+
+Tournaments name it (``engines = "engines.toml"``); otherwise it is ``engines.toml`` beside them, or else in the user's
+folder of configurations. The configurations of cutechess (``engines.json``) are read too.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.settings.configuration import ConfigurationError, nearest, read_toml
+
+ENGINES_NAME = "engines.toml"
+
+
+class EnginesFile:
+    """Engines by name, read when somebody asks for one. There may be no file at all."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+
+    @functools.cached_property
+    def tables(self) -> Mapping[str, Mapping[str, Any]]:
+        """What it says of each engine. Raises ``ConfigurationError`` naming the file."""
+        if self.path is None:
+            return {}
+        if self.path.suffix == ".json":
+            return _read_cutechess(self.path)
+        tables = read_toml(self.path)
+        for name, table in tables.items():
+            if not isinstance(table, dict):
+                raise ConfigurationError(
+                    f"{self.path}: {name} = {table!r}, expected tables of engines such as [mine] with command = ..."
+                )
+        return tables
+
+    def entry(self, name: str, where: str) -> dict[str, Any]:
+        """What a table [[players]] would hold for an engine; ``where`` asks for it.
+
+        A program or folder whose path is relative is sought beside the file first.
+        """
+        if self.path is None:
+            raise ConfigurationError(
+                f"{where}: engine {name!r}, but there is no file of engines; write {ENGINES_NAME} with a table [{name}]"
+            )
+        if name not in self.tables:
+            known = ", ".join(self.tables) or "none"
+            raise ConfigurationError(
+                f"{where}: engine {name!r} is not in {self.path}{nearest(name, self.tables)}; it has {known}"
+            )
+        return {"name": name} | located(self.tables[name], self.path.parent)
+
+
+def located(entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The entry with its program and directory where they lie, if that is in ``folder``."""
+    located = {key: value for key, value in entry.items() if key != "description"}
+    if folder == Path():
+        return located
+    directory, command = located.get("directory"), located.get("command")
+    if isinstance(directory, str) and (folder / directory).is_dir():
+        located["directory"] = str(folder / directory)
+    if isinstance(command, str):
+        try:
+            command = shlex.split(command)
+        except ValueError:
+            return located  # whoever reads the entry says so
+    if isinstance(command, list) and command and isinstance(command[0], str) and os.sep in command[0]:
+        beside = os.path.join(folder, os.path.normpath(command[0]))
+        if os.path.isfile(beside):
+            located["command"] = [beside, *command[1:]]
+    return located
+
+
+def engines_file(given: str | None, folder: Path) -> EnginesFile:
+    """The file that is given, or the default one of specifications in ``folder``; raises ``ConfigurationError``."""
+    if given is None:
+        places = (folder / ENGINES_NAME, user_folder() / ENGINES_NAME)
+        return EnginesFile(next((path for path in places if path.is_file()), None))
+    path = Path(beside_or_here(given, str(folder / "-")))
+    if not path.is_file():
+        raise ConfigurationError(f"no file of engines {given!r}: no such file, nor one of that name in {folder}")
+    return EnginesFile(path)
+
+
+def beside_or_here(name: str, where: str) -> str:
+    """The path of a file that the file ``where`` names, if it lies beside that one; otherwise the name as it is."""
+    beside = Path(where).parent / name
+    return str(beside) if not Path(name).is_file() and beside.is_file() else name
+
+
+def user_folder() -> Path:
+    """Where a user keeps what is meant for all folders."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "elolab"
+
+
+def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
+    """The engines of a configuration of cutechess, as far as their keys have a meaning here."""
+    try:
+        configurations = json.loads(path.read_text("utf-8"))
+        return {configuration["name"]: _of_cutechess(configuration) for configuration in configurations}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no list of engines with name and command"
+        raise ConfigurationError(f"{path}: cannot be read as engines of cutechess: {reason}") from None
+
+
+def _of_cutechess(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    entry: dict[str, Any] = {"command": configuration["command"]}
+    for theirs, ours in (("protocol", "protocol"), ("workingDirectory", "directory")):
+        if configuration.get(theirs):
+            entry[ours] = configuration[theirs]
+    options = {
+        option["name"]: option["value"]
+        for option in configuration.get("options", ())
+        if "value" in option and option["value"] != option.get("default")
+    }
+    return entry | ({"options": options} if options else {})

@@ -1,0 +1,399 @@
+"""Players read strictly: from tables [[players]], from files of engines, and from single words of a command line."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from arena.engines_file import EnginesFile, engines_file
+from arena.players.detect import DetectionError, ProtocolFinder
+from arena.players.registry import (
+    DEFAULT_PROTOCOL,
+    EXPECTED_PROTOCOLS,
+    PROTOCOLS,
+    PlayerError,
+    Protocol,
+    check_player,
+    protocol_named,
+    protocols,
+)
+from arena.records import BUILTIN, PlayerSpec
+from engine.errors import UserError
+from engine.settings.configuration import (
+    ConfigurationError,
+    Table,
+    available_configs,
+    find_config,
+    nearest,
+    read_toml,
+)
+from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
+from engine.settings.parameters import by_own_names, resolve
+from engine.settings.presets import load_preset, preset_name
+
+MAX_NAME_LENGTH = 60
+
+PLAYER_KEYS = ("name", "protocol", "limit", "ponder")
+"""Keys of any table [[players]]; its protocol has more."""
+EXTERNAL_KEYS = ("command", "directory", "start_timeout", "margin", "watchdog", "restart")
+"""Keys of players that are programs."""
+REFERENCE = "engine"
+"""The key by which a table [[players]] refers to an engine of a file of engines."""
+DEFAULT_START_SECONDS = 10
+PLAYER_KINDS = "a preset, a program (with its path), an engine of your file of engines, or a TOML file"
+"""What a player may be where a single word names it."""
+
+
+def keys_of(protocol: Protocol) -> tuple[str, ...]:
+    """What a table [[players]] of the protocol may hold."""
+    return (*PLAYER_KEYS, *(EXTERNAL_KEYS if protocol.is_external else ()), *protocol.keys)
+
+
+@dataclass(frozen=True)
+class PlayerReader:
+    """Reads tables [[players]] of one game."""
+
+    game: str
+    limits: Limits | None = None
+    """Of players without their own."""
+    ponder: bool = False
+    """The same."""
+    folder: Path = Path()
+    """Where presets that tables name may lie."""
+    engines: EnginesFile = field(default_factory=lambda: EnginesFile(None))
+    """What tables refer to."""
+    finder: ProtocolFinder = field(default_factory=ProtocolFinder)
+    """Asks programs whose protocol is not given."""
+
+    def read(self, entry: object, where: str) -> PlayerSpec:
+        """The player that a table describes. Raises ``UserError`` with one line for the first mistake."""
+        if not isinstance(entry, Mapping):
+            raise ConfigurationError(f"{where}: {entry!r} is not a table; expected [[players]]")
+        entry = self.resolved(entry, where)
+        if isinstance(entry.get("name"), str) and entry["name"].isprintable():
+            where = f"{where} ({entry['name']})"
+        protocol = self.protocol_of(entry, where)
+        _refuse_keys_of_another_kind(entry, where, protocol)
+        table = Table(entry, where, keys_of(protocol))
+        if "limit" not in table and self.limits is None:
+            raise ConfigurationError(
+                f"{where}: no limit, neither here nor for all players; expected limit = {GRAMMAR!r}"
+            )
+        limits = read_limits(table, protocol) if "limit" in table else self.limits
+        assert limits is not None
+        ponder = table.switch("ponder", self.ponder)
+        if not protocol.is_external:
+            return replace(_builtin_player(table, self.game, limits, self.folder), ponder=ponder)
+        player = replace(_external_player(table, protocol, limits), ponder=ponder)
+        check_player(player, self.game, table.where)
+        return player
+
+    def resolved(self, entry: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+        """The table over that of the engine it refers to, if it does; options and settings are merged one by one."""
+        if REFERENCE not in entry:
+            return entry
+        name = Table(entry, where, tuple(entry)).text(REFERENCE, expected="an engine's name in the file of engines")
+        own = {key: value for key, value in entry.items() if key != REFERENCE}
+        return merged(self.engines.entry(name, where), own)
+
+    def protocol_of(self, entry: Mapping[str, Any], where: str) -> Protocol:
+        """The protocol that is given or, of a program without, found by asking it."""
+        if "command" in entry and "protocol" not in entry:
+            table = Table(entry, where, tuple(entry))
+            seconds = table.number("start_timeout", 0.1, 3600, DEFAULT_START_SECONDS, "seconds")
+            try:
+                return self.finder.protocol_of(_command(table), _directory(table), self.game, seconds)
+            except DetectionError as error:
+                raise DetectionError(f"{where}: {error}") from None
+        name = entry.get("protocol", DEFAULT_PROTOCOL)
+        if name not in PROTOCOLS:
+            expected = EXPECTED_PROTOCOLS + nearest(str(name), PROTOCOLS)
+            raise ConfigurationError(f"{where}: protocol = {name!r}, expected {expected}")
+        return protocol_named(name)
+
+
+def read_players(entries: Sequence[object], where: str, reader: PlayerReader) -> tuple[PlayerSpec, ...]:
+    """The players of a tournament, at least two with names of their own; ``where`` is its file."""
+    players: list[PlayerSpec] = []
+    for index, entry in enumerate(entries):
+        place = f"{where}: player {index + 1}"
+        player = reader.read(entry, place)
+        if any(player.name == other.name for other in players):
+            raise ConfigurationError(f"{place}: name = {player.name!r} is taken; give the player another name")
+        players.append(player)
+    if len(players) < 2:
+        raise ConfigurationError(f"{where}: one player ({players[0].name}), expected at least two [[players]]")
+    _check_pondering(players, where)
+    return tuple(players)
+
+
+def read_player(entry: Mapping[str, Any], where: str, game: str, limits: Limits) -> PlayerSpec:
+    """A player from the keys of a table [[players]]; ``limits`` are its own unless it names others.
+
+    Raises ``UserError`` with one line for the first mistake.
+    """
+    folder = Path(where.partition(":")[0]).parent
+    return PlayerReader(game, limits, folder=folder, engines=engines_file(None, folder)).read(entry, where)
+
+
+def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """One table over another; of tables in them, such as options, the entries."""
+    both = {**entry, **over}
+    for key in entry.keys() & over.keys():
+        if isinstance(entry[key], Mapping) and isinstance(over[key], Mapping):
+            both[key] = {**entry[key], **over[key]}
+    return both
+
+
+def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
+    """Raise ``ConfigurationError`` unless everyone who ponders can tell how long the opponent's move takes."""
+    for player in players:
+        if not player.ponder:
+            continue
+        limits = player.limits
+        place = f"{where}: player {player.name!r}: ponder = true, but its limit {str(limits)!r}"
+        if not limits.is_timed:
+            raise ConfigurationError(f"{place} has no time; give it a clock or a move_time, or leave ponder out")
+        for other in players:
+            kind = other.limits.clock_kind if other.limits.is_timed else "no"
+            if limits.clock_kind != "wall" and kind != limits.clock_kind:
+                raise ConfigurationError(
+                    f"{place} is on the {limits.clock_kind} clock and {other.name!r} plays on {kind} clock; put all "
+                    "players on that clock, or leave ponder out"
+                )
+
+
+def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol: Protocol) -> None:
+    for key in entry:
+        owners = [other for other in protocols() if key in keys_of(other)]
+        if not owners or protocol in owners:
+            continue
+        if not protocol.is_external:
+            remedy = "add command = ... or remove it"
+            raise ConfigurationError(f"{where}: {key} is a key of an external engine; {remedy}")
+        names = [owner.name for owner in owners]
+        listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        kind = f"engines over {listed}" if owners[0].is_external else owners[0].title
+        raise ConfigurationError(
+            f"{where}: {key} is a key of {kind}; external engines over {protocol.name} take {protocol.remedy}"
+        )
+
+
+def read_limits(table: Table, protocol: Protocol | None = None) -> Limits:
+    """The key ``limit``, of all players or of one over ``protocol``."""
+    text = table.text("limit", expected=GRAMMAR)
+    if text == OWN_LEVEL:
+        if protocol is not None and protocol.has_own_level:
+            return Limits()
+        able = " or ".join(other.title for other in protocols() if other.has_own_level)
+        raise table.error("limit", f"{GRAMMAR}; only players over {able} can have their own level")
+    try:
+        return Limits.parse(text)
+    except UserError as error:
+        raise ConfigurationError(f"{table.where}: {error}") from None
+
+
+def _player_name(table: Table, default: str) -> str:
+    name = table.text("name", default)
+    if not name.isprintable() or '"' in name or name != name.strip() or len(name) > MAX_NAME_LENGTH:
+        raise table.error("name", f"at most {MAX_NAME_LENGTH} printable characters without quotation marks")
+    return str(name)
+
+
+def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> PlayerSpec:
+    preset = table.text("preset", "default")
+    try:
+        overrides = load_preset(preset, game, beside)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{table.where}: {error}") from None
+    overrides |= by_own_names(table.mapping("set"), table.where)
+    parameters = resolve(overrides, table.where, game)
+    name = _player_name(table, preset_name(preset))
+    return PlayerSpec(name, BUILTIN, limits, parameters=tuple(parameters.items()))
+
+
+def _external_player(table: Table, protocol: Protocol, limits: Limits) -> PlayerSpec:
+    command = _command(table)
+    player = PlayerSpec(
+        _player_name(table, PurePath(command[0]).name),
+        protocol.name,
+        limits,
+        command=command,
+        directory=_directory(table),
+        start_timeout_ms=round(
+            1000 * table.number("start_timeout", 0.1, 3600, DEFAULT_START_SECONDS, "seconds")
+        ),
+        margin_ms=round(1000 * table.number("margin", 0, 3600, 0.1, "seconds")),
+        watchdog_ms=round(1000 * table.number("watchdog", 0.1, 86_400, 60, "seconds")),
+        restart=table.choice("restart", ("on_fault", "always"), "on_fault"),
+    )
+    return replace(player, **protocol.read(table))
+
+
+def _directory(table: Table) -> str | None:
+    directory: str | None = table.text("directory", None, "a folder")
+    if directory is not None and not Path(directory).is_dir():
+        raise table.error("directory", "an existing folder")
+    return directory
+
+
+def _command(table: Table) -> tuple[str, ...]:
+    expected = "the engine's program and arguments, a text or a list of texts"
+    command = table.value("command", expected=expected)
+    if isinstance(command, str):
+        try:
+            command = shlex.split(command)
+        except ValueError as error:
+            raise table.error("command", f"{expected} ({error})") from None
+    if not isinstance(command, list) or not command or not all(isinstance(word, str) and word for word in command):
+        raise table.error("command", expected)
+    return tuple(command)
+
+
+# Players that one word names
+
+
+@dataclass(frozen=True)
+class NamedPlayer:
+    """A player that one word names, not yet checked."""
+
+    entry: dict[str, Any]
+    """What a table [[players]] would hold."""
+    file: Path | None = None
+    """The TOML file that it was read from."""
+
+    def check(self, reader: PlayerReader, limits: Sequence[Limits]) -> dict[str, Any]:
+        """The entry for a table anywhere; raises ``UserError`` naming the file unless it can play.
+
+        ``limits`` are those of which one will be the player's if it has none of its own.
+        """
+        if self.file is None:
+            return self.entry
+        first_that_fits(limits, replace(reader, folder=self.file.parent), self.entry, str(self.file))
+        if "preset" in self.entry:
+            return self.entry | {"preset": str(find_config("engines", self.entry["preset"], self.file.parent))}
+        return self.entry
+
+
+def first_that_fits(limits: Sequence[Limits], reader: PlayerReader, entry: Mapping[str, Any], where: str) -> PlayerSpec:
+    """The player under the first of some limits that its protocol can express; raises as for the first if none is."""
+    errors: list[PlayerError] = []
+    for own in limits:
+        try:
+            player = replace(reader, limits=own).read(entry, where)
+        except PlayerError as error:
+            errors.append(error)
+            continue
+        if own == limits[-1] or "limit" in entry or can_be_told_of_it(player):
+            return player
+    raise errors[0]
+
+
+def can_be_told_of_it(player: PlayerSpec) -> bool:
+    """Whether whatever engine speaks the player's protocol knows of the kind of its limit."""
+    return player.limits.nodes is None or protocol_named(player.protocol).knows_nodes
+
+
+def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
+    """The player that a command line names by one word (``PLAYER_KINDS``).
+
+    A TOML file is a preset (with a section a game), what a table [[players]] holds, or merely settings. Raises
+    ``UserError`` with the nearest name.
+    """
+    path = Path(word)
+    if path.suffix != ".toml" and path.is_file() and os.access(path, os.X_OK):
+        return NamedPlayer({"name": path.name, "command": [word if os.sep in word else os.path.join(".", word)]})
+    if word in engines.tables:
+        if word in available_configs("engines"):
+            raise ConfigurationError(
+                f"{word!r} is an engine of {engines.path} and a preset of the built-in engine; say "
+                f"--engine conf={word} or --engine preset={word}"
+            )
+        return NamedPlayer(engines.entry(word, ""))
+    return _player_of_file(word, engines)
+
+
+def player_entry(word: str, reader: PlayerReader) -> dict[str, Any]:
+    """What a table [[players]] would hold for the player that a word names; raises ``UserError`` naming the file."""
+    assert reader.limits is not None
+    return player_named(word, reader.engines).check(reader, [reader.limits])
+
+
+def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:
+    from engine.games import GAMES
+
+    path, data = _read_player_file(word, engines)
+    name = preset_name(word)
+    if any(section in data for section in GAMES):
+        return NamedPlayer({"name": name, "preset": word})
+    entry = {key: value for key, value in data.items() if key != "description"}
+    if REFERENCE not in entry and not any(key in keys_of(protocol) for key in entry for protocol in protocols()):
+        entry = {"set": entry}
+    return NamedPlayer({"name": name, **entry}, path)
+
+
+def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, Any]]:
+    """The preset or TOML file that a word means, and its content."""
+    try:
+        path = find_config("engines", word)
+    except ConfigurationError as error:
+        if os.sep in word:
+            found = "that is a folder" if Path(word).is_dir() else "no such file"
+            raise ConfigurationError(f"player {word!r}: {found}; a player is {PLAYER_KINDS}") from None
+        raise ConfigurationError(f"{error}{_other_meaning(word, engines)}") from None
+    try:
+        return path, read_toml(path)
+    except ConfigurationError as error:
+        if path.suffix == ".toml":
+            raise
+        raise ConfigurationError(f"{error}; if it is a program, make it executable: chmod +x {path}") from None
+
+
+def _other_meaning(word: str, engines: EnginesFile) -> str:
+    """What else may have been meant by a word that is no preset; empty if nothing comes near."""
+    if near := nearest(word, engines.tables):
+        return f"; {engines.path} has no such engine{near}"
+    if is_installed(word):
+        return f"; if the program of that name is meant, say --engine cmd={word}"
+    return ""
+
+
+def is_installed(program: str) -> bool:
+    """Whether there is a program of that name where programs are found without a path."""
+    from arena.players.contract import PlayerFault
+    from arena.players.process import find_program
+
+    try:
+        return os.sep not in program and bool(find_program([program], None))
+    except PlayerFault:
+        return False
+
+
+def name_players(entries: Iterable[dict[str, Any]]) -> None:
+    """Tell players of the same name apart: programs by their folders, others by a number."""
+    entries = list(entries)
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries:
+        by_name.setdefault(str(entry.get("name", "")), []).append(entry)
+    for name, alike in by_name.items():
+        folders = [_folder_of(entry) for entry in alike]
+        if len(alike) > 1 and all(folders) and len(set(folders)) == len(alike):
+            for entry, folder in zip(alike, folders, strict=True):
+                entry["name"] = f"{folder}/{name}"
+    taken: set[str] = set()
+    for entry in entries:
+        name = str(entry.get("name", ""))
+        numbered = (f"{name} ({number})" for number in range(2, len(entries) + 2))
+        while entry.get("name") in taken:
+            entry["name"] = next(numbered)
+        taken.add(str(entry.get("name", "")))
+
+
+def _folder_of(entry: Mapping[str, Any]) -> str:
+    """The name of the folder in which a player's program lies; empty if it has none."""
+    command = entry.get("command")
+    return Path(command[0]).absolute().parent.name if isinstance(command, list) and command else ""

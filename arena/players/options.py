@@ -1,0 +1,63 @@
+"""Options that engines announce, whatever the protocol, and the values that they take."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from arena.players.contract import PlayerFault
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option as the engine announced it."""
+
+    name: str
+    kind: str
+    """``check``, ``spin``, ``combo``, ``button`` or ``string``."""
+    default: str = ""
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+
+    def check(self, value: str) -> str:
+        """``value`` as the engine wants to read it; raises ``PlayerFault`` (``startup_failure``) if it cannot be."""
+        if self.kind == "check":
+            words = {"true": "true", "on": "true", "1": "true", "false": "false", "off": "false", "0": "false"}
+            if value.lower() not in words:
+                raise self._fault(value, "expected true or false")
+            return words[value.lower()]
+        if self.kind == "spin":
+            if not re.fullmatch(r"[+-]?\d+", value):
+                raise self._fault(value, "expected a whole number")
+            if (self.low is not None and int(value) < self.low) or (self.high is not None and int(value) > self.high):
+                raise self._fault(value, f"expected {self.low} to {self.high}")
+            return value
+        if self.kind == "combo":
+            for choice in self.choices:
+                if choice.lower() == value.lower():
+                    return choice
+            near = difflib.get_close_matches(value, self.choices, 1, 0.4)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            expected = ", ".join(self.choices) if len(self.choices) <= 12 else f"one of its {len(self.choices)} choices"
+            raise self._fault(value, f"expected {expected}{hint}")
+        return value
+
+    def command(self, value: str) -> str:
+        """The line that sets the option; raises ``PlayerFault`` as ``check`` does."""
+        if self.kind == "button":
+            return f"setoption name {self.name}"
+        return f"setoption name {self.name} value {self.check(value)}"
+
+    def _fault(self, value: str, expected: str) -> PlayerFault:
+        return PlayerFault("startup_failure", f"option {self.name} = {value!r}: {expected}")
+
+
+def unknown_option(name: str, announced: Mapping[str, Option]) -> PlayerFault:
+    """The fault of an option that the engine did not announce, with the nearest that it did."""
+    near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
+    names = ", ".join(option.name for option in announced.values())
+    hint = f"did you mean {announced[near[0]].name!r}?" if near else f"it has {names or 'no options'}"
+    return PlayerFault("startup_failure", f"option {name!r} is not one of the engine's; {hint}")

@@ -1,0 +1,218 @@
+"""A UCCI engine behind Qianhong's protocol, as the program UCCI2QH (2007) put ElephantEye behind it.
+
+The conversation is that of the built-in engine (``engine.protocols.qianhong``); searches are made by a ``UcciPlayer``.
+Moves that Qianhong bans are banned by ``banmoves``, beside those that lose by the repetition rules. An engine that
+resigns moves all the same, for Qianhong knows no resignation. One that fails has its search answered by ``ERROR`` and
+is started again for the next.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Coroutine, Sequence
+from pathlib import PurePath
+from typing import Any, TextIO, TypeVar
+
+from arena.players.contract import GameStopped, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply
+from arena.players.event_loop import LoopThread
+from arena.players.external import canonical_position
+from arena.protocols.ucci import UcciPlayer
+from arena.records import Opening, PlayerSpec
+from engine.engine import Clock, ReportBoard, SearchResult, StopFlag
+from engine.games.contract import MoveError, Position
+from engine.protocols.qianhong import QianhongSession
+from engine.protocols.session import CommandError
+from engine.rules import Rules
+from engine.settings.limits import Limits
+
+START_TIMEOUT_MS = 60_000
+"""How long the engine may take to start."""
+MARGIN_MS = 30_000
+"""How late a move may come before the engine is taken to hang: a person waits, and no game is lost."""
+POLL_S = 0.01
+"""How often a pondering search looks whether the expected move has been made."""
+
+Result = TypeVar("Result")
+
+
+def adapted_spec(
+    command: Sequence[str], options: Sequence[tuple[str, str]], directory: str | None, time_unit: str
+) -> PlayerSpec:
+    """The engine as a player whose clock is told with each search."""
+    return PlayerSpec(
+        PurePath(command[0]).name, "ucci", Limits(clock_ms=1000), command=tuple(command), options=tuple(options),
+        directory=directory, start_timeout_ms=START_TIMEOUT_MS, margin_ms=MARGIN_MS, ponder=True,
+        protocol_keys=(("time_unit", time_unit),),
+    )  # fmt: skip
+
+
+class AdaptedPlayer(UcciPlayer):
+    """An engine that is asked about any position, for people take moves back, and that always moves in the end."""
+
+    def __init__(self, spec: PlayerSpec, game: str) -> None:
+        super().__init__(spec, game)
+        self._start = ""
+        """Where the game that the engine knows of began; empty before the first."""
+        self._told: list[str] = []
+        """The moves from there that it knows of."""
+        self._allowed: Sequence[str] = ()
+
+    @property
+    def engine_name(self) -> str:
+        """What the engine calls itself, or its program's name."""
+        return self._session.engine_name or self.name
+
+    def forget(self) -> None:
+        """The next search is that of a new game."""
+        self._start = ""
+
+    async def take_up(self, position: Position, moves: Sequence[str], allowed: Sequence[str], stop: StopFlag) -> None:
+        """Get ready for a search after ``moves``, among the ``allowed`` moves if there are any."""
+        if self._start != position.start or self.process_id is None:
+            await self.new_game(Opening(position.start), stop)
+        elif list(moves[: len(self._told)]) != self._told:
+            self._line = self._game_line(canonical_position(self._game, position.start))
+        self._start, self._told, self._allowed = position.start, [*moves], allowed
+
+    def _banned(self, position: Position) -> list[str]:
+        losing, legal = super()._banned(position), position.legal_moves()
+        banned = [move for move in legal if self._allowed and move not in self._allowed]
+        both = [move for move in legal if move in losing or move in banned]
+        return both if len(both) < len(legal) else banned
+
+    async def _wait_for_move(
+        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
+    ) -> int:
+        """An engine that is stopped moves now."""
+        try:
+            return await super()._wait_for_move(lines, clock, stop, began_ns)
+        except GameStopped:
+            if not self._session.best_move_line:
+                raise
+            return time.monotonic_ns() - began_ns
+
+    async def _reply(self, elapsed_ns: int) -> Reply:
+        try:
+            return await super()._reply(elapsed_ns)
+        except PlayerResigned:
+            return await self._reply_with_move(elapsed_ns)
+
+
+class AdaptedEngine:
+    """A program as the engine of a session; see ``engine.protocols.session.Searcher``."""
+
+    def __init__(self, spec: PlayerSpec) -> None:
+        self._player = AdaptedPlayer(spec, "xiangqi")
+        self._loop = LoopThread()
+
+    def start(self) -> str:
+        """Start the program; what it calls itself. Raises ``CommandError`` that says what went wrong."""
+        self._wait_for(self._player.start())
+        return self._player.engine_name
+
+    def new_game(self) -> None:
+        """The next search is that of a new game."""
+        self._player.forget()
+
+    def close(self) -> None:
+        """End the program."""
+        self._loop.submit(self._player.close()).result()
+        self._loop.close()
+
+    def search(
+        self,
+        position: Position,
+        limits: Limits,
+        clock: Clock | None = None,
+        stop: StopFlag | None = None,
+        *,
+        search_moves: Sequence[str] = (),
+        lines: int = 1,
+        ponder: StopFlag | None = None,
+        board: ReportBoard | None = None,
+    ) -> SearchResult:
+        """A move, and the reply that is expected. Raises ``CommandError`` for what the program does amiss."""
+        assert clock is not None, "a level is a clock"
+        told = PlayerClock(int(clock.remaining_ms * 1_000_000), 0, None, 0, clock.moves_to_go)
+        stop = stop or StopFlag()
+        try:
+            if ponder is None:
+                reply = self._wait_for(self._move(position, told, search_moves, stop))
+            else:
+                reply = self._ponder(position, told, ponder, stop)
+        except GameStopped:
+            return _result(position, None)
+        try:
+            position.code_of(reply.move)
+        except MoveError as error:
+            raise self._failed(f"{self._player.name}: answered {reply.said!r}: {error}") from None
+        return _result(position, reply)
+
+    def _ponder(self, position: Position, clock: PlayerClock, ponder: StopFlag, stop: StopFlag) -> Reply:
+        player, moves = self._player, position.moves
+        self._wait_for(player.take_up(position, moves[:-1], (), stop))
+        self._wait_for(player.ponder(position, moves, clock))
+        while ponder.is_set() and not stop.is_set():
+            time.sleep(POLL_S)
+        if stop.is_set():
+            self._wait_for(player.stop_pondering())
+            raise GameStopped
+        return self._wait_for(player.move_after_pondering(position, moves, clock, stop, Pondered(True, 0)))
+
+    async def _move(self, position: Position, clock: PlayerClock, allowed: Sequence[str], stop: StopFlag) -> Reply:
+        await self._player.take_up(position, position.moves, allowed, stop)
+        return await self._player.move(position, position.moves, clock, stop)
+
+    def _wait_for(self, conversation: Coroutine[Any, Any, Result]) -> Result:
+        try:
+            return self._loop.submit(conversation).result()
+        except PlayerFault as fault:
+            raise self._failed(fault.text) from None
+
+    def _failed(self, text: str) -> CommandError:
+        """End the program, which starts afresh for the next search."""
+        self._loop.submit(self._player.close()).result()
+        return CommandError(text)
+
+
+def _result(position: Position, reply: Reply | None) -> SearchResult:
+    if reply is None:
+        return SearchResult(None, 0, 0, 0, 0.0, ())
+    variation = [reply.move]
+    after = position.copy()
+    after.push(reply.move)
+    if reply.expected in after.legal_moves():
+        variation.append(str(reply.expected))
+    return SearchResult(
+        reply.move, reply.score or 0, reply.depth or 0, reply.nodes or 0, reply.elapsed_ns / 1e6, tuple(variation)
+    )
+
+
+class AdaptedSession(QianhongSession):
+    """A conversation with Qianhong in which a UCCI engine finds the moves."""
+
+    def __init__(self, spec: PlayerSpec, output: TextIO, *, rules: Rules | None = None) -> None:
+        super().__init__("xiangqi", {}, output, rules=rules)
+        self._adapted = AdaptedEngine(spec)
+
+    @property
+    def searcher(self) -> AdaptedEngine:
+        """The program."""
+        return self._adapted
+
+    def new_game(self) -> None:
+        """The program is told with its next search."""
+        self._adapted.new_game()
+
+    def warm_up(self) -> None:
+        """Start the program; raises ``CommandError`` that says what went wrong."""
+        self.title = self._adapted.start()
+
+    def complain(self, message: str) -> None:
+        """On the error stream, for the protocol has no words for it."""
+        print(f"elolab: adapt: {message}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """End the program."""
+        self._adapted.close()

@@ -1,0 +1,162 @@
+"""Files of engines: found where they should be, referred to by name, and what the command says of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.engines_file import engines_file
+from arena.spec import load_tournament
+from arena.tournament_spec import TournamentSpec
+from elolab import command_line, play_match
+from engine.errors import UserError
+
+MOCK = f"{sys.executable} -I -S {Path(__file__).parents[1] / 'support' / 'mock_engines.py'}"
+ENGINES = f"""
+[mine]
+description = "the one that I write"
+command = "./bin/mine --fast"
+protocol = "uci"
+options = {{ Hash = 32, Ponder = false }}
+limit = "depth=3"
+
+[mock]
+command = "{MOCK} normal"
+"""
+CUP = """
+pairs = 1
+limit = "nodes=7"
+[[players]]
+engine = "mine"
+[[players]]
+name = "other"
+engine = "mine"
+options = { Hash = 64 }
+limit = "nodes=9"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder ``cups`` with a file of engines and a program; the tests run in another folder."""
+    program = tmp_path / "cups" / "bin" / "mine"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    (tmp_path / "cups" / "engines.toml").write_text(ENGINES)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+
+
+def cup(folder: Path, text: str = CUP) -> TournamentSpec:
+    (folder / "cup.toml").write_text(text)
+    return load_tournament(folder / "cup.toml")
+
+
+def elolab(*words: str) -> int:
+    return command_line._run_command(command_line.find_command(words[0]), list(words[1:]))
+
+
+def test_a_player_refers_to_an_engine_and_overrides_what_it_names(tmp_path: Path) -> None:
+    mine, other = cup(tmp_path / "cups").players
+    assert mine.command == other.command == (str(tmp_path / "cups" / "bin" / "mine"), "--fast")
+    assert (mine.name, str(mine.limits), mine.options) == ("mine", "depth=3", (("Hash", "32"), ("Ponder", "false")))
+    assert (other.name, str(other.limits), other.options) == ("other", "nodes=9", (("Hash", "64"), ("Ponder", "false")))
+
+
+def test_the_file_is_the_one_that_is_named_or_beside_or_the_users(tmp_path: Path) -> None:
+    here, configuration = tmp_path / "here", tmp_path / "configuration" / "elolab"
+    with pytest.raises(UserError, match=r"no file of engines; write engines\.toml with a table \[mine\]"):
+        cup(here)
+    assert cup(here, f'engines = "{tmp_path}/cups/engines.toml"\n{CUP}').players[0].name == "mine"
+    (here / "mine.toml").write_text(ENGINES.replace("depth=3", "depth=4"))
+    assert str(cup(tmp_path / "cups", f'engines = "mine.toml"\n{CUP}').players[0].limits) == "depth=4"
+    with pytest.raises(UserError, match=r"no file of engines 'no\.toml'"):
+        cup(here, f'engines = "no.toml"\n{CUP}')
+    configuration.mkdir(parents=True)
+    (configuration / "engines.toml").write_text(ENGINES.replace("depth=3", "depth=5"))
+    assert str(cup(here).players[0].limits) == "depth=5"
+    assert str(cup(tmp_path / "cups").players[0].limits) == "depth=3"
+
+
+@pytest.mark.parametrize(
+    ("engines", "reference", "message"),
+    [
+        (ENGINES, "mien", r"engine 'mien' is not in .*engines\.toml \(did you mean 'mine'\?\); it has mine, mock"),
+        ("mine = 3", "mine", r"engines\.toml: mine = 3, expected tables of engines"),
+        ("[mine", "mine", r"engines\.toml: not valid TOML"),
+        ("[mine]\nprotocol = 'uci'", "mine", r"cup\.toml: player 1 \(mine\): command is missing"),
+        ("[mine]\ncommand = './x'\nprotocol = 'uci'\noptoins = {}", "mine", r"unknown key 'optoins' \(did you mean"),
+        ("[mine]\ncommand = \"a 'b\"", "mine", "No closing quotation"),
+        (ENGINES, 3, "engine = 3, expected an engine's name"),
+    ],
+)
+def test_mistakes_are_named_in_one_line(engines: str, reference: Any, message: str, tmp_path: Path) -> None:
+    (tmp_path / "cups" / "engines.toml").write_text(engines)
+    with pytest.raises(UserError, match=message) as refused:
+        cup(tmp_path / "cups", CUP.replace('"mine"', json.dumps(reference), 1))
+    assert "\n" not in str(refused.value)
+
+
+def test_engines_of_cutechess_are_read(tmp_path: Path) -> None:
+    configurations = [
+        {"name": "Sloppy", "command": "sloppy -x", "protocol": "uci", "workingDirectory": "", "options": [
+            {"name": "Hash", "value": 64, "default": 16}, {"name": "Threads", "value": 1, "default": 1},
+            {"name": "Clear Hash", "type": "button"},
+        ]},
+        {"name": "Other", "command": "./other", "protocol": "uci", "workingDirectory": str(tmp_path)},
+    ]  # fmt: skip
+    path = tmp_path / "engines.json"
+    path.write_text(json.dumps(configurations))
+    file = engines_file(str(path), Path())
+    assert file.entry("Sloppy", "") == {
+        "name": "Sloppy", "command": "sloppy -x", "protocol": "uci", "options": {"Hash": 64}
+    }  # fmt: skip
+    assert file.entry("Other", "")["directory"] == str(tmp_path)
+    for text in ("{}x", "[3]", '{"a": 1}', '[{"name": "x"}]'):
+        path.write_text(text)
+        with pytest.raises(UserError, match="cannot be read as engines of cutechess"):
+            engines_file(str(path), Path()).entry("Sloppy", "")
+
+
+def test_a_word_that_an_engine_and_a_preset_have_is_asked_back(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "here" / "engines.toml").write_text(ENGINES.replace("[mock]", "[default]"))
+    with pytest.raises(UserError, match="--engine conf=default or --engine preset=default"):
+        elolab("match", "default", "material", "--dry-run")
+    assert elolab("match", "mine", "--engine", "conf=default", "name=x", "--dry-run", "--json") == 0
+    players = json.loads(capsys.readouterr().out)["players"]
+    assert [(player["name"], player["protocol"]) for player in players] == [("mine", "UCI"), ("x", "UCI")]
+
+
+def test_the_command_lists_engines_and_checks_them(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UserError, match="engines: no file of engines"):
+        elolab("engines")
+    monkeypatch.chdir(tmp_path / "cups")
+    with open("engines.toml", "a") as file:
+        file.write('[gone]\ncommand = "./gone"\n')
+    assert elolab("engines", "--json") == 1
+    engines = {engine["name"]: engine for engine in json.loads(capsys.readouterr().out)["engines"]}
+    assert [engines[name]["protocol"] for name in ("mine", "mock", "gone")] == ["UCI", "", ""]
+    assert [name for name in engines if engines[name]["problem"]] == ["gone"]
+    assert "no such file" in engines["gone"]["problem"]
+    assert elolab("engines", "mine", "mock", "--check") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "handshake" in lines[2]
+    assert lines[3].startswith("mock")
+    assert lines[3].endswith("works")
+    assert elolab("engines", "mock", "--check") == 0
+    with pytest.raises(UserError, match="engine 'mokc' is not in"):
+        elolab("engines", "mokc")
+
+
+def test_python_refers_to_engines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path / "cups")
+    with pytest.raises(UserError, match="player 'twin' cannot be started"):
+        play_match("mock", {"engine": "mine", "name": "twin"}, limit="nodes=5", pairs=1)

@@ -1,0 +1,273 @@
+"""What an ablation's tables may say of settings: parameters of the built-in engine, or settings of an external one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from engine.settings.configuration import ConfigurationError, Table
+from engine.settings.limits import Limits
+from engine.settings.parameters import Parameter, Value, find, find_all, format_value, parameters_of, resolve
+from engine.settings.presets import load_preset, preset_name
+from tuning.ablation.levels import Level, level_of
+from tuning.conditions import Conditions, value_text, why_without_effect
+from tuning.external_engine import BUILD, ExternalEngine, placeholders_of
+
+SCALES = ("linear", "log")
+BARE = "plain-alpha-beta"
+"""The preset to which features are added one at a time, unless another is named."""
+DEFAULT_LEVEL = "default"
+"""What an option is at where nothing is said of it: the engine's own value."""
+
+
+@dataclass(frozen=True)
+class Additions:
+    """A bare engine, and the same with one feature each."""
+
+    name: str
+    """Of the bare engine."""
+    bare: Mapping[str, Value]
+    variants: tuple[tuple[str, Mapping[str, Value]], ...]
+    """By feature."""
+
+
+class Settings(Protocol):
+    """How an ablation's settings are named, checked and left out. Mistakes raise ``UserError`` with one line."""
+
+    noun: str
+    """What one of them is called."""
+    keys_of_values: tuple[str, ...]
+    """Keys of ``[[values]]`` that only these settings have; the first names the setting."""
+
+    def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
+        """A table of settings by their own names, checked."""
+
+    def levels(self, given: Mapping[str, Any], where: str) -> dict[str, tuple[Value, Value]]:
+        """A table of two values of each of some settings, low and high, by their own names."""
+
+    def level(self, table: Table, value: Any, names: Mapping[str, str], where: str) -> Level:
+        """The level at which the setting that ``[[values]]`` names has this value."""
+
+    def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
+        """The value that others are compared with unless the table says otherwise; ``None`` if nobody knows it."""
+
+    def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
+        """What ``features`` names, with the value that leaves each out of the base."""
+
+    def additions(self, table: Table, base: Mapping[str, Value]) -> Additions:
+        """What ``[[add_one_in]]`` asks for."""
+
+    def refuse_without_effect(
+        self, where: str, variant: Mapping[str, Value], reference: Mapping[str, Value], limits: Limits
+    ) -> None:
+        """Raise if the two, which differ, would play alike."""
+
+
+class BuiltinSettings:
+    """The parameters of the built-in engine."""
+
+    noun = "parameter"
+    keys_of_values: tuple[str, ...] = (noun,)
+
+    def __init__(self, conditions: Conditions) -> None:
+        self._game, self._beside = conditions.game, Path(conditions.source).parent
+
+    def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
+        return {row.name: row.check(given[word], where) for word, row in self._rows(given, where).items()}
+
+    def levels(self, given: Mapping[str, Any], where: str) -> dict[str, tuple[Value, Value]]:
+        rows = self._rows(given, where)
+        return {
+            rows[word].name: (rows[word].check(low, where), rows[word].check(high, where))
+            for word, (low, high) in _pairs_of_values(given, where, {word: row.name for word, row in rows.items()})
+        }
+
+    def level(self, table: Table, value: Any, names: Mapping[str, str], where: str) -> Level:
+        return level_of(self._row(table), value, names, where)
+
+    def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
+        return base[self._row(table).name]
+
+    def _row(self, table: Table) -> Parameter:
+        word = table.text(self.noun, expected="a parameter's name")
+        return self._rows([word], f"{table.where}: {self.noun}")[word]
+
+    def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
+        words = _feature_words(table, least)
+        rows = find_all(words, f"{table.where}: features", _features_of(self._game))
+        return [feature_left_out(rows[word].name, base, table.where, self._game) for word in words]
+
+    def additions(self, table: Table, base: Mapping[str, Value]) -> Additions:
+        name = table.text("bare", BARE, "an engine preset's name or file")
+        try:
+            overrides = load_preset(name, self._game, self._beside)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{table.where}: bare: {error}") from None
+        own = self.read(table.mapping("set"), f"{table.where}: set")
+        bare = resolve({**overrides, **own}, f"{table.where}: bare", self._game)
+        variants = []
+        for feature, _ in self.features(table, base):
+            if bare[feature] == base[feature]:
+                raise ConfigurationError(
+                    f"{table.where}: features: {feature} is {format_value(bare[feature])} in {name} too, so it cannot "
+                    "be added to it"
+                )
+            variants.append((feature, bare | {feature: base[feature]}))
+        return Additions(preset_name(name), bare, tuple(variants))
+
+    def refuse_without_effect(
+        self, where: str, variant: Mapping[str, Value], reference: Mapping[str, Value], limits: Limits
+    ) -> None:
+        reasons = {}
+        for name in (name for name, value in variant.items() if value != reference[name]):
+            one = why_without_effect(name, variant, limits)
+            reasons[name] = one and why_without_effect(name, reference, limits)
+        if all(reasons.values()):
+            name, reason = next(iter(reasons.items()))
+            raise ConfigurationError(f"{where}: {name} changes nothing: {reason}")
+
+    def _rows(self, words: Iterable[str], where: str) -> dict[str, Parameter]:
+        """The row of each word as it is in the game; raises for one that is unknown or of another game."""
+        own = {row.name: row for row in parameters_of(self._game)}
+        found = {}
+        for word, row in find_all(words, where, own).items():
+            if row.name not in own:
+                raise ConfigurationError(f"{where}: {row.name} does not apply to {self._game}")
+            found[word] = own[row.name]
+        return found
+
+
+class ExternalSettings:
+    """Options of an external engine, placeholders of its command, and its builds."""
+
+    noun = "option"
+    keys_of_values: tuple[str, ...] = (noun, "scale")
+
+    def __init__(self, conditions: Conditions) -> None:
+        assert conditions.external is not None
+        self._conditions = conditions
+        self._engine: ExternalEngine = conditions.external
+
+    def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
+        return self._engine.read(given, where)
+
+    def levels(self, given: Mapping[str, Any], where: str) -> dict[str, tuple[Value, Value]]:
+        pairs = dict(_pairs_of_values(given, where, {word: word for word in given}))
+        lows = self.read({word: low for word, (low, _) in pairs.items()}, where)
+        highs = self.read({word: high for word, (_, high) in pairs.items()}, where)
+        return {name: (lows[name], highs[name]) for name in lows}
+
+    def level(self, table: Table, value: Any, names: Mapping[str, str], where: str) -> Level:
+        name = self._name(table)
+        scale = table.choice("scale", SCALES, SCALES[0])
+        if value is None:
+            return Level(name, None, (), names.get(DEFAULT_LEVEL, DEFAULT_LEVEL), is_number=True, scale=scale)
+        ((_, checked),) = self.read({name: value}, where).items()
+        words = names.get(format_value(checked), "" if self._engine.is_option(name) or name != BUILD else str(checked))
+        is_number = isinstance(checked, int) and not isinstance(checked, bool)
+        if scale == "log" and not (is_number and int(checked) > 0):
+            raise table.error("scale", "'linear', for not all values are whole numbers above 0")
+        return Level(name, checked, ((name, checked),), words, is_number=is_number, scale=scale)
+
+    def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
+        return base.get(self._name(table))
+
+    def _name(self, table: Table) -> str:
+        return self._engine.own_name(table.text(self.noun, expected="an option's name"))
+
+    def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
+        given = table.value("features", expected=_expected_features(least))
+        if isinstance(given, Mapping) and len(given) >= least:
+            pairs = list(given.items())
+        else:
+            pairs = [(word, False) for word in _feature_words(table, least)]
+        found = []
+        for word, without in pairs:
+            ((name, value),) = self.read({word: without}, f"{table.where}: features").items()
+            if base.get(name) == value:
+                raise ConfigurationError(
+                    f"{table.where}: features: {name} is {value_text(value)} in the base, so it cannot be left out"
+                )
+            found.append((name, value))
+        return found
+
+    def additions(self, table: Table, base: Mapping[str, Value]) -> Additions:
+        features = self.features(table, base)
+        bare = {**base, **(self.read(table.mapping("bare"), f"{table.where}: bare") or dict(features))}
+        variants = []
+        for name, _ in features:
+            variant = {other: value for other, value in bare.items() if other != name}
+            variant |= {name: base[name]} if name in base else {}
+            if variant == bare:
+                raise ConfigurationError(f"{table.where}: features: {name} is in the bare engine too")
+            variants.append((name, variant))
+        return Additions("bare", bare, tuple(variants))
+
+    def refuse_without_effect(
+        self, where: str, variant: Mapping[str, Value], reference: Mapping[str, Value], limits: Limits
+    ) -> None:
+        players = [self._conditions.player(values, limits) for values in (variant, reference)]
+        one, other = ({**player.content(), "name": ""} for player in players)
+        if one != other:
+            return
+        changed = [name for name in {**variant, **reference} if variant.get(name) != reference.get(name)]
+        for name in changed:
+            if name in self._engine.placeholders and name not in placeholders_of(self._engine.build(variant)):
+                build = variant[BUILD]
+                raise ConfigurationError(
+                    f"{where}: {name} changes nothing, for there is no {{{name}}} in the command of the build {build!r}"
+                )
+        raise ConfigurationError(f"{where}: both sides are the same program with the same options")
+
+
+def settings_of(conditions: Conditions) -> Settings:
+    """The settings that a specification may speak of."""
+    return BuiltinSettings(conditions) if conditions.external is None else ExternalSettings(conditions)
+
+
+def _expected_features(least: int) -> str:
+    return "a list of features" if least == 1 else f"a list of at least {least} features"
+
+
+def _feature_words(table: Table, least: int) -> list[str]:
+    expected = _expected_features(least)
+    features = table.value("features", expected=expected)
+    if not isinstance(features, list) or len(features) < least:
+        raise table.error("features", expected)
+    return [str(feature) for feature in features]
+
+
+def _pairs_of_values(
+    given: Mapping[str, Any], where: str, names: Mapping[str, str]
+) -> list[tuple[str, tuple[Any, Any]]]:
+    """The two values of each setting; raises ``ConfigurationError`` with its name if there are not two."""
+    for word, levels in given.items():
+        if not isinstance(levels, list) or len(levels) != 2:
+            raise ConfigurationError(f"{where}: {names[word]} = {levels!r}, expected a list of two values")
+    return [(word, (levels[0], levels[1])) for word, levels in given.items()]
+
+
+def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: str) -> tuple[str, Value]:
+    """A feature's parameter and its value without the feature.
+
+    Raises ``UserError`` for an unknown feature (nearest name) and for one that the base does not have.
+    """
+    row = find(feature, f"{where}: features", _features_of(game))
+    value = row.off
+    if value is None or row.name not in _features_of(game):
+        raise ConfigurationError(
+            f"{where}: {row.name} cannot be left out, it is no feature of {game}; use [[values]] to compare its values"
+        )
+    if base[row.name] == value:
+        raise ConfigurationError(
+            f"{where}: {row.name} is {format_value(value)} in the base, so it cannot be left out of it; use [[values]] "
+            "to switch it on"
+        )
+    return row.name, value
+
+
+def _features_of(game: str) -> list[str]:
+    """The parameters that can be left out."""
+    return [row.name for row in parameters_of(game) if row.off is not None]

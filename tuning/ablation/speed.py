@@ -1,0 +1,154 @@
+"""What external engines spend on a move, as they tell it in the games: depth, nodes, time and speed of both sides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from arena.play.store import Store
+from arena.records import GameRecord
+from tuning.ablation.depth_cost import NodeRatio, node_ratio
+from tuning.ablation.spec import Comparison
+from tuning.matches import REFERENCE, VARIANT, Match, MatchTable
+
+
+@dataclass(frozen=True)
+class SpeedRow:
+    """Both sides of a comparison over the games that count; ``None`` for what an engine did not tell."""
+
+    label: str
+    pairs: int
+    """Complete pairs of games."""
+    depth: float | None
+    """Plies, mean over the variant's moves."""
+    reference_depth: float | None
+    nodes: float | None
+    """A move, mean over those of which nodes were told."""
+    reference_nodes: float | None
+    time_ms: float | None
+    """A move, mean, measured by the arena."""
+    reference_time_ms: float | None
+    nodes_per_second: float | None
+    """Over the moves of which nodes were told."""
+    reference_nodes_per_second: float | None
+    speed_ratio: float | None
+    """Nodes per second over the reference's, geometric mean over the pairs."""
+    speed_ratio_low: float | None
+    """Bounds of its 95 % interval."""
+    speed_ratio_high: float | None
+    time_ratio: float | None
+    """Time a move over the reference's, likewise."""
+    time_ratio_low: float | None
+    time_ratio_high: float | None
+
+
+@dataclass
+class _Spent:
+    """Sums over a side's moves."""
+
+    moves: int = 0
+    time_ms: float = 0.0
+    depths: int = 0
+    depth: int = 0
+    counted: int = 0
+    """Moves of which nodes were told; below what they took."""
+    nodes: int = 0
+    counted_ms: float = 0.0
+
+    def add(self, other: _Spent) -> None:
+        for name in self.__dataclass_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    @property
+    def mean_time_ms(self) -> float | None:
+        return self.time_ms / self.moves if self.moves else None
+
+    @property
+    def mean_time_ns(self) -> float | None:
+        return 1e6 * self.time_ms / self.moves if self.moves else None
+
+    @property
+    def mean_depth(self) -> float | None:
+        return self.depth / self.depths if self.depths else None
+
+    @property
+    def mean_nodes(self) -> float | None:
+        return self.nodes / self.counted if self.counted else None
+
+    @property
+    def nodes_per_second(self) -> float | None:
+        return 1000 * self.nodes / self.counted_ms if self.nodes and self.counted_ms > 0 else None
+
+
+def speed_rows(
+    comparisons: Sequence[Comparison], matches: Sequence[Match], table: MatchTable, store: Store, game: str
+) -> tuple[SpeedRow, ...]:
+    """One row a comparison; ``matches`` are its pairs that count."""
+    spent = {record.key: _by_colour(record, game) for record in store.iterate()}
+    rows = []
+    for comparison, match in zip(comparisons, matches, strict=True):
+        pairs = []
+        for jobs in table.jobs(match):
+            sides = {VARIANT: _Spent(), REFERENCE: _Spent()}
+            for job in jobs:
+                if job.key in spent:
+                    first, second = spent[job.key]
+                    sides[job.pairing.first].add(first)
+                    sides[job.pairing.second].add(second)
+            if all(job.key in spent for job in jobs):
+                pairs.append((sides[VARIANT], sides[REFERENCE]))
+        rows.append(_row(comparison.label, pairs))
+    return tuple(rows)
+
+
+def _by_colour(record: GameRecord, game: str) -> tuple[_Spent, _Spent]:
+    """What the first mover's colour and the other one spent on the moves of a game."""
+    from engine.games import game_named
+
+    sides = (_Spent(), _Spent())
+    start = game_named(game).side_to_move(record.opening.position) + len(record.opening.moves)
+    for place, move in enumerate(record.moves, start):
+        one = sides[place % 2]
+        one.moves += 1
+        one.time_ms += move.time_ms
+        if move.depth is not None:
+            one.depths += 1
+            one.depth += move.depth
+        if move.nodes is not None:
+            one.counted += 1
+            one.nodes += move.nodes
+            one.counted_ms += move.time_ms
+    return sides
+
+
+def _row(label: str, pairs: Sequence[tuple[_Spent, _Spent]]) -> SpeedRow:
+    variant, reference = _Spent(), _Spent()
+    for one, other in pairs:
+        variant.add(one)
+        reference.add(other)
+    speed = _ratio((one.nodes_per_second, other.nodes_per_second) for one, other in pairs)
+    time = _ratio((one.mean_time_ns, other.mean_time_ns) for one, other in pairs)
+    return SpeedRow(
+        label=label,
+        pairs=len(pairs),
+        depth=variant.mean_depth,
+        reference_depth=reference.mean_depth,
+        nodes=variant.mean_nodes,
+        reference_nodes=reference.mean_nodes,
+        time_ms=variant.mean_time_ms,
+        reference_time_ms=reference.mean_time_ms,
+        nodes_per_second=variant.nodes_per_second,
+        reference_nodes_per_second=reference.nodes_per_second,
+        speed_ratio=None if speed is None else speed.ratio,
+        speed_ratio_low=None if speed is None else speed.low,
+        speed_ratio_high=None if speed is None else speed.high,
+        time_ratio=None if time is None else time.ratio,
+        time_ratio_low=None if time is None else time.low,
+        time_ratio_high=None if time is None else time.high,
+    )
+
+
+def _ratio(pairs: Iterable[tuple[float | None, float | None]]) -> NodeRatio | None:
+    known = [(one, other) for one, other in pairs if one and other and math.isfinite(one * other)]
+    return node_ratio(*zip(*known, strict=True)) if known else None

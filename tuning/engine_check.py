@@ -1,0 +1,126 @@
+"""Whether an external engine takes the settings of a study or an ablation, found out before any game.
+
+Every build is started once for each way in which its commands are filled, asked what options it has, and ended.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+from collections.abc import Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, TextIO
+
+from arena.players.contract import PlayerFault
+from arena.players.event_loop import run
+from arena.players.external import ExternalPlayer
+from arena.players.options import unknown_option
+from arena.players.process import find_program
+from arena.players.registry import PlayerError, make_player
+from engine.language import console
+from engine.settings.configuration import ConfigurationError
+from engine.settings.parameters import Value
+from tuning.external_engine import BUILD, setting_text
+
+if TYPE_CHECKING:
+    from arena.players.options import Option
+    from arena.records import PlayerSpec
+    from tuning.conditions import Conditions
+
+
+
+class EngineCheck:
+    """Starts what a run would start and keeps what was announced. Raises ``ConfigurationError`` and ``PlayerError``."""
+
+    def __init__(self, conditions: Conditions) -> None:
+        assert conditions.external is not None
+        self._conditions, self._engine = conditions, conditions.external
+        self._announced: dict[PlayerSpec, Mapping[str, Option] | None] = {}
+
+    def compare_builds(self, stream: TextIO) -> None:
+        """Refuse builds that are one program; say on ``stream`` which are copies of one."""
+        programs = {name: self._program(name, player) for name, player in self._engine.builds}
+        for (one, first), (other, second) in combinations(self._engine.builds, 2):
+            if (first.command[1:], first.directory, first.options, first.protocol_keys) != (
+                second.command[1:], second.directory, second.options, second.protocol_keys,
+            ):  # fmt: skip
+                continue
+            if os.path.samefile(programs[one], programs[other]):
+                raise ConfigurationError(
+                    f"{self._conditions.source}: [builds]: {one} and {other} are the same program "
+                    f"({os.path.realpath(programs[one])}) with the same arguments; give another command to one"
+                )
+            if filecmp.cmp(programs[one], programs[other], shallow=False):
+                print(f"elolab: {console('tuning')('console.same_content', one=one, other=other)}", file=stream)
+
+    def _program(self, name: str, player: PlayerSpec) -> str:
+        filled = self._engine.player(self._conditions.base_values | self._build(name), player.name, player.limits)
+        try:
+            return find_program(filled.command, filled.directory)
+        except PlayerFault as fault:
+            raise PlayerError(f"{self._place(name)}: {fault.text}") from None
+
+    def effective(self, values: Mapping[str, Value], where: str = "") -> dict[str, str]:
+        """What decides the play of a set, as far as the engine tells: every option with its value, and the commands.
+
+        Raises ``ConfigurationError`` for an option that was not announced and for a value that it does not take.
+        """
+        where = where or self._place(str(values.get(BUILD, "")))
+        announced = self._ask(values)
+        found = {name: _normal(option, option.default) for name, option in (announced or {}).items()}
+        changed = self._conditions.differences(values)
+        for name, value in values.items():
+            if not self._engine.is_option(name):
+                found[name] = str(value)
+                continue
+            text = setting_text(value)
+            option = None if announced is None else announced.get(name.lower())
+            if option is not None:
+                text = self._checked(option, text, where)
+            elif announced is not None and name in changed:
+                raise ConfigurationError(f"{where}: {unknown_option(name, announced).text}")
+            found[name.lower()] = text
+        return found
+
+    def _checked(self, option: Option, text: str, where: str) -> str:
+        try:
+            return _normal(option, option.check(text))
+        except PlayerFault as fault:
+            raise ConfigurationError(f"{where}: {fault.text}") from None
+
+    def _ask(self, values: Mapping[str, Value]) -> Mapping[str, Option] | None:
+        """What the engine announces that plays with these values, itself started with the base's options."""
+        plain = {name: value for name, value in values.items() if not self._engine.is_option(name)}
+        conditions, build = self._conditions, str(values.get(BUILD, ""))
+        player = self._engine.player(conditions.base_values | plain, self._engine.name, conditions.limits)
+        if player not in self._announced:
+            try:
+                self._announced[player] = run(_announced_by(player, conditions.game))
+            except PlayerFault as fault:
+                raise PlayerError(f"{self._place(build)}: {fault.text}") from None
+        return self._announced[player]
+
+    def _place(self, build: str) -> str:
+        place = f"[builds.{build}]" if build and self._engine.has_builds else "[engine]"
+        return f"{self._conditions.source}: {place}"
+
+    def _build(self, name: str) -> dict[str, Value]:
+        return {BUILD: name} if self._engine.has_builds else {}
+
+
+async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, Option] | None:
+    """Start a player and end it again: what its engine announced."""
+    player = make_player(spec, game)
+    assert isinstance(player, ExternalPlayer)
+    try:
+        await player.start()
+        return player.announced_options
+    finally:
+        await player.close()
+
+
+def _normal(option: Option, value: str) -> str:
+    """A value so that values that mean the same are equal."""
+    if option.kind == "spin" and value.lstrip("+-").isdigit():
+        return str(int(value))
+    return "" if value == "<empty>" else value

@@ -1,0 +1,251 @@
+"""Other people's engines as what a study or an ablation varies: their options, placeholders in commands, and builds.
+
+A *setting* of such an engine is one of three things, told apart by its name alone: ``build`` is the program that is
+run, where the specification names several; a placeholder, ``{name}`` in a command, is filled in; anything else is an
+option, and is sent as the protocol sends options. Nothing here starts a program; ``tuning.engine_check`` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from arena.player_spec import EXTERNAL_KEYS, read_player
+from arena.players.registry import Protocol, protocol_named, protocols
+from arena.records import PlayerSpec
+from engine.settings.configuration import ConfigurationError, Table, nearest
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value
+
+ENGINE_TABLES = ("engine", "builds")
+"""The tables of a specification that say whose engine it is about; without them it is the built-in one."""
+BUILD = "build"
+"""The setting that says which of several builds plays."""
+DEFAULT_PROTOCOL = "uci"
+MAX_BUILD_NAME = 40
+
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")
+"""``{name}``; ``{{name}}`` is the text ``{name}`` itself."""
+
+
+@dataclass(frozen=True)
+class ExternalEngine:
+    """An external engine before its settings are applied."""
+
+    name: str
+    """Of the program, or of what the builds are builds of."""
+    builds: tuple[tuple[str, PlayerSpec], ...]
+    """Each program under its name, the first one the base; its options are those of the build itself, and placeholders
+    are not filled yet. A single one without a name where the specification has no builds."""
+    options: tuple[tuple[str, Value], ...]
+    """What all of them are given unless a setting says otherwise."""
+
+    @property
+    def has_builds(self) -> bool:
+        """Whether ``build`` is a setting."""
+        return bool(self.builds[0][0])
+
+    @property
+    def build_names(self) -> tuple[str, ...]:
+        """The values of ``build``."""
+        return tuple(name for name, _ in self.builds if name)
+
+    @property
+    def has_own_level(self) -> bool:
+        """Whether it may play without a limit, at a level of its own."""
+        return protocol_named(self.builds[0][1].protocol).has_own_level
+
+    @cached_property
+    def placeholders(self) -> frozenset[str]:
+        """The names in braces in any of the commands."""
+        return frozenset(name for _, player in self.builds for name in placeholders_of(player))
+
+    def build(self, values: Mapping[str, Value]) -> PlayerSpec:
+        """The program that plays with these values."""
+        return dict(self.builds)[str(values.get(BUILD, self.builds[0][0]))]
+
+    def player(self, values: Mapping[str, Value], name: str, limits: Limits) -> PlayerSpec:
+        """The player with these values, all placeholders of its commands among them."""
+        build = self.build(values)
+        texts = {setting: setting_text(value) for setting, value in values.items()}
+        options = tuple((setting, text) for setting, text in texts.items() if self.is_option(setting))
+        return replace(
+            build,
+            name=name,
+            limits=limits,
+            command=tuple(word for word in (_filled(word, texts) for word in build.command) if word),
+            options=(*build.options, *options),
+            protocol_keys=tuple(
+                (key, tuple(_filled(line, texts) for line in value) if isinstance(value, tuple) else value)
+                for key, value in build.protocol_keys
+            ),
+        )
+
+    def is_option(self, setting: str) -> bool:
+        """Whether it is sent to the engine as an option."""
+        return setting not in self.placeholders and not (self.has_builds and setting == BUILD)
+
+    def own_name(self, word: str) -> str:
+        """A setting's name; of options that are named elsewhere, in the spelling that they have there."""
+        if not self.is_option(word):
+            return word
+        return next((name for name, _ in self.options if name.lower() == word.lower()), word)
+
+    def check(self, name: str, value: object, where: str) -> Value:
+        """The value of a setting. Raises ``ConfigurationError`` for one that the commands or the protocol exclude."""
+        if isinstance(value, float):
+            value = str(value)
+        if not isinstance(value, bool | int | str) or "\n" in f"{name}{value}":
+            raise ConfigurationError(f"{where}: {name} = {value!r}, expected a text, number, true or false")
+        if self.has_builds and name == BUILD and value not in self.build_names:
+            expected = " or ".join(map(repr, self.build_names))
+            raise ConfigurationError(
+                f"{where}: build = {value!r}, expected {expected}{nearest(str(value), self.build_names)}"
+            )
+        if self.is_option(name):
+            self._check_option(name, where)
+        return value
+
+    def _check_option(self, name: str, where: str) -> None:
+        for build, player in self.builds:
+            protocol = protocol_named(player.protocol)
+            if not protocol.has_options:
+                places = " or ".join(f"{{{name}}} in {key}" for key in ("command", *_line_keys(player)))
+                known = nearest(name, self.placeholders | ({BUILD} if self.has_builds else set()))
+                raise ConfigurationError(
+                    f"{where}: {name} is no setting, for over {protocol.title} there are no options; expected the "
+                    f"placeholder {places}{known}"
+                )
+            if any(own.lower() == name.lower() for own, _ in player.options):
+                raise ConfigurationError(
+                    f"{where}: {name} belongs to the build {build!r} ([builds.{build}]); remove one of the two"
+                )
+
+    def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
+        """The settings of a table by their own names, checked. Raises ``ConfigurationError``."""
+        found: dict[str, Value] = {}
+        for word, value in given.items():
+            name = self.own_name(word)
+            twin = next((other for other in found if other.lower() == name.lower() and self.is_option(other)), None)
+            if twin is not None and self.is_option(name):
+                raise ConfigurationError(f"{where}: {twin} and {word} are the same option; give one")
+            found[name] = self.check(name, value, where)
+        return found
+
+    def refuse_unfilled(self, values: Mapping[str, Value], where: str, tables: str) -> None:
+        """Raise ``ConfigurationError`` if a placeholder has no value; ``tables`` are those that could give it one."""
+        for build, player in self.builds:
+            missing = next((name for name in placeholders_of(player) if name not in values), None)
+            if missing is not None:
+                place = f"{where}: [builds.{build}]" if build else f"{where}: [engine]"
+                raise ConfigurationError(
+                    f"{place}: nothing fills {{{missing}}}; give {missing} a value in {tables} ({{{{{missing}}}}} is "
+                    "the text itself)"
+                )
+
+    def content(self) -> dict[str, Any]:
+        """What decides its games beside the settings, as plain data."""
+        parts = {build or "engine": player.content() for build, player in self.builds}
+        return {
+            name: {key: value for key, value in part.items() if key not in ("name", "limits")}
+            for name, part in parts.items()
+        }
+
+
+def placeholders_of(player: PlayerSpec) -> tuple[str, ...]:
+    """The names in braces in the command of a player and in lines that it is sent, each once."""
+    texts = [*player.command, *(line for key in _line_keys(player) for line in player.protocol_key(key, ()))]
+    return tuple(dict.fromkeys(match[2] for text in texts for match in _PLACEHOLDER.finditer(text) if match[2]))
+
+
+def setting_text(value: Value) -> str:
+    """A value as engines want to read it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: values[match[2]] if match[2] else f"{{{match[1]}}}", text)
+
+
+def _line_keys(player: PlayerSpec) -> tuple[str, ...]:
+    """The keys of the protocol that hold lines for the engine."""
+    return tuple(key for key, value in player.protocol_keys if isinstance(value, tuple))
+
+
+# Reading a specification
+
+
+def is_external(table: Table) -> bool:
+    """Whether a specification is about an external engine."""
+    return any(key in table for key in ENGINE_TABLES)
+
+
+def protocol_of(table: Table) -> Protocol:
+    """The protocol that the table ``[engine]`` of a specification names."""
+    names = [protocol.name for protocol in _external_protocols()]
+    own = table.table("engine", ("name", "protocol", *_program_keys()))
+    own.text("name", "")
+    return protocol_named(own.choice("protocol", names, DEFAULT_PROTOCOL))
+
+
+def _external_protocols() -> list[Protocol]:
+    return [protocol for protocol in protocols() if protocol.is_external]
+
+
+def _program_keys() -> tuple[str, ...]:
+    """How a program is run and set up, over any protocol; ``read_player`` knows which are of which."""
+    return (*EXTERNAL_KEYS, *dict.fromkeys(key for protocol in _external_protocols() for key in protocol.keys))
+
+
+def read_external(table: Table, game: str, limits: Limits) -> ExternalEngine:
+    """The tables ``[engine]`` and ``[builds]``. Raises ``UserError`` with one line for the first mistake."""
+    protocol = protocol_of(table)
+    common: dict[str, Any] = {**table.mapping("engine"), "protocol": protocol.name}
+    options = common.pop("options", {}) if protocol.has_options else {}
+    if not isinstance(options, Mapping):
+        raise ConfigurationError(f"{table.where}: [engine]: options = {options!r}, expected a table of name = value")
+    name = common.pop("name", "")
+    if "builds" in table:
+        builds = tuple(
+            (name, _build(common, entry, f"{table.where}: [builds.{name}]", game, limits))
+            for name, entry in _build_entries(table)
+        )
+    else:
+        builds = (("", read_player(common, f"{table.where}: [engine]", game, limits)),)
+    engine = ExternalEngine(name or builds[0][1].name, builds, ())
+    return replace(engine, options=tuple(engine.read(options, f"{table.where}: [engine]: options").items()))
+
+
+def _build_entries(table: Table) -> list[tuple[str, Any]]:
+    builds = table.mapping("builds")
+    if len(builds) < 2:
+        raise table.error("builds", "a table of at least two builds, name = command; of one give [engine] command")
+    if "command" in table.mapping("engine"):
+        raise ConfigurationError(f"{table.where}: [engine]: command is given by [builds] too; remove one of the two")
+    for name in builds:
+        if not name.strip() or not name.isprintable() or len(name) > MAX_BUILD_NAME:
+            raise ConfigurationError(
+                f"{table.where}: [builds]: {name!r}, expected a name of at most {MAX_BUILD_NAME} printable characters"
+            )
+    return list(builds.items())
+
+
+def _build(common: Mapping[str, Any], entry: object, where: str, game: str, limits: Limits) -> PlayerSpec:
+    """One entry of ``[builds]``: a command, or a table of what it has of its own beside ``[engine]``."""
+    own = dict(entry) if isinstance(entry, Mapping) else {"command": entry}
+    Table(own, where, _program_keys())
+    return read_player({**common, **own}, where, game, limits)
+
+
+def read_settings(table: Table, engine: ExternalEngine) -> dict[str, Value]:
+    """What the base plays with: the build, the options of ``[engine]``, and what ``[set]`` says."""
+    build: dict[str, Value] = {BUILD: engine.builds[0][0]} if engine.has_builds else {}
+    given = engine.read(table.mapping("set"), f"{table.where}: [set]")
+    known = {name.lower() for name, _ in engine.options}
+    repeated = next((name for name in given if name.lower() in known), None)
+    if repeated is not None:
+        raise ConfigurationError(f"{table.where}: [set]: {repeated} is among the options of [engine] too; remove one")
+    return {**build, **dict(engine.options), **given}
