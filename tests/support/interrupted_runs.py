@@ -1,8 +1,8 @@
 """Commands that are killed, or stopped by a signal, at random moments and given again until they end by themselves.
 
 The commands run in children of a server that has imported everything and loaded the compiled engine, so that most
-moments are inside the run. Whatever the moment: no game that was stored may be lost or changed, none may be there twice,
-no process and no unfinished file may be left, and in the end everything must be as if nothing had happened.
+moments are inside the run. Whatever the moment: no game that was stored may be lost or changed, none may be there
+twice, no process and no unfinished file may be left, and in the end everything must be as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,7 +79,6 @@ def _obey(order: Mapping[str, Any], main: Callable[[Sequence[str]], int]) -> int
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number, name in ((1, "output"), (2, "errors")):
         os.dup2(os.open(order[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), number)
-    sys.stdin.close()
     return main(order["words"])
 
 
@@ -191,7 +189,9 @@ def mock_command(program: str, *words: str) -> list[str]:
     return [sys.executable, "-I", "-S", str(SUPPORT / f"{program}.py"), *words]
 
 
-def _tournament(form: str, *, players: int = 3, pairs: int = 8, game: str = "xiangqi", extra: str = "") -> Callable[[Path], None]:
+def _tournament(
+    form: str, *, players: int = 3, pairs: int = 8, game: str = "xiangqi", extra: str = ""
+) -> Callable[[Path], None]:
     """Writes a tournament of built-in players and a program."""
     program, protocol, limit = {
         "xiangqi": (mock_command("mock_engines", "good"), "uci", "nodes=50"),
@@ -201,8 +201,8 @@ def _tournament(form: str, *, players: int = 3, pairs: int = 8, game: str = "xia
     def prepare(folder: Path) -> None:
         _write_openings(folder)
         text = (
-            f'game = "{game}"\nformat = "{form}"\npairs = {pairs}\nseed = 7\nlimit = "{limit}"\nopenings = "{game}.epd"\n'
-            f"{extra}\n[adjudication]\nmaximum_plies = 40\n"
+            f'game = "{game}"\nformat = "{form}"\npairs = {pairs}\nseed = 7\nlimit = "{limit}"\n'
+            f'openings = "{game}.epd"\n{extra}\n[adjudication]\nmaximum_plies = 40\n'
         )
         for number in range(1, players):
             text += f'[[players]]\nname = "player {number}"\nset = {{ hash_mb = {number} }}\n'
@@ -269,7 +269,7 @@ rule_zh = "若如此，则证实。"
 measures = [{measure}]
 """
 MEASURES = {
-    "C20": '{ kind = "elo", expect = "better", limit = "depth=2", reference_limit = "depth=1", label = "one ply more" }',
+    "C20": '{ kind = "elo", expect = "better", limit = "depth=2", reference_limit = "depth=1", label = "a ply" }',
     "C1": '{ kind = "nodes", expect = "less", variant = { aspiration = "full" }, reference = { aspiration = "off" } }',
 }
 
@@ -416,6 +416,13 @@ class Tally:
     after_games: int = 0
     """Interruptions with all of them stored."""
 
+    def __str__(self) -> str:
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(self.interruptions.items()))
+        return (
+            f"{counts} in {self.rounds} runs of {self.seconds:.1f} s; {self.between_games} between games, "
+            f"{self.after_games} after the last"
+        )
+
 
 def interrupt(kind: Kind, folder: Path, interruptions: int, seed: int, signals: Sequence[str] = ("SIGKILL",)) -> Tally:
     """Interrupt a kind of run so often, bring every run to its end, and compare it with one that was left alone.
@@ -534,29 +541,3 @@ def _compare(found: Finished, expected: Finished, kind: Kind) -> None:
     assert found.files == expected.files, set(found.files) ^ set(expected.files)
     for name, text in expected.contents.items():
         assert kind.on_clock or found.contents[name] == text, name
-
-
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """A folder that is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="interrupted-") as name:
-        yield Path(name)
-
-
-def main(words: Sequence[str]) -> None:
-    """Interrupt one kind, and print how often and where."""
-    name, interruptions, seed = words[0], int(words[1]) if len(words) > 1 else 20, int(words[2]) if len(words) > 2 else 1
-    signals = words[3].split(",") if len(words) > 3 else ["SIGKILL"]
-    with temporary_folder() as folder:
-        began = time.monotonic()
-        tally = interrupt(KINDS[name], folder, interruptions, seed, signals)
-    counts = ", ".join(f"{count} {one}" for one, count in sorted(tally.interruptions.items()))
-    print(
-        f"{name} (alone {tally.seconds:.1f} s): {counts} in {tally.rounds} runs; {tally.between_games} between games, "
-        f"{tally.after_games} after the last; {time.monotonic() - began:.0f} s",
-        flush=True,
-    )
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,7 +1,7 @@
 """What any program can do amiss, whatever protocol it speaks: the part that all mock engines share.
 
-Settings: ``at=N`` (the move, counted from 1, from which on it misbehaves), ``once=PATH`` (it behaves if PATH exists, and
-creates it), ``seconds=S`` (how long it sleeps), ``file=PATH`` (where it notes process numbers). Only the standard
+Settings: ``at=N`` (the move, counted from 1, from which on it misbehaves), ``once=PATH`` (it behaves if PATH exists,
+and creates it), ``seconds=S`` (how long it sleeps), ``file=PATH`` (where it notes process numbers). Only the standard
 library, to start quickly.
 """
 

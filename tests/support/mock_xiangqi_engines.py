@@ -5,8 +5,8 @@ fro, so that a game of two of them from the start position is a draw by repetiti
 library, to start quickly (``python -I -S``).
 
 Settings: those of ``misdeeds.py`` (the file also notes what it is told), and ``ranks=1`` (it counts ranks from 1),
-``features=TEXT`` (beside those of every xboard mock), ``isready=no``, ``milliseconds=no``, ``name=TEXT``, ``options=no``
-(UCCI).
+``features=TEXT`` (beside those of every xboard mock), ``isready=no``, ``milliseconds=no``, ``name=TEXT``,
+``options=no`` (UCCI).
 """
 
 from __future__ import annotations
