@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT", "SIGINT SIGINT", "SIGSTOP SIGCONT")
-MOST_COMPILING_SECONDS = 90.0
+MOST_COMPILING_SECONDS = 45.0
 
 
 def options(request: pytest.FixtureRequest) -> tuple[int, int]:
