@@ -71,7 +71,7 @@ def _prepare() -> None:
         compile_game(game)
 
 
-def _obey(order: Mapping[str, Any], main: Callable[[Sequence[str]], int]) -> int:
+def _obey(order: Mapping[str, Any], main: Callable[[], int]) -> int:
     os.setsid()
     os.chdir(order["folder"])
     os.environ.update(order["environment"])
@@ -79,7 +79,8 @@ def _obey(order: Mapping[str, Any], main: Callable[[Sequence[str]], int]) -> int
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number, name in ((1, "output"), (2, "errors")):
         os.dup2(os.open(order[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), number)
-    return main(order["words"])
+    sys.argv = ["elolab", *order["words"]]
+    return main()
 
 
 @dataclass
