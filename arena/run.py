@@ -22,6 +22,7 @@ from arena.play.store import STORE_NAME, Store
 from arena.players.processors import OFF, AffinityError
 from arena.records import GameJob, Outcome, Pairing
 from engine.errors import UserError
+from engine.language import console
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
@@ -107,7 +108,7 @@ class Run:
 
     def __enter__(self) -> Run:
         with ExitStack() as resources:
-            self.store = resources.enter_context(Store(self.directory))
+            self.store = resources.enter_context(Store(self.directory, repaired=self._tell_of_repair))
             self._claim()
             for name, text in self._files.items():
                 replace_file(self.directory / name, text)
@@ -118,6 +119,10 @@ class Run:
             self._runner = resources.enter_context(self._make_runner())
             self._resources = resources.pop_all()
         return self
+
+    def _tell_of_repair(self, games: int, copy: str) -> None:
+        self.progress.remark(console("arena")("progress.repaired", folder=self.directory, games=games, copy=copy))
+        self.progress.show_remarks()  # whatever the folder turns out to be
 
     def _make_runner(self) -> GameRunner:
         try:

@@ -27,6 +27,8 @@ from arena.records import Outcome
 
 MAX_HYPOTHESIS = 200
 """Elo of a hypothesis, either way; far beyond, no distribution of outcomes fulfils it."""
+MIN_GAP = 0.001
+"""Elo between the hypotheses: no number of games tells closer ones apart."""
 DECIDED = ("upper accepted", "lower accepted")
 
 

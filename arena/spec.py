@@ -17,7 +17,7 @@ from arena.player_spec import MAX_NAME_LENGTH, PlayerReader, read_limits, read_p
 from arena.players.detect import ProtocolFinder
 from arena.records import PlayerSpec
 from arena.schedule import DEFAULT_FORMAT, FORMATS
-from arena.sequential import MAX_HYPOTHESIS, SequentialSettings
+from arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 from engine.rules import MAX_PLIES, REPETITION_RULES, Adjudication, Rules
@@ -156,9 +156,9 @@ def _read_sprt(table: Table, kind: str, is_sequential: bool) -> SequentialSettin
         model=section.choice("model", SPRT_MODELS, default.model),
         batch_pairs=section.whole("batch_pairs", 1, MAX_PAIRS, default.batch_pairs),
     )
-    if settings.elo0 >= settings.elo1:
+    if settings.elo1 - settings.elo0 < MIN_GAP:
         raise section.error("elo1" if "elo1" in section else "elo0", f"elo0 ({settings.elo0:g}) below elo1 "
-                            f"({settings.elo1:g})")  # fmt: skip
+                            f"({settings.elo1:g}), by {MIN_GAP:g} or more")  # fmt: skip
     return settings
 
 

@@ -6,6 +6,7 @@ sequential test did not accept H1; 130 interrupted; 141 the reader of the output
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -21,6 +22,12 @@ EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports for any program whose reader went away."""
+
+MAX_MESSAGE = 2000
+"""Characters of an error's message: a value that is quoted in it may have any length."""
+SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+"""Errors that no file is at fault for: files, processes or memory are used up."""
+FULL_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
 """When this environment variable is set, errors keep their traceback."""
@@ -195,13 +202,25 @@ def _version() -> str:
 def _complain(message: str) -> None:
     """Say what is wrong in one line on standard error, after everything that was printed before."""
     _flush_or_discard(sys.stdout)
-    print(f"elolab: {message}", file=sys.stderr)
+    print(f"elolab: {_one_line(message)}", file=sys.stderr)
     _flush_or_discard(sys.stderr)
 
 
+def _one_line(message: str) -> str:
+    """The message without the middle if it is endless, and without what a value in it would do to a terminal."""
+    if len(message) > MAX_MESSAGE:
+        half = MAX_MESSAGE // 2
+        message = f"{message[:half]} … {message[-half:]}"
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in message)
+
+
 def _describe(error: OSError) -> str:
-    name = f"{error.filename}: " if error.filename is not None else ""
-    return f"{name}{error.strerror or error}"
+    reason = error.strerror or str(error)
+    if error.errno in SHORTAGES:
+        return f"{reason}: allow more of them (ulimit), or play fewer games at a time (--concurrency)"
+    if error.filename is not None:
+        return f"{error.filename}: {reason}"
+    return f"the output cannot be written: {reason}" if error.errno in FULL_DISK_ERRORS else reason
 
 
 def _flush_or_discard(stream: TextIO) -> None:

@@ -163,7 +163,12 @@ class NotConfirmedError(UserError):
         (UserError("demo.toml: pairs = 0, expected at least 1"), 2, "demo.toml: pairs = 0, expected at least 1"),
         (NotConfirmedError("not confirmed"), 3, "not confirmed"),
         (FileNotFoundError(2, "No such file or directory", "a b.toml"), 1, "a b.toml: No such file or directory"),
-        (OSError(28, "No space left on device"), 1, "No space left on device"),
+        (OSError(28, "No space left on device"), 1, "the output cannot be written: No space left on device"),
+        (OSError(24, "Too many open files", "/dev/null"), 1,
+         "Too many open files: allow more of them (ulimit), or play fewer games at a time (--concurrency)"),
+        (UserError("name = 'a\nb\x1b[2J'"), 2, "name = 'a\\nb\\x1b[2J'"),
+        (UserError(f"x.toml: name = {'n' * 10_000!r}, expected less"), 2,
+         f"x.toml: name = '{'n' * 984} … {'n' * 984}', expected less"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
@@ -217,7 +222,8 @@ def test_a_full_disk_behind_standard_output_is_one_line() -> None:
         finished = subprocess.run(
             [sys.executable, str(ROOT / "elolab"), "--help"], stdout=full, stderr=subprocess.PIPE, text=True
         )
-    assert (finished.returncode, finished.stderr) == (1, "elolab: No space left on device\n")
+    assert finished.returncode == 1
+    assert finished.stderr == "elolab: the output cannot be written: No space left on device\n"
 
 
 def test_a_terminal_without_unicode_is_no_error() -> None:

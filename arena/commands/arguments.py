@@ -9,7 +9,7 @@ from pathlib import Path
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.players.processors import OFF, AffinityError, parse_affinity
-from arena.sequential import MAX_HYPOTHESIS, SequentialSettings
+from arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
 from engine.commands.arguments import (
     UsageError,
     add_concurrency_argument,
@@ -135,8 +135,10 @@ def hypotheses_of(arguments: argparse.Namespace) -> SequentialSettings | None:
     if elo0 is None or elo1 is None:
         missing = "--elo0" if elo0 is None else "--elo1"
         raise UsageError(f"{missing} is missing; a sequential test needs --elo0 and --elo1")
-    if elo0 >= elo1:
-        raise UsageError(f"--elo0 {elo0:g} --elo1 {elo1:g}: the second hypothesis must be above the first")
+    if elo1 - elo0 < MIN_GAP:
+        raise UsageError(
+            f"--elo0 {elo0:g} --elo1 {elo1:g}: the second hypothesis must be above the first, by {MIN_GAP:g} or more"
+        )
     return SequentialSettings(elo0, elo1, arguments.alpha, arguments.beta, arguments.model)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -191,9 +191,7 @@ class GameRunner:
         played = _Played(job, self._record_of(job), pauses)
         record = played.record
         if record is not None and record.reason == "startup_failure" and not self._is_disturbed(played):
-            fault = record.detail["fault"]
-            with self._lock:
-                self.unavailable.setdefault(fault["player"], fault["text"])
+            self._take_out(job, record.detail)
         return played
 
     def _record_of(self, job: GameJob) -> GameRecord | None:
@@ -293,6 +291,20 @@ class GameRunner:
     def _play_with_players(self, job: GameJob, processors: Processors) -> GameRecord | None:
         record = self._loop().submit(self._play_on_loop(job, self._kept_players(), processors)).result()
         return None if record.reason == "stopped" else record
+
+    def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
+        """Note why a player could not be started; once, also what it speaks if it ran and did not answer."""
+        from arena.players.detect import other_protocol
+
+        fault = detail["fault"]
+        with self._lock:
+            is_new = fault["player"] not in self.unavailable
+            self.unavailable.setdefault(fault["player"], fault["text"])
+        if is_new and "dialogue" in detail and not self._stop.is_set():
+            words = other_protocol((job.first, job.second)[fault["side"]])
+            if words:
+                with self._lock:
+                    self.unavailable[fault["player"]] = f"{fault['text']}; {words}"
 
     async def _play_on_loop(self, job: GameJob, kept: KeptPlayers, processors: Processors) -> GameRecord:
         from arena.play.game import play

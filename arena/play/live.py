@@ -197,7 +197,7 @@ class Progress:
         if self._live_file is not None and now - self._published >= LIVE_SECONDS:
             self._published = now
             self.publish(running)
-        self._show_remarks()
+        self.show_remarks()
         if now - self._shown < (TERMINAL_SECONDS if self._is_terminal else PLAIN_SECONDS):
             return
         self._shown = now
@@ -212,7 +212,7 @@ class Progress:
 
     def close(self, state: str) -> None:
         """Show the last state, leave the line and publish how the run ended."""
-        self._show_remarks()
+        self.show_remarks()
         self._leave_line()
         self.publish(state=state)
 
@@ -248,7 +248,8 @@ class Progress:
         except FileError:
             pass
 
-    def _show_remarks(self) -> None:
+    def show_remarks(self) -> None:
+        """Show them now, which otherwise ``tick`` does."""
         while self._remarks:
             self._write(f"elolab: {self._remarks.popleft()}", keep=True)
 

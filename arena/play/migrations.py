@@ -7,6 +7,8 @@ import math
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 
+from arena.play.damage import add_checksums
+
 APPLICATION_ID = 0x656C6F6C
 """Marks our files in SQLite's header ("elol")."""
 SCHEMA_1 = """
@@ -88,7 +90,7 @@ def _move(connection: sqlite3.Connection, places: Iterable[tuple[str, int, int, 
     connection.executemany("UPDATE games SET series = ?, number = ?, round = ? WHERE key = ?", list(places))
 
 
-MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (SCHEMA_1, SCHEMA_2, schema_3)
+MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (SCHEMA_1, SCHEMA_2, schema_3, add_checksums)
 """Entry ``n`` takes a file from version ``n`` to ``n + 1``."""
 
 

@@ -1,20 +1,24 @@
 """The append-only store of a run's games: one SQLite file in the run's folder, with one writer.
 
 Write-ahead log with full synchronisation: a game that ``add`` has accepted survives a kill, a power cut and a full
-disk. Games are keyed by what decides them (``GameJob.key``); their place in the schedule is kept beside, since it
-changes when a tournament is extended. Local disks only.
+disk, and a bit that has changed since is noticed (``arena.play.damage``). Games are keyed by what decides them
+(``GameJob.key``); their place in the schedule is kept beside, since it changes when a tournament is extended. Local
+disks only.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from arena.play import damage
+from arena.play.damage import CONTENT_COLUMNS, PLACE_COLUMNS, checksum_of
 from arena.play.migrations import APPLICATION_ID, MIGRATIONS, migrate
 from arena.records import GameRecord, MoveRecord, Opening, Outcome, Pairing, digest_of, points_of
 from engine.errors import UserError
@@ -27,6 +31,8 @@ COLUMNS = (
     "opening_position", "opening_moves", "opening_name", "result", "reason", "plies", "digest", "engine_identity",
     "started_at", "duration_ms", "final_position", "detail", "moves", "instruments",
 )  # fmt: skip
+_PLACE, _CONTENT = (operator.itemgetter(*map(COLUMNS.index, names)) for names in (PLACE_COLUMNS, CONTENT_COLUMNS))
+"""The values of those columns in a row of ``COLUMNS``."""
 
 
 class StoreError(UserError):
@@ -39,15 +45,25 @@ class StoreFailure(StoreError):
     exit_code = 1
 
 
+class DamagedStore(StoreError):
+    """A store that is not as it was written; nothing is read from it."""
+
+    exit_code = 1
+
+
 class Store:
     """The games of one folder. Use it as a context manager."""
 
-    def __init__(self, directory: Path, *, read_only: bool = False) -> None:
+    def __init__(
+        self, directory: Path, *, read_only: bool = False, repaired: Callable[[int, str], None] | None = None
+    ) -> None:
         """Open the folder's store; a writer makes folder and file if they are missing and locks out other writers.
 
-        Raises ``StoreError``.
+        A damaged file is replaced by one of the games that are whole if there is somebody to tell that to: how many
+        there are, and the name of the copy of the file as it was. Raises ``StoreError``.
         """
         self.directory = directory
+        self._repaired = repaired
         self._lock: FolderLock | None = None
         if read_only:
             if not (directory / STORE_NAME).is_file():
@@ -55,8 +71,7 @@ class Store:
         else:
             self._lock = FolderLock(_made(directory) / LOCK_NAME)
         try:
-            with self._failures():
-                self.connection = self._connected(read_only)
+            self.connection = self._opened(read_only)
         except BaseException:
             if self._lock is not None:
                 self._lock.release()
@@ -81,30 +96,25 @@ class Store:
 
     def metadata(self, name: str) -> Any:
         """Plain data recorded under a name, or ``None``."""
-        row = self.connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return None if row is None else json.loads(row[0])
+        rows = self._rows("SELECT value FROM facts WHERE name = ?", (name,))
+        return json.loads(rows[0][0]) if rows else None
 
     def metadata_names(self) -> set[str]:
         """The names under which anything is recorded."""
-        return {name for (name,) in self.connection.execute("SELECT name FROM facts")}
+        return {name for (name,) in self._rows("SELECT name FROM facts")}
 
     def record_metadata(self, metadata: Mapping[str, Any], places: Iterable[tuple[str, Pairing]] = ()) -> None:
         """Record plain data under names, replacing what was there, all or nothing.
 
         With it, the places of games (by their keys) in the schedule, which change when a tournament is extended.
         """
-        rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in metadata.items()]
-        moved = [
-            (*pairing.place, pairing.round, pairing.pair, pairing.first, pairing.second, pairing.opening, key)
-            for key, pairing in places
-        ]
+        entries = [(name, json.dumps(value, ensure_ascii=False)) for name, value in metadata.items()]
+        rows = [(*entry, checksum_of(entry)) for entry in entries]
+        moved = [(*place[1:], checksum_of(place), place[0]) for place in (_place_of(*one) for one in places)]
         with self._failures(), self._transaction():
-            self.connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows)
-            self.connection.executemany(
-                "UPDATE games SET series = ?, number = ?, round = ?, pair = ?, first_index = ?, second_index = ?, "
-                "opening_index = ? WHERE key = ?",
-                moved,
-            )
+            self.connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", rows)
+            assigned = ", ".join(f"{column} = ?" for column in (*PLACE_COLUMNS[1:], "place_checksum"))
+            self.connection.executemany(f"UPDATE games SET {assigned} WHERE key = ?", moved)
 
     # Games
 
@@ -116,8 +126,9 @@ class Store:
         disk is full.
         """
         row = _row_of(record)
+        row += (checksum_of(_PLACE(row)), checksum_of(_CONTENT(row)))
         with self._failures(), self._transaction():
-            columns, marks = ", ".join(COLUMNS), ", ".join("?" * len(row))
+            columns, marks = ", ".join((*COLUMNS, "place_checksum", "checksum")), ", ".join("?" * len(row))
             cursor = self.connection.execute(f"INSERT OR IGNORE INTO games ({columns}) VALUES ({marks})", row)
             if cursor.rowcount == 1:
                 return True
@@ -134,10 +145,10 @@ class Store:
 
     def keys(self) -> set[str]:
         """The keys of all games."""
-        return {key for (key,) in self.connection.execute("SELECT key FROM games")}
+        return {key for (key,) in self._rows("SELECT key FROM games")}
 
     def __len__(self) -> int:
-        return int(self.connection.execute("SELECT count(*) FROM games").fetchone()[0])
+        return int(self._rows("SELECT count(*) FROM games")[0][0])
 
     def records(self) -> list[GameRecord]:
         """All games in schedule order."""
@@ -146,18 +157,20 @@ class Store:
     def iterate(self) -> Iterator[GameRecord]:
         """The games in schedule order, one at a time."""
         query = f"SELECT {', '.join(COLUMNS)} FROM games ORDER BY series, number, key"
-        return map(_record_of, self.connection.execute(query))
+        with self._failures():
+            for row in self.connection.execute(query):
+                yield _record_of(row)
 
     def find(self, game: str) -> list[GameRecord]:
         """The games of which ``game`` is the number in the schedule, or the beginning of the key."""
         query = f"SELECT {', '.join(COLUMNS)} FROM games WHERE "
         if game.isascii() and game.isdigit():
             number = int(game) if len(game) < 16 else -1
-            rows = self.connection.execute(query + "number = ? ORDER BY series", (number,)).fetchall()
+            rows = self._rows(query + "number = ? ORDER BY series", (number,))
             if rows:
                 return [_record_of(row) for row in rows]
         query += "substr(key, 1, ?) = ? ORDER BY series, number"
-        rows = self.connection.execute(query, (len(game), game)).fetchall()
+        rows = self._rows(query, (len(game), game))
         return [_record_of(row) for row in rows]
 
     def outcomes(self) -> list[Outcome]:
@@ -167,7 +180,7 @@ class Store:
             "FROM games ORDER BY series, number"
         )
         return [
-            Outcome(key, Pairing(*place), points_of(result)) for key, result, *place in self.connection.execute(query)
+            Outcome(key, Pairing(*place), points_of(result)) for key, result, *place in self._rows(query)
         ]
 
     def details(self, name: str) -> Iterator[tuple[Pairing, Any]]:
@@ -176,34 +189,77 @@ class Store:
             "SELECT number, pair, first_index, second_index, opening_index, round, series, detail FROM games "
             "ORDER BY series, number"
         )
-        for *place, text in self.connection.execute(query):
-            detail = json.loads(text).get(name)
-            if detail is not None:
-                yield Pairing(*place), detail
+        with self._failures():
+            for *place, text in self.connection.execute(query):
+                detail = json.loads(text).get(name)
+                if detail is not None:
+                    yield Pairing(*place), detail
 
     def numbers_of(self, series: str, player: str) -> set[int]:
         """The numbers of a series' games in which the player had the first move."""
         query = "SELECT number FROM games WHERE series = ? AND first = ?"
-        return {number for (number,) in self.connection.execute(query, (series, player))}
+        return {number for (number,) in self._rows(query, (series, player))}
 
     def digest(self, games: int | None = None) -> str:
         """The same as ``arena.records.games_digest`` of all games, or of the first so many of the schedule."""
         last = -1 if games is None else games
-        rows = self.connection.execute(
+        rows = self._rows(
             "SELECT key, digest FROM games WHERE ? < 0 OR number < ? ORDER BY series, number", (last, last)
         )
         return digest_of([list(row) for row in rows])
 
     def engine_identities(self) -> set[str]:
         """The engines that played the games."""
-        return {name for (name,) in self.connection.execute("SELECT DISTINCT engine_identity FROM games")}
+        return {name for (name,) in self._rows("SELECT DISTINCT engine_identity FROM games")}
 
     def mean_duration_ms(self) -> float | None:
         """Mean time a game took, in milliseconds; ``None`` without games."""
-        mean: float | None = self.connection.execute("SELECT avg(duration_ms) FROM games").fetchone()[0]
+        mean: float | None = self._rows("SELECT avg(duration_ms) FROM games")[0][0]
         return mean
 
     # Below: the file itself
+
+    def _rows(self, query: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+        with self._failures():
+            return self.connection.execute(query, parameters).fetchall()
+
+    def _opened(self, read_only: bool) -> sqlite3.Connection:
+        """The connection to a file that is as it was written, or has been made so."""
+        path = self.directory / STORE_NAME
+        try:
+            return self._checked(read_only)
+        except damage.Damage as found:
+            if read_only or self._repaired is None:
+                raise DamagedStore(
+                    f"{path}: damaged ({found}), so nothing is read from it; the command that played its games saves "
+                    "those that are whole, and plays the others again"
+                ) from None
+            try:
+                saved, copy = damage.repair(path, migrate)
+            except damage.Damage as more:
+                raise DamagedStore(
+                    f"{path}: damaged beyond repair ({found}; {more}); give another folder with --out"
+                ) from None
+            except OSError as error:
+                raise StoreFailure(f"{path}: damaged ({found}), and cannot be saved: {error.strerror}") from None
+            self._repaired(saved, copy.name)
+            return self._checked(read_only)
+
+    def _checked(self, read_only: bool) -> sqlite3.Connection:
+        """The connection to a file that is as it was written; raises ``Damage``."""
+        with self._failures():
+            try:
+                connection = self._connected(read_only)
+            except sqlite3.DatabaseError as error:
+                if _code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
+                    raise damage.Damage(str(error)) from None
+                raise
+            try:
+                damage.check(connection)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
 
     def _connected(self, read_only: bool) -> sqlite3.Connection:
         path = (self.directory / STORE_NAME).resolve()
@@ -268,7 +324,7 @@ class Store:
 
     def _explained(self, error: sqlite3.Error) -> StoreError:
         path = self.directory / STORE_NAME
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        code = _code_of(error)
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             reason = "the disk is full" if code == sqlite3.SQLITE_FULL else "the disk or the allowed file size is full"
             return StoreFailure(
@@ -280,11 +336,22 @@ class Store:
         return StoreFailure(f"{path}: cannot be used: {error}; every game stored before is safe")
 
 
+def _code_of(error: sqlite3.Error) -> int:
+    """SQLite's primary result code; 0 if the error is none of its."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _place_of(key: str, pairing: Pairing) -> tuple[Any, ...]:
+    """The values of ``PLACE_COLUMNS``."""
+    place = (*pairing.place, pairing.round, pairing.pair, pairing.first, pairing.second, pairing.opening)
+    return (key, *place)
+
+
 def _row_of(record: GameRecord) -> tuple[Any, ...]:
     place = record.pairing
     moves = [(*entry[:4], round(entry.time_ms, 3)) for entry in record.moves]
     return (
-        record.key, place.series, place.number, place.round, place.pair, place.first, place.second, place.opening,
+        *_place_of(record.key, place),
         record.first, record.second,
         record.opening.position, " ".join(record.opening.moves), record.opening.name,
         record.result, record.reason, len(record.moves), record.digest, record.engine_identity,

@@ -28,6 +28,8 @@ HEAD_START_SECONDS = 1.0
 QUOTED = 80
 """Characters of a program's words in messages."""
 FAREWELL = "quit"
+HINT_SECONDS = 2.0
+"""How long each protocol is tried to say what a program speaks that did not answer in its own."""
 
 Program = tuple[tuple[str, ...], str | None]
 """A command and its working directory."""
@@ -73,6 +75,16 @@ class ProtocolFinder:
         if found in others and game is not None:
             raise DetectionError(_of_another_game(program, found, game))
         return found
+
+
+def other_protocol(player: PlayerSpec) -> str:
+    """In words, which protocol a program speaks that does not answer in the one it is said to; empty if none."""
+    others = [one for one in protocols() if one.greeting is not None and one.name != player.protocol]
+    try:
+        found, _ = greet((player.command, player.directory), others, HINT_SECONDS)
+    except DetectionError:
+        return ""
+    return "" if found is None else f'it answers over {found.title}: give protocol = "{found.name}"'
 
 
 def plays(protocol: Protocol, game: str) -> bool:

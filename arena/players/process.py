@@ -8,6 +8,7 @@ with the whole process group gone. POSIX only.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import select
@@ -44,6 +45,9 @@ TERMINATE_MS = 300
 GATE = 'read -r go && exec "$@"'
 """The engine's program starts only after a first line on its input, sent once the supervisor knows its group. Should
 the harness die before that, the gate meets the end of the input, and the program never starts."""
+
+SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+"""Errors for which no player is to blame: files, processes or memory are used up."""
 
 GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 """Where Debian puts engines, though root's PATH lacks it."""
@@ -136,7 +140,7 @@ class EngineProcess:
 
     A coroutine at a time talks to it, on any ``arena.players.event_loop``. Its output is read as it comes, while one
     waits and also while nobody does, up to a bound; see ``pause``. Raises ``PlayerFault`` with ``startup_failure`` if
-    the program cannot be started.
+    the program cannot be started, and ``OSError`` if the system lacks what any program would need (``SHORTAGES``).
     """
 
     def __init__(
@@ -198,12 +202,16 @@ class EngineProcess:
                 start_new_session=True,  # its own process group, and out of reach of Ctrl-C
             )
         except OSError as error:
+            if error.errno in SHORTAGES:
+                raise
             raise PlayerFault("startup_failure", f"cannot start {program!r}: {error.strerror}") from None
         try:
             SUPERVISOR.watch(self._process.pid)
         except OSError as error:
             self._process.kill()
-            self._process.wait()
+            self._process.communicate()  # closes the pipes
+            if error.errno in SHORTAGES:
+                raise
             raise PlayerFault(
                 "startup_failure", f"cannot start {program!r}: no supervisor ({error.strerror})"
             ) from None
@@ -493,7 +501,10 @@ class EngineProcess:
     def exit_description(self) -> str:
         """After ``end``: how the process ended, with the last line of its error stream."""
         errors = self._errors.decode(errors="replace").strip().splitlines()
-        return f"{self._exit}; its last words: {errors[-1][:200]}" if errors else self._exit
+        if not errors:
+            return self._exit
+        words = "".join(letter if letter.isprintable() else "?" for letter in errors[-1][:200])
+        return f"{self._exit}; its last words: {words}"
 
     def _describe_exit(self, by_itself: bool) -> str:
         status = self._process.returncode
@@ -582,6 +593,8 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
     path = os.path.join(directory or "", program)
     if not os.path.isfile(path):
         path = program  # relative to where the harness runs
+    if os.path.isdir(path):
+        raise PlayerFault("startup_failure", f"cannot start {program!r}: it is a folder; give the program in it")
     if not os.path.isfile(path):
         raise PlayerFault("startup_failure", f"cannot start {program!r}: no such file")
     if not os.access(path, os.X_OK):

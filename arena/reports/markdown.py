@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from arena.reports import tables
@@ -20,7 +21,8 @@ FIGURES = ("crosstable", "pairs", "convergence", "endings", "lengths")
 
 def markdown(contents: Contents) -> str:
     """The report without games, for reading in a repository or a terminal; plots are linked."""
-    parts = [f"# {contents.spec.name}", summary_of(contents), *(f"> {text}" for text in warnings_of(contents))]
+    warnings = [f"> {escaped(text)}" for text in warnings_of(contents)]
+    parts = [f"# {contents.spec.name}", escaped(summary_of(contents)), *warnings]
     for section in contents.sections:
         parts += [f"## {contents.say(f'section.{section}')}", *_section(contents, section)]
     again = contents.say("page.label", label=contents.again)
@@ -52,7 +54,7 @@ def _section(contents: Contents, section: str) -> list[str]:
 
 
 def _facts(contents: Contents, entries: Sequence[tuple[str, str]]) -> str:
-    return "\n".join(f"- {contents.say('page.label_text', label=label, text=text)}" for label, text in entries)
+    return "\n".join(f"- {contents.say('page.label_text', label=label, text=escaped(text))}" for label, text in entries)
 
 
 def _plot(contents: Contents, plot: Plot) -> str:
@@ -65,5 +67,14 @@ def table_markdown(table: tables.TextTable) -> str:
     heads = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
     rules = ["---:" if kind == tables.NUMBER else "---" for kind in table.kinds]
     return "\n".join(
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in (heads, rules, *table.rows)
+        "| " + " | ".join(_cell(cell) for cell in line) + " |" for line in (heads, rules, *table.rows)
     )
+
+
+def _cell(text: str) -> str:
+    return (text if text.startswith("`") else escaped(text)).replace("|", "\\|")
+
+
+def escaped(text: str) -> str:
+    """Plain text, such as a player's name, of which Markdown makes neither a tag nor a link nor code."""
+    return re.sub(r"[<\[`]", r"\\\g<0>", text)

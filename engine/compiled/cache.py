@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import shutil
+import stat
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,7 @@ from numba.core.caching import IndexDataCacheFile
 from numba.core.types.npytypes import Record
 
 from engine.compiled.sources import cache_key
+from engine.errors import UserError
 
 KEPT_CACHES = 4
 """Caches of other states of the sources that are kept, so that switching between two checkouts stays warm."""
@@ -56,6 +60,20 @@ def _default_cache_base() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elolab"
 
 
+def _own_temporary_directory() -> Path:
+    """A directory that nobody else can write to, for what lies in the cache is run; raises ``UserError``."""
+    directory = Path(tempfile.gettempdir()) / f"elolab-{os.getuid()}"
+    with contextlib.suppress(FileExistsError):
+        directory.mkdir(mode=0o700)
+    found = directory.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise UserError(
+            f"{directory}: others can write there, and compiled code must be nobody else's; remove it, or set "
+            "XDG_CACHE_HOME to a folder of yours"
+        )
+    return directory
+
+
 def _prepare_cache() -> Path:
     """Point numba at a directory of this state of the sources, and prune the oldest others."""
     name = f"kernels-{cache_key()}"
@@ -72,19 +90,31 @@ def _prepare_cache() -> Path:
                     shutil.rmtree(stale, ignore_errors=True)
     except (OSError, RuntimeError):
         # No home, or none that can be written to: compile anew in a directory of this user's own.
-        directory = Path(f"/tmp/elolab-{os.getuid() if hasattr(os, 'getuid') else 'user'}") / name
-        directory.mkdir(parents=True, exist_ok=True)
+        directory = _own_temporary_directory() / name
+        directory.mkdir(exist_ok=True)
     setattr(numba.config, "CACHE_DIR", str(directory))  # noqa: B010 - numba makes its settings at run time
     return directory
+
+
+@functools.cache
+def _say_not_kept(reason: str) -> None:
+    print(
+        f"elolab: {CACHE_DIRECTORY}: compiled code cannot be kept there ({reason}), so it is compiled again next time",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _prepare_writing() -> None:
     save = IndexDataCacheFile.save
 
     def save_alone(self: Any, key: Any, data: Any) -> None:
-        with open(CACHE_DIRECTORY / "lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            save(self, key, data)
+        try:
+            with open(CACHE_DIRECTORY / "lock", "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                save(self, key, data)
+        except OSError as error:  # the code is in memory all the same
+            _say_not_kept(error.strerror)
 
     setattr(IndexDataCacheFile, "save", save_alone)  # noqa: B010 - a method of another package is replaced
 

@@ -7,6 +7,7 @@ and ablations share.
 from __future__ import annotations
 
 import difflib
+import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -67,14 +68,23 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
     for folder in folders:
         for suffix in ("", *SUFFIXES[kind]):
             path = folder / (name_or_path + suffix)
-            if path.is_file():
+            if _is_file(path):
                 return path
+    if os.sep in name_or_path and Path(name_or_path).is_dir():
+        raise ConfigurationError(f"{name_or_path}: a folder; give the {KIND_NAMES[kind]} in it")
     hint = nearest(name_or_path, available_configs(kind))
     searched = ", ".join(str(folder) for folder in folders[:-1])
     raise ConfigurationError(
         f"no {KIND_NAMES[kind]} {name_or_path!r}{hint}: no such file, nor one of that name in {searched} "
         "or among those that are shipped"
     )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name longer than any file's
+        return False
 
 
 def available_configs(kind: str) -> list[str]:

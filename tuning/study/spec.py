@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.records import PlayerSpec
-from arena.sequential import MAX_HYPOTHESIS
+from arena.sequential import MAX_HYPOTHESIS, MIN_GAP
 from engine.settings.configuration import ConfigurationError, Table, read_toml
 from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from engine.settings.parameters import Value
@@ -263,8 +263,8 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
         conditions.check_limits(one, own.where)
     lower = own.number("elo_lower", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, 0.0)
     upper = own.number("elo_upper", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, 5.0)
-    if lower >= upper:
-        raise own.error("elo_upper", f"a number above elo_lower = {lower:g}")
+    if upper - lower < MIN_GAP:
+        raise own.error("elo_upper", f"a number above elo_lower = {lower:g}, by {MIN_GAP:g} or more")
     return Validation(
         limits=limits,
         elo_lower=lower,

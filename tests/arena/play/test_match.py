@@ -133,6 +133,7 @@ def test_a_specification_of_a_test() -> None:
     ("changes", "said"),
     [
         ({"sprt": {"elo0": 5, "elo1": 5}}, r"test.toml: \[sprt\]: elo1 = 5, expected elo0 \(5\) below elo1 \(5\)"),
+        ({"sprt": {"elo1": 1e-300}}, r"elo1 = 1e-300, expected elo0 \(0\) below elo1 \(1e-300\), by 0.001 or more"),
         ({"sprt": {"elo1": 500}}, r"elo1 = 500, expected a number from -200 to 200 Elo"),
         ({"sprt": {"alpha": 0.5}}, r"\[sprt\]: alpha = 0.5, expected a number"),
         ({"sprt": {"modle": "logistic"}}, r"unknown key 'modle' \(did you mean 'model'"),
@@ -293,6 +294,7 @@ def test_wrong_files_are_named_in_one_line(
     ("words", "said"),
     [
         (["--elo0", "5"], "--elo0 5 --elo1 5: the second hypothesis must be above"),
+        (["--elo0", "4.99999"], "--elo1 5: the second hypothesis must be above the first, by 0.001 or more"),
         (["--pairs", "40000"], "pairs = 40000 needs 40000 different openings"),
         (["--anchor", "defualt=3"], "no such player (did you mean 'default'?)"),
         (["--anchor", "default"], "'default' is not a player's name, '=' and a number"),

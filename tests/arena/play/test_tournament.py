@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -19,9 +20,11 @@ from typing import Any
 
 import pytest
 
+from arena.play.damage import renew_checksums
 from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import TournamentResult, describe, players_in, prepare, run
+from arena.players.registry import protocols
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.reports.write import export
 from arena.run import RunError
@@ -399,6 +402,34 @@ def test_a_player_that_cannot_start_is_out_and_the_rest_goes_on(tmp_path: Path) 
     assert (ended.planned, ended.stored, ended.exit_code) == (6, 2, 1)
 
 
+def test_a_player_said_to_speak_another_protocol_is_told_which(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from arena.players import detect
+
+    monkeypatch.setattr(detect, "HEAD_START_SECONDS", 0.02)
+    path = write_spec(tmp_path, players=2, pairs=1)
+    speaker = Path(__file__).parents[2] / "support" / "speaker.py"
+    command = [sys.executable, "-I", "-S", str(speaker), "ucci=ucciok"]
+    path.write_text(
+        f'{path.read_text()}[[players]]\nname = "mine"\nprotocol = "uci"\ncommand = {command}\nstart_timeout = 0.1\n'
+    )
+    ended = play(path, tmp_path / "out")
+    assert ended.unavailable == {
+        "mine": "mine: did not complete the UCI handshake within 0.1 s; it answers over UCCI: give protocol = \"ucci\""
+    }
+    assert (ended.stored, ended.exit_code) == (2, 1)
+
+
+def test_files_that_are_used_up_are_no_players_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def popen(*arguments: object, **settings: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files", "/bin/sh")
+
+    path = write_spec(tmp_path, players=2, pairs=1)
+    path.write_text(path.read_text() + '[[players]]\nname = "mine"\nprotocol = "uci"\ncommand = "true"\n')
+    monkeypatch.setattr("arena.players.process.subprocess.Popen", popen)
+    with pytest.raises(OSError, match="Too many open files"):
+        play(path, tmp_path / "out")
+
+
 def test_players_that_were_replaced_are_not_kept() -> None:
     mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "normal")
     specs = [PlayerSpec(f"mock {number}", "uci", Limits.parse("depth=1"), command=mock) for number in range(3)]
@@ -490,7 +521,8 @@ def test_a_player_that_could_not_be_started_because_of_a_pause_is_tried_again(tm
     with GameRunner(1, StopFlag(), pauses=pauses) as runner:
         assert not list(runner.run(jobs()))
         assert list(runner.unavailable) == ["silent"]
-    assert len(started.read_text().split()) == 2
+    others = [protocol for protocol in protocols() if protocol.greeting is not None and protocol.name != "uci"]
+    assert len(started.read_text().split()) == 2 + len(others), "at last it is greeted in the other protocols"
 
 
 def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:
@@ -570,6 +602,7 @@ def test_replay(
     with Store(out, read_only=True) as store, sqlite3.connect(copy / STORE_NAME) as target:
         store.connection.backup(target)
         target.execute("UPDATE games SET moves = replace(moves, '[[\"', '[[\"x'), digest = 'changed' WHERE number = 5")
+        renew_checksums(target)
     assert command_line.main(["replay", str(copy), "5"]) == 1
     assert "different from ply 1 on: move x" in capsys.readouterr().out
 

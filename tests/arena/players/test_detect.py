@@ -11,8 +11,9 @@ import pytest
 
 from arena.player_spec import PlayerReader, is_installed
 from arena.players import detect
-from arena.players.detect import DetectionError, ProtocolFinder, greet
+from arena.players.detect import DetectionError, ProtocolFinder, greet, other_protocol
 from arena.players.registry import Protocol, protocols
+from arena.records import PlayerSpec
 from engine.games import GAMES
 from engine.settings.limits import Limits
 
@@ -118,6 +119,22 @@ def test_the_answer_to_a_ping_does_not_make_a_program_of_xboard_one_of_nboard() 
         ProtocolFinder().protocol_of(command, None, "othello", 0.3)
 
 
+@pytest.mark.parametrize("protocol", RECOGNISED, ids=lambda protocol: protocol.name)
+def test_who_does_not_answer_is_said_to_speak_what_it_answers_in(
+    protocol: Protocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(detect, "HINT_SECONDS", SECONDS)
+    wrong = "ucicyclone" if protocol.name == "uci" else "uci"
+    player = PlayerSpec("mine", wrong, Limits(), command=speaker(*ANSWERS[protocol.name]))
+    assert other_protocol(player) == f'it answers over {protocol.title}: give protocol = "{protocol.name}"'
+
+
+def test_of_who_answers_in_no_other_protocol_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detect, "HINT_SECONDS", 0.3)
+    for command in (speaker(*ANSWERS["uci"]), speaker("*={line}"), ("./not-there",)):
+        assert other_protocol(PlayerSpec("mine", "uci", Limits(), command=command)) == ""
+
+
 @pytest.mark.parametrize(
     ("command", "seconds", "said"),
     [
@@ -143,7 +160,7 @@ def test_what_speaks_no_protocol_is_refused_in_one_line(command: tuple[str, ...]
 
 def test_what_cannot_be_started_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("")
-    for program, said in (("absent", "no such file"), ("plain", "chmod"), (".", "no such file")):
+    for program, said in (("absent", "no such file"), ("plain", "chmod"), (".", "it is a folder")):
         with pytest.raises(DetectionError, match=said):
             ProtocolFinder().protocol_of([str(tmp_path / program)], None, "xiangqi", SECONDS)
 

@@ -18,6 +18,8 @@ import pytest
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
 from arena.reports.contents import repeat_command
 from arena.reports.games import NO_DEPTH, NO_NODES, NO_SCORE, packed_games, packed_times
+from arena.reports.markdown import table_markdown
+from arena.reports.tables import TEXT, TextTable
 from arena.reports.write import write_report
 from arena.schedule import Outcome, games_that_count
 from arena.sequential import SequentialSettings
@@ -339,3 +341,17 @@ def test_filters_and_sorting(report: Path, tmp_path: Path) -> None:
     assert re.findall(r'href="#game=(\d+)"', body_of(document, "game-list")) == ["3", "0", "1", "4"]
     assert "4 of 5 games" in document
     assert 'data-key="plies" aria-sort="descending"' in document
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("<script>alert(1)</script>", r"\<script>alert(1)\</script>"),
+        ("[click](http://x)", r"\[click](http://x)"),
+        ("a|`b`", r"a\|\`b\`"),
+        ("null_move 4 * 2", "null_move 4 * 2"),
+    ],
+)
+def test_a_player_s_name_is_plain_text_in_markdown(name: str, written: str) -> None:
+    table = TextTable((("player", ""),), (TEXT,), ((name,),))
+    assert table_markdown(table).splitlines()[-1] == f"| {written} |"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -19,6 +20,7 @@ from tiny_game import STATE_DTYPE as TINY_STATE_DTYPE
 
 from engine.compiled import cache, identity, kernel, sources
 from engine.compiled.kernel import jit, lowest_bit, new_record, popcount
+from engine.errors import UserError
 from engine.games.contract import COMPILED_CONTRACT, MOVE_LISTS_DTYPE, check_contract
 from engine.games.xiangqi.position import STATE_DTYPE
 from engine.play import CLOCKS_DTYPE, GAME_DTYPE, TRACKER_DTYPE
@@ -165,17 +167,44 @@ def test_the_cache_lies_in_the_user_s_folder(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
-def test_without_a_home_the_cache_lies_in_a_folder_for_passing_things(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_home_the_cache_lies_in_a_folder_for_passing_things(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def no_home() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.setattr(Path, "home", no_home)
     directory = cache._prepare_cache()
-    assert directory == Path(f"/tmp/elolab-{os.getuid()}/kernels-{sources.cache_key()}")
+    own = tmp_path / f"elolab-{os.getuid()}"
+    assert directory == own / f"kernels-{sources.cache_key()}"
     assert str(directory) == numba.config.CACHE_DIR
+    assert own.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_others_may_have_put_there_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / f"elolab-{os.getuid()}"
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(mode=0o700)
+    own.symlink_to(theirs)
+    with pytest.raises(UserError, match=r"others can write there.*set XDG_CACHE_HOME"):
+        cache._own_temporary_directory()
+    own.unlink()
+    own.mkdir()
+    own.chmod(0o777)
+    with pytest.raises(UserError, match="others can write there"):
+        cache._own_temporary_directory()
+    own.chmod(0o700)
+    assert cache._own_temporary_directory() == own
+    another = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: another)
+    own.rename(tmp_path / f"elolab-{another}")
+    with pytest.raises(UserError, match="others can write there"):
+        cache._own_temporary_directory()
 
 
 def test_rule_2_numba_writes_where_the_key_says() -> None:
@@ -357,3 +386,19 @@ def test_rule_10_no_kernel_source_has_a_float() -> None:
                     where = f"{path.name}:{getattr(inner, 'lineno', 0)}"
                     assert not (isinstance(inner, ast.Constant) and isinstance(inner.value, float)), where
                     assert not (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div)), where
+
+
+def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    cache._say_not_kept.cache_clear()
+    monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path / "not there")
+
+    def twice(number: int) -> int:
+        return 2 * number
+
+    for _ in range(2):
+        assert jit(twice)(21) == 42
+    said = capsys.readouterr().err
+    assert said.count("compiled code cannot be kept there (No such file or directory)") == 1
+    assert said.count("\n") == 1

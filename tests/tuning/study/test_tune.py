@@ -23,6 +23,7 @@ import pytest
 
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import is_reserved_for_validation
+from arena.play.damage import renew_checksums
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord
 from arena.run import RunError
@@ -255,6 +256,7 @@ def test_a_study_that_contradicts_its_games_is_refused(tmp_path: Path) -> None:
         store.connection.execute(
             "UPDATE games SET result = CASE number % 2 WHEN 0 THEN '1-0' ELSE '0-1' END WHERE number < 8"
         )
+        renew_checksums(store.connection)
     with pytest.raises(UserError, match=r"between other settings|counted the pairs"):
         run(path, tmp_path / "out")
 
@@ -267,6 +269,7 @@ def test_games_of_other_sets_are_refused(tmp_path: Path) -> None:
         store.connection.execute(
             "UPDATE games SET detail = json_set(detail, '$.sets[0][1]', 149) WHERE number IN (0, 1)"
         )
+        renew_checksums(store.connection)
     with pytest.raises(RunError, match="game 0 was played between other settings"):
         run(path, tmp_path / "out")
 
@@ -379,6 +382,7 @@ def test_another_engine_is_refused_unless_accepted(
     with Store(tmp_path / "out") as store:
         store.record_metadata({"engine_identity": "0123456789ab"})
         store.connection.execute("UPDATE games SET engine_identity = '0123456789ab' WHERE number < 3")
+        renew_checksums(store.connection)
         store.connection.commit()
     with pytest.raises(RunError, match=r"0123456789ab.*--accept-engine-change"):
         run(path, tmp_path / "out")

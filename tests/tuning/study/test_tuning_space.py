@@ -163,10 +163,13 @@ def test_the_shipped_studies_can_be_read(path: Path) -> None:
         ({"budget": {"games": 10, "minutes": 1}}, ["budget", "one of"]),
         ({"budget": {"games": 10}}, ["games = 10", "1 dimensions of the sampler 'duel' need at least 46"]),
         ({"sampler": "tpe", "trials": 90}, ["games = 100", "90 trials of the sampler 'tpe' need at least"]),
+        ({"base": "x" * 5000}, ["base", "no engine preset"]),
+        ({"base": str(ROOT)}, ["base", f"{ROOT}: a folder; give the engine preset in it"]),
         ({"base": "defalt"}, ["base", "'defalt'", "'default'"]),
         ({"set": {"null_depht": 3}}, ["[set]", "'null_depht'", "'null_depth'"]),
         ({"validation": {"alpa": 0.1}}, ["[validation]", "'alpa'", "'alpha'"]),
         ({"validation": {"elo_upper": 0}}, ["elo_upper = 0", "above elo_lower = 0"]),
+        ({"validation": {"elo_upper": 1e-9}}, ["elo_upper = 1e-09", "by 0.001 or more"]),
         ({"validation": {"elo_upper": 250}}, ["elo_upper = 250", "200"]),
         (
             {"parameters": [], "dimensions": {"evaluation_weights": {"choices": ["xiangqi", "othello"]}}},

@@ -1,0 +1,175 @@
+"""Damage to a store's file: finding it, and making a new file of what is whole.
+
+SQLite notices a page that makes no sense, but not a score, a move or a result in which a bit was changed. So every row
+has checksums: of a game's place in the schedule, which changes when a tournament is extended, and of all the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+PLACE_COLUMNS = ("key", "series", "number", "round", "pair", "first_index", "second_index", "opening_index")
+"""What ``place_checksum`` is of."""
+CONTENT_COLUMNS = (
+    "key", "first", "second", "opening_position", "opening_moves", "opening_name", "result", "reason", "plies",
+    "digest", "engine_identity", "started_at", "duration_ms", "final_position", "detail", "moves", "instruments",
+)  # fmt: skip
+"""What ``checksum`` is of."""
+FACT_COLUMNS = ("name", "value")
+
+_OF_GAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("games", PLACE_COLUMNS, "place_checksum"),
+    ("games", CONTENT_COLUMNS, "checksum"),
+)
+_OF_FACTS = ("facts", FACT_COLUMNS, "checksum")
+_CHECKED = (*_OF_GAMES, _OF_FACTS)
+"""Tables, columns, and the column of their checksum."""
+_SCANS = (
+    "SELECT rowid FROM games NOT INDEXED",
+    "SELECT rowid FROM games NOT INDEXED ORDER BY rowid DESC",
+    "SELECT rowid FROM games INDEXED BY games_by_place",
+)
+"""Ways to the games that go through different pages: what one misses another may find."""
+
+
+class Damage(Exception):
+    """A file that is not as it was written; the text says what was found."""
+
+
+def checksum_of(values: Iterable[Any]) -> int:
+    """CRC-32 of a row's values, texts as they are or in UTF-8."""
+    return zlib.crc32(b"\x1f".join(value if isinstance(value, bytes) else str(value).encode() for value in values))
+
+
+def add_checksums(connection: sqlite3.Connection) -> None:
+    """Bring a file to the schema with checksums."""
+    for table, _, checksum in _CHECKED:
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN {checksum} INTEGER")
+    renew_checksums(connection)
+
+
+def renew_checksums(connection: sqlite3.Connection) -> None:
+    """Take every row for whole, as it is now."""
+    for table, columns, checksum in _CHECKED:
+        key = columns[0]
+        rows = [(checksum_of(row), row[0]) for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table}")]
+        connection.executemany(f"UPDATE {table} SET {checksum} = ? WHERE {key} = ?", rows)
+
+
+def check(connection: sqlite3.Connection) -> None:
+    """Raise ``Damage`` if the file's structure or a row of it is not as it was written."""
+    try:
+        found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            raise Damage(" ".join(str(found).split()))
+        for table, columns, checksum in _CHECKED:
+            rows = _checked(connection, table, columns, checksum)
+            damaged = [key for key, is_whole in rows if not is_whole]
+            if damaged:
+                kind = "game" if table == "games" else "entry"
+                more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+                raise Damage(f"checksum of the {kind} {damaged[0]}{more}")
+    except sqlite3.DatabaseError as error:
+        raise Damage(str(error)) from None
+
+
+def _checked(
+    connection: sqlite3.Connection, table: str, columns: Iterable[str], checksum: str, number: int | None = None
+) -> Iterator[tuple[str, bool]]:
+    """The key of every row, or of that number's, and whether the values of ``columns`` have that checksum."""
+    query = f"SELECT {checksum}, {', '.join(columns)} FROM {table}"
+    parameters: tuple[int, ...] = ()
+    if number is not None:
+        query, parameters = f"{query} WHERE rowid = ?", (number,)
+    factory, connection.text_factory = connection.text_factory, bytes  # what is damaged may not be text any more
+    try:
+        for stored, *values in connection.execute(query, parameters):
+            key = values[0].decode(errors="replace") if isinstance(values[0], bytes) else str(values[0])
+            yield key, stored == checksum_of(values)
+    finally:
+        connection.text_factory = factory
+
+
+def repair(path: Path, migrate: Callable[[sqlite3.Connection], None]) -> tuple[int, Path]:
+    """Replace a damaged file by one of its games that are whole, and keep a copy of it as it was.
+
+    Returns how many games were saved, and where the copy is. ``migrate`` makes the tables of a new file. Raises
+    ``Damage`` if it cannot be read any more what the games belong to; the file stays as it is then.
+    """
+    copy = _copied(path)
+    new = path.with_name(f"{path.name}-new")
+    new.unlink(missing_ok=True)
+    try:
+        with (
+            closing(sqlite3.connect(copy, isolation_level=None)) as source,
+            closing(sqlite3.connect(new, isolation_level=None)) as target,
+        ):
+            migrate(target)
+            saved = _save(source, target)
+    except sqlite3.DatabaseError as error:
+        new.unlink(missing_ok=True)
+        raise Damage(str(error)) from None
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+    for suffix in ("-wal", "-shm"):  # of the old file, not of the new one
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    os.replace(new, path)
+    return saved, copy
+
+
+def _copied(path: Path) -> Path:
+    """A copy of a file and of its log, under a name that no other has."""
+    number = 1
+    while (copy := path.with_name(f"{path.stem}-damaged-{number}{path.suffix}")).exists():
+        number += 1
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists():
+        shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
+    shutil.copyfile(path, copy)
+    return copy
+
+
+def _columns_of(connection: sqlite3.Connection) -> list[str]:
+    return [row[1] for row in connection.execute("PRAGMA table_info(games)")]
+
+
+def _save(source: sqlite3.Connection, target: sqlite3.Connection) -> int:
+    """Copy all that the games belong to, and the games that are whole; returns how many."""
+    if not all(is_whole for _, is_whole in _checked(source, *_OF_FACTS)):
+        raise Damage("what the games belong to cannot be read")
+    target.execute("BEGIN IMMEDIATE")
+    target.executemany("INSERT INTO facts VALUES (?, ?, ?)", source.execute("SELECT name, value, checksum FROM facts"))
+    columns = _columns_of(target)
+    marks = ", ".join("?" * len(columns))
+    saved = 0
+    for number in sorted(_row_numbers(source)):
+        try:
+            checks = [list(_checked(source, *checked, number)) for checked in _OF_GAMES]
+            if all(len(found) == 1 and found[0][1] for found in checks):
+                row = source.execute(f"SELECT {', '.join(columns)} FROM games WHERE rowid = ?", (number,)).fetchone()
+                target.execute(f"INSERT OR IGNORE INTO games ({', '.join(columns)}) VALUES ({marks})", row)
+                saved += 1
+        except sqlite3.DatabaseError:
+            continue  # a row that cannot be read
+    target.execute("COMMIT")
+    return saved
+
+
+def _row_numbers(source: sqlite3.Connection) -> set[int]:
+    """The numbers of all rows of games that can be found."""
+    found: set[int] = set()
+    for query in _SCANS:
+        try:
+            for (number,) in source.execute(query):
+                found.add(number)
+        except sqlite3.DatabaseError:
+            continue  # the rest is found in another way, or not at all
+    return found
