@@ -343,7 +343,10 @@ def test_one_spelling_says_which_preset(name: str) -> None:
     parser = CommandParser(prog=f"elolab {name}")
     import_module(f"{command.package}.commands.{name.replace('-', '_')}").configure(parser)
     options = set(parser._option_string_actions)
-    assert not options & {"--engine", "--config", "--configuration"}
+    plays = name in ("match", "sprt", "tournament")
+    assert ("--engine" in options) == plays, "there it is a player"
+    assert ("--config" in options) == plays, "there it is fastchess's word, answered by a hint"
+    assert "--configuration" not in options
     assert options & {"--preset", "--set"} == ({"--preset", "--set"} if name in WITH_SETTINGS else set())
 
 

@@ -209,6 +209,17 @@ def clock_commands(clock: PlayerClock | None) -> list[str]:
     return [f"time {max(1, clock.remaining_ms // 10)}", f"otim {max(1, other_ms // 10)}"]
 
 
+def setboard_command(position: str, engine_name: str) -> str:
+    """The line that sets up a position of Xiangqi.
+
+    HoiXiangqi writes H and E for horse and elephant, and leaves out the two fields that Xiangqi has no use for.
+    """
+    if not engine_name.startswith("HoiXiangqi"):
+        return f"setboard {position}"
+    board, side, _, _, *counters = position.split()
+    return " ".join(["setboard", board.translate(str.maketrans("nbNB", "heHE")), side, *counters])
+
+
 def edit_commands(position: str, first_rank: int) -> list[str]:
     """The lines that set up a position in which Red is to move, piece by piece."""
     squares: tuple[list[str], list[str]] = ([], [])
@@ -240,8 +251,8 @@ class XboardSession:
         self.complaints: list[str] = []
         """What the engine did not understand or take, since the last question."""
         self.offers_draw = False
-        self.holds_game_over = False
-        """Whether it has claimed a result while nothing was asked of it; some play no more moves then."""
+        self.claim = ""
+        """The result that it has claimed while nothing was asked of it; some play no more moves then."""
         self.unexpected = 0
         """Replies that nobody had asked for; they are ignored."""
         self._due: set[str] = set()
@@ -325,7 +336,8 @@ class XboardSession:
         """A move, a result or the like; before ``pong`` it is about an earlier position."""
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
             self.unexpected += 1
-            self.holds_game_over |= _RESULT.match(line) is not None
+            if _RESULT.match(line):
+                self.claim = line
             return ""
         self.answer = line
         return self._reply("move")
@@ -434,7 +446,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         ]  # fmt: skip
         await self._converse(self._session.synchronise(*commands), deadline_ns, stop)
         # What was claimed before this is about the game before.
-        self._session.holds_game_over = False
+        self._session.claim = ""
 
     async def _setting_up(self, position: str) -> list[str]:
         """The lines that set up an opening's position; moves that lead there are put into ``_path`` instead."""
@@ -445,7 +457,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if position == game.start:
             return []
         if self._has_setboard:
-            return [f"setboard {game.position(position).text}"]
+            return [setboard_command(game.position(position).text, self._session.features.get("myname", ""))]
         path = await in_thread(game.moves_to, position)
         if path is not None:
             self._path = path
@@ -480,11 +492,12 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         told = line[len(self._known) :]
         self._known = line
         self._drain_unsolicited_lines()
-        if self._plays and len(told) == 1 and not self._session.holds_game_over:
+        if self._plays and len(told) == 1 and not self._session.claim:
             question = [*self._before_thinking(clock), *self._told(told)]
         else:
-            await self._tell(told, clock, stop)
-            if self._session.holds_game_over and self._has_setboard:
+            if not (self._session.claim and self._has_setboard):
+                await self._tell(told, clock, stop)
+            if self._session.claim and self._has_setboard:
                 await self._tell_afresh(position, clock, stop)
             question = [*self._before_thinking(clock), "go"]
         began_ns = time.monotonic_ns()
@@ -514,7 +527,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
     async def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
         """Tell of the position as that of a game that has just begun."""
         board, side = position.text.split()[:2]
-        setting_up = f"setboard {board} {side} - - 0 1"
+        setting_up = setboard_command(f"{board} {side} - - 0 1", self._session.features.get("myname", ""))
         await self._be_heard(self._watch_new_game([setting_up], self._deadline_ns(clock), stop), setting_up)
 
     def _deadline_ns(self, clock: PlayerClock | None) -> int:
@@ -558,6 +571,15 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         except (DeadlinePassed, ProcessEnded):
             await self._running().end()
         return self._session.answer != ""
+
+    async def _failed(self, reason: str, text: str) -> PlayerFault:
+        """As for any engine; one that held the game over by its own rules is said to have done so."""
+        if self._session.claim:
+            text += (
+                f", having claimed {self._session.claim[:QUOTED]!r} by rules of its own, with no setboard to tell it "
+                "otherwise; give [rules] that agree with its own, such as a smaller move_limit"
+            )
+        return await super()._failed(reason, text)
 
     async def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
         """As for any engine, but that one may not know ``?``, and then is late as others are."""

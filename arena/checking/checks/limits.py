@@ -74,16 +74,12 @@ async def low_clock(examination: Examination) -> Remark:
 
 
 async def moves_to_go(examination: Examination) -> Remark:
-    """The first of them must not take the time of all."""
+    """Against itself, up to the last move but one: that one may take all the time that is left."""
     examination.need_limit("moves_to_go")
     limits = Limits(clock_ms=examination.dialect.clock_limits().clock_ms, moves_per_control=CONTROL_MOVES)
-    assert limits.clock_ms is not None
-    left_ns = limits.clock_ms * 1_000_000
-    for left in range(CONTROL_MOVES, 0, -1):
-        clock = PlayerClock(left_ns, 0, limits.clock_ms, 0, left)
-        answer = await examination.search(examination.positions.ordinary[2], limits, clock)
-        left_ns = max(left_ns - round(answer.elapsed_ms * 1e6), 1_000_000)
-    return remark("note.left", left=left_ns // 1_000_000)
+    await examination.dialect.begin_game()
+    _, _, least = await _play(examination, limits, 2 * (CONTROL_MOVES - 1))
+    return remark("note.left", left=least)
 
 
 async def clock_game(examination: Examination) -> Remark:
@@ -108,8 +104,9 @@ async def _play(examination: Examination, limits: Limits, most: int) -> tuple[in
     slowest, least = 0.0, limits.clock_ms
     while position.ply < most and position.judge(Rules()) is None:
         side = position.side_to_move
+        to_go = limits.moves_per_control and limits.moves_per_control - position.ply // 2
         clock = PlayerClock(
-            left_ns[side], limits.increment_ms, left_ns[1 - side] // 1_000_000, limits.increment_ms, 0
+            left_ns[side], limits.increment_ms, left_ns[1 - side] // 1_000_000, limits.increment_ms, to_go
         )
         answer = await examination.search(position, limits, clock)
         if answer.move is None:

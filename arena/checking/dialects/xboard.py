@@ -34,8 +34,14 @@ class XboardDialect(Dialect):
     time_unit_ms = 1000
     synchronisation: ClassVar[str] = "ping"
     awaited: ClassVar[str] = "move"
-    recommendations: ClassVar[frozenset[str]] = frozenset({"stop", "stop_at_once", "quit_while_thinking"})
-    """The text permits to ignore ``?``, and so not to listen while thinking."""
+    recommendations: ClassVar[frozenset[str]] = frozenset(
+        {
+            "stop", "stop_at_once", "quit_while_thinking",
+            "illegal_position", "illegal_move", "unknown_option", "garbage",
+        }
+    )  # fmt: skip
+    """The text permits to ignore ``?``, and so not to listen while thinking; and it asks for a line of complaint about
+    what is wrong, which some engines (HoiXiangqi) say and end."""
 
     def __init__(self, wire: Wire, settings: CheckSettings, knowledge: Knowledge) -> None:
         super().__init__(wire, settings, knowledge)
@@ -148,7 +154,7 @@ class XboardDialect(Dialect):
             return []
         if not self._session.has("setboard"):
             raise Skipped("skip.feature", name="setboard")
-        return [f"setboard {position}"]
+        return [xboard.setboard_command(position, self.name)]
 
     def _told(self, moves: Sequence[str]) -> list[str]:
         word = "usermove " if self._session.has("usermove") else ""

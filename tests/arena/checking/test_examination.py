@@ -242,9 +242,7 @@ REAL = [
     ("xboard", ("fairy-stockfish",), (), set()),
     ("ucicyclone", ("fairy-stockfish",), (), {"ranks"}),  # as it counts them over UCI, from 1
     ("xboard", ("maxqi",), (), set()),
-    # It leaves where it is told anything wrong, and takes no position for right.
-    ("xboard", ("hoixiangqi",), (),
-     {"described", "stalemate", "unknown_option", "garbage", "illegal_position", "illegal_move"}),
+    ("xboard", ("hoixiangqi",), (), set()),
     ("gtp", ("gtp-rhino", "--level", "1"), (("gtp_passes", "omit"),), set()),
 ]  # fmt: skip
 

@@ -348,6 +348,10 @@ def test_one_that_holds_the_game_drawn_and_cannot_be_told_is_at_fault() -> None:
     record = play_one(mock_spec("xboard", "claims_once"), mock_spec("xboard", name="black"))
     assert (record.reason, len(record.moves)) == ("illegal_move", 2)
     assert "claimed '1/2-1/2 {Draw by repetition}' instead of moving" in record.detail["fault"]["text"]
+    deaf = mock_spec("xboard", "holds_drawn", watchdog_ms=200)
+    record = play_one(deaf, mock_spec("xboard", name="black"))
+    assert (record.reason, len(record.moves)) == ("no_answer", 4)
+    assert "having claimed '1/2-1/2 {50 move rule}' by rules of its own" in record.detail["fault"]["text"]
 
 
 def test_an_engine_that_asks_for_time_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
