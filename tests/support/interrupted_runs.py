@@ -377,7 +377,7 @@ class Finished:
     """Of the files that times do not change."""
 
 
-TIMELESS = ("standings.csv", "crosstable.csv", "superiority.csv", "placing.csv", "encounters.csv", "effects.csv",
+TIMELESS = ("crosstable.csv", "superiority.csv", "placing.csv", "encounters.csv", "effects.csv",
             "weights-1.toml", "rounds.csv")  # fmt: skip
 
 
@@ -393,7 +393,7 @@ def finished_run(ended: Ended, out: Path) -> Finished:
         _timeless(ended.output),
         stored_games(out),
         tuple(files),
-        {name: (out / name).read_text("utf-8") for name in TIMELESS if name in files and name != "standings.csv"},
+        {name: (out / name).read_text("utf-8") for name in TIMELESS if name in files},
     )
 
 
