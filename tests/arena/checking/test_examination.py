@@ -203,7 +203,7 @@ def test_the_mocks_of_players_over_uci_fail_where_they_misbehave(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "mode", "check", "says"), [
-    ("ucci", "nothing", "start_position", "no_move"),
+    ("ucci", "none", "start_position", "no_move"),
     ("ucci", "garbage", "start_position", "no_move"),
     ("xboard", "no_features", "handshake", "no_answer"),
     ("xboard", "claims_draw", "start_position", "no_move"),
