@@ -24,7 +24,8 @@ def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *
     """Replace ``path`` by ``content``, which may be a function that writes to the open text file it is given.
 
     ``durable`` waits until the content is on the disk. Raises ``FileError``; the old file is then untouched. What is no
-    file, such as a pipe or a terminal, is written to; a link stays, and the file it leads to is replaced.
+    file, such as a pipe or a terminal, is written to; a link stays, and the file it leads to is replaced. What was left
+    unfinished by processes that were killed while they replaced the same file is removed.
     """
     temporary = None
     try:
@@ -33,7 +34,8 @@ def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *
             with _opened(os.open(target, os.O_WRONLY), content) as stream:
                 _write(stream, content)
             return
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        _remove_unfinished(target)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.{os.getpid()}.", dir=target.parent)
         with _opened(handle, content) as stream:
             _write(stream, content)
             if durable:
@@ -49,6 +51,29 @@ def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *
         if temporary is not None:
             _remove(temporary)
         raise
+
+
+def _remove_unfinished(target: Path) -> None:
+    """Remove the temporary files for ``target`` whose process is gone: it was killed before it could do so itself."""
+    prefix = f".{target.name}."
+    try:
+        names = os.listdir(target.parent)
+    except OSError:  # a folder that may only be written to, or none: then writing says so
+        return
+    for name in names:
+        process = name.removeprefix(prefix).partition(".")[0]
+        if name.startswith(prefix) and process.isascii() and process.isdigit() and not _is_running(int(process)):
+            _remove(str(target.parent / name))
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):  # somebody else's, or none at all
+        pass
+    return True
 
 
 def _opened(handle: int, content: object) -> IO[Any]:

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 
 from arena.files import replace_file
-from arena.play.executor import GameRunner, stopping_on_signals
+from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
 from arena.play.store import STORE_NAME, Store
 from arena.players.processors import OFF, AffinityError
@@ -103,6 +103,7 @@ class Run:
         """Whether the stop flag has left something undone."""
         self._files = files
         self._accept_engine_change = accept_engine_change
+        self._pauses = Pauses()
         self._resources = ExitStack()
 
     def __enter__(self) -> Run:
@@ -111,12 +112,10 @@ class Run:
             self._claim()
             for name, text in self._files.items():
                 replace_file(self.directory / name, text)
-            for unfinished in self.directory.glob(f".{LIVE_NAME}.*"):  # left by a run that was killed
-                unfinished.unlink(missing_ok=True)
             self.scores = {outcome.key: outcome.score for outcome in self.store.outcomes()}
             """Points of the first player of every stored game, by the game's key."""
             resources.push(self._close_progress)  # before the folder is given up
-            resources.enter_context(stopping_on_signals(self.stop))
+            resources.enter_context(stopping_on_signals(self.stop, self._pauses))
             self._runner = resources.enter_context(self._make_runner())
             self._resources = resources.pop_all()
         return self
@@ -128,8 +127,9 @@ class Run:
     def _make_runner(self) -> GameRunner:
         try:
             return GameRunner(
-                self.concurrency, self.stop, tick=self.tick, affinity=self._affinity, warn=self.progress.remark
-            )
+                self.concurrency, self.stop, tick=self.tick, affinity=self._affinity, warn=self.progress.remark,
+                pauses=self._pauses,
+            )  # fmt: skip
         except AffinityError as error:
             raise RunError(str(error)) from None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -90,6 +91,15 @@ Examples:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process's) and return its exit code."""
+    try:
+        return _exit_code(words)
+    finally:
+        # All is said and done: Ctrl-C while the interpreter ends must not come out as a traceback.
+        if words is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _exit_code(words: Sequence[str] | None) -> int:
     _prepare_streams()
     try:
         code = _run(list(sys.argv[1:] if words is None else words))

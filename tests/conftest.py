@@ -41,6 +41,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing")
+    parser.addoption(
+        "--interruptions", type=int, default=8, metavar="N", help="how often each kind of run is killed (default 8)"
+    )
+    parser.addoption("--seed", type=int, default=1, metavar="N", help="of the moments of interruptions (default 1)")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -535,3 +536,22 @@ def test_parameters_that_cannot_be_shown_are_told_in_one_line(
 def test_parameters_of_an_unknown_game_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["parameters", "--game", "xiangi"]) == 2
     assert "xiangqi" in capsys.readouterr().err
+
+
+INTERRUPTED_AT_THE_END = """
+import atexit, os, signal, sys
+from elolab.command_line import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+sys.argv = ["elolab", "--version"]
+sys.exit(main())
+"""
+
+
+def test_ctrl_c_while_the_interpreter_ends_leaves_no_traceback() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_AT_THE_END], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
+    assert ended.stdout.startswith("elolab")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares, thread_count, usable_processors
@@ -31,6 +31,24 @@ TICK_SECONDS = 0.5
 """How often ``tick`` is called while no game ends."""
 
 
+@dataclass
+class Pauses:
+    """How often the process has been stopped and continued, as by Ctrl-Z and ``fg``; see ``stopping_on_signals``."""
+
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class _Played:
+    """What came of a job."""
+
+    job: GameJob
+    record: GameRecord | None
+    """``None`` if the game was not played, or not to its end."""
+    pauses: int
+    """Those before it began."""
+
+
 class GameRunner:
     """Plays jobs in ``concurrency`` threads, which keep their tables and processes from game to game.
 
@@ -45,15 +63,19 @@ class GameRunner:
         tick: Callable[[], None] | None = None,
         affinity: str = OFF,
         warn: Callable[[str], None] = lambda text: None,
+        pauses: Pauses | None = None,
     ) -> None:
         """``tick`` is called now and then, ``warn`` with what somebody should know, on any thread.
 
+        A game on the clock that one of the ``pauses`` fell into is played again: its clocks went on meanwhile.
         ``affinity`` is as in ``arena.players.processors``; raises its ``AffinityError``.
         """
         assert concurrency >= 1
         self._processors = ProcessorPool(shares(affinity, concurrency))
         self._warn = warn
         self._threads_told = 1
+        self._pauses = pauses or Pauses()
+        self._pauses_told = self._pauses.count
         self.concurrency = concurrency
         self.unavailable: dict[str, str] = {}
         """Players that could not be started, and why; their games are passed over from then on."""
@@ -116,7 +138,7 @@ class GameRunner:
         """
         self._enough = enough
         source = iter(jobs)
-        pending: list[Future[GameRecord | None]] = []
+        pending: list[Future[_Played]] = []
         try:
             while True:
                 pending += self._submit(source, 2 * self.concurrency - len(pending))
@@ -126,9 +148,12 @@ class GameRunner:
                 finished = [future for future in pending if future in ended]
                 pending = [future for future in pending if future not in ended]
                 for future in finished:
-                    record = future.result()
-                    if record is not None:
-                        yield record
+                    played = future.result()
+                    if self._is_disturbed(played):
+                        self._tell_of_pause()
+                        pending.append(self._pool.submit(self._play, played.job))
+                    elif played.record is not None and played.record.reason != "startup_failure":
+                        yield played.record
                 if self._tick is not None:
                     self._tick()
         except GeneratorExit:  # the reader has enough: what runs may end
@@ -139,8 +164,21 @@ class GameRunner:
             _give_up(pending)
             raise
 
-    def _submit(self, source: Iterator[GameJob], room: int) -> list[Future[GameRecord | None]]:
-        futures: list[Future[GameRecord | None]] = []
+    def _is_disturbed(self, played: _Played) -> bool:
+        """Whether the game may have come out otherwise because the process stood still for a while."""
+        if played.record is None or played.pauses == self._pauses.count:
+            return False
+        players = (played.job.first, played.job.second)
+        on_clock = any(player.limits.is_timed and player.limits.clock_kind == "wall" for player in players)
+        return on_clock or played.job.thinks_on_both_sides or played.record.reason in ("no_answer", "startup_failure")
+
+    def _tell_of_pause(self) -> None:
+        if self._pauses_told != self._pauses.count:
+            self._pauses_told = self._pauses.count
+            self._warn(console("arena")("progress.paused"))
+
+    def _submit(self, source: Iterator[GameJob], room: int) -> list[Future[_Played]]:
+        futures: list[Future[_Played]] = []
         while len(futures) < room and not self._stop.is_set() and not self._enough():
             job = next(source, None)
             if job is None:
@@ -148,7 +186,15 @@ class GameRunner:
             futures.append(self._pool.submit(self._play, job))
         return futures
 
-    def _play(self, job: GameJob) -> GameRecord | None:
+    def _play(self, job: GameJob) -> _Played:
+        pauses = self._pauses.count
+        played = _Played(job, self._record_of(job), pauses)
+        record = played.record
+        if record is not None and record.reason == "startup_failure" and not self._is_disturbed(played):
+            self._take_out(job, record.detail)
+        return played
+
+    def _record_of(self, job: GameJob) -> GameRecord | None:
         if self._stop.is_set() or {job.first.name, job.second.name} & self.unavailable.keys():
             return None
         with self._occupied_slots(job) as processors:
@@ -244,9 +290,7 @@ class GameRunner:
 
     def _play_with_players(self, job: GameJob, processors: Processors) -> GameRecord | None:
         record = self._loop().submit(self._play_on_loop(job, self._kept_players(), processors)).result()
-        if record.reason == "startup_failure":
-            self._take_out(job, record.detail)
-        return None if record.reason in ("startup_failure", "stopped") else record
+        return None if record.reason == "stopped" else record
 
     def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
         """Note why a player could not be started; once, also what it speaks if it ran and did not answer."""
@@ -301,32 +345,37 @@ class GameRunner:
             return self._loop_thread
 
 
-def _give_up(futures: Iterable[Future[GameRecord | None]]) -> None:
+def _give_up(futures: Iterable[Future[_Played]]) -> None:
     """Cancel what has not begun and wait for the rest."""
     wait([future for future in futures if not future.cancel()])
 
 
 @contextmanager
-def stopping_on_signals(stop: StopFlag) -> Iterator[None]:
+def stopping_on_signals(stop: StopFlag, pauses: Pauses | None = None) -> Iterator[None]:
     """Within it, Ctrl-C, a request to end and the end of the terminal set the stop flag; a second Ctrl-C interrupts.
 
-    What the process was told to ignore, as a job in the background is, stays ignored. Does nothing outside the main
-    thread, where Python handles no signals.
+    That the process goes on after it was stopped is counted in ``pauses``. What the process was told to ignore, as a
+    job in the background is, stays ignored. Does nothing outside the main thread, where Python handles no signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
-    def handle(number: int, frame: object) -> None:
+    def end(number: int, frame: object) -> None:
         stop.set()
         signal.signal(signal.SIGINT, before[signal.SIGINT])
 
-    for number, handler in before.items():
-        if handler != signal.SIG_IGN:
-            signal.signal(number, handle)
+    def go_on(number: int, frame: object) -> None:
+        if pauses is not None:
+            pauses.count += 1
+
+    handlers = {signal.SIGINT: end, signal.SIGTERM: end, signal.SIGHUP: end, signal.SIGCONT: go_on}
+    before = {number: signal.getsignal(number) for number in handlers}
+    for number, handler in handlers.items():
+        if before[number] != signal.SIG_IGN:
+            signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, previous in before.items():
+            signal.signal(number, previous)

@@ -307,7 +307,7 @@ class XboardSession:
             return self._introduce(line)
         if line.startswith("pong"):
             return self._reply(" ".join(line.split()))
-        if parse_move(line) is not None or line.startswith("resign") or _RESULT.match(line):
+        if parse_move(line) is not None or line.startswith("resign") or line == "move" or _RESULT.match(line):
             return self._take_answer(line)
         if line.startswith("offer draw"):
             self.offers_draw = True

@@ -3,58 +3,36 @@
 It plays Xiangqi by moving the rook of the a file to and fro, so that a game of two of them from the start position is
 a draw by repetition after eight plies. Only the standard library, to start quickly (``python -I -S``).
 
-Settings: ``ranks=1|0`` (1 announces ``UCI_Variant``), ``at=N`` (the move, counted from 1, at which it misbehaves),
-``seconds=S`` (how long it sleeps), ``file=PATH`` (where it notes process numbers), ``once=PATH`` (it behaves if PATH
-exists, and creates it).
+Settings: those of ``misdeeds.py``, and ``ranks=1|0`` (1 announces ``UCI_Variant``).
 """
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from misdeeds import Misbehaving, say
 
 LEGAL = (("a0a1", "a1a0"), ("a9a8", "a8a9"))
 """By side: there and back."""
 
 
-def say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
-class MockEngine:
+class MockEngine(Misbehaving):
     def __init__(self, mode: str, settings: dict[str, str]) -> None:
-        self.mode = mode
-        self.settings = settings
+        super().__init__(mode, settings)
         self.ranks = int(settings.get("ranks", "1"))
         self.turn = (0, 0)
         """Side to move and how often it has moved."""
-        self.moves_made = 0
         self.ponders = False
 
     def run(self) -> None:
-        if "file" in self.settings:
-            with open(self.settings["file"], "a") as file:
-                file.write(f"{os.getpid()}\n")
-        if self.mode == "exit_at_start":
-            sys.stderr.write("cannot find my network file\n")
-            sys.exit(3)
-        if self.mode == "silent":
-            time.sleep(1000)
-        if self.mode == "child" or self.mode == "child_holds_pipe":
-            child = subprocess.Popen(["sleep", "1000"])
-            with open(self.settings["file"], "a") as file:
-                file.write(f"{child.pid}\n")
-        if self.mode == "immortal":
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)
+        self.note(str(os.getpid()))
+        self.begin()
         for line in sys.stdin:
             self.obey(line.split())
-        if self.mode == "immortal":
-            time.sleep(1000)
+        self.leave()
 
     def obey(self, words: list[str]) -> None:
         command = words[0] if words else ""
@@ -76,15 +54,14 @@ class MockEngine:
                 time.sleep(0.4)
             self.go()
         elif command == "go":
-            self.moves_made += 1
+            self.searches += 1
             self.go()
         elif command == "stop" and self.mode == "until_stop":
             say(f"bestmove {self.move()}")
-        elif command == "quit" and self.mode != "immortal":
-            sys.exit(0)
-        elif command == "setoption" and "file" in self.settings:
-            with open(self.settings["file"], "a") as file:
-                file.write(" ".join(words) + "\n")
+        elif command == "quit":
+            self.leave()
+        elif command == "setoption":
+            self.note(" ".join(words))
 
     def introduce(self) -> None:
         say("id name Mock 1.0")
@@ -109,33 +86,14 @@ class MockEngine:
         move = LEGAL[side][number % 2]
         return f"{move[0]}{int(move[1]) + self.ranks}{move[2]}{int(move[3]) + self.ranks}"
 
-    def misbehaves(self) -> bool:
-        if self.moves_made < int(self.settings.get("at", "2")):
-            return False
-        marker = self.settings.get("once")
-        if marker is not None:
-            if os.path.exists(marker):
-                return False
-            open(marker, "w").close()
-        return True
-
     def go(self) -> None:
         say(f"info depth 3 seldepth 5 multipv 1 score cp {10 + self.turn[1]} nodes 500 time 1 pv {self.move()}")
         say("info depth 4 score cp 900 lowerbound nodes 700 time 1")
-        misdeed = getattr(self, f"go_{self.mode}", None)
-        if misdeed is not None and self.misbehaves():
-            misdeed()
-        else:
+        if not self.misdeed("go"):
             say(f"bestmove {self.move()} ponder {self.move(1)}")
 
-    def go_exit(self) -> None:
-        sys.stderr.write("assertion failed: alpha < beta\n")
-        sys.exit(5)
-
-    def go_segfault(self) -> None:
-        os.kill(os.getpid(), signal.SIGSEGV)
-
-    go_child_holds_pipe = go_exit
+    def play(self) -> None:
+        say(f"bestmove {self.move()}")
 
     def go_illegal(self) -> None:
         say("bestmove e1e9")
@@ -149,47 +107,16 @@ class MockEngine:
     def go_none(self) -> None:
         say("bestmove (none)")
 
-    def go_hang(self) -> None:
-        time.sleep(1000)
-
     def go_until_stop(self) -> None:
         pass
-
-    def go_late(self) -> None:
-        time.sleep(float(self.settings["seconds"]))
-        say(f"bestmove {self.move()}")
 
     def go_info_flood(self) -> None:
         while True:
             say(f"info depth 5 score cp 1 nodes 1000 time 1 pv {self.move()}")
 
-    def go_byte_flood(self) -> None:
-        while True:
-            sys.stdout.write("x" * 65536)
-
-    def go_error_flood(self) -> None:
-        for _ in range(128):
-            sys.stderr.write("y" * 1_048_576)
-        sys.stderr.flush()
-        say(f"bestmove {self.move()}")
-
-    def go_long_line(self) -> None:
-        say("info string " + "z" * 2_000_000)
-        say(f"bestmove {self.move()}")
-
     def go_twice(self) -> None:
         say(f"bestmove {self.move()}")
         say("bestmove i9i1")
-
-    def go_leave(self) -> None:
-        """Answers, and is gone before the next question."""
-        say(f"bestmove {self.move()}")
-        sys.exit(0)
-
-    def go_deaf(self) -> None:
-        """Answers, but does not read its input any more."""
-        say(f"bestmove {self.move()}")
-        time.sleep(1000)
 
 
 if __name__ == "__main__":

@@ -4,28 +4,24 @@ It is started as ``mock_othello_engines.py MODE [key=value ...]`` and plays the 
 rules are its own, so that games against it check the engine's. Only the standard library, to start quickly
 (``python -I -S``).
 
-Settings: ``protocol=gtp|nboard``, ``passes=told|itself`` (over GTP: whether it has to be told of passes, or passes by
-itself and knows no such move), ``at=N`` (the move, counted from 1, at which it misbehaves), ``seconds=S`` (how long it
-sleeps), ``numbers=no`` (its answers do not repeat the numbers of commands).
+Settings: those of ``misdeeds.py``, and ``protocol=gtp|nboard``, ``passes=told|itself`` (over GTP: whether it has to be
+told of passes, or passes by itself and knows no such move), ``numbers=no`` (its answers do not repeat the numbers of
+commands).
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from misdeeds import Misbehaving, say
 
 STEPS = tuple((rows, files) for rows in (-1, 0, 1) for files in (-1, 0, 1) if rows or files)
 COMMANDS = (
     "protocol_version name version known_command list_commands quit boardsize clear_board komi play genmove "
     "time_settings time_left level"
 )
-
-
-def say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
 
 
 class Board:
@@ -67,30 +63,22 @@ def name_of(square: int) -> str:
     return "ABCDEFGH"[square % 8] + str(square // 8 + 1)
 
 
-class MockEngine:
+class MockEngine(Misbehaving):
     def __init__(self, mode: str, settings: dict[str, str]) -> None:
-        self.mode = mode
-        self.settings = settings
+        super().__init__(mode, settings)
         self.board = Board()
         self.turn = 1
         self.number = ""
-        self.moves_made = 0
 
     def run(self) -> None:
-        if self.mode == "exit_at_start":
-            sys.stderr.write("cannot find my book\n")
-            sys.exit(3)
-        if self.mode == "silent":
-            time.sleep(1000)
+        self.note(str(os.getpid()))
+        self.begin()
         obey = self.obey_nboard if self.settings.get("protocol") == "nboard" else self.obey_gtp
         for line in sys.stdin:
             words = line.split()
             if words:
                 obey(words)
-
-    def misbehaves(self) -> bool:
-        self.moves_made += 1
-        return self.moves_made >= int(self.settings.get("at", "2"))
+        self.leave()
 
     # GTP
 
@@ -130,7 +118,7 @@ class MockEngine:
         else:
             self.answer()
             if command == "quit":
-                sys.exit(0)
+                self.leave()
 
     def be_told(self, colour: str, move: str) -> None:
         side = 1 if colour == "b" else -1
@@ -156,10 +144,17 @@ class MockEngine:
             self.turn = side
 
     def generate(self, side: int) -> None:
-        misdeed = getattr(self, f"gtp_{self.mode}", None)
-        if misdeed is not None and self.misbehaves():
-            misdeed()
-            return
+        self.searches += 1
+        if not self.misdeed("gtp"):
+            self.play_for(side)
+
+    def play(self) -> None:
+        if self.settings.get("protocol") == "nboard":
+            self.name_move()
+        else:
+            self.play_for(self.turn)
+
+    def play_for(self, side: int) -> None:
         if side != self.turn:
             self.answer("not my turn", "?")
             return
@@ -175,13 +170,6 @@ class MockEngine:
         if self.mode == "twice":
             self.answer("A1")
 
-    def gtp_exit(self) -> None:
-        sys.stderr.write("assertion failed: alpha < beta\n")
-        sys.exit(5)
-
-    def gtp_segfault(self) -> None:
-        os.kill(os.getpid(), signal.SIGSEGV)
-
     def gtp_illegal(self) -> None:
         self.answer("A1" if not self.board.turned(self.turn, 0) else "H8")
 
@@ -191,7 +179,7 @@ class MockEngine:
     def gtp_empty(self) -> None:
         self.answer()
 
-    def gtp_refuse(self) -> None:
+    def gtp_none(self) -> None:
         self.answer("I would rather not", "?")
 
     def gtp_pass(self) -> None:
@@ -200,21 +188,14 @@ class MockEngine:
     def gtp_resign(self) -> None:
         self.answer("resign")
 
-    def gtp_hang(self) -> None:
-        time.sleep(1000)
+    def gtp_info_flood(self) -> None:
+        while True:
+            say("thinking about it")
 
     def gtp_endless_answer(self) -> None:
         sys.stdout.write("= A1\n")
         while True:
             say("and another line")
-
-    def gtp_byte_flood(self) -> None:
-        while True:
-            sys.stdout.write("=" * 65536)
-
-    def gtp_late(self) -> None:
-        time.sleep(float(self.settings["seconds"]))
-        self.generate(self.turn)
 
     # NBoard
 
@@ -226,7 +207,7 @@ class MockEngine:
         elif words[0] == "go":
             self.go()
         elif words[0] == "quit":
-            sys.exit(0)
+            self.leave()
 
     def read_game(self, text: str) -> None:
         self.board = Board()
@@ -240,10 +221,11 @@ class MockEngine:
                 self.turn = -1 if tag[0] == "B" else 1
 
     def go(self) -> None:
-        misdeed = getattr(self, f"nboard_{self.mode}", None)
-        if misdeed is not None and self.misbehaves():
-            misdeed()
-            return
+        self.searches += 1
+        if not self.misdeed("nboard"):
+            self.name_move()
+
+    def name_move(self) -> None:
         move = name_of(self.board.moves(self.turn)[0])
         say("status thinking")
         say(f"search {move} 1.25 0 3")
@@ -252,9 +234,6 @@ class MockEngine:
         say(f"=== {move} -2.50 0.0" if self.mode == "spaces" else f"=== {move}/-2.50/0.01")
         if self.mode == "twice":
             say("=== A1")
-
-    def nboard_exit(self) -> None:
-        sys.exit(5)
 
     def nboard_illegal(self) -> None:
         say("=== A1" if not self.board.turned(self.turn, 0) else "=== H8")
@@ -265,13 +244,10 @@ class MockEngine:
     def nboard_empty(self) -> None:
         say("===")
 
-    def nboard_hang(self) -> None:
-        time.sleep(1000)
-
-    def nboard_until_ping(self) -> None:
+    def nboard_until_stop(self) -> None:
         """Thinks until it is told to stop, as nobody asked it to."""
 
-    def nboard_flood(self) -> None:
+    def nboard_info_flood(self) -> None:
         while True:
             say("search D3 0.00 0 1")
 

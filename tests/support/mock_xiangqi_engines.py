@@ -4,56 +4,41 @@
 fro, so that a game of two of them from the start position is a draw by repetition after eight plies. Only the standard
 library, to start quickly (``python -I -S``).
 
-Settings: ``at=N`` (the move, counted from 1, at which it misbehaves), ``seconds=S`` (how long it sleeps), ``file=PATH``
-(where it notes what it is told), ``ranks=1`` (it counts ranks from 1), ``features=TEXT`` (beside those of every xboard
-mock), ``isready=no``, ``milliseconds=no``, ``name=TEXT``, ``options=no`` (UCCI).
+Settings: those of ``misdeeds.py`` (the file also notes what it is told), and ``ranks=1`` (it counts ranks from 1),
+``features=TEXT`` (beside those of every xboard mock), ``isready=no``, ``milliseconds=no``, ``name=TEXT``,
+``options=no`` (UCCI).
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from misdeeds import Misbehaving, say
 
 LEGAL = (("a0a1", "a1a0"), ("a9a8", "a8a9"))
 """By side: there and back."""
 
 
-def say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
-class MockEngine:
+class MockEngine(Misbehaving):
     """What both have in common."""
 
     def __init__(self, mode: str, settings: dict[str, str]) -> None:
-        self.mode = mode
-        self.settings = settings
+        super().__init__(mode, settings)
         self.side = 0
         self.plies = 0
         """Moves of the game so far."""
-        self.searches = 0
 
     def run(self) -> None:
-        if self.mode == "exit_at_start":
-            sys.stderr.write("cannot find my opening book\n")
-            sys.exit(3)
-        if self.mode == "silent":
-            time.sleep(1000)
         self.note(f"process {os.getpid()}")
+        self.begin()
         for line in sys.stdin:
             self.note(line.strip())
             if line.strip():
                 self.obey(line.split())
-        if self.mode == "immortal":
-            time.sleep(1000)
-
-    def note(self, line: str) -> None:
-        if "file" in self.settings:
-            with open(self.settings["file"], "a") as file:
-                file.write(line + "\n")
+        self.leave()
 
     def obey(self, words: list[str]) -> None:
         raise NotImplementedError
@@ -69,40 +54,9 @@ class MockEngine:
         """What is said during a search."""
         raise NotImplementedError
 
-    def say_what_is_searched(self) -> None:
-        if self.mode == "noisy":
-            for _ in range(32):
-                sys.stderr.write("y" * 1_048_576)
-            sys.stderr.flush()
-            say("z" * 2_000_000)
-        say(self.information())
-
-    def misdeed(self, prefix: str) -> bool:
-        """Do what it was told to do amiss, if it is time; whether it did."""
-        self.searches += 1
-        misdeed = getattr(self, f"{prefix}_{self.mode}", None) or getattr(self, f"any_{self.mode}", None)
-        if misdeed is None or self.searches < int(self.settings.get("at", "2")):
-            return False
-        misdeed()
-        return True
-
-    def any_exit(self) -> None:
-        sys.stderr.write("assertion failed: alpha < beta\n")
-        sys.exit(5)
-
-    def any_segfault(self) -> None:
-        os.kill(os.getpid(), signal.SIGSEGV)
-
-    def any_hang(self) -> None:
-        time.sleep(1000)
-
-    def any_information_flood(self) -> None:
+    def any_info_flood(self) -> None:
         while True:
             say(self.information())
-
-    def any_byte_flood(self) -> None:
-        while True:
-            sys.stdout.write("x" * 65536)
 
     def any_until_stop(self) -> None:
         """Says nothing before it is told to."""
@@ -133,9 +87,10 @@ class UcciEngine(MockEngine):
             self.answer("draw" in words)
         elif command == "stop":
             self.stop()
-        elif command == "quit" and self.mode != "immortal":
-            say("bye")
-            sys.exit(0)
+        elif command == "quit":
+            if not self.mode.startswith("immortal"):
+                say("bye")
+            self.leave()
 
     def introduce(self) -> None:
         say(f"id name {self.settings.get('name', 'Mock 1.0')}")
@@ -154,8 +109,9 @@ class UcciEngine(MockEngine):
 
     def answer(self, is_draw_offered: bool) -> None:
         say("info message about to think, depth 9 score 9999")
-        self.say_what_is_searched()
+        say(self.information())
         say("info time 5 nodes 700")
+        self.searches += 1
         if self.misdeed("go"):
             return
         word = ""
@@ -176,6 +132,10 @@ class UcciEngine(MockEngine):
             self.thinks = self.ponders = False
             say(f"bestmove {self.move()} ponder {self.move(1)}")
 
+    def play(self) -> None:
+        self.thinks = False
+        say(f"bestmove {self.move()}")
+
     def go_twice(self) -> None:
         self.thinks = self.ponders = False
         say(f"bestmove {self.move()}\nbestmove i9i1")
@@ -183,7 +143,7 @@ class UcciEngine(MockEngine):
     def go_resign(self) -> None:
         say(f"bestmove {self.move()} resign")
 
-    def go_nothing(self) -> None:
+    def go_none(self) -> None:
         say("nobestmove")
 
     def go_illegal(self) -> None:
@@ -194,11 +154,6 @@ class UcciEngine(MockEngine):
 
     def go_empty(self) -> None:
         say("bestmove")
-
-    def go_late(self) -> None:
-        time.sleep(float(self.settings["seconds"]))
-        self.thinks = False
-        say(f"bestmove {self.move()}")
 
 
 class UciCycloneEngine(UcciEngine):
@@ -217,6 +172,9 @@ class UciCycloneEngine(UcciEngine):
         say("option name Hash type spin default 16 min 1 max 1024")
         say("option name Ponder type check default false")
         say("uciok")
+
+    def go_none(self) -> None:
+        say("bestmove (none)")
 
     def information(self) -> str:
         return f"info depth 3 score cp {10 + self.plies // 2} nodes 700 pv {self.move()}"
@@ -258,8 +216,8 @@ class XboardEngine(MockEngine):
             say(f"pong {words[1]}")
         elif command == "?":
             say(f"Error (unknown command): {command}")
-        elif command == "quit" and self.mode != "immortal":
-            sys.exit(0)
+        elif command == "quit":
+            self.leave()
 
     def introduce(self) -> None:
         if self.mode == "no_features":
@@ -306,7 +264,8 @@ class XboardEngine(MockEngine):
             return
         self.thinks = True
         say(" 0 9999 0 1 a0a1")
-        self.say_what_is_searched()
+        say(self.information())
+        self.searches += 1
         if not self.misdeed("think"):
             self.make()
 
@@ -317,6 +276,12 @@ class XboardEngine(MockEngine):
         if self.mode == "offers" and self.plies > 2:
             say("offer draw")
         say(f"1. ... {move}" if self.mode == "old_fashioned" else f"move {move}")
+
+    def play(self) -> None:
+        self.make()
+
+    def think_empty(self) -> None:
+        say("move")
 
     def think_twice(self) -> None:
         self.make()
@@ -336,10 +301,6 @@ class XboardEngine(MockEngine):
 
     def think_garbage(self) -> None:
         say("move \x00xyzzy\x7f")
-
-    def think_late(self) -> None:
-        time.sleep(float(self.settings["seconds"]))
-        self.make()
 
 
 if __name__ == "__main__":

@@ -203,7 +203,7 @@ def test_the_mocks_of_players_over_uci_fail_where_they_misbehave(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "mode", "check", "says"), [
-    ("ucci", "nothing", "start_position", "no_move"),
+    ("ucci", "none", "start_position", "no_move"),
     ("ucci", "garbage", "start_position", "no_move"),
     ("xboard", "no_features", "handshake", "no_answer"),
     ("xboard", "claims_draw", "start_position", "no_move"),
@@ -227,7 +227,7 @@ def test_so_do_those_of_players_over_ucci_and_xboard(protocol: str, mode: str, c
     ("gtp", "twice", "single_answer", "again"),
     ("nboard", "illegal", "start_position", "illegal_move"),
     ("nboard", "empty", "start_position", "no_move"),
-    ("nboard", "flood", "start_position", "no_answer"),
+    ("nboard", "info_flood", "start_position", "no_answer"),
     ("nboard", "twice", "single_answer", "again"),
 ])  # fmt: skip
 def test_so_do_those_of_players_of_othello(protocol: str, mode: str, check: str, says: str) -> None:

@@ -277,62 +277,6 @@ def test_an_illegal_move_loses_and_the_player_is_closed() -> None:
 
 # --- Faults of external engines ---------------------------------------------------------------------------------------
 
-CLOCK = "clock=0.6"
-FAULTS = [
-    # mode, limit, settings, reason, what the record says
-    ("exit", "nodes=100", {}, "crash", "exited with code 5; its last words: assertion failed: alpha < beta"),
-    ("segfault", "nodes=100", {}, "crash", "killed by signal 11"),
-    ("child_holds_pipe", "nodes=100", {}, "crash", "exited with code 5"),
-    ("illegal", "nodes=100", {}, "illegal_move", "bestmove e1e9"),
-    ("garbage", "nodes=100", {}, "illegal_move", "xyzzy"),
-    ("empty", "nodes=100", {}, "illegal_move", "answered 'bestmove', which is not a move"),
-    ("none", "nodes=100", {}, "illegal_move", "bestmove (none)"),
-    ("hang", CLOCK, {}, "no_answer", "ignored stop"),
-    ("hang", "move_time=0.3", {}, "no_answer", "ignored stop"),
-    ("hang", "nodes=100", {}, "no_answer", "the watchdog's deadline"),
-    ("hang", "depth=3", {}, "no_answer", "the watchdog's deadline"),
-    ("until_stop", CLOCK, {}, "time_forfeit", "until stopped"),
-    ("until_stop", "nodes=100", {}, "no_answer", "the watchdog's deadline"),
-    ("late", CLOCK, {"seconds": 0.8}, "time_forfeit", "had not moved after"),
-    ("late", "move_time=0.1", {"seconds": 0.3}, "time_forfeit", "had not moved after"),
-    ("info_flood", CLOCK, {}, "no_answer", "ignored stop"),
-    ("byte_flood", CLOCK, {}, "no_answer", "ignored stop"),
-    ("info_flood", "nodes=100", {}, "no_answer", "the watchdog's deadline"),
-    ("deaf", CLOCK, {}, "no_answer", "ignored stop"),
-]
-
-
-@pytest.mark.parametrize(("mode", "limit", "settings", "reason", "text"), FAULTS)
-def test_faults_lose_the_game_and_the_next_is_played(
-    play: PlayJob, tmp_path: Path, mode: str, limit: str, settings: dict[str, Any], reason: str, text: str
-) -> None:
-    settings = {**settings, "once": tmp_path / "done", "file": tmp_path / "processes"}
-    wrong = mock_spec(mode, limit, settings=settings, watchdog_ms=500, margin_ms=100)
-    good = mock_spec(limit="nodes=50")
-    began = time.monotonic()
-    record = play(job_of(good, wrong))
-    assert time.monotonic() - began < 5.0
-    assert (record.result, record.reason) == ("1-0", reason)
-    assert text in record.detail["fault"]["text"]
-    assert record.detail["fault"]["player"] == mode
-    assert any(" > go " in line for line in record.detail["dialogue"])
-    assert len(record.detail["dialogue"]) <= 200
-    assert moves_of(record) == [*SHUFFLE, *SHUFFLE][: len(record.moves)]
-    again = play(job_of(wrong, good))
-    assert (again.result, again.reason, again.detail) == ("1/2-1/2", "repetition", {})
-    started = [int(word) for line in (tmp_path / "processes").read_text().splitlines() for word in line.split()[:1]
-               if word.isdigit()]  # fmt: skip
-    assert len(started) >= 2
-    assert not group_is_alive(started[0])
-
-
-@pytest.mark.parametrize("mode", ["error_flood", "long_line"])
-def test_noise_alone_loses_nothing(play: PlayJob, mode: str) -> None:
-    noisy = mock_spec(mode, limit="clock=20")
-    record = play(job_of(noisy, mock_spec()))
-    assert (record.result, record.reason) == ("1/2-1/2", "repetition")
-
-
 def test_a_crash_while_the_opponent_thinks_is_noticed_at_the_next_move(play: PlayJob) -> None:
     record = play(job_of(mock_spec("leave", settings={"at": 1}), mock_spec()))
     assert (record.result, record.reason, len(record.moves)) == ("0-1", "crash", 2)

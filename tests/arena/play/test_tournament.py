@@ -21,9 +21,10 @@ from typing import Any
 import pytest
 
 from arena.play.damage import renew_checksums
-from arena.play.executor import GameRunner, stopping_on_signals
+from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import TournamentResult, describe, players_in, prepare, run
+from arena.players.registry import protocols
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.reports.write import export
 from arena.run import RunError
@@ -467,6 +468,61 @@ def test_a_request_to_end_and_the_end_of_the_terminal_set_the_flag(number: signa
         signal.raise_signal(number)
     assert stop.is_set()
     assert signal.getsignal(number) is before
+
+
+def test_continuing_is_counted_and_sets_no_flag() -> None:
+    stop, pauses, before = StopFlag(), Pauses(), signal.getsignal(signal.SIGCONT)
+    with stopping_on_signals(stop, pauses):
+        signal.raise_signal(signal.SIGCONT)
+        signal.raise_signal(signal.SIGCONT)
+    assert (pauses.count, stop.is_set()) == (2, False)
+    assert signal.getsignal(signal.SIGCONT) is before
+
+
+@pytest.mark.parametrize(("limit", "games"), [("clock=60", 2), ("nodes=9", 1)])
+def test_a_game_on_the_clock_that_a_pause_fell_into_is_played_again(tmp_path: Path, limit: str, games: int) -> None:
+    started, pauses = tmp_path / "processes", Pauses()
+    told: list[str] = []
+    mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "good")
+    first = PlayerSpec("first", "uci", Limits.parse(limit), command=(*mock, f"file={started}"), restart="always")
+    second = PlayerSpec("second", "uci", Limits(nodes=9), command=mock)
+    adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=0)
+    opening = Opening(game_named("xiangqi").start)
+    job = GameJob("xiangqi", Rules(), adjudication, Pairing(0, 0, 0, 1, 0), first, second, opening, seed=1)
+
+    def jobs() -> Iterator[GameJob]:
+        yield job
+        while not started.exists():
+            time.sleep(0.005)
+        pauses.count += 1
+
+    with GameRunner(1, StopFlag(), warn=told.append, pauses=pauses) as runner:
+        (record,) = runner.run(jobs())
+    assert record.reason == "repetition"
+    assert len([line for line in started.read_text().splitlines() if line.isdigit()]) == games
+    assert len(told) == games - 1
+
+
+def test_a_player_that_could_not_be_started_because_of_a_pause_is_tried_again(tmp_path: Path) -> None:
+    started, pauses = tmp_path / "processes", Pauses()
+    mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"))
+    command = (*mock, "silent", f"file={started}")
+    silent = PlayerSpec("silent", "uci", Limits(nodes=9), command=command, start_timeout_ms=1000)
+    other = PlayerSpec("other", "uci", Limits(nodes=9), command=(*mock, "good"))
+    opening = Opening(game_named("xiangqi").start)
+    job = GameJob("xiangqi", Rules(), Adjudication(), Pairing(0, 0, 0, 1, 0), silent, other, opening, seed=1)
+
+    def jobs() -> Iterator[GameJob]:
+        yield job
+        while not started.exists():
+            time.sleep(0.005)
+        pauses.count += 1
+
+    with GameRunner(1, StopFlag(), pauses=pauses) as runner:
+        assert not list(runner.run(jobs()))
+        assert list(runner.unavailable) == ["silent"]
+    others = [protocol for protocol in protocols() if protocol.greeting is not None and protocol.name != "uci"]
+    assert len(started.read_text().split()) == 2 + len(others), "at last it is greeted in the other protocols"
 
 
 def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:

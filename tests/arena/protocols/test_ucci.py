@@ -376,47 +376,9 @@ def test_a_resignation_is_no_fault() -> None:
     assert (record.result, record.reason, record.detail, len(record.moves)) == ("0-1", "resignation", {}, 2)
 
 
-FAULTS: list[tuple[str, str, dict[str, Any], str, str]] = [
-    ("exit", "depth=3", {}, "crash", "code 5; its last words: assertion failed"),
-    ("segfault", "depth=3", {}, "crash", "signal 11"),
-    ("illegal", "depth=3", {}, "illegal_move", "illegal move"),
-    ("garbage", "depth=3", {}, "illegal_move", "is not a move"),
-    ("empty", "depth=3", {}, "illegal_move", "is not a move"),
-    ("nothing", "depth=3", {}, "illegal_move", "answered 'nobestmove' in a position that has legal moves"),
-    ("hang", "depth=3", {"watchdog_ms": 200}, "no_answer", "gave no move within 0.2 s, the watchdog's deadline"),
-    ("hang", "move_time=0.1", {}, "no_answer", "and ignored stop"),
-    ("information_flood", "move_time=0.1", {}, "no_answer", "and ignored stop"),
-    ("byte_flood", "depth=3", {"watchdog_ms": 200}, "no_answer", "the watchdog's deadline"),
-    ("until_stop", "move_time=0.1", {}, "time_forfeit", "had not moved after 0.2 s, its time and the margin, until"),
-    ("late", "clock=0.2", {"settings": {"seconds": 0.25}, "margin_ms": 5}, "time_forfeit", "its time and the margin"),
-]
-
-
-@pytest.mark.parametrize(("mode", "limit", "changes", "reason", "text"), FAULTS)
-def test_faults_lose_the_game_and_keep_the_dialogue(
-    mode: str, limit: str, changes: dict[str, Any], reason: str, text: str
-) -> None:
-    with playing(mock_spec("ucci", mode, limit, **changes), mock_spec("ucci", name="black")) as play:
-        record = play()
-        assert (record.result, record.reason) == ("0-1", reason), record.detail
-        assert text in record.detail["fault"]["text"]
-        assert any("go " in line for line in record.detail["dialogue"])
-        assert play().reason == reason  # a fresh process plays the next game as far as its fault
-
-
-@pytest.mark.parametrize("mode", ["noisy", "twice", "immortal"])
-def test_bad_manners_alone_lose_nothing(mode: str) -> None:
-    """Floods of errors, a line without end, a second answer, and a program that will not go."""
-    with playing(mock_spec("ucci", mode), mock_spec("ucci", name="black")) as play:
-        assert play().reason == "repetition"
-        assert play().reason == "repetition"
-
-
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        (mock_spec("ucci", "exit_at_start"), "ended during the UCCI handshake: exited with code 3"),
-        (mock_spec("ucci", "silent", start_timeout_ms=300), "did not complete the UCCI handshake within 0.3 s"),
         (mock_spec("ucci", options=(("hash", "1"),)), "did you mean 'hashsize'"),
         (
             mock_spec("ucci", limit="move_time=0.1", settings={"milliseconds": "no"}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from xiangqi_match import assert_same_games, mock_spec, play_one, playing
@@ -44,21 +43,11 @@ def test_an_engine_of_another_dialect_is_named_so() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("mode", "limit", "changes", "reason", "text"),
-    [
-        ("exit", "depth=3", {}, "crash", "code 5; its last words: assertion failed"),
-        ("illegal", "depth=3", {"settings": {"ranks": 1, "at": 1}}, "illegal_move", "ranks counted from 0"),
-        ("garbage", "depth=3", {}, "illegal_move", "is not a move"),
-        ("hang", "depth=3", {"watchdog_ms": 200}, "no_answer", "the watchdog's deadline"),
-        ("until_stop", "move_time=0.1", {}, "time_forfeit", "after 0.2 s, its time and the margin, until stopped"),
-        ("exit_at_start", "depth=3", {}, "startup_failure", "ended during the UCI-Cyclone handshake"),
-    ],
-)
-def test_faults(mode: str, limit: str, changes: dict[str, Any], reason: str, text: str) -> None:
-    record = play_one(mock_spec("ucicyclone", mode, limit, **changes), mock_spec("ucicyclone", name="black"))
-    assert record.reason == reason, record.detail
-    assert text in record.detail["fault"]["text"]
+def test_the_wrong_rank_base_is_named() -> None:
+    wrong = mock_spec("ucicyclone", "illegal", settings={"ranks": 1, "at": 1})
+    record = play_one(wrong, mock_spec("ucicyclone", name="black"))
+    assert (record.result, record.reason) == ("0-1", "illegal_move"), record.detail
+    assert "ranks counted from 0" in record.detail["fault"]["text"]
 
 
 def test_pondering(tmp_path: Path) -> None:

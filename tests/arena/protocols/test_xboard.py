@@ -316,7 +316,7 @@ def test_nodes_where_the_engine_has_them(tmp_path: Path) -> None:
     assert said[said.index("nps 900") + 1] == "st 1"
 
 
-MANNERS = ("no_ping", "no_done", "old_fashioned", "claims_between", "noisy", "twice", "immortal")
+MANNERS = ("no_ping", "no_done", "old_fashioned", "claims_between")
 
 
 @pytest.mark.parametrize("mode", MANNERS)
@@ -388,40 +388,22 @@ def test_draws_are_agreed_over_two_protocols(tmp_path: Path) -> None:
     assert "draw" not in notes.read_text().splitlines()
 
 
-AT_ONCE = {"settings": {"at": 1}}
-FAULTS: list[tuple[str, str, dict[str, Any], str, str]] = [
-    ("exit", "depth=3", {}, "crash", "code 5; its last words: assertion failed"),
-    ("segfault", "depth=3", {}, "crash", "signal 11"),
-    ("illegal", "depth=3", {}, "illegal_move", "illegal move"),
-    ("garbage", "depth=3", {}, "illegal_move", "is not a move"),
-    ("claims_draw", "depth=3", {}, "illegal_move", "but by the rules in force the game goes on"),
-    ("stubborn", "depth=3", {}, "illegal_move", "answered 'Illegal move: a8a9' to a8a9"),
-    ("hang", "depth=3", {"watchdog_ms": 200}, "no_answer", "gave no move within 0.2 s, the watchdog's deadline"),
-    ("information_flood", "depth=3", {"watchdog_ms": 200}, "no_answer", "the watchdog's deadline"),
-    ("byte_flood", "move_time=1", AT_ONCE, "time_forfeit", "had not moved after 1.1 s, its time and the margin"),
-    ("until_stop", "move_time=1", AT_ONCE, "time_forfeit", "after 1.1 s, its time and the margin, until told"),
-    ("late", "clock=1", {"settings": {"seconds": 1.15, "at": 1}}, "time_forfeit", "its time and the margin"),
-]
-
-
-@pytest.mark.parametrize(("mode", "limit", "changes", "reason", "text"), FAULTS)
-def test_faults_lose_the_game_and_keep_the_dialogue(
-    mode: str, limit: str, changes: dict[str, Any], reason: str, text: str
-) -> None:
-    with playing(mock_spec("xboard", mode, limit, **changes), mock_spec("ucci", name="black")) as play:
-        record = play()
-        assert (record.result, record.reason) == ("0-1", reason), record.detail
-        assert text in record.detail["fault"]["text"]
-        assert any("> go" in line for line in record.detail["dialogue"])
-        if not changes:
-            assert play().reason == reason  # a fresh process plays the next game as far as its fault
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [
+        ("claims_draw", "but by the rules in force the game goes on"),
+        ("stubborn", "answered 'Illegal move: a8a9' to a8a9"),
+    ],
+)
+def test_what_it_claims_wrongly_loses_the_game(mode: str, text: str) -> None:
+    record = play_one(mock_spec("xboard", mode), mock_spec("ucci", name="black"))
+    assert (record.result, record.reason) == ("0-1", "illegal_move"), record.detail
+    assert text in record.detail["fault"]["text"]
 
 
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        (mock_spec("xboard", "exit_at_start"), "ended during the xboard handshake: exited with code 3"),
-        (mock_spec("xboard", "silent", start_timeout_ms=300), "did not complete the xboard handshake within 0.3 s"),
         (mock_spec("xboard", "no_features", start_timeout_ms=300), "did not complete the xboard handshake"),
         (mock_spec("xboard", options=(("contemt", "1"),)), "did you mean 'Contempt'"),
         (mock_spec("xboard", limit="nodes=9"), "it has no feature nps=1, without which xboard knows no nodes"),

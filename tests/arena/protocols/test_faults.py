@@ -1,0 +1,145 @@
+"""Every fault that an engine can commit, over every protocol: who loses, why, what is kept, that nothing is left."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from faulty_players import CASES, ENDINGS, SPEAKERS, Case, Fault, player, reason_of
+from marked_processes import MARK, processes_marked, wait_until
+
+from arena.play.executor import GameRunner
+from arena.play.game import play_game
+from arena.players.event_loop import run
+from arena.players.external import ExternalPlayer
+from arena.players.process import ERROR_TAIL_BYTES, LINE_BYTES
+from arena.players.registry import make_player, protocols
+from arena.players.supervisor import SUPERVISOR
+from arena.protocols import nboard, uci, xboard
+from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from engine.engine import StopFlag
+from engine.games import game_named
+from engine.rules import Adjudication, Rules
+
+
+def job_of(protocol: str, number: int, wrong: PlayerSpec) -> GameJob:
+    """A game in which the first player misbehaves."""
+    speaker = SPEAKERS[protocol]
+    never = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=0)
+    good = replace(player(protocol, "good"), name="good", watchdog_ms=60_000)
+    opening = Opening(game_named(speaker.game).start)
+    return GameJob(speaker.game, Rules(), never, Pairing(number, number, 0, 1, 0), wrong, good, opening, seed=1)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def marked() -> Iterator[str]:
+    """Everything that the tests start is gone after them, but for the supervisor, which ends with the harness."""
+    mark = f"faults {os.getpid()}"
+    os.environ[MARK] = mark
+    yield mark
+    del os.environ[MARK]
+    assert wait_until(lambda: not set(processes_marked(mark)) - {SUPERVISOR.process_id})
+
+
+@functools.cache
+def lost_games(protocol: str) -> dict[Fault, GameRecord]:
+    """A game lost by each fault, side by side: most of the time they wait."""
+    faults = [case.fault for case in CASES if case.protocol == protocol]
+    jobs = [
+        # On the clock at once: on a busy machine a good move might come late.
+        job_of(protocol, number, player(protocol, fault.mode, on_clock=fault.on_clock, at=2 - fault.on_clock))
+        for number, fault in enumerate(faults)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (uci, xboard, nboard):
+            patch.setattr(module, "LATE_ANSWER_MS", 2_000)  # on a busy machine an answer that is late comes later still
+        with GameRunner(len(jobs), StopFlag()) as runner:
+            records = {record.key: record for record in runner.run(jobs)}
+    assert not runner.unavailable
+    return {fault: records[job.key] for fault, job in zip(faults, jobs, strict=True)}
+
+
+def test_no_protocol_is_left_out() -> None:
+    assert SPEAKERS.keys() == {protocol.name for protocol in protocols() if protocol.is_external}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_fault_loses_the_game_and_keeps_the_dialogue(case: Case) -> None:
+    record, mode = lost_games(case.protocol)[case.fault], case.fault.mode
+    assert (record.result, record.reason) == ("0-1", reason_of(case)), record.detail
+    fault = record.detail["fault"]
+    assert (fault["player"], fault["side"], fault["reason"]) == (f"mock {mode}", 0, record.reason)
+    assert re.search(f"mock {mode}: .*(?:{case.fault.text})", fault["text"]), fault["text"]
+    assert fault["moves"] == len(record.moves) == case.fault.plies
+    said = record.detail["dialogue"]
+    assert any(SPEAKERS[case.protocol].question in f"{line} " for line in said), said
+    assert len(said) <= 200
+    assert sum(map(len, said)) <= 70_000
+
+
+@pytest.mark.parametrize("protocol", SPEAKERS)
+def test_after_a_fault_the_player_is_of_use_again(protocol: str, tmp_path: Path) -> None:
+    wrong = player(protocol, "exit", once=tmp_path / "done")
+    with GameRunner(1, StopFlag()) as runner:
+        records = list(runner.run([job_of(protocol, 0, wrong), job_of(protocol, 1, wrong)]))
+    assert [record.reason for record in records] == ["crash", ENDINGS[SPEAKERS[protocol].game]]
+    assert records[1].detail == {}
+
+
+@pytest.mark.parametrize("mode", ["error_flood", "long_line", "twice"])
+@pytest.mark.parametrize("protocol", SPEAKERS)
+def test_noise_alone_loses_nothing_and_fills_no_memory(protocol: str, mode: str, tmp_path: Path) -> None:
+    """128 megabytes of errors, a line of two megabytes, an answer too many."""
+    job = job_of(protocol, 0, replace(player(protocol, mode, once=tmp_path / "done"), watchdog_ms=60_000))
+    players = [make_player(spec, SPEAKERS[protocol].game) for spec in (job.first, job.second)]
+    try:
+        record = play_game(job, (players[0], players[1]), StopFlag())
+        noisy = players[0]
+        assert isinstance(noisy, ExternalPlayer)
+        process = noisy._process
+        assert process is not None
+        assert process.error_bytes >= (128 << 20 if mode == "error_flood" else 0)
+        assert len(process._errors) <= ERROR_TAIL_BYTES
+        assert len(process._data) <= LINE_BYTES
+    finally:
+        for one in players:
+            run(one.close())
+    assert record.reason == ENDINGS[SPEAKERS[protocol].game], record.detail
+    assert record.detail == {}
+
+
+def test_programs_that_do_not_go_and_their_children_are_ended(marked: str) -> None:
+    """One of each protocol that ignores quit, the end of its input and signals, and so does its child."""
+    jobs = [
+        job_of(protocol, number, player(protocol, "immortal_with_child")) for number, protocol in enumerate(SPEAKERS)
+    ]
+    with GameRunner(len(jobs), StopFlag()) as runner:
+        records = list(runner.run(jobs))
+        assert len(set(processes_marked(marked)) - {SUPERVISOR.process_id}) == 3 * len(jobs)
+    assert {record.reason for record in records} == set(ENDINGS.values())
+    assert set(processes_marked(marked)) <= {SUPERVISOR.process_id}
+
+
+STARTS = {"exit_at_start": r"ended during the .* handshake: exited with code 3; its last words: cannot find my network",
+          "silent": r"did not complete the .* handshake within 0\.3 s"}  # fmt: skip
+
+
+def test_who_cannot_be_started_is_out_and_the_others_play() -> None:
+    jobs, reasons = [], {}
+    for protocol in SPEAKERS:
+        for mode, text in STARTS.items():
+            wrong = replace(player(protocol, mode), name=f"{mode} {protocol}", start_timeout_ms=300)
+            jobs.append(job_of(protocol, len(jobs), wrong))
+            reasons[wrong.name] = text
+        jobs.append(job_of(protocol, len(jobs), player(protocol, "fine")))
+    with GameRunner(6, StopFlag()) as runner:
+        records = list(runner.run(jobs))
+        assert runner.unavailable.keys() == reasons.keys()
+        for name, text in reasons.items():
+            assert re.search(text, runner.unavailable[name]), runner.unavailable[name]
+    assert sorted(record.key for record in records) == sorted(job.key for job in jobs if job.first.name not in reasons)
