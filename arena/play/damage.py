@@ -6,6 +6,7 @@ has checksums: of a game's place in the schedule, which changes when a tournamen
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -101,40 +102,50 @@ def repair(path: Path, migrate: Callable[[sqlite3.Connection], None]) -> tuple[i
     """Replace a damaged file by one of its games that are whole, and keep a copy of it as it was.
 
     Returns how many games were saved, and where the copy is. ``migrate`` makes the tables of a new file. Raises
-    ``Damage`` if it cannot be read any more what the games belong to; the file stays as it is then.
+    ``Damage`` if it cannot be read any more what the games belong to, and ``OSError`` if there is no room for the copy
+    or the new file; the file stays as it is then, and alone.
     """
-    copy = _copied(path)
-    new = path.with_name(f"{path.name}-new")
+    copy, new = _name_for_copy(path), path.with_name(f"{path.name}-new")
     new.unlink(missing_ok=True)
     try:
+        _copy(path, copy)
         with (
             closing(sqlite3.connect(copy, isolation_level=None)) as source,
             closing(sqlite3.connect(new, isolation_level=None)) as target,
         ):
             migrate(target)
             saved = _save(source, target)
-    except sqlite3.DatabaseError as error:
-        new.unlink(missing_ok=True)
+    except BaseException as error:
+        for made in (new, copy, _log_of(copy)):
+            made.unlink(missing_ok=True)
+        if not isinstance(error, sqlite3.DatabaseError):
+            raise
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise OSError(errno.ENOSPC, "the disk is full") from None
         raise Damage(str(error)) from None
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
     for suffix in ("-wal", "-shm"):  # of the old file, not of the new one
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     os.replace(new, path)
     return saved, copy
 
 
-def _copied(path: Path) -> Path:
-    """A copy of a file and of its log, under a name that no other has."""
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _name_for_copy(path: Path) -> Path:
+    """A name that no other file has."""
     number = 1
     while (copy := path.with_name(f"{path.stem}-damaged-{number}{path.suffix}")).exists():
         number += 1
-    log = path.with_name(f"{path.name}-wal")
-    if log.exists():
-        shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
-    shutil.copyfile(path, copy)
     return copy
+
+
+def _copy(path: Path, copy: Path) -> None:
+    """Copy a file and its log."""
+    if _log_of(path).exists():
+        shutil.copyfile(_log_of(path), _log_of(copy))
+    shutil.copyfile(path, copy)
 
 
 def _columns_of(connection: sqlite3.Connection) -> list[str]:

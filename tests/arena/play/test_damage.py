@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import sqlite3
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.store import STORE_NAME, DamagedStore, Store, StoreError
+from arena.play.store import STORE_NAME, DamagedStore, Store, StoreError, StoreFailure
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of
 from arena.run import Purpose, Run, RunError
 
@@ -133,6 +134,27 @@ def test_what_the_games_belong_to_must_be_whole(damaged: Callable[[str], None], 
     damaged("UPDATE facts SET value = replace(value, '1', '3')")
     with pytest.raises(DamagedStore, match=r"checksum of the entry tournament.*give another folder"):
         Store(tmp_path, repaired=lambda games, copy: None)
+    assert not list(tmp_path.glob("*damaged*"))
+
+
+@pytest.mark.parametrize("full", ["arena.play.damage._copy", "arena.play.damage._save"])
+def test_a_damaged_file_stays_as_it_is_where_there_is_no_room_to_save_it(
+    full: str, damaged: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(source: object, target: sqlite3.Connection | Path) -> None:
+        if isinstance(target, Path):
+            target.write_bytes(b"the beginning")
+            raise OSError(errno.ENOSPC, "No space left on device")
+        target.execute(f"PRAGMA max_page_count = {target.execute('PRAGMA page_count').fetchone()[0]}")
+        target.execute("CREATE TABLE more (column)")
+
+    damaged("UPDATE games SET result = '0-1' WHERE number = 7")
+    before = (tmp_path / STORE_NAME).read_bytes()
+    monkeypatch.setattr(full, fail)
+    with pytest.raises(StoreFailure, match=r"damaged \(.*\), and cannot be saved: (the disk is full|No space left)"):
+        Store(tmp_path, repaired=lambda games, copy: None)
+    assert (tmp_path / STORE_NAME).read_bytes() == before
+    assert not [path for path in tmp_path.iterdir() if "damaged" in path.name or "new" in path.name]
 
 
 def test_places_and_entries_that_were_changed_by_us_are_whole(tmp_path: Path) -> None:
