@@ -27,7 +27,9 @@ demo: .venv/.installed  ## play a demonstration tournament of each game and writ
 test: .venv/.installed-test  ## run the tests, without the slow ones
 	$(interpreter)
 	@.venv/bin/elolab compile
-	@OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -m "not slow" --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
+	@# One worker more than processors: many tests wait for programs that take their time.
+	@workers=$$(.venv/bin/python -c 'import os; print((os.cpu_count() or 1) + 1)'); \
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -m "not slow" --numprocesses "$$workers" --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
 
 soak: .venv/.installed-test .venv/.installed-notebook  ## run the slow tests
 	$(interpreter)

@@ -6,7 +6,7 @@ What the text leaves to whoever drives the engine:
   otherwise. Fairy-Stockfish before version 14.1 takes milliseconds without saying so; ``time_unit`` decides for others.
 - **A time a move** is a clock with one move to go. A search has one limit: a depth, nodes or a time.
 - **Positions** are told as the text asks, as the one after the last capture with the moves since. Where an engine's
-  moves may depend on how its board came about, ``history = "opening"`` tells all moves from the opening on.
+  moves may depend on how its board came about, ``moves_since = "opening"`` tells all moves from the opening on.
 - **Moves that the repetition rules make the mover lose** are forbidden by ``banmoves`` before each search, unless there
   are no others.
 - **A draw** that the engine offers is put to its opponent (``go draw``), see ``arena.play.game``. ``resign`` gives the
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
 """What ``time_unit`` may be."""
-HISTORIES = ("capture", "opening")
-"""What ``history`` may be: where the position begins from which moves are told."""
+STARTS = ("capture", "opening")
+"""What ``moves_since`` may be: where the position begins from which moves are told."""
 MILLISECONDS = "usemillisec"
 """The option by which an engine announces that it can count milliseconds."""
 COUNT_MILLISECONDS = ("fairy-stockfish",)
@@ -57,16 +57,16 @@ def time_unit_of(spec: PlayerSpec) -> str:
     return str(spec.protocol_key("time_unit", TIME_UNITS[0]))
 
 
-def history_of(spec: PlayerSpec) -> str:
-    """One of ``HISTORIES``."""
-    return str(spec.protocol_key("history", HISTORIES[0]))
+def start_of_moves(spec: PlayerSpec) -> str:
+    """One of ``STARTS``."""
+    return str(spec.protocol_key("moves_since", STARTS[0]))
 
 
 def read_keys(table: Table) -> dict[str, Any]:
     """What a player's table says that is UCCI's alone."""
-    history = table.choice("history", HISTORIES, HISTORIES[0])
+    since = table.choice("moves_since", STARTS, STARTS[0])
     unit = table.choice("time_unit", TIME_UNITS, TIME_UNITS[0])
-    return {**uci.read_keys(table), "protocol_keys": (("history", history), ("time_unit", unit))}
+    return {**uci.read_keys(table), "protocol_keys": (("moves_since", since), ("time_unit", unit))}
 
 
 def mistake_in(spec: PlayerSpec) -> str:
@@ -79,8 +79,8 @@ def mistake_in(spec: PlayerSpec) -> str:
         return f"ponder = true with limit = {str(limits)!r}, but UCCI ponders on time alone; give a clock"
     if time_unit_of(spec) not in TIME_UNITS:
         return f"time_unit = {time_unit_of(spec)!r}, expected {', '.join(TIME_UNITS[:-1])} or {TIME_UNITS[-1]}"
-    if history_of(spec) not in HISTORIES:
-        return f"history = {history_of(spec)!r}, expected {' or '.join(HISTORIES)}"
+    if start_of_moves(spec) not in STARTS:
+        return f"moves_since = {start_of_moves(spec)!r}, expected {' or '.join(STARTS)}"
     if any(name.lower() == MILLISECONDS for name, _ in spec.options):
         return f'option {MILLISECONDS} is set by itself; give time_unit = "seconds" if the engine shall not have it'
     return ""
@@ -342,7 +342,7 @@ class UcciPlayer(UciPlayer):
         await self._converse(self._session.synchronise(f"setoption {name}"), deadline_ns, stop)
 
     def _game_line(self, position: str) -> GameLine:
-        return UcciGameLine(position) if history_of(self.spec) == "capture" else GameLine(position, 0)
+        return UcciGameLine(position) if start_of_moves(self.spec) == "capture" else GameLine(position, 0)
 
     def hear_draw_offer(self) -> None:
         """The next search is asked with ``draw``."""
@@ -389,7 +389,7 @@ PROTOCOL = Protocol(
     title="UCCI",
     player=lambda spec, game, _: UcciPlayer(spec, game),
     games=("xiangqi",),
-    keys=("options", "history", "time_unit"),
+    keys=("options", "moves_since", "time_unit"),
     read=read_keys,
     check=mistake_in,
     remedy="options = {...}",

