@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TextIO
 
 from arena.players.contract import PlayerFault
+from arena.players.detect import other_protocol
 from arena.players.event_loop import run
 from arena.players.external import ExternalPlayer
 from arena.players.options import unknown_option
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from arena.players.options import Option
     from arena.records import PlayerSpec
     from tuning.conditions import Conditions
-
 
 
 class EngineCheck:
@@ -92,12 +92,14 @@ class EngineCheck:
         """What the engine announces that plays with these values, itself started with the base's options."""
         plain = {name: value for name, value in values.items() if not self._engine.is_option(name)}
         conditions, build = self._conditions, str(values.get(BUILD, ""))
-        player = self._engine.player(conditions.base_values | plain, self._engine.name, conditions.limits)
+        name = build if build and self._engine.has_builds else self._engine.name
+        player = self._engine.player(conditions.base_values | plain, name, conditions.limits)
         if player not in self._announced:
             try:
                 self._announced[player] = run(_announced_by(player, conditions.game))
             except PlayerFault as fault:
-                raise PlayerError(f"{self._place(build)}: {fault.text}") from None
+                hint = other_protocol(player)
+                raise PlayerError(f"{self._place(build)}: {fault.text}{'; ' if hint else ''}{hint}") from None
         return self._announced[player]
 
     def _place(self, build: str) -> str:

@@ -10,7 +10,7 @@ from arena.checking.dialects.dialect import Dialect
 from arena.checking.examination import Outcome
 from engine.language import Catalogue, columns_of, padded, wrapped
 
-COLUMNS = 110
+COLUMNS = 79
 """Of a line, where the words can be broken."""
 INDENTATION = " " * 10
 QUOTED = 160

@@ -139,7 +139,7 @@ def print_result(
         complain(key, stored=result.stored, planned=result.planned, command=command)
     if arguments.json:
         _print_result_as_json(spec, directory, result, exports)
-    elif exports is not None:
+    elif exports is not None and result.stored:
         print_exports(spec, exports, arguments.language)
 
 

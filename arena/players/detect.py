@@ -78,13 +78,17 @@ class ProtocolFinder:
 
 
 def other_protocol(player: PlayerSpec) -> str:
-    """In words, which protocol a program speaks that does not answer in the one it is said to; empty if none."""
-    others = [one for one in protocols() if one.greeting is not None and one.name != player.protocol]
+    """In words, which protocol a program speaks that does not answer in the one it is said to; empty if it does."""
+    tried = sorted(
+        (one for one in protocols() if one.greeting is not None), key=lambda one: one.name != player.protocol
+    )
     try:
-        found, _ = greet((player.command, player.directory), others, HINT_SECONDS)
+        found, _ = greet((player.command, player.directory), tried, HINT_SECONDS)
     except DetectionError:
         return ""
-    return "" if found is None else f'it answers over {found.title}: give protocol = "{found.name}"'
+    if found is None or found.name == player.protocol:
+        return ""
+    return f'it answers over {found.title}: give protocol = "{found.name}"'
 
 
 def plays(protocol: Protocol, game: str) -> bool:

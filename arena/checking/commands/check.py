@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DEFAULTS = CheckSettings("", "", ())
 
 EPILOG = """\
-Put the command of the program last, after two hyphens if any of its arguments has one:
+What follows the command belongs to the engine, so the arguments of elolab come before it:
 
   elolab check ./mine
   elolab check --protocol ucci --only stop,clock_game -- ./engine --book none
@@ -66,7 +66,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_language_argument(parser)
     add_json_argument(parser)
-    parser.add_argument("command", nargs="*", metavar="COMMAND", help="the engine and its arguments, after --")
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the engine and its arguments, last"
+    )
     parser.epilog = EPILOG
 
 
@@ -133,8 +135,10 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
     from arena.players.registry import protocol_named
     from engine.errors import UserError
 
+    if arguments.command[:1] == ["--"]:
+        del arguments.command[0]
     if not arguments.command:
-        raise UsageError("check: COMMAND is missing; give the engine and its arguments last, after --")
+        raise UsageError("check: COMMAND is missing; give the engine and its arguments last")
     if arguments.protocol is not None and arguments.protocol not in DIALECTS:
         expected = f"{', '.join(DIALECTS[:-1])} or {DIALECTS[-1]}"
         near = difflib.get_close_matches(arguments.protocol, DIALECTS, 1, 0.4)

@@ -521,8 +521,8 @@ def test_a_player_that_could_not_be_started_because_of_a_pause_is_tried_again(tm
     with GameRunner(1, StopFlag(), pauses=pauses) as runner:
         assert not list(runner.run(jobs()))
         assert list(runner.unavailable) == ["silent"]
-    others = [protocol for protocol in protocols() if protocol.greeting is not None and protocol.name != "uci"]
-    assert len(started.read_text().split()) == 2 + len(others), "at last it is greeted in the other protocols"
+    greeted = [protocol for protocol in protocols() if protocol.greeting is not None]
+    assert len(started.read_text().split()) == 2 + len(greeted), "at last it is greeted in all protocols"
 
 
 def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:

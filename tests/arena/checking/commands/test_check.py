@@ -19,9 +19,22 @@ def check(*words: str, vice: str = "none") -> int:
     )
 
 
+def items(lines: list[str]) -> list[str]:
+    """The lines, each with those that go on with it."""
+    whole: list[str] = []
+    for line in lines:
+        if line.startswith(" " * 10):
+            whole[-1] += f" {line.strip()}"
+        else:
+            whole.append(line)
+    return whole
+
+
 def test_a_program_that_keeps_to_its_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("--only", "ranks,banned_moves") == 0
-    title, *lines, summary = capsys.readouterr().out.splitlines()
+    shown = capsys.readouterr().out.splitlines()
+    assert max(map(len, shown[1:])) <= 80
+    title, *lines, summary = items(shown)
     assert title.endswith(": Chinese Chess, over UCI")
     assert [line[:10] for line in lines] == [" pass     "] * 3 + [" n/a      "]
     assert lines[2].endswith(": from 1")
@@ -49,7 +62,7 @@ def test_advice_that_is_not_followed_is_no_failure(capsys: pytest.CaptureFixture
 
 def test_what_needs_a_failed_check_is_not_tried(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("--only", "stop", vice="exits_at_start") == 1
-    lines = capsys.readouterr().out.splitlines()
+    lines = items(capsys.readouterr().out.splitlines())
     assert any("cannot find my network file" in line for line in lines)
     assert lines[-3].endswith("(not tried, as it needs: handshake)")
     assert lines[-2].endswith("(not tried, as it needs: start_position)")
