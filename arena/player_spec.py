@@ -170,7 +170,11 @@ def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
 def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol: Protocol) -> None:
     for key in entry:
         owners = [other for other in protocols() if key in keys_of(other)]
-        if not owners or protocol in owners:
+        if not owners:  # it may be misspelled, and then of any kind of player
+            every = dict.fromkeys(known for other in protocols() for known in keys_of(other))
+            hint = nearest(str(key), every) or f"; expected one of {', '.join(keys_of(protocol))}"
+            raise ConfigurationError(f"{where}: unknown key {key!r}{hint}")
+        if protocol in owners:
             continue
         if not protocol.is_external:
             remedy = "add command = ... or remove it"
