@@ -236,12 +236,13 @@ class GameRunner:
         """Once, and again for more threads: that there are not as many processors."""
         counts = [thread_count(player.options) for player in (job.first, job.second)]
         threads = sum(counts) if job.thinks_on_both_sides else max(counts)
-        usable = len(usable_processors())
         with self._lock:
-            needed = threads * self.concurrency
-            if threads <= self._threads_told or not 0 < usable < needed:
+            if threads <= self._threads_told:
                 return
             self._threads_told = threads
+        usable = len(usable_processors())
+        if not 0 < usable < threads * self.concurrency:
+            return
         self._warn(console("arena")("progress.threads", games=self.concurrency, threads=threads, usable=usable))
 
     def _play_compiled(self, job: GameJob, key: str) -> GameRecord | None:

@@ -29,7 +29,7 @@ from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.reports.write import export
 from arena.run import RunError
 from arena.schedule import format_of, job_of
-from arena.spec import load_tournament
+from arena.spec import load_tournament, spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from elolab import command_line
 from engine.engine import StopFlag
@@ -457,6 +457,37 @@ def test_external_players_are_closed(tmp_path: Path) -> None:
     for number in processes:
         with pytest.raises(ProcessLookupError):
             os.kill(int(number), 0)
+
+
+def test_more_threads_than_processors_are_told_once() -> None:
+    mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "good")
+    many = PlayerSpec("many", "uci", Limits(nodes=9), command=mock, options=(("Threads", "9999"),))
+    other = PlayerSpec("other", "uci", Limits(nodes=9), command=mock)
+    opening, told = Opening(game_named("xiangqi").start), list[str]()
+    jobs = [
+        GameJob("xiangqi", Rules(), Adjudication(), Pairing(0, number, 0, 1, 0), first, other, opening, seed=1)
+        for number, first in enumerate((other, many, many))
+    ]
+    with GameRunner(1, StopFlag(), warn=told.append) as runner:
+        list(runner.run(jobs))
+    assert len(told) == hasattr(os, "sched_getaffinity")
+    assert all("1 games at a time with engines of 9999 threads" in line for line in told)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen here")
+def test_games_do_not_depend_on_their_processors(tmp_path: Path) -> None:
+    before = os.sched_getaffinity(0)
+    players = [{"name": "default"}, {"name": "fenon", "preset": "fenon"}]
+    spec = spec_from_mapping({"game": "xiangqi", "pairs": 1, "limit": "depth=2", "players": players}, "pinned.toml")
+    found = []
+    for affinity in ("off", "auto", str(max(before))):
+        run(spec, tmp_path / affinity, affinity=affinity)
+        with Store(tmp_path / affinity, read_only=True) as store:
+            found.append(store.digest())
+    assert found[0] == found[1] == found[2]
+    assert os.sched_getaffinity(0) == before
+    with pytest.raises(UserError, match=r"affinity = auto: 9999 games at a time need 9999 processors"):
+        run(spec, tmp_path / "many", affinity="auto", concurrency=9999)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
