@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 
 from arena.records import Outcome, Pairing
 from arena.tournament_spec import TournamentSpec
 
 
-class Format:
+class Format(ABC):
     """Which games a tournament consists of, and in which order.
 
     The schedule is a pure function (specification, opening order, results of the batches before) -> next batch, so
@@ -35,6 +36,7 @@ class Format:
     has_fixed_length = True
     """Whether it has as many games as planned, unless players drop out; otherwise there may be fewer."""
 
+    @abstractmethod
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
         """The next batch; an empty one ends the tournament.
 
@@ -42,11 +44,10 @@ class Format:
         an outcome for every game of the batches before, in schedule order. A longer tournament begins with the games
         of the shorter one.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
         """How many games the tournament has at most, given the results of its first batches."""
-        raise NotImplementedError
 
     def openings_needed(self, spec: TournamentSpec) -> int:
         """How many different openings a pairing of two players needs: one a pair."""

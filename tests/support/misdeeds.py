@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 
 
 def say(text: str) -> None:
@@ -19,7 +20,7 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-class Misbehaving:
+class Misbehaving(ABC):
     """A mock engine; its ``mode`` is the name of what it does amiss, which is a method ``any_MODE`` or of its own."""
 
     def __init__(self, mode: str, settings: dict[str, str]) -> None:
@@ -27,9 +28,9 @@ class Misbehaving:
         self.settings = settings
         self.searches = 0
 
+    @abstractmethod
     def play(self) -> None:
         """Answer as a good engine does."""
-        raise NotImplementedError
 
     def begin(self) -> None:
         """What goes wrong before a word is said."""

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -51,7 +52,7 @@ def legal_moves(board: Board, red: bool, *, ignoring_check: bool = False) -> Ite
                 yield f"{'abcdefghi'[origin[0]]}{origin[1]}{'abcdefghi'[target[0]]}{target[1]}"
 
 
-class Engine:
+class Engine(ABC):
     """What all protocols have in common."""
 
     ranks = 0
@@ -100,8 +101,9 @@ class Engine:
                 return
             buffer += chunk
 
+    @abstractmethod
     def obey(self, line: str) -> None:
-        raise NotImplementedError
+        """Do what a line says."""
 
     def quit(self) -> None:
         if self.vice == "ignores_quit" or (self.vice == "ignores_quit_while_thinking" and self.is_thinking):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from abc import abstractmethod
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from misdeeds import Misbehaving, say
@@ -40,8 +41,9 @@ class MockEngine(Misbehaving):
                 self.obey(line.split())
         self.leave()
 
+    @abstractmethod
     def obey(self, words: list[str]) -> None:
-        raise NotImplementedError
+        """Do what a line says."""
 
     def move(self, plies: int = 0) -> str:
         """What is played now, or so many plies later."""
@@ -50,9 +52,9 @@ class MockEngine(Misbehaving):
         ranks = int(self.settings.get("ranks", "0"))
         return f"{move[0]}{int(move[1]) + ranks}{move[2]}{int(move[3]) + ranks}"
 
+    @abstractmethod
     def information(self) -> str:
         """What is said during a search."""
-        raise NotImplementedError
 
     def any_info_flood(self) -> None:
         while True:
