@@ -89,7 +89,6 @@ def mistake_in(spec: PlayerSpec) -> str:
 # --- Lines ------------------------------------------------------------------------------------------------------------
 
 _OPTION = re.compile(r"option\s+(?:name\s+)?(\S+)\s+(type\s+\w+)(.*)")
-_DEFAULT_LAST = re.compile(r"(.*)(\sdefault\s(?:(?!\s(?:min|max|var)\s).)*)$")
 _PLAIN_SCORE = re.compile(r"\bscore\s+([+-]?\d+)")
 
 
@@ -99,9 +98,6 @@ def parse_option(line: str) -> Option | None:
     if found is None:
         return None
     name, kind, rest = found.groups()
-    default_last = _DEFAULT_LAST.match(rest)
-    if default_last is not None:
-        rest = default_last.group(2) + default_last.group(1)
     return uci.parse_option(f"option name {name} {kind}{rest}")
 
 

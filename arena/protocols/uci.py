@@ -44,23 +44,43 @@ PONDER_OPTION = "Ponder"
 # --- Reading lines ----------------------------------------------------------------------------------------------------
 
 
+_PARTS = ("default", "min", "max", "var")
+"""The words that begin the parts of an announced option, which stand in any order."""
+
+
 def parse_option(line: str) -> Option | None:
     """Read an ``option name ... type ...`` line; ``None`` if it is not one."""
-    match = re.match(r"option\s+name\s+(.*?)\s+type\s+(\w+)(.*)$", line)
-    if not match:
+    words = line.split()
+    if words[:2] != ["option", "name"] or "type" not in words[3:-1]:
         return None
-    name, kind, rest = match.groups()
-    numbers = dict(re.findall(r"\b(min|max)\s+(-?\d+)", rest)) if kind == "spin" else {}
-    choices = tuple(re.findall(r"\bvar\s+(.*?)\s*(?=\bvar\s|$)", rest)) if kind == "combo" else ()
-    default = re.search(r"\bdefault\s+(.*?)\s*(?=\b(?:min|max|var)\s|$)", rest)
+    place = words.index("type", 3)
+    kind = words[place + 1]
+    parts = _parts(words[place + 2 :], ("default",) if kind == "string" else _PARTS)
+    low, high = (parts[key][-1] if kind == "spin" and key in parts else "" for key in ("min", "max"))
     return Option(
-        name,
+        " ".join(words[2:place]),
         kind,
-        default.group(1) if default else "",
-        number_of(numbers["min"], 2**64) if "min" in numbers else None,
-        number_of(numbers["max"], 2**64) if "max" in numbers else None,
-        choices,
+        parts["default"][0] if "default" in parts else "",
+        number_of(low, 2**64) if _INTEGER.fullmatch(low) else None,
+        number_of(high, 2**64) if _INTEGER.fullmatch(high) else None,
+        tuple(parts.get("var", ())) if kind == "combo" else (),
     )
+
+
+_INTEGER = re.compile(r"-?\d+")
+
+
+def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
+    """What follows each of some words up to the next of them; a choice may be called ``default`` itself."""
+    found: dict[str, list[list[str]]] = {}
+    part: list[str] | None = None
+    for word in words:
+        if word in keys and not (part == [] and word == "default"):
+            part = []
+            found.setdefault(word, []).append(part)
+        elif part is not None:
+            part.append(word)
+    return {key: [" ".join(value) for value in values] for key, values in found.items()}
 
 
 class Information(NamedTuple):
@@ -72,8 +92,8 @@ class Information(NamedTuple):
     nodes: int | None = None
 
 
-_USUAL = re.compile(r"info depth (\d{1,5}) .*?\bscore cp (-?\d{1,5}) .*?\bnodes (\d{1,15})\b")
-"""What nearly all engines say, in one search instead of three."""
+_USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60}?\bnodes (\d{1,15})\b")
+"""What nearly all engines say, in one search instead of three; bounded, or one long line could stop all games."""
 # Each begins with a literal, which is searched for many times faster than a word boundary.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
 _DEPTH = re.compile(r" depth\s+(\d+)")

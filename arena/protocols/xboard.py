@@ -79,8 +79,8 @@ def mistake_in(spec: PlayerSpec) -> str:
 
 # --- Reading lines ----------------------------------------------------------------------------------------------------
 
-_FEATURE = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|(\S+))')
-_OPTION = re.compile(r"\s*(.+?)\s+-(check|spin|slider|combo|string|file|path|button|save|reset)\b\s*(.*)")
+_FEATURE = re.compile(r'\b(\w++)\s*+=\s*+(?:"([^"]*)"|(\S+))')
+_OPTION = re.compile(r"(.+?)\s-(check|spin|slider|combo|string|file|path|button|save|reset)\b\s*(.*)")
 _THINKING = re.compile(r"\s*(-?\d+)[.&+\-!?:]?\s+([+-]?\d+)\s+\d+\s+(\d+)")
 _MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
@@ -101,6 +101,7 @@ def parse_option(text: str) -> Option | None:
     if found is None:
         return None
     name, kind, rest = found.groups()
+    name = name.strip()
     kind = _KINDS.get(kind, kind)
     if kind == "check":
         return Option(name, kind, "true" if rest.strip() == "1" else "false")

@@ -79,6 +79,33 @@ def test_options_as_a_real_engine_announces_them() -> None:
     assert options["syzygypath"].default == "<empty>"
 
 
+def test_the_parts_of_an_option_stand_in_any_order_and_may_be_called_default() -> None:
+    for text, default, choices in (
+        ("default default var default var risky", "default", ("default", "risky")),
+        ("var default var very risky default very risky", "very risky", ("default", "very risky")),
+        ("default var a var b", "", ("a", "b")),
+    ):
+        option = Option("Style", "combo", default, choices=choices)
+        assert parse_option(f"option name Style type combo {text}") == option
+    assert parse_option("option name Log type string default C:/min var/log max 5") == Option(
+        "Log", "string", "C:/min var/log max 5"
+    )
+    assert parse_option("option name Hash type spin max 9 default 3 min -1") == Option("Hash", "spin", "3", -1, 9)
+
+
+def test_long_lines_are_read_at_once() -> None:
+    """None may stop the games that others play: without bounds each of these took from seconds to hours."""
+    noise = 5000
+    assert parse_information("info depth 7 " + "score cp 1 " * noise).score == 1
+    assert parse_information("info depth 7 " + "nodes " * noise + " nodes 9").nodes == 9
+    assert parse_information("info depth 7 " + "pv a0a1 " * noise + "score cp 8 nodes 9").score == 8
+    spaces = " " * 10 * noise
+    style = Option("Style", "combo", choices=("a", "b"))
+    assert parse_option(f"option name Style type combo{spaces}var a{spaces}var b{spaces}") == style
+    assert parse_option("option name x" + " type" * noise) == Option("x", "type")
+    assert parse_option(f"option name{spaces}") is None
+
+
 @pytest.mark.parametrize(
     "line", ["", "option", "option name", "option name x", "optional name x type spin", "id name x"]
 )

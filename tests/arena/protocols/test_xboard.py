@@ -79,6 +79,12 @@ def test_features() -> None:
         "log": Option("Log", "string", "none"),
     }
     assert parse_option("nonsense") is None
+    # Lines as long as these took hours, and all other games' time with it.
+    noise = 50_000
+    assert parse_features("feature " + "a" * noise) == []
+    assert parse_features("feature " + " " * noise + "a=1 b" + " " * noise) == [("a", "1")]
+    assert parse_option("Clear" + " " * noise + "-button") == Option("Clear", "button")
+    assert parse_option("Clear" + " " * noise) is None
 
 
 def test_features_are_answered() -> None:

@@ -87,7 +87,7 @@ def test_xiangqi_positions_of_games_are_reached(plies: int) -> None:
 def test_positions_that_follow_checks_are_reached() -> None:
     """A check on the way has to be answered."""
     game = game_named("xiangqi")
-    reached = 0
+    looked_at = 0
     for number in range(60):
         chance, checks = random.Random(number), 0
         position = game.position()
@@ -96,11 +96,11 @@ def test_positions_that_follow_checks_are_reached() -> None:
             position.push(chance.choice([move for move in legal if move[3] in "789" or move[2] == "e"] or legal))
             checks += bool(game.kernels.in_check(position.state))
         if checks:
+            looked_at += 1
             moves = game.moves_to(position.text)
-            if moves is not None:
-                reached += 1
-                assert placement_and_side(game.position(None, moves).text) == placement_and_side(position.text)
-    assert reached >= 3
+            assert moves is not None, position.text
+            assert placement_and_side(game.position(None, moves).text) == placement_and_side(position.text)
+    assert looked_at == 5
 
 
 def test_xiangqi_positions_that_are_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
