@@ -39,7 +39,6 @@ from tuning.reports.document import (
     Section,
     table_of,
     write_document,
-    write_svg,
 )
 from tuning.reports.study import (
     condition_facts,
@@ -61,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write the tables as CSV, report.md, report.html and the plots as PNG and SVG; returns report.html's path."""
+    """Write the tables as CSV, report.md, report.html and the plots; returns report.html's path."""
     tables = {"ablation": result.frame()}
     if result.effects:
         tables["effects"] = result.effects_frame()
@@ -72,9 +71,7 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
     for name, table in tables.items():
         replace_file(result.directory / f"{name}.csv", partial(table.to_csv, index=False))
     document = _ablation_document(result, Catalogue(MESSAGES, language))
-    page = write_document(result.directory, document)
-    write_svg(result.directory, document)
-    return page
+    return write_document(result.directory, document)
 
 
 def _ablation_document(result: AblationResult, message: Catalogue) -> Document:

@@ -32,7 +32,6 @@ from tuning.reports.document import (
     Section,
     table_of,
     write_document,
-    write_svg,
 )
 from tuning.reports.study import condition_facts, in_columns, in_one, interval_text, language_words
 from tuning.reports.study_charts import chart_words
@@ -45,9 +44,7 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> 
     for name, table in tables.items():
         replace_file(run.directory / f"{name}.csv", partial(table.to_csv, index=False))
     document = _claims_document(run, Catalogue(MESSAGES, language))
-    page = write_document(run.directory, document)
-    write_svg(run.directory, document)
-    return page
+    return write_document(run.directory, document)
 
 
 def _claims_document(run: ClaimsResult, message: Catalogue) -> Document:
