@@ -16,7 +16,7 @@ from arena.figures.search_statistics import SearchStatistics, iteration_rows, nu
 from arena.figures.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
 from arena.figures.statistics import INTERVAL_DEVIATIONS, Pentanomial
 from arena.records import GameRecord
-from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_reach, widen_coinciding
+from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds, widen_coinciding
 from arena.reports.drawing.style import (
     EVEN,
     GAIN,
@@ -49,6 +49,8 @@ MAX_LEGEND = 20
 """Lines that a legend names."""
 MAX_NUMBERED_CELLS = 16
 """Players whose scores are written into the crosstable's cells; of more, the colours have a scale."""
+DARK_SCORE = 85.0
+"""Percent from which on a cell is so dark that its text is light."""
 NARROW_SEGMENT = 6.0
 """Percent of a bar that its count needs."""
 
@@ -104,7 +106,8 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
         )
         for place, (count, share) in enumerate(zip(counts, shares, strict=True)):
             if share >= NARROW_SEGMENT:
-                axes.text(start[place] + share / 2, place - 0.13, str(count), ha="center", va="center", fontsize=9)
+                axes.text(start[place] + share / 2, place - 0.13, str(count), ha="center", va="center", fontsize=9,
+                          color=GROUND if color == WIN else INK)  # fmt: skip
         start = [before + share for before, share in zip(start, shares, strict=True)]
     for place, row in enumerate(rows):
         seen = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW)).estimate()
@@ -184,20 +187,23 @@ def course_chart(tables: Tables, records: Sequence[GameRecord], language: str) -
     figure, axes = single_axes(3.6)
     say = _say(language)
     axes.axhline(0, color=MUTED, linewidth=0.9)
+    axes.set_ylim(-1, 1)
+    axes.set_xlim(0, 1)
     if pairs:
         # The first intervals, of a handful of pairs, would set the scale for everything after them.
-        reach = shown_reach([(low, high) for _, low, high in course])
+        bounds = shown_bounds([(low, high) for _, low, high in course], [(course[-1][1], course[-1][2])])
         for place, (elo, low, high) in zip(pairs, course, strict=True):
-            draw_interval(axes, place, (low, high), (-reach, reach), WIN, upright=True, linewidth=1.6)
-            last = place == pairs[-1]
-            draw_point(axes, place, elo, (-reach, reach), WIN, "o", upright=True, size=6 if last else 4,
-                       said="" if last else " ")  # fmt: skip
-        axes.set_ylim(-1.12 * reach, 1.12 * reach)
+            draw_interval(axes, place, (low, high), bounds, WIN, upright=True, linewidth=1.6)
+            is_last = place == pairs[-1]
+            draw_point(axes, place, elo, bounds, WIN, "o", upright=True, size=6 if is_last else 4,
+                       said="" if is_last else None)  # fmt: skip
+        room = 0.06 * (bounds[1] - bounds[0])
+        axes.set_ylim(bounds[0] - room, bounds[1] + room)
         axes.set_xlim(0, 1.04 * pairs[-1] + 0.5)
     _whole_numbers(axes, "x")
-    one, other = told_apart(tables.counter.players, NAME_COLUMNS)
+    one, other = told_apart(tables.counter.players, LEGEND_COLUMNS)
     figure.supxlabel(say("chart.pairs_in_order"), fontsize=12, color=MUTED)
-    axes.set_title(say("chart.elo_of_match", one=one, other=other), fontsize=11, color=MUTED, loc="left")
+    axes.set_title(say("chart.elo_of_match", one=one, other=other), fontsize=10, color=MUTED, loc="left")
     axes.set_ylabel(say("chart.elo"))
     draw_grid(axes, "y")
     return settle(figure)
@@ -222,7 +228,8 @@ def convergence_chart(tables: Tables, records: Sequence[GameRecord], language: s
         axes.set_ylim(min(settled) - room, max(settled) + room)
     if not tables.anchors:
         axes.axhline(0, color=MUTED, linewidth=0.9)
-    widen_coinciding(lines)
+    if count <= MAX_LEGEND:
+        widen_coinciding(lines)
     _whole_numbers(axes, "x")
     say = _say(language)
     figure.supxlabel(say("chart.pairs_of_all"), fontsize=12, color=MUTED)
@@ -259,6 +266,9 @@ def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str,
     axes.set_xlabel(say("chart.games"))
     _whole_numbers(axes, "x")
     draw_grid(axes, "x")
+    if not rows:
+        axes.set_xlim(0, 1)
+        return settle(figure)
     figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=11, handlelength=1, columnspacing=1.2)
     return settle(figure)
 
@@ -278,7 +288,7 @@ def sequential_chart(run: SequentialRun, language: str) -> Figure:
     axes.axhline(0, color=GRID, linewidth=0.9)
     axes.plot(
         range(pairs + 1), [0.0, *ratios_by_pair(run.settings, run.history)], color=WIN, linewidth=1.8,
-        marker="o" if pairs < CONVERGENCE_POINTS else None, markersize=4,
+        marker="o" if pairs < CONVERGENCE_POINTS else None, markersize=4, clip_on=False,
     )  # fmt: skip
     room = 0.22 * (test.upper_bound - test.lower_bound)
     low, high = axes.get_ylim()
@@ -309,6 +319,7 @@ def lengths_chart(records: Sequence[GameRecord], language: str) -> Figure:
     axes.set_xlim(0, bins[-1])
     axes.set_xlabel(say("chart.plies", width=width))
     axes.set_ylabel(say("chart.games"))
+    axes.set_ylim(0, max(1.0, axes.get_ylim()[1]))
     _whole_numbers(axes, "y")
     draw_grid(axes, "y")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=11, handlelength=1)
@@ -331,7 +342,8 @@ def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figu
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
     axes.yaxis.set_minor_formatter("")
-    widen_coinciding(lines)
+    if count <= MAX_LEGEND:
+        widen_coinciding(lines)
     say = _say(language)
     axes.set_xlabel(say("chart.iteration_depth"))
     axes.set_ylabel(say("chart.nodes_to_its_end"))
@@ -413,7 +425,8 @@ def crosstable_chart(tables: Tables, language: str) -> Figure:
         size = 11 if len(names) <= 8 else 7
         for (row, column), score in np.ndenumerate(scores):
             if not np.isnan(score):
-                axes.text(column, row, f"{score:.1f}", ha="center", va="center", fontsize=size)
+                axes.text(column, row, f"{score:.1f}", ha="center", va="center", fontsize=size,
+                          color=GROUND if score > DARK_SCORE else INK)  # fmt: skip
     else:
         figure.colorbar(image, ax=axes, shrink=0.5, label="%")
     small = 12 if len(names) <= MAX_NUMBERED_CELLS else 9

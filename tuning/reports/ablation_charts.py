@@ -18,12 +18,10 @@ import numpy as np
 from arena.figures.names import told_apart
 from arena.figures.standings import signed
 from arena.reports.drawing.marks import (
-    BEYOND,
-    DEFAULT_REACH,
     draw_interval,
     draw_point,
     settle,
-    shown_reach,
+    shown_bounds,
     widen_coinciding,
 )
 from arena.reports.drawing.style import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, single_axes
@@ -84,7 +82,7 @@ def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 
     axes.axvline(0, color=MUTED, linewidth=0.9)
     if margin:
         axes.axvspan(-margin, margin, color=SAME, alpha=0.12, linewidth=0)
-    bounds = _shown_bounds(rows)
+    bounds = shown_bounds(map(judged_interval, rows))
     for place, row in zip(places, rows, strict=True):
         _draw_comparison(axes, row, place, bounds)
     axes.set_yticks(places, labels, fontsize=9)
@@ -104,15 +102,6 @@ def judged_interval(row: AblationRow) -> tuple[float, float]:
     if row.verdict:
         return row.simultaneous_low, row.simultaneous_high
     return row.elo_low, row.elo_high
-
-
-def _shown_bounds(rows: Sequence[AblationRow]) -> tuple[float, float]:
-    """The ends of the axis in Elo: all intervals whole, but for a few that are much wider than most."""
-    intervals = [judged_interval(row) for row in rows]
-    reach = shown_reach(intervals)
-    ends = [end for interval in intervals for end in interval] + [row.elo for row in rows]
-    least, most = max(-reach, min(0.0, *ends)), min(reach, max(0.0, *ends))
-    return (least, most) if most > least else (-DEFAULT_REACH, DEFAULT_REACH)
 
 
 def verdict_mark(verdict: str) -> tuple[str, str]:
@@ -198,13 +187,14 @@ def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
     columns = min(2, len(curves))
     rows = math.ceil(len(curves) / columns)
     figure, grid = empty_figure(0.7 + 2.8 * rows, rows, columns)
-    reach = shown_reach([(row.elo_low, row.elo_high) for curve in curves for _, row in curve.points])
+    bounds = shown_bounds([(row.elo_low, row.elo_high) for curve in curves for _, row in curve.points])
     for place, axes in enumerate(grid.flat):
         if place >= len(curves):
             axes.set_visible(False)
             continue
-        _draw_curve(axes, curves[place], words, (-reach, reach))
-    grid[0, 0].set_ylim(-1.08 * reach, 1.08 * reach)
+        _draw_curve(axes, curves[place], words, bounds)
+    room = 0.06 * (bounds[1] - bounds[0])
+    grid[0, 0].set_ylim(bounds[0] - room, bounds[1] + room)
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo_against_reference"))
     return settle(figure)
@@ -259,15 +249,16 @@ def interactions_chart(squares: Sequence[Sequence[CellRow]], words: Catalogue) -
     columns = min(2, len(squares))
     rows = math.ceil(len(squares) / columns)
     figure, grid = empty_figure(0.6 + 2.9 * rows, rows, columns)
-    reach = shown_reach(
+    bounds = shown_bounds(
         [(cell.elo - cell.elo_error, cell.elo + cell.elo_error) for square in squares for cell in square]
     )
     for place, axes in enumerate(grid.flat):
         if place >= len(squares):
             axes.set_visible(False)
             continue
-        _draw_square(axes, squares[place], (-reach, reach))
-    grid[0, 0].set_ylim(-1.1 * reach, 1.1 * reach)
+        _draw_square(axes, squares[place], bounds)
+    room = 0.06 * (bounds[1] - bounds[0])
+    grid[0, 0].set_ylim(bounds[0] - room, bounds[1] + room)
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo_above_low"))
     return settle(figure)
@@ -407,9 +398,11 @@ def _mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7) ->
 
 
 def ratio_labels(ticks: Sequence[float]) -> list[str]:
-    """Factors with as many digits behind the point as the finest of them has, but whole ones from 10 on."""
+    """Factors; of those near 1 all with as many digits behind the point as the finest has."""
+    if min(ticks) < FINE_TICKS[0] or max(ticks) > FINE_TICKS[-1]:
+        return [f"{tick:g}×" for tick in ticks]
     digits = max(len(f"{tick:g}".partition(".")[2]) for tick in ticks)
-    return [f"{tick:.{0 if max(ticks) >= 10 and tick >= 10 else digits}f}×" for tick in ticks]
+    return [f"{tick:.{digits}f}×" for tick in ticks]
 
 
 def spaced_ticks(ticks: Sequence[float], factor: float) -> list[float]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from arena.figures.names import told_apart
 from arena.reports.drawing.fonts import chart_language
-from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_reach
+from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
 from arena.reports.drawing.style import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, new_figure, single_axes
 from engine.language import Catalogue
 from engine.settings.parameters import BY_NAME
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 SLICES_PER_ROW = 3
 SLICE_POINTS = 60
+MAX_ARROWHEADS = 8
+"""Along the edge of a band that is cut."""
 DENSITY_BARS = 26
 CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 """Elo below the recommendation at which a line may run."""
@@ -80,17 +82,17 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
         for value, width in zip(mean, INTERVAL_90 * deviation if is_duel else 0 * deviation, strict=True)
     ]
     shown = _final_intervals(result, words)
-    reach = 1.08 * shown_reach([*bands, *((end.elo, end.elo) for end in result.rounds), *(one[1] for one in shown)])
-    bounds = (-reach, reach)
+    judged = [(value, value) for value, *_ in shown] + [interval for _, interval, *_ in shown]
+    bounds = shown_bounds([*bands, *((end.elo, end.elo) for end in result.rounds)], judged)
     axes.axhline(0, color=MUTED, linewidth=0.9)
     for place, (value, band, end) in enumerate(zip(mean, bands, result.rounds, strict=True)):
         label = (words("chart.by_all_games_band" if is_duel else "chart.by_all_games")) if place == 0 else None
         if is_duel:
             draw_interval(axes, games[place], band, bounds, WIN, upright=True, linewidth=1.2)
-        draw_point(axes, games[place], float(value), bounds, WIN, "_", upright=True, size=8, is_open=True, said=" ",
+        draw_point(axes, games[place], float(value), bounds, WIN, "_", upright=True, size=8, is_open=True, said=None,
                    label=label)  # fmt: skip
         label = words("chart.by_model_of_time" if is_duel else "chart.observed") if place == 0 else None
-        draw_point(axes, games[place], end.elo, bounds, LOSS, "o", upright=True, size=4, said=" ", label=label)
+        draw_point(axes, games[place], end.elo, bounds, LOSS, "o", upright=True, size=4, said=None, label=label)
     if is_duel:
         axes.plot(games, np.clip(mean, *bounds), color=WIN, linewidth=1, alpha=0.5)
     room = 0.05 * max(1, games[-1])
@@ -99,7 +101,8 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
         draw_interval(axes, where, interval, bounds, color, upright=True, linewidth=2.4)
         draw_point(axes, where, value, bounds, color, marker, upright=True, label=label)
     axes.set_xlim(0, games[-1] + (len(shown) + 1) * room)
-    axes.set_ylim(-1.06 * reach, 1.06 * reach)
+    height = 0.06 * (bounds[1] - bounds[0])
+    axes.set_ylim(bounds[0] - height, bounds[1] + height)
     _scale_axis(axes, "x", Dimension("games"))
     axes.set_xlabel(words("chart.games"))
     (base,) = told_apart([result.spec.base_name], AXIS_NAME_WIDTH)
@@ -184,9 +187,10 @@ def _draw_slice(
         return
     axes.fill_between(places, mean - band, mean + band, color=WIN, alpha=0.18, lw=0)
     axes.plot(places, mean, color=WIN, linewidth=1.8, clip_on=False)
-    for place, low, high in zip(places, mean - band, mean + band, strict=True):
+    step = max(1, len(places) // MAX_ARROWHEADS)
+    for place, low, high in list(zip(places, mean - band, mean + band, strict=True))[::step]:
         if low < bounds[0] or high > bounds[1]:
-            draw_interval(axes, place, (low, high), bounds, WIN, upright=True, linewidth=0.5)
+            draw_interval(axes, place, (low, high), bounds, WIN, upright=True, linewidth=0)
 
 
 def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:

@@ -24,18 +24,36 @@ TYPICAL_REACHES = 4.0
 """How many times the reach of half of the intervals is shown: a few very wide ones must not flatten all others."""
 CUT, BEYOND = "_cut", "_beyond"
 """Labels of the arrowheads at the end of an interval that is cut, and of points that lie beyond what is shown."""
-NEAR_POINTS = 2.5
+NEAR_POINTS = 1.5
 """Points (1/72 inch) within which two lines look like one."""
+SAME_SHARE = 0.8
+"""Of the points of two lines: so many have to be near."""
+MAX_RIMS = 3
+LABEL_GAP = 2.0
+"""Pixels of the figure's own resolution between two tick labels, at least."""
 MAX_STAGGER = 3
 """Lines over which tick labels are spread where they would overlap."""
 
 
-def shown_reach(intervals: Iterable[tuple[float, float]]) -> float:
-    """How far from 0 to draw to scale so that all intervals are whole, or all but a few that are much wider."""
-    reaches = sorted(reach for low, high in intervals if math.isfinite(reach := max(abs(low), abs(high))))
-    if not reaches or reaches[-1] == 0:
-        return DEFAULT_REACH
-    return min(reaches[-1], max(TYPICAL_REACHES * median(reaches), reaches[-1] / 100))
+def shown_bounds(
+    intervals: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]] = ()
+) -> tuple[float, float]:
+    """The ends of an axis that has 0 on it and all intervals whole, but for a few that are much wider than most.
+
+    Those of ``whole`` count as far as they are finite, however wide they are.
+    """
+    judged = [end for interval in whole for end in interval if math.isfinite(end)]
+    known = [[end for end in interval if math.isfinite(end)] for interval in intervals]
+    reaches = [max(map(abs, ends)) for ends in known if ends]
+    if reaches and max(reaches) > 0:
+        reach = max(TYPICAL_REACHES * median(reaches), max(reaches) / 100)
+        if max(reaches) <= 1.5 * reach:
+            reach = max(reaches)
+    else:
+        reach = 0.0
+    ends = [min(max(end, -reach), reach) for own in known for end in own] + judged
+    least, most = min([0.0, *ends]), max([0.0, *ends])
+    return (least, most) if most > least else (-DEFAULT_REACH, DEFAULT_REACH)
 
 
 def draw_interval(
@@ -56,7 +74,7 @@ def draw_interval(
     for is_cut, end, marker in ((low < least, least, "<v"), (high > most, most, ">^")):
         if is_cut:
             _plot(
-                axes, [end], [place], upright, marker[upright], color=color, markersize=2.5 + 1.6 * linewidth,
+                axes, [end], [place], upright, marker[upright], color=color, markersize=6,
                 markeredgewidth=0, label=CUT, clip_on=False, zorder=3,
             )  # fmt: skip
 
@@ -72,10 +90,13 @@ def draw_point(
     upright: bool = False,
     size: float = 6,
     is_open: bool = False,
-    said: str = "",
+    said: str | None = "",
     label: str | None = None,
 ) -> None:
-    """A point; one beyond the bounds stands at the edge, with ``said`` (else its value) beside it."""
+    """A point; one beyond the bounds stands at the edge, before an arrowhead, with ``said`` beside it.
+
+    ``said`` is its value unless given; nothing is said where it is ``None``.
+    """
     (least, most) = bounds
     edge = min(max(value, least), most)
     is_beyond = edge != value
@@ -89,18 +110,17 @@ def draw_point(
     )  # fmt: skip
     if not is_beyond:
         return
-    _plot(axes, [edge], [place], upright, ("<v" if value < least else ">^")[upright], color=color, markersize=6,
-          markeredgewidth=0, label=CUT, clip_on=False, zorder=3)  # fmt: skip
     below = value < least
+    _plot(axes, [edge], [place], upright, ("<v" if below else ">^")[upright], color=color, markersize=6,
+          markeredgewidth=0, label=CUT, clip_on=False, zorder=3)  # fmt: skip
+    if said is None:
+        return
     placed: dict[str, Any] = (
         {"xy": (place, where), "xytext": (0, 7 if below else -7), "ha": "center", "va": "bottom" if below else "top"}
         if upright
-        else {"xy": (where, place), "xytext": (7 if below else -7, 0), "ha": "left" if below else "right", "va": "center"}
+        else {"xy": (where, place), "xytext": (4 if below else -4, 3), "ha": "left" if below else "right", "va": "bottom"}
     )
-    axes.annotate(
-        said or signed(value, 0), textcoords="offset points", color=color, fontsize=8, zorder=5,
-        bbox={"facecolor": GROUND, "edgecolor": "none", "pad": 0.8}, **placed,
-    )  # fmt: skip
+    axes.annotate(said or signed(value, 0), textcoords="offset points", color=color, fontsize=8, zorder=5, **placed)
 
 
 def _plot(axes: Axes, along: Sequence[float], across: Sequence[float], upright: bool, style: str, **rest: Any) -> None:
@@ -108,10 +128,10 @@ def _plot(axes: Axes, along: Sequence[float], across: Sequence[float], upright: 
 
 
 def widen_coinciding(lines: Sequence[Line2D]) -> None:
-    """Of lines that run into one for at least half of their way, draw the earlier ones wider, as rims of the later."""
+    """Of lines that run into one nearly all the way, draw the earlier ones wider, as rims of the later."""
     drawn = [_points_by_place(line) for line in lines]
     for place, (line, own) in enumerate(zip(lines, drawn, strict=True)):
-        hidden = sum(_run_together(own, other) for other in drawn[place + 1 :])
+        hidden = min(MAX_RIMS, sum(_run_together(own, other) for other in drawn[place + 1 :]))
         if hidden:
             line.set_linewidth(line.get_linewidth() + 2.4 * hidden)
             line.set_markersize(line.get_markersize() + 3.0 * hidden)
@@ -131,7 +151,7 @@ def _points_by_place(line: Line2D) -> dict[float, float]:
 def _run_together(one: dict[float, float], other: dict[float, float]) -> bool:
     common = one.keys() & other.keys()
     near = sum(abs(one[place] - other[place]) < NEAR_POINTS for place in common)
-    return bool(common) and 2 * near >= len(common)
+    return bool(common) and near >= SAME_SHARE * len(common)
 
 
 def settle(figure: Figure) -> Figure:
@@ -153,7 +173,7 @@ def settle(figure: Figure) -> Figure:
 def overlapping(labels: Sequence[Any]) -> list[tuple[str, str]]:
     """The texts of drawn labels that overlap, in pairs of neighbours by their order."""
     shown = [(label.get_text(), label.get_window_extent()) for label in labels if label.get_text().strip()]
-    return [(one, other) for (one, box), (other, next_box) in pairwise(shown) if box.overlaps(next_box)]
+    return [(one, other) for (one, box), (other, next_box) in pairwise(shown) if box.padded(LABEL_GAP / 2).overlaps(next_box)]
 
 
 def _separate_numbers(axes: Axes) -> bool:
@@ -170,9 +190,9 @@ def _separate_numbers(axes: Axes) -> bool:
 
 
 def _separate_categories(figure: Figure, axes: Axes) -> bool:
-    from matplotlib.ticker import FixedFormatter
+    from matplotlib.ticker import FixedLocator
 
-    if not isinstance(axes.xaxis.get_major_formatter(), FixedFormatter) or not overlapping(axes.get_xticklabels()):
+    if not isinstance(axes.xaxis.get_major_locator(), FixedLocator) or not overlapping(axes.get_xticklabels()):
         return False
     ticks, texts = axes.get_xticks(), [label.get_text() for label in axes.get_xticklabels()]
     order = np.argsort(np.argsort(ticks))
@@ -193,7 +213,7 @@ def _overlap_at_all(labels: Sequence[Any]) -> bool:
         # Empty lines above a staggered label are no ink.
         boxes.append((box.x0, box.x1, box.y0, box.y0 + box.height / len(lines)))
     return any(
-        one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+        one[0] < other[1] + LABEL_GAP and other[0] < one[1] + LABEL_GAP and one[2] < other[3] and other[2] < one[3]
         for place, one in enumerate(boxes)
         for other in boxes[place + 1 :]
     )

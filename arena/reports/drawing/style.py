@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from arena.reports.drawing.fonts import LATIN, font_families
 
@@ -76,34 +77,35 @@ def draw_grid(axes: Axes, way: str) -> None:
     axes.grid(axis=way, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
 
 
+_drawn_svg: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
+"""A report needs each figure twice as SVG, as a file and in its page, and to draw it takes a while."""
+
+
+def _svg_of(figure: Figure) -> str:
+    import matplotlib
+
+    if figure not in _drawn_svg:
+        stream = io.StringIO()
+        with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
+            figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+        _drawn_svg[figure] = stream.getvalue()
+    return _drawn_svg[figure]
+
+
 def figure_files(figure: Figure) -> dict[str, bytes]:
     """The figure as files by their endings, the same bytes for the same figure: ``png`` (300 dpi), ``svg``, ``pdf``.
 
     Text stays text in SVG and PDF.
     """
-    import matplotlib
-
-    found = {}
-    hidden: dict[str, dict[str, Any]] = {
-        "png": {"Software": None}, "svg": {"Date": None, "Creator": None},
-        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-    }  # fmt: skip
-    for kind, metadata in hidden.items():
-        stream = io.BytesIO()
-        with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
-            figure.savefig(stream, format=kind, dpi=PNG_DOTS_PER_INCH, metadata=metadata)
-        found[kind] = stream.getvalue()
-    return found
+    png, pdf = io.BytesIO(), io.BytesIO()
+    figure.savefig(png, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": None})
+    figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    return {"png": png.getvalue(), "svg": _svg_of(figure).encode(), "pdf": pdf.getvalue()}
 
 
 def svg_text(figure: Figure, name: str, description: str) -> str:
     """The figure as an SVG element for a page: colours are the page's variables, ids begin with ``name``."""
-    import matplotlib
-
-    stream = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": name}):
-        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    text = stream.getvalue()
+    text = _svg_of(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'\bid="', f'id="{name}-', text)
