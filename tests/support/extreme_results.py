@@ -12,11 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fake_tournament import by_chance, order_of, played
+from fake_tournament import by_chance, played
 
-from arena.figures.statistics import INTERVAL_DEVIATIONS, Pentanomial
+from arena.figures.statistics import Pentanomial
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
-from arena.schedule import Withdrawal, planned_games
 from arena.sequential import SequentialSettings
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec

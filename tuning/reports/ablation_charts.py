@@ -24,7 +24,7 @@ from arena.reports.drawing.marks import (
     shown_bounds,
     widen_coinciding,
 )
-from arena.reports.drawing.style import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, single_axes
+from arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, single_axes
 from engine.language import Catalogue
 from tuning.ablation.verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE
 from tuning.reports.study_charts import FONT_SIZE, RATIO_TICKS, empty_figure, unit_text

@@ -42,8 +42,9 @@ def shown_bounds(
 
     Those of ``whole`` count as far as they are finite, however wide they are.
     """
+    known_intervals = list(intervals)
     judged = [end for interval in whole for end in interval if math.isfinite(end)]
-    known = [[end for end in interval if math.isfinite(end)] for interval in intervals]
+    known = [[end for end in interval if math.isfinite(end)] for interval in known_intervals]
     reaches = [max(map(abs, ends)) for ends in known if ends]
     if reaches and max(reaches) > 0:
         reach = max(TYPICAL_REACHES * median(reaches), max(reaches) / 100)
@@ -53,7 +54,14 @@ def shown_bounds(
         reach = 0.0
     ends = [min(max(end, -reach), reach) for own in known for end in own] + judged
     least, most = min([0.0, *ends]), max([0.0, *ends])
-    return (least, most) if most > least else (-DEFAULT_REACH, DEFAULT_REACH)
+    if most == least:
+        return -DEFAULT_REACH, DEFAULT_REACH
+    # What is infinite stands at an edge that is clearly on its side of 0.
+    if any(high == math.inf for _, high in known_intervals):
+        most = max(most, -least / 2)
+    if any(low == -math.inf for low, _ in known_intervals):
+        least = min(least, -most / 2)
+    return least, most
 
 
 def draw_interval(
