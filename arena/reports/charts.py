@@ -405,7 +405,7 @@ def wilson_interval(found: int, cases: int) -> tuple[float, float]:
     half = INTERVAL_DEVIATIONS / (1 + square / cases) * math.sqrt(
         share * (1 - share) / cases + square / (4 * cases * cases)
     )
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
 
 
 def crosstable_chart(tables: Tables, language: str) -> Figure:

@@ -191,7 +191,7 @@ def ablation_rows() -> dict[str, list[AblationRow]]:
     usual = [comparison_row(f"without {name}", -8.0 * place, 6.0, "worse" if place else "undecided") for place, name in enumerate(("null_move", "history", "killers", "lmr"))]
     half_cut = comparison_row("wide", 5.0, 900.0)
     return {
-        "forty": forty, "one": [pair], "won": [won], "none": [none, none], "mixed": [*usual, strong, weak, won, pair, half_cut],
+        "forty": forty, "one": [pair], "won": [won], "none": [none, replace(none, label="nor here")], "mixed": [*usual, strong, weak, won, pair, half_cut],
         "usual": usual, "huge": [strong, weak],
     }  # fmt: skip
 

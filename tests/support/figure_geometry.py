@@ -30,8 +30,8 @@ def check_figure(figure: Figure, name: str) -> None:
     for axes in figure.axes:
         if not axes.get_visible():
             continue
-        for ticks in (axes.get_xticklabels(), axes.get_yticklabels()):
-            _check_ticks([tick for tick in ticks if tick.get_text().strip() and tick.get_visible()], name)
+        for axis in (axes.xaxis, axes.yaxis):
+            _check_ticks([label for label in drawn_labels(axis) if label.get_text().strip()], name)
         for line in axes.lines:
             if len(line.get_xdata()) and line.get_label() == CUT:
                 assert not line.get_clip_on(), f"{name}: an arrowhead is clipped"
@@ -58,19 +58,19 @@ def _check_ticks(ticks: list[Any], name: str) -> None:
 def _texts(figure: Figure) -> list[Any]:
     from matplotlib.text import Text
 
+    hidden = set()
+    for axes in figure.axes:
+        if not axes.get_visible():
+            hidden |= set(map(id, axes.findobj(Text)))
+        for axis in (axes.xaxis, axes.yaxis):
+            drawn = {id(label) for label in drawn_labels(axis)} | {id(axis.label)}
+            hidden |= {id(text) for text in axis.findobj(Text)} - drawn
     return [
         text for text in figure.findobj(Text)
-        if text.get_visible() and text.get_text().strip() and not _is_hidden(text)
+        if text.get_visible() and text.get_text().strip() and id(text) not in hidden
     ]  # fmt: skip
 
 
-def _is_hidden(text: Any) -> bool:
-    """Whether matplotlib does not draw it: labels of ticks outside the axis, and all of axes that are not there."""
-    axes = text.axes
-    if axes is None:
-        return False
-    ticks = [*axes.xaxis.get_ticklabels(which="both"), *axes.yaxis.get_ticklabels(which="both")]
-    drawn = [
-        label for axis in (axes.xaxis, axes.yaxis) for tick in axis._update_ticks() for label in (tick.label1,)
-    ]  # fmt: skip
-    return not axes.get_visible() or (text in ticks and text not in drawn)
+def drawn_labels(axis: Any) -> list[Any]:
+    """The labels of the ticks that lie within the axis: matplotlib keeps others, and does not draw them."""
+    return [tick.label1 for tick in axis._update_ticks() if tick.label1.get_visible()]

@@ -179,12 +179,15 @@ def test_rows_of_a_run_know_why_they_ended() -> None:
 
         return ResearchQuestion((match,), after)
 
-    allocation = Allocation([100, 100], [question(0, 4), question(1, 2)], Rule(rounds=10), max_pairs=100)
-    while (wanted := allocation.next_pairs()) is not None:
-        allocation.analyse(wanted)
-    assert allocation.why_ended(0, 100) == "decided"
-    assert allocation.why_ended(1, 100) in ("games", "decided")
-    assert allocation.why_ended(0, allocation.pairs[0]) == "complete"
+    def ended(max_pairs: int) -> list[str]:
+        allocation = Allocation([100, 100], [question(0, 4), question(1, 2)], Rule(rounds=10), max_pairs)
+        while (wanted := allocation.next_pairs()) is not None:
+            allocation.analyse(wanted)
+        assert allocation.why_ended(0, allocation.pairs[0]) == "complete"
+        return [allocation.why_ended(match, 100) for match in (0, 1)]
+
+    assert ended(200) == ["decided", "futility"]
+    assert ended(20) == ["games", "games"]
 
 
 def test_a_row_without_a_reason_says_none() -> None:
