@@ -263,7 +263,7 @@ def range_text(row: MeasureRow) -> str:
     if row.unit == "cases" and (row.kind == "occurs" or row.effect):  # one is enough to decide, whatever their rate
         return ""
     if row.unit == "×":
-        return f"[{ratio_text(row.low)}, {ratio_text(row.high)}]"
+        return f"[{ratio_text(row.low)[:-1]}, {ratio_text(row.high)[:-1]}]"
     return f"[{row.low:.3g}, {row.high:.3g}]".replace("inf", INFINITY)
 
 
