@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from os.path import commonprefix
+from itertools import takewhile
 
 from engine.language import columns_of, cut
 
@@ -48,7 +48,7 @@ def _take_unique(
         groups[cut(name, columns // 2)].append(name)
     texts: dict[str, list[str]] = defaultdict(list)
     for group in groups.values():
-        differs = len(commonprefix(group))
+        differs = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*group, strict=False)))
         for name in group:
             texts[shorten(name, differs, columns)].append(name)
     left = []

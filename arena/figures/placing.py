@@ -435,7 +435,8 @@ def _bracket_lines(placing: Placing, say: Catalogue) -> list[str]:
         lines += ["", say("placing.places")]
         for row in placing.rows:
             assert isinstance(row, KnockoutRow)
-            lines.append(f"{row.place:>3} {padded(short[placing.names.index(row.player)], width)} {reached_text(row.reached, say)}")
+            name = padded(short[placing.names.index(row.player)], width)
+            lines.append(f"{row.place:>3} {name} {reached_text(row.reached, say)}")
     return lines
 
 

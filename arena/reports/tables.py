@@ -67,8 +67,9 @@ def standings_table(contents: Contents) -> TextTable:
     )  # fmt: skip
     rows = [
         (
-            str(row.rank), row.player, rating_text(row, tables), rating_error_text(row, tables, arena), f"{row.points:g}",
-            number_text(row.games), number_text(row.wins), number_text(row.draws), number_text(row.losses),
+            str(row.rank), row.player, rating_text(row, tables), rating_error_text(row, tables, arena),
+            f"{row.points:g}", number_text(row.games), number_text(row.wins), number_text(row.draws),
+            number_text(row.losses),
             f"{100 * row.score:.1f}", f"{row.LL} / {row.LD} / {row.even} / {row.WD} / {row.WW}",
             mean_text(row.mean_depth, 1), mean_text(row.mean_nodes, 0), mean_text(row.mean_time_ms, 2),
         )

@@ -52,7 +52,9 @@ def long_names(count: int, length: int = NAME_LENGTH) -> list[str]:
 # Tournaments
 
 
-def record(number: int, pair: int, sides: tuple[int, int], names: Sequence[str], result: str, **rest: Any) -> GameRecord:
+def record(
+    number: int, pair: int, sides: tuple[int, int], names: Sequence[str], result: str, **rest: Any
+) -> GameRecord:
     """A short game; it may say how many ``plies``, its ``round`` and its ``reason``."""
     first, second = sides
     moves = tuple(MoveRecord("h2e2", 30, 5, 1000, 1.5) for _ in range(rest.get("plies", 40)))
@@ -65,7 +67,9 @@ def record(number: int, pair: int, sides: tuple[int, int], names: Sequence[str],
 
 def tournament(names: Sequence[str], format: str = "round_robin", pairs: int = 1, **changes: Any) -> TournamentSpec:
     players = tuple(PlayerSpec(name, "uci", Limits(nodes=1000), command=("some-engine",)) for name in names)
-    spec = TournamentSpec("sample", "xiangqi", format, players, pairs, 7, "xiangqi", 0, Rules(), Adjudication(), "x.toml")
+    spec = TournamentSpec(
+        "sample", "xiangqi", format, players, pairs, 7, "xiangqi", 0, Rules(), Adjudication(), "x.toml"
+    )
     return replace(spec, **changes)
 
 
@@ -73,7 +77,9 @@ Case = tuple[TournamentSpec, list[GameRecord], int]
 """A tournament, its games and how many were planned."""
 
 
-def drawn_games(names: Sequence[str], strengths: Sequence[float], pairs: int, draws: float = 0.3, seed: int = 1) -> list[GameRecord]:
+def drawn_games(
+    names: Sequence[str], strengths: Sequence[float], pairs: int, draws: float = 0.3, seed: int = 1
+) -> list[GameRecord]:
     """Games of everybody against everybody by chance, at strengths in Elo."""
     chance = random.Random(seed)
     records: list[GameRecord] = []
@@ -86,8 +92,22 @@ def drawn_games(names: Sequence[str], strengths: Sequence[float], pairs: int, dr
                     dice = chance.random()
                     result = "1/2-1/2" if dice < drawn else "1-0" if dice < drawn + (1 - drawn) * expected else "0-1"
                     plies = chance.choice((17, 60, 90, 140, 299))
-                    reason = chance.choice(("checkmate", "resign_adjudication", "time_forfeit", "crash")) if result != "1/2-1/2" else chance.choice(("repetition", "maximum_plies"))
-                    records.append(record(len(records), pair * 1000 + one * 50 + other, (first, second), names, result, plies=plies, reason=reason))
+                    reason = (
+                        chance.choice(("checkmate", "resign_adjudication", "time_forfeit", "crash"))
+                        if result != "1/2-1/2"
+                        else chance.choice(("repetition", "maximum_plies"))
+                    )
+                    records.append(
+                        record(
+                            len(records),
+                            pair * 1000 + one * 50 + other,
+                            (first, second),
+                            names,
+                            result,
+                            plies=plies,
+                            reason=reason,
+                        )
+                    )
     return records
 
 
@@ -95,7 +115,8 @@ def won_by_first(names: Sequence[str], pairs: int) -> list[GameRecord]:
     """Every game won by player 0."""
     return [
         record(2 * pair + turn, pair, (turn, 1 - turn), names, "0-1" if turn else "1-0")
-        for pair in range(pairs) for turn in (0, 1)
+        for pair in range(pairs)
+        for turn in (0, 1)
     ]
 
 
@@ -135,7 +156,10 @@ def placed(format: str, players: int, **keys: Any) -> Case:
     results = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}
     records = [
         replace(
-            record(one.pairing.number, one.pairing.pair, (one.pairing.first, one.pairing.second), names, results[one.score], round=one.pairing.round),
+            record(
+                one.pairing.number, one.pairing.pair, (one.pairing.first, one.pairing.second), names,
+                results[one.score], round=one.pairing.round,
+            ),
             pairing=one.pairing,
         )
         for one in course.results if one is not None and one.score is not None
@@ -186,12 +210,20 @@ def ablation_rows() -> dict[str, list[AblationRow]]:
     won = all_won_row("all won", Pentanomial((0, 0, 0, 0, 50)))
     pair = all_won_row("one pair", Pentanomial((0, 0, 0, 0, 1)), "undecided", nodes_ratio_high=math.inf)
     none = all_won_row("nothing played", Pentanomial((0, 0, 0, 0, 0)), "undecided", nodes_ratio=None)
-    strong = comparison_row("1 000 Elo", 1000.0, 120.0, "better", nodes_ratio=80.0, nodes_ratio_low=20.0, nodes_ratio_high=400.0)
-    weak = comparison_row("−1 000 Elo", -1000.0, 120.0, "worse", nodes_ratio=0.02, nodes_ratio_low=0.01, nodes_ratio_high=0.04)
-    usual = [comparison_row(f"without {name}", -8.0 * place, 6.0, "worse" if place else "undecided") for place, name in enumerate(("null_move", "history", "killers", "lmr"))]
+    strong = comparison_row(
+        "1 000 Elo", 1000.0, 120.0, "better", nodes_ratio=80.0, nodes_ratio_low=20.0, nodes_ratio_high=400.0
+    )
+    weak = comparison_row(
+        "−1 000 Elo", -1000.0, 120.0, "worse", nodes_ratio=0.02, nodes_ratio_low=0.01, nodes_ratio_high=0.04
+    )
+    usual = [
+        comparison_row(f"without {name}", -8.0 * place, 6.0, "worse" if place else "undecided")
+        for place, name in enumerate(("null_move", "history", "killers", "lmr"))
+    ]
     half_cut = comparison_row("wide", 5.0, 900.0)
     return {
-        "forty": forty, "one": [pair], "won": [won], "none": [none, replace(none, label="nor here")], "mixed": [*usual, strong, weak, won, pair, half_cut],
+        "forty": forty, "one": [pair], "won": [won], "none": [none, replace(none, label="nor here")],
+        "mixed": [*usual, strong, weak, won, pair, half_cut],
         "usual": usual, "huge": [strong, weak],
     }  # fmt: skip
 
@@ -199,7 +231,10 @@ def ablation_rows() -> dict[str, list[AblationRow]]:
 ABLATION: dict[str, Any] = {
     "pairs": 400, "limit": "nodes=1000", "name": "sample ablation",
     "leave_one_out": [{"features": ["null_move", "quiescence", "killers", "tempo"]}],
-    "values": [{"parameter": "null_depth", "values": [2, 4, 6]}, {"parameter": "lmr_base", "values": [0, 50, 100], "label": "reductions of late moves"}],
+    "values": [
+        {"parameter": "null_depth", "values": [2, 4, 6]},
+        {"parameter": "lmr_base", "values": [0, 50, 100], "label": "reductions of late moves"},
+    ],
     "interactions": [{"features": ["null_move", "tempo", "quiescence", "killers"]}],
     "factorial": [{"factors": {"killers": [0, 2], "tempo": [0, 9]}}],
 }  # fmt: skip
@@ -208,28 +243,58 @@ ABLATION: dict[str, Any] = {
 def ablation(folder: Path, rows: Sequence[AblationRow] | None = None, **changes: Any) -> AblationResult:
     """A whole ablation with curves, factorials, interactions and depths; or of these rows."""
     if rows is not None:
-        comparisons = [{"label": f"{number} {row.label}"[:60], "variant": {"tempo": number + 20}, "reference": {"tempo": number + 100}} for number, row in enumerate(rows)]
-        spec = ablation_from_mapping({"pairs": 400, "limit": "nodes=1000", "name": "sample", "comparisons": comparisons}, "configs/ablations/sample.toml")
-        return AblationResult(spec, folder, 1000, 4000, False, tuple(rows), digest="d" * 32, engine="e" * 12, depths=depth_rows_of(rows[:8]))
+        comparisons = [
+            {
+                "label": f"{number} {row.label}"[:60],
+                "variant": {"tempo": number + 20},
+                "reference": {"tempo": number + 100},
+            }
+            for number, row in enumerate(rows)
+        ]
+        spec = ablation_from_mapping(
+            {"pairs": 400, "limit": "nodes=1000", "name": "sample", "comparisons": comparisons},
+            "configs/ablations/sample.toml",
+        )
+        return AblationResult(
+            spec,
+            folder,
+            1000,
+            4000,
+            False,
+            tuple(rows),
+            digest="d" * 32,
+            engine="e" * 12,
+            depths=depth_rows_of(rows[:8]),
+        )
     spec = ablation_from_mapping(ABLATION | changes, "configs/ablations/sample.toml")
     chance = random.Random(2)
     made = [
         comparison_row(
-            one.label, elo := chance.gauss(-20, 60), 20.0, "worse" if elo < -20 else "better" if elo > 20 else "equivalent",
+            one.label, elo := chance.gauss(-20, 60), 20.0,
+            "worse" if elo < -20 else "better" if elo > 20 else "equivalent",
             group=one.group, variant=one.label, reference="the reference", pairs=40 if number % 3 else 400,
         )
         for number, one in enumerate(spec.comparisons)
     ]  # fmt: skip
     effects = [
-        EffectRow(one.label, one.effect_label(effect), one.group, len(effect.factors), elo := chance.gauss(0, 30), 12.0, elo - 12, elo + 12, "undecided" if one.group == "factorial" else "better", elo - 20, elo + 20, 300, 400, 1600)
+        EffectRow(
+            one.label, one.effect_label(effect), one.group, len(effect.factors), elo := chance.gauss(0, 30), 12.0,
+            elo - 12, elo + 12, "undecided" if one.group == "factorial" else "better", elo - 20, elo + 20,
+            300, 400, 1600,
+        )
         for one in spec.factorials for effect in one.design.effects
     ]  # fmt: skip
     cells = [
-        CellRow(one.label, *cell, *(f"{name} {levels[sign > 0]}" for (name, *levels), sign in zip(one.factors, cell, strict=True)), 0.0 if cell == (-1, -1) else chance.gauss(0, 300), 0.0 if cell == (-1, -1) else 30.0)
+        CellRow(
+            one.label, *cell,
+            *(f"{name} {levels[sign > 0]}" for (name, *levels), sign in zip(one.factors, cell, strict=True)),
+            0.0 if cell == (-1, -1) else chance.gauss(0, 300), 0.0 if cell == (-1, -1) else 30.0,
+        )
         for one in spec.factorials if len(one.factors) == 2 for cell in ((-1, -1), (-1, 1), (1, -1), (1, 1))
     ]  # fmt: skip
     return AblationResult(
-        spec, folder, 9000, 20000, False, tuple(made), tuple(effects), tuple(cells), depth_rows_of(made), digest="d" * 32,
+        spec, folder, 9000, 20000, False, tuple(made), tuple(effects), tuple(cells), depth_rows_of(made),
+        digest="d" * 32,
         engine="e" * 12,
     )  # fmt: skip
 
@@ -238,7 +303,8 @@ def depth_rows_of(rows: Sequence[AblationRow]) -> tuple[DepthRow, ...]:
     """Nodes to each depth of the rows' settings; the first two cost the same."""
     return tuple(
         DepthRow(row.label, depth, 40, 30.0 * (3 + max(0, place - 1) / 4) ** depth, 1.0, 3.0, 1e6)
-        for place, row in enumerate(rows) for depth in range(1, 8)
+        for place, row in enumerate(rows)
+        for depth in range(1, 8)
     )
 
 
@@ -259,12 +325,15 @@ def study(folder: Path, kind: str = "usual") -> StudyResult:
     observations = Observations(space)
     size = 4000.0 if kind == "huge" else 120.0
     sets = [
-        space.effective_values(tuple(chance.choice(dimension.values) for dimension in space.dimensions)) for _ in range(60)
+        space.effective_values(tuple(chance.choice(dimension.values) for dimension in space.dimensions))
+        for _ in range(60)
     ]
 
     def strength(values: Sequence[Any]) -> float:
         points = space.coordinates(tuple(values))
-        return -size * sum((point - 0.6) ** 2 for point, one in zip(points, space.dimensions, strict=True) if not one.choices)
+        return -size * sum(
+            (point - 0.6) ** 2 for point, one in zip(points, space.dimensions, strict=True) if not one.choices
+        )
 
     for one, other in zip(sets[::2], sets[1::2], strict=True):
         expected = 1 / (1 + 10 ** ((strength(other) - strength(one)) / 400))
@@ -276,11 +345,15 @@ def study(folder: Path, kind: str = "usual") -> StudyResult:
     best = max(sets, key=lambda values: float(model.gain([values])[0][0]))
     gain, deviation = model.difference(best, space.default_values)
     decision = (
-        Decision(space.default_values, True, 0.0, 0.0, 0.0, 0) if kind == "base"
+        Decision(space.default_values, True, 0.0, 0.0, 0.0, 0)
+        if kind == "base"
         else Decision(best, False, gain, deviation, gain + 3, 40)
     )
     rounds = tuple(
-        RoundEnd(number, sets[number], Pentanomial((1, 2, 3, 2, 1)), (-1) ** number * (900.0 if kind == "huge" else 60.0) / (1 + number / 4), 10 * (number + 1))
+        RoundEnd(
+            number, sets[number], Pentanomial((1, 2, 3, 2, 1)),
+            (-1) ** number * (900.0 if kind == "huge" else 60.0) / (1 + number / 4), 10 * (number + 1),
+        )
         for number in range(1 if kind == "few" else 24)
     )  # fmt: skip
     counts = Pentanomial((0, 0, 0, 0, 50)) if kind in ("huge", "few") else Pentanomial((20, 60, 120, 90, 30))
@@ -298,20 +371,78 @@ def study(folder: Path, kind: str = "usual") -> StudyResult:
 def claims(folder: Path) -> ClaimsResult:
     """Every claim of Xiangqi with made-up measures: shares of 0 and 100 %, ratios without an upper bound."""
     spec = load_claims(ROOT / "configs" / "claims" / "xiangqi.toml", "quick")
-    units = {"elo": "Elo", "interaction": "Elo", "nodes": "×", "share": "%", "share_difference": "points", "occurs": "cases", "mates": "cases", "exact": "cases"}
+    units = {
+        "elo": "Elo",
+        "interaction": "Elo",
+        "nodes": "×",
+        "share": "%",
+        "share_difference": "points",
+        "occurs": "cases",
+        "mates": "cases",
+        "exact": "cases",
+    }
     results = []
     for place, claim in enumerate(spec.claims):
         rows, strength, squares = [], [], []
         for number, measure in enumerate(claim.measures):
             unit = units[measure.kind]
-            effect, low, high = ((1.2, 0.9, math.inf) if number % 2 else (0.03, 0.02, 0.05)) if unit == "×" else ((0.0, 0.0, 2.0) if number % 2 else (100.0, 95.0, 100.0)) if unit == "%" else (12.0, -4.0, 30.0)
-            rows.append(MeasureRow(claim.id, measure.label, measure.kind, measure.of, str(measure.limits), measure.expect or "", ("confirmed", "refuted", "undecided")[(place + number) % 3] if measure.expect else "shown", unit, effect, low, high, measure.threshold, 1 if number % 3 else 60, 40 if unit == "Elo" else 0, None))
+            effect, low, high = (
+                ((1.2, 0.9, math.inf) if number % 2 else (0.03, 0.02, 0.05))
+                if unit == "×"
+                else ((0.0, 0.0, 2.0) if number % 2 else (100.0, 95.0, 100.0))
+                if unit == "%"
+                else (12.0, -4.0, 30.0)
+            )
+            rows.append(
+                MeasureRow(
+                    claim.id,
+                    measure.label,
+                    measure.kind,
+                    measure.of,
+                    str(measure.limits),
+                    measure.expect or "",
+                    ("confirmed", "refuted", "undecided")[(place + number) % 3] if measure.expect else "shown",
+                    unit,
+                    effect,
+                    low,
+                    high,
+                    measure.threshold,
+                    1 if number % 3 else 60,
+                    40 if unit == "Elo" else 0,
+                    None,
+                )
+            )
             if measure.kind == "elo":
-                row = all_won_row(measure.label, Pentanomial((0, 0, 0, 0, 1)), "undecided") if place % 2 else comparison_row(measure.label, 1000.0, 90.0, "better")
+                row = (
+                    all_won_row(measure.label, Pentanomial((0, 0, 0, 0, 1)), "undecided")
+                    if place % 2
+                    else comparison_row(measure.label, 1000.0, 90.0, "better")
+                )
                 strength.append(replace(row, nodes_ratio=None))
             if measure.kind == "interaction":
-                squares.append(tuple(CellRow(measure.label, *cell, f"first {cell[0]}", f"second {cell[1]}", 0.0 if cell == (-1, -1) else 1000.0 * cell[0], 40.0) for cell in ((-1, -1), (-1, 1), (1, -1), (1, 1))))
-        depths = depth_rows_of([comparison_row(f"{claim.conditions.base_name} with {name}", 0, 1) for name in ("fail_soft off", "fail_soft on")]) if any(row.unit == "×" for row in rows) else ()
+                squares.append(
+                    tuple(
+                        CellRow(
+                            measure.label,
+                            *cell,
+                            f"first {cell[0]}",
+                            f"second {cell[1]}",
+                            0.0 if cell == (-1, -1) else 1000.0 * cell[0],
+                            40.0,
+                        )
+                        for cell in ((-1, -1), (-1, 1), (1, -1), (1, 1))
+                    )
+                )
+        depths = (
+            depth_rows_of(
+                [
+                    comparison_row(f"{claim.conditions.base_name} with {name}", 0, 1)
+                    for name in ("fail_soft off", "fail_soft on")
+                ]
+            )
+            if any(row.unit == "×" for row in rows)
+            else ()
+        )
         outcomes = [row.outcome for row in rows if row.outcome != "shown"]
         results.append(ClaimResult(claim, outcomes[0], tuple(rows), tuple(strength), tuple(squares), depths, {}))
     return ClaimsResult(spec, folder, False, tuple(results), "d" * 32, "e" * 12)

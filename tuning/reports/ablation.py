@@ -364,7 +364,8 @@ def _main_table(result: AblationResult, message: Catalogue) -> TextTable:
         (
             row.label, elo_text(row.elo, row.elo_error), _verdict_text(row.verdict, message),
             interval_text(row.simultaneous_low, row.simultaneous_high), percent_text(row.los),
-            _pairs_text(row, message), _ended_text(row, message), _needed_text(row), f"{row.LL} {row.LD} {row.even} {row.WD} {row.WW}", cost,
+            _pairs_text(row, message), _ended_text(row, message), _needed_text(row),
+            f"{row.LL} {row.LD} {row.even} {row.WD} {row.WW}", cost,
         )
         for row, cost in zip(result.rows, _costs(result.rows, result.speeds), strict=True)
     )  # fmt: skip

@@ -317,7 +317,7 @@ def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
 
     settings = list(dict.fromkeys(row.setting for row in rows))
     names = [wrapped(name) for name in told_apart(settings, LABEL_COLUMNS)]
-    legend_lines = sum(max(name.count("\n") + 1 for name in names[place : place + 2]) for place in range(0, len(names), 2))
+    legend_lines = math.ceil(len(names) / 2) * max(name.count("\n") + 1 for name in names)
     figure, axes = single_axes(3.0 + LINE_INCHES * legend_lines, FONT_SIZE)
     lines = []
     for place, (setting, name) in enumerate(zip(settings, names, strict=True)):

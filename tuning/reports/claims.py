@@ -106,7 +106,8 @@ def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
     if run.missing:
         summary = message("claims.summary_so_far", claims=len(verdicts), asked=len(run.spec.claims), **shown)
     else:
-        summary = message("claims.summary_of_one" if len(verdicts) == 1 else "claims.summary", claims=len(verdicts), **shown)
+        key = "claims.summary_of_one" if len(verdicts) == 1 else "claims.summary"
+        summary = message(key, claims=len(verdicts), **shown)
     if not run.is_indicative:
         return summary
     return in_one((summary, message("claims.indicative_only")), message)

@@ -1,4 +1,4 @@
-"""What comparisons and bases are called in a report: the specification's own labels are English, and keys of the run."""
+"""The names of comparisons and bases in a report: the specification's own labels are English, and keys of the run."""
 
 from __future__ import annotations
 

@@ -123,12 +123,15 @@ def draw_point(
           markeredgewidth=0, label=CUT, clip_on=False, zorder=3)  # fmt: skip
     if said is None:
         return
-    placed: dict[str, Any] = (
-        {"xy": (place, where), "xytext": (0, 7 if below else -7), "ha": "center", "va": "bottom" if below else "top"}
-        if upright
-        else {"xy": (where, place), "xytext": (4 if below else -4, 3), "ha": "left" if below else "right", "va": "bottom"}
-    )
-    axes.annotate(said or signed(value, 0), textcoords="offset points", color=color, fontsize=8, zorder=5, **placed)
+    inwards = 1 if below else -1
+    if upright:
+        xy, offset, sides = (place, where), (0, 7 * inwards), ("center", "bottom" if below else "top")
+    else:
+        xy, offset, sides = (where, place), (4 * inwards, 3), ("left" if below else "right", "bottom")
+    axes.annotate(
+        said or signed(value, 0), xy, xytext=offset, textcoords="offset points", ha=sides[0], va=sides[1], color=color,
+        fontsize=8, zorder=5,
+    )  # fmt: skip
 
 
 def _plot(axes: Axes, along: Sequence[float], across: Sequence[float], upright: bool, style: str, **rest: Any) -> None:
@@ -181,7 +184,10 @@ def settle(figure: Figure) -> Figure:
 def overlapping(labels: Sequence[Any]) -> list[tuple[str, str]]:
     """The texts of drawn labels that overlap, in pairs of neighbours by their order."""
     shown = [(label.get_text(), label.get_window_extent()) for label in labels if label.get_text().strip()]
-    return [(one, other) for (one, box), (other, next_box) in pairwise(shown) if box.padded(LABEL_GAP / 2).overlaps(next_box)]
+    return [
+        (one, other) for (one, box), (other, next_box) in pairwise(shown)
+        if box.padded(LABEL_GAP / 2).overlaps(next_box)
+    ]  # fmt: skip
 
 
 def _separate_numbers(axes: Axes) -> bool:

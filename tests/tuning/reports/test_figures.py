@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from extreme_results import ablation, ablation_rows, all_won_row, comparison_row, long_names, study
+from extreme_results import ablation, ablation_rows, all_won_row, claims, comparison_row, long_names, study
 from figure_geometry import check_figure, is_cut
 
 from arena.figures.statistics import Pentanomial
@@ -20,6 +20,7 @@ from tuning.ablation.spec import ablation_from_mapping
 from tuning.reports import ablation_charts as charts
 from tuning.reports import study_charts
 from tuning.reports.ablation import ablation_text
+from tuning.reports.claims import claims_text
 from tuning.reports.document import MESSAGES
 from tuning.reports.labels import base_label, comparison_label, in_language
 from tuning.reports.study import counted, ratio_text
@@ -90,7 +91,9 @@ def test_measures_have_their_cases_and_mark_what_has_no_end() -> None:
     from tuning.claims.run import MeasureRow
 
     def measure(kind: str, unit: str, effect: float, low: float, high: float) -> MeasureRow:
-        return MeasureRow("C1", f"{kind} {high}", kind, "", "", "below", "confirmed", unit, effect, low, high, 50, 60, 0, None)
+        return MeasureRow(
+            "C1", f"{kind} {high}", kind, "", "", "below", "confirmed", unit, effect, low, high, 50, 60, 0, None
+        )
 
     for rows in (
         [measure("nodes", "×", 1.2, 0.9, math.inf), measure("nodes", "×", 0.02, 0.01, 0.03)],
@@ -118,13 +121,25 @@ def test_ticks_of_factors_have_one_form() -> None:
 
 def test_the_terminal_has_no_two_rows_alike_and_says_why_comparisons_ended() -> None:
     names = long_names(40)
-    rows = [comparison_row(name, -1.0, 2.0, ended="futility" if place else "decided") for place, name in enumerate(names)]
+    rows = [
+        comparison_row(name, -1.0, 2.0, ended="futility" if place else "decided") for place, name in enumerate(names)
+    ]
     for language, reason in (("en", "39 stopped for futility"), ("zh", "因无望而停止 39")):
         text = ablation_text(rows, language=language)
         lines = [line for line in text.splitlines() if "…" in line]
         assert len({line[:36] for line in lines}) == 40
         assert max(map(columns_of, text.splitlines())) <= 80
         assert reason in text
+
+
+def test_the_table_of_claims_fits_and_has_no_zeros(tmp_path: Path) -> None:
+    result = claims(tmp_path)
+    for language in ("en", "zh"):
+        lines = claims_text(result, language).splitlines()
+        assert max(map(columns_of, lines[1:])) <= 80
+        assert not re.search(r"\binf\b|nan", "\n".join(lines))
+    one = claims_text(replace(result, results=result.results[:1], spec=replace(result.spec, claims=result.spec.claims[:1])))
+    assert one.startswith("1 claim, 40 games: 1 confirmed.")
 
 
 def test_infinite_figures_have_one_sign() -> None:
