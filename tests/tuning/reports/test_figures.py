@@ -138,7 +138,9 @@ def test_the_table_of_claims_fits_and_has_no_zeros(tmp_path: Path) -> None:
         lines = claims_text(result, language).splitlines()
         assert max(map(columns_of, lines[1:])) <= 80
         assert not re.search(r"\binf\b|nan", "\n".join(lines))
-    one = claims_text(replace(result, results=result.results[:1], spec=replace(result.spec, claims=result.spec.claims[:1])))
+    one = claims_text(
+        replace(result, results=result.results[:1], spec=replace(result.spec, claims=result.spec.claims[:1]))
+    )
     assert one.startswith("1 claim, 40 games: 1 confirmed.")
 
 
