@@ -102,7 +102,7 @@ def test_measures_have_their_cases_and_mark_what_has_no_end() -> None:
         figure = charts.measures_chart(rows, WORDS)
         check_figure(figure, rows[0].kind)
         assert is_cut(figure.axes[0]) == (rows[0].high == math.inf)
-        assert all("(n = 60)" in label.get_text() for label in figure.axes[0].get_yticklabels())
+        assert all("(n\xa0=\xa060)" in label.get_text() for label in figure.axes[0].get_yticklabels())
 
 
 @pytest.mark.parametrize(
