@@ -343,7 +343,8 @@ def measures_chart(rows: Sequence[MeasureRow], words: Catalogue) -> Figure:
 
     Behind every label stands the number of cases.
     """
-    labels, row_inches = row_labels([f"{row.label} (n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{row.cases})" for row in rows])
+    cases = [f"(n = {row.cases})".replace(" ", "\N{NO-BREAK SPACE}") for row in rows]
+    labels, row_inches = row_labels([f"{row.label} {count}" for row, count in zip(rows, cases, strict=True)])
     figure, axes = single_axes(1.4 + max(0.34, row_inches) * len(rows), FONT_SIZE)
     is_ratio = rows[0].kind == "nodes"
     ends = [value for row in rows for value in (row.effect, row.low, row.high, row.threshold)]
