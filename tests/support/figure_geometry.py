@@ -7,16 +7,11 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from arena.reports.drawing.marks import CUT
 
 TOLERANCE = 1.0
 """Pixels at 100 dpi: hinting moves text about."""
-
-
-def lines_of(axes: Axes) -> list[Line2D]:
-    return list(axes.lines)
 
 
 def is_cut(axes: Axes) -> bool:
