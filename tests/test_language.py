@@ -19,7 +19,7 @@ import test_report
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.play.live import Progress, Scoreboard
-from arena.reports import fonts
+from arena.reports.drawing import fonts
 from arena.reports.write import write_report
 from elolab.command_line import main
 from engine.language import LANGUAGES, columns_of, cut, game_words, messages_of, padded, speak, wrapped

@@ -6,16 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.placing import Placing, points_text, reason_text, round_name, round_title
-from arena.figures.standings import HeadToHead, percent_text
+from arena.figures.standings import HeadToHead, error_text, percent_text, signed
 from arena.formats.knockout import BYE, POINTS, UNKNOWN, Tie
 from arena.reports import tables
 from arena.reports.contents import (
     ARENA,
     REPORTS,
     Contents,
-    elo_text,
     facts_of,
-    interval_text,
     repeat_command,
     sequential_facts,
     summary_of,
@@ -56,6 +54,7 @@ def html_page(contents: Contents) -> str:
         tables=tables,
         players=tables.players_table(contents, code),
         crosstable=_crosstable(contents),
+        numbered=len(contents.tables.standings) > MAX_NAMED_COLUMNS,
         superiority=_superiority(contents),
         bracket=_bracket(contents.placing, Catalogue(ARENA, contents.language)),
         figures=[plot for plot in contents.plots if plot.name not in ELSEWHERE],
@@ -85,6 +84,10 @@ def _data(contents: Contents) -> Markup:
     return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
 
+MAX_NAMED_COLUMNS = 8
+"""Players whose names head the columns of the crosstable; more have the numbers of their rows."""
+
+
 def _crosstable(contents: Contents) -> list[tuple[str, list[dict[str, Any] | None]]]:
     """Each player and the cells of the row, ``None`` on the diagonal; an empty cell for who never met."""
     names = [row.player for row in contents.tables.standings]
@@ -102,7 +105,7 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
         "direction": "up" if result.score >= 0.5 else "down",
         "share": f"{min(0.75, 1.5 * abs(result.score - 0.5)):.2f}",
         "figure": f"{100 * result.score:.1f}",
-        "beside": f"{elo_text(result.elo)} ± {interval_text(result.elo_error)}{'' if result.from_pairs else ' *'}",
+        "beside": f"{signed(result.elo)} ± {error_text(result.elo_error)}{'' if result.from_pairs else ' *'}",
         "below": [f"LOS {percent_text(result.los)} %", f"{result.wins}-{result.draws}-{result.losses}"],
     }
 
@@ -156,5 +159,5 @@ def _superiority_cell(contents: Contents, row: int, column: int, share: float) -
         "direction": "up" if share >= 0.5 else "down",
         "share": f"{1.5 * abs(share - 0.5):.2f}",
         "figure": percent_text(share),
-        "below": [f"{elo_text(elo)} ± {interval_text(error)}" if error < float("inf") else "\N{EN DASH}"],
+        "below": [f"{signed(elo)} ± {error_text(error)}" if error < float("inf") else "\N{EN DASH}"],
     }

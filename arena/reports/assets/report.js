@@ -567,7 +567,9 @@ const replay = {
       this.go(graph.ply((event.clientX - box.left) / box.width * graph.width, this.entries.length));
       element("replay").focus({ preventScroll: true });
     });
-    element("graph").replaceChildren(picture);
+    // Names stand beside the picture, where they can run over several lines, and are never cut.
+    const curves = [0, 1].map((side) => make("span", { class: "curve" + side }, say("curve", { side: facts.sides[side], player: this.players[side] })));
+    element("graph").replaceChildren(make("p", { class: "curves" }, ...curves), picture);
   },
 
   act(name) {
@@ -611,7 +613,7 @@ function timeText(time) {
 }
 
 const graph = {
-  width: 560, height: 214, left: 34, right: 10, top: 34, bottom: 24,
+  width: 560, height: 190, left: 34, right: 10, top: 10, bottom: 24,
 
   x(ply, plies) { return this.left + (this.width - this.left - this.right) * ply / Math.max(1, plies); },
   ply(x, plies) { return Math.round((x - this.left) / (this.width - this.left - this.right) * plies); },
@@ -630,11 +632,6 @@ const graph = {
     const step = [10, 20, 50, 100, 200].find((size) => plies / size <= this.width / 55) || 500;
     for (let ply = 0; ply <= plies; ply += step) picture.append(draw("text", { x: this.x(ply, plies), y: this.height - 7, "text-anchor": "middle", "font-size": 11.5, fill: "var(--muted)" }, String(ply)));
     for (const side of [1, 0]) picture.append(this.curve(game, side));
-    for (const side of [0, 1]) {
-      const color = side ? "var(--ink)" : "var(--accent)", x = this.left + side * (end - this.left) / 2;
-      picture.append(draw("line", { x1: x, x2: x + 18, y1: 12, y2: 12, stroke: color, "stroke-width": 2.4 }),
-        draw("text", { x: x + 24, y: 16, "font-size": 12.5, fill: color }, say("curve", { side: facts.sides[side], player: shortened(game.players[side]) })));
-    }
     picture.append(draw("line", { class: "cursor", x1: this.left, x2: this.left, y1: this.top, y2: this.height - this.bottom, stroke: "var(--win)", "stroke-width": 1.5 }));
     return picture;
   },
@@ -649,8 +646,6 @@ const graph = {
     return draw("path", { d: path, fill: "none", stroke: side ? "var(--ink)" : "var(--accent)", "stroke-width": 1.8, "stroke-linejoin": "round" });
   },
 };
-
-function shortened(name) { return name.length > 18 ? name.slice(0, 17) + "…" : name; }
 
 // --- Wiring ------------------------------------------------------------------------------------------------------
 
