@@ -305,7 +305,8 @@ class _GameInProgress:
         self.line.append(reply.move)
         self.draw_offers[side] = reply.offers_draw
         # A move that comes too late is kept: the record then shows how long it took.
-        self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, reply.elapsed_ns / 1e6))
+        time_ms, variation = reply.elapsed_ns / 1e6, reply.principal_variation
+        self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, time_ms, variation))
         self.clocks[side].after_move(reply.elapsed_ns)
         return reply.expected, ending
 

@@ -8,6 +8,7 @@ disks only.
 
 from __future__ import annotations
 
+import itertools
 import json
 import operator
 import os
@@ -349,7 +350,10 @@ def _place_of(key: str, pairing: Pairing) -> tuple[Any, ...]:
 
 def _row_of(record: GameRecord) -> tuple[Any, ...]:
     place = record.pairing
-    moves = [(*entry[:4], round(entry.time_ms, 3)) for entry in record.moves]
+    moves = [
+        (*entry[:4], round(entry.time_ms, 3), *((entry.principal_variation,) if entry.principal_variation else ()))
+        for entry in record.moves
+    ]
     return (
         *_place_of(record.key, place),
         record.first, record.second,
@@ -374,7 +378,7 @@ def _record_of(row: tuple[Any, ...]) -> GameRecord:
         first=first,
         second=second,
         opening=Opening(position, tuple(opening_moves.split()), opening_name),
-        moves=tuple(map(MoveRecord._make, json.loads(moves))),
+        moves=tuple(itertools.starmap(MoveRecord, json.loads(moves))),
         result=result,
         reason=reason,
         engine_identity=identity,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engine.rules import REASONS
@@ -17,6 +18,21 @@ if TYPE_CHECKING:  # both import compiled code, which a tournament of external e
 
 MAX_DEPTH = 10**6
 """Plies; what an engine says beyond is taken for this."""
+
+
+MAX_VARIATION = 20
+"""Plies of a principal variation that are kept."""
+
+
+def variation_of(words: Iterable[str], read: Callable[[str], str | None]) -> str:
+    """The principal variation that an engine's words name, as ``Reply`` has it, up to the first that is no move."""
+    moves = []
+    for word in islice(words, MAX_VARIATION):
+        move = read(word)
+        if move is None:
+            break
+        moves.append(move)
+    return " ".join(moves)
 
 
 def number_of(digits: str, most: int = 10**15) -> int:
@@ -81,6 +97,9 @@ class Reply(NamedTuple):
     """How the words were read, where there is more than one way."""
     offers_draw: bool = False
     """Whether a draw is offered with the move, or accepted that the opponent offered."""
+    principal_variation: str = ""
+    """The line it expects, from ``move`` on as a rule: at most ``MAX_VARIATION`` moves in the same notation, separated
+    by spaces; not yet known to be legal. Empty if it did not say."""
 
 
 @dataclass(frozen=True)

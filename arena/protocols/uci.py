@@ -13,7 +13,16 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
+from arena.players.contract import (
+    MAX_DEPTH,
+    MAX_VARIATION,
+    PlayerClock,
+    PlayerFault,
+    Pondered,
+    Reply,
+    number_of,
+    variation_of,
+)
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
@@ -160,6 +169,11 @@ def write_move(move: str, first_rank: int) -> str:
     if first_rank == 0:
         return move
     return f"{move[0]}{int(move[1]) + first_rank}{move[2]}{int(move[3]) + first_rank}"
+
+
+def read_variation(text: str, first_rank: int) -> str:
+    """The principal variation that an engine wrote as ``text``, as ``Reply`` has it."""
+    return variation_of(text.split(maxsplit=MAX_VARIATION), lambda word: read_move(word, first_rank))
 
 
 def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
@@ -412,6 +426,11 @@ class UciSession:
             nodes=counted.nodes if counted.nodes is not None else scored.nodes,
         )
 
+    @property
+    def variation(self) -> str:
+        """The principal variation that came with that score, in the engine's words."""
+        return self._scored.partition(" pv ")[2]
+
 
 # --- The player -------------------------------------------------------------------------------------------------------
 
@@ -552,7 +571,10 @@ class UciPlayer(ExternalPlayer[UciSession]):
         expected = parse_ponder_move(line) if self.spec.ponder else None
         if expected is not None:
             expected = read_move(expected, first_rank)
-        return Reply(move, score, depth, nodes, elapsed_ns, line, expected, self._reading)
+        variation = read_variation(self._session.variation, first_rank)
+        return Reply(
+            move, score, depth, nodes, elapsed_ns, line, expected, self._reading, principal_variation=variation
+        )
 
 
 PROTOCOL = Protocol(

@@ -43,7 +43,7 @@ def packed_games(players: Sequence[str], records: Sequence[GameRecord]) -> str:
 
 def _columns(moves: Sequence[MoveRecord], vocabulary: dict[str, int]) -> list[NDArray[Any]]:
     """One array a column, each of shape (moves,); adds every move's text to ``vocabulary``."""
-    names, scores, depths, nodes, times_ms = zip(*moves, strict=True)
+    names, scores, depths, nodes, times_ms, _ = zip(*moves, strict=True)
     values: tuple[Iterable[int], ...] = (
         [vocabulary.setdefault(name, len(vocabulary)) for name in names],
         _known(scores, -32767, 32767, NO_SCORE),

@@ -46,7 +46,7 @@ def record_of(number: int = 0, score: int | None = 10, key: str = "") -> GameRec
         first="Ann",
         second="Bob",
         opening=Opening("K w", ("a0a1",), "some opening"),
-        moves=(MoveRecord("h2e2", score, 5, 1000, 0.5), MoveRecord("h9g7", None, None, None, 1.25)),
+        moves=(MoveRecord("h2e2", score, 5, 1000, 0.5), MoveRecord("h9g7", None, None, None, 1.25, "h9g7 h0g2")),
         result="1/2-1/2",
         reason="repetition",
         engine_identity="identity1234",
@@ -70,6 +70,12 @@ def test_records_come_back_as_they_were_in_schedule_order(tmp_path: Path) -> Non
             (record_of(number).pairing, 0.5) for number in range(3)
         ]
         assert store.mean_duration_ms() == 1.5
+
+
+def test_the_digest_of_a_game_does_not_depend_on_its_variations() -> None:
+    record = record_of()
+    silent = replace(record, moves=tuple(move._replace(principal_variation="") for move in record.moves))
+    assert silent.digest == record.digest
 
 
 def test_a_reader_without_leave_to_write_sees_the_log_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
