@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -24,15 +24,10 @@ MAX_VARIATION = 20
 """Plies of a principal variation that are kept."""
 
 
-def variation_of(words: Iterable[str], read: Callable[[str], str | None]) -> str:
-    """The principal variation that an engine's words name, as ``Reply`` has it, up to the first that is no move."""
-    moves = []
-    for word in islice(words, MAX_VARIATION):
-        move = read(word)
-        if move is None:
-            break
-        moves.append(move)
-    return " ".join(moves)
+def variation_of(moves: Iterable[str | None]) -> str:
+    """A principal variation as ``Reply`` has it, up to the first ``None``: a word that is no move."""
+    read = list(islice(moves, MAX_VARIATION))
+    return " ".join(read[: read.index(None)] if None in read else read)  # type: ignore[arg-type]
 
 
 def number_of(digits: str, most: int = 10**15) -> int:

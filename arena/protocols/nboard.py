@@ -117,7 +117,7 @@ class NBoardSession:
             return None
         discs = found.group(2)
         score = None if discs is None else round(100 * max(-MAX_DISCS, min(MAX_DISCS, float(discs))))
-        variation = variation_of(_VARIATION_MOVE.findall(self._searched[:VARIATION_LENGTH]), read_move)
+        variation = variation_of(map(read_move, _VARIATION_MOVE.findall(self._searched[:VARIATION_LENGTH])))
         return Reply(
             move, score, self._depth, self._nodes, elapsed_ns, said=self.move_line, principal_variation=variation
         )

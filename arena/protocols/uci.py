@@ -11,6 +11,7 @@ import functools
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from arena.players.contract import (
@@ -173,7 +174,7 @@ def write_move(move: str, first_rank: int) -> str:
 
 def read_variation(text: str, first_rank: int) -> str:
     """The principal variation that an engine wrote as ``text``, as ``Reply`` has it."""
-    return variation_of(text.split(maxsplit=MAX_VARIATION), lambda word: read_move(word, first_rank))
+    return variation_of(map(read_move, text.split(maxsplit=MAX_VARIATION), repeat(first_rank)))
 
 
 def detect_first_rank(text: str, legal: Collection[str]) -> int | None:

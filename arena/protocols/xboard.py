@@ -147,10 +147,7 @@ def parse_variation(line: str, first_rank: int) -> str:
     """
     found = _THINKING.match(line)
     words = [] if found is None else line[found.end() :].split(maxsplit=4 * MAX_VARIATION)
-    return variation_of(
-        (word for word in words if not _FIGURE.fullmatch(word)),
-        lambda word: _read_variation_move(word, first_rank),
-    )
+    return variation_of(_read_variation_move(word, first_rank) for word in words if not _FIGURE.fullmatch(word))
 
 
 @functools.lru_cache(maxsize=10_000)
