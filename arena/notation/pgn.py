@@ -161,14 +161,24 @@ def _tags(record: GameRecord, event: str, game: Game) -> list[tuple[str, str]]:
     tags = [
         ("Event", event),
         ("Site", "elolab"),
-        ("Date", record.started_at[:10].replace("-", ".") or "????.??.??"),
-        ("Round", f"{record.pairing.round + 1}.{record.pairing.pair + 1}"),
+        ("Date", date_of(record)),
+        ("Round", round_of(record)),
         (first, record.first),
         (second, record.second),
     ]
     if record.opening.name:
         tags.append(("Opening", record.opening.name))
     return [*tags, ("PlyCount", str(len(record.opening.moves) + len(record.moves))), ("Termination", record.reason)]
+
+
+def date_of(record: GameRecord) -> str:
+    """The value of the tag ``Date``."""
+    return record.started_at[:10].replace("-", ".") or "????.??.??"
+
+
+def round_of(record: GameRecord) -> str:
+    """The value of the tag ``Round``: round and pair, from 1."""
+    return f"{record.pairing.round + 1}.{record.pairing.pair + 1}"
 
 
 def portable_text(portable: PortableGame, game: Game, notation: str = "iccs") -> str:

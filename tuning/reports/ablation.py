@@ -41,6 +41,7 @@ from tuning.reports.document import (
     write_document,
     write_svg,
 )
+from tuning.reports.games import games_of_run
 from tuning.reports.study import (
     condition_facts,
     elo_text,
@@ -61,7 +62,10 @@ if TYPE_CHECKING:
 
 
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write the tables as CSV, report.md, report.html and the plots as PNG and SVG; returns report.html's path."""
+    """Write the tables as CSV, games.pgn, report.md, report.html and the plots as PNG and SVG.
+
+    Returns report.html's path.
+    """
     tables = {"ablation": result.frame()}
     if result.effects:
         tables["effects"] = result.effects_frame()
@@ -103,6 +107,7 @@ def _ablation_document(result: AblationResult, message: Catalogue) -> Document:
         summary=_ablation_sentence(result, message),
         sections=tuple(sections),
         language=message.language,
+        games=games_of_run(result.directory, spec.conditions.game, spec.name, message.language),
     )
 
 
