@@ -130,7 +130,7 @@ class Candidate:
         return cls(record.key, group, (place.round, place.pair), len(record.moves))
 
 
-def chosen(candidates: Iterable[Candidate], most: int = MAX_MOVES) -> set[str]:
+def chosen(candidates: Iterable[Candidate], most: int) -> set[str]:
     """The keys of games that together have at most so many moves; all, if they have no more.
 
     Whole pairs, in turn of each part of the run, and within it of each two players the first one, then the second, and

@@ -32,7 +32,7 @@ def games_of_run(directory: Path, game: str, event: str, language: str) -> Games
 
     with Store(directory, read_only=True) as store:
         replace_file(directory / PGN_NAME, lambda stream: write_games(stream, noted(store), event, game))
-        keys = chosen(candidates)
+        keys = chosen(candidates, MAX_MOVES)
         records = list(store.iterate(keys))
     if not candidates:
         return None

@@ -576,7 +576,7 @@ function called(drawer, state, move, notation) {
   return drawer.notations.length && drawer.legal(state, move) ? drawer.name(state, move, notation) : move;
 }
 
-const PGN_FORMATS = { iccs: "ICCS", wxf: "WXF", chinese: "Chinese", traditional: "Chinese" }, PGN_WIDTH = 80;
+const PGN_FORMATS = { iccs: "ICCS", wxf: "WXF", chinese: "Chinese", traditional: "Chinese" }, PGN_WIDTH = 80, MAX_UNBROKEN_COMMENT = 40;
 
 const copies = {
   fen: () => element("position").textContent,
@@ -601,7 +601,9 @@ function portable(shown) {
     if (ply % 2 === 0) words.push(`${ply / 2 + 1}.`);
     else if (place === 0) words.push(`${(ply + 1) / 2}...`);
     words.push(portableName(shown.name(place), shown.notation));
-    if (!entry.book) words.push(...`{${figures(entry)}}`.split(" "));
+    const comment = entry.book ? "" : figures(entry);
+    if (comment.length > MAX_UNBROKEN_COMMENT) words.push(...`{${comment}}`.split(" "));
+    else if (comment) words.push(`{${comment}}`);
   });
   const text = tags.map(([name, value]) => `[${name} "${String(value).split(/\s+/).join(" ").replace(/[\\"]/g, "\\$&")}"]\n`).join("");
   return `${text}\n${folded([...words, shown.result])}\n`;

@@ -64,6 +64,8 @@ def test_records_come_back_as_they_were_in_schedule_order(tmp_path: Path) -> Non
     with Store(tmp_path / "deep" / "run", read_only=True) as store:
         assert store.records() == [records[1], records[2], records[0]]
         assert store.keys() == {record.key for record in records}
+        assert list(store.iterate([records[0].key, records[1].key, "another"])) == [records[1], records[0]]
+        assert list(store.iterate([])) == []
         assert len(store) == 3
         assert store.digest() == games_digest(records)
         assert [(outcome.pairing, outcome.score) for outcome in store.outcomes()] == [

@@ -34,7 +34,7 @@ NAMES = ("default", "<plain> & simple", "external")
 LINE = ("h2e2", "h9g7", "h0g2", "i9h9", "i0h0", "b9c7", "h0h6", "c6c5")
 MOVES = (
     MoveRecord("h2e2", 31, 5, 1000, 1.25, "h2e2 h9g7 h0g2"),
-    MoveRecord("h9g7", -28, 6, 999, 0.5, "h9g7 h0g2 a9a7 b0c2"),
+    MoveRecord("h9g7", -28, 6, 999, 0.5, "h9g7 h0g2 a9a5 b0c2"),
     MoveRecord("h0g2", None, None, None, 1234.5),
     MoveRecord("i9h9", 29990, 7, 123456, 12.0),
 )
