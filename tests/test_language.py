@@ -168,7 +168,8 @@ def test_every_message_that_is_asked_for_exists() -> None:
 
 
 def test_the_script_says_what_the_catalogue_has() -> None:
-    chosen = {"games", "some_games", "seat_won", "seat_lost", "seat_drew", "copied", "not_copied"}  # by a condition inside the call
+    # By a condition inside the call.
+    chosen = {"games", "some_games", "seat_won", "seat_lost", "seat_drew", "copied", "not_copied"}
     says = set(re.findall(r'say\("(\w+)"', script())) | chosen
     messages = {key.removeprefix("script.") for key in messages_of("arena.reports", "en") if key.startswith("script.")}
     assert says == messages
