@@ -22,6 +22,8 @@ MAX_DEPTH = 10**6
 
 MAX_VARIATION = 20
 """Plies of a principal variation that are kept."""
+VARIATION_LENGTH = 20 * MAX_VARIATION
+"""Characters of an engine's words that are read for it: more than these moves take."""
 
 
 def variation_of(moves: Iterable[str | None]) -> str:

@@ -27,8 +27,6 @@ PASS = "pass"
 MAX_DISCS = 64
 QUOTED = 80
 """Characters of an engine's words in messages."""
-VARIATION_LENGTH = 2 * MAX_VARIATION
-"""Characters of a principal variation that are read."""
 
 
 def mistake_in(spec: PlayerSpec) -> str:
@@ -117,7 +115,7 @@ class NBoardSession:
             return None
         discs = found.group(2)
         score = None if discs is None else round(100 * max(-MAX_DISCS, min(MAX_DISCS, float(discs))))
-        variation = variation_of(map(read_move, _VARIATION_MOVE.findall(self._searched[:VARIATION_LENGTH])))
+        variation = variation_of(map(read_move, _VARIATION_MOVE.findall(self._searched[: 2 * MAX_VARIATION])))
         return Reply(
             move, score, self._depth, self._nodes, elapsed_ns, said=self.move_line, principal_variation=variation
         )

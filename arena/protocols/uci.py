@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from arena.players.contract import (
     MAX_DEPTH,
-    MAX_VARIATION,
+    VARIATION_LENGTH,
     PlayerClock,
     PlayerFault,
     Pondered,
@@ -174,7 +174,7 @@ def write_move(move: str, first_rank: int) -> str:
 
 def read_variation(text: str, first_rank: int) -> str:
     """The principal variation that an engine wrote as ``text``, as ``Reply`` has it."""
-    return variation_of(map(read_move, text.split(maxsplit=MAX_VARIATION), repeat(first_rank)))
+    return variation_of(map(read_move, text.split(), repeat(first_rank)))
 
 
 def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
@@ -430,7 +430,7 @@ class UciSession:
     @property
     def variation(self) -> str:
         """The principal variation that came with that score, in the engine's words."""
-        return self._scored.partition(" pv ")[2]
+        return self._scored.partition(" pv ")[2][:VARIATION_LENGTH]
 
 
 # --- The player -------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.players.contract import (
     MAX_DEPTH,
-    MAX_VARIATION,
+    VARIATION_LENGTH,
     PlayerClock,
     PlayerFault,
     PlayerResigned,
@@ -146,7 +146,7 @@ def parse_variation(line: str, first_rank: int) -> str:
     Engines put figures of their own before it, number the moves, and write the pieces that move.
     """
     found = _THINKING.match(line)
-    words = [] if found is None else line[found.end() :].split(maxsplit=4 * MAX_VARIATION)
+    words = [] if found is None else line[found.end() :][:VARIATION_LENGTH].split()
     return variation_of(_read_variation_move(word, first_rank) for word in words if not _FIGURE.fullmatch(word))
 
 

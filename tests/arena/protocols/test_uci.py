@@ -351,6 +351,7 @@ def test_an_engine_that_says_nothing_about_its_search() -> None:
         ("h0g2 f9e8  b2c2", 0, "h0g2 f9e8 b2c2"),
         ("h0g2 f10e9 b2c2", 0, "h0g2"),
         ("h0g2 (none) b2c2", 0, "h0g2"),
+        ("h0g2 " + 10**6 * "1", 0, "h0g2"),
         ("", 0, ""),
         ("a0a1 " * 1000, 0, " ".join(["a0a1"] * MAX_VARIATION)),
     ],

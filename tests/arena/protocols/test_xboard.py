@@ -145,6 +145,7 @@ def test_thinking_output(line: str, score: int | None, depth: int | None, nodes:
         ("4. -8 22 13884 1... h10g8 2.b3c3 h8h9", 1, "h9g7 b2c2 h7h8"),
         ("5 8 21 60983 h2e2 zz a0a1", 0, "h2e2"),
         ("5 8 21 60983", 0, ""),
+        ("5 8 21 60983 h2e2 " + 10**6 * "1.", 0, "h2e2"),
         ("tellics h2e2", 0, ""),
         ("5 8 21 60983" + 1000 * " h2e2 h9g7", 0, " ".join(["h2e2 h9g7"] * (MAX_VARIATION // 2))),
     ],
