@@ -119,7 +119,7 @@ def templates() -> Iterator[tuple[Path, str]]:
 
 
 def script() -> str:
-    return (ROOT / "arena/reports/assets/report.js").read_text("utf-8")
+    return "".join((ROOT / "arena/reports/assets" / name).read_text("utf-8") for name in ("boards.js", "report.js"))
 
 
 @functools.cache
@@ -168,7 +168,8 @@ def test_every_message_that_is_asked_for_exists() -> None:
 
 
 def test_the_script_says_what_the_catalogue_has() -> None:
-    chosen = {"games", "some_games", "seat_won", "seat_lost", "seat_drew"}  # by a condition inside the call
+    # By a condition inside the call.
+    chosen = {"games", "some_games", "seat_won", "seat_lost", "seat_drew", "copied", "not_copied"}
     says = set(re.findall(r'say\("(\w+)"', script())) | chosen
     messages = {key.removeprefix("script.") for key in messages_of("arena.reports", "en") if key.startswith("script.")}
     assert says == messages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.placing import Placing, points_text, reason_text, round_name, round_title
@@ -11,7 +10,6 @@ from arena.formats.knockout import BYE, POINTS, UNKNOWN, Tie
 from arena.reports import tables
 from arena.reports.contents import (
     ARENA,
-    REPORTS,
     Contents,
     facts_of,
     repeat_command,
@@ -19,12 +17,12 @@ from arena.reports.contents import (
     summary_of,
     warnings_of,
 )
-from arena.reports.games import packed_games
+from arena.reports.games import GamesOnPage
 from arena.reports.render import markup_messages, render
-from engine.language import Catalogue, messages_of
+from engine.language import Catalogue
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
+    pass
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")
 """Figures that stand by the standings or the test, or that the crosstable shows."""
@@ -45,8 +43,6 @@ def html_page(contents: Contents) -> str:
         summary=summary_of(contents, markup_messages, name.format),
         navigation=[(section, say(f"section.{section}")) for section in (*contents.sections, "games", "replay")],
         contents=contents,
-        first=words.side_names[0],
-        unit=words.score_name,
         warnings=warnings_of(contents),
         sequential_facts=sequential_facts(contents) if sequential is not None else (),
         facts=facts_of(contents),
@@ -58,30 +54,11 @@ def html_page(contents: Contents) -> str:
         superiority=_superiority(contents),
         bracket=_bracket(contents.placing, Catalogue(ARENA, contents.language)),
         figures=[plot for plot in contents.plots if plot.name not in ELSEWHERE],
-        data=_data(contents),
-        packed=packed_games(contents.tables.counter.players, contents.records),
-    )
-
-
-def _data(contents: Contents) -> Markup:
-    """What report.js needs to know besides the games, as JSON."""
-    from markupsafe import Markup
-
-    words, endings = contents.words, Catalogue("engine", contents.language)
-    reasons = sorted({record.reason for record in contents.records})
-    messages = messages_of(REPORTS, contents.language)
-    data = {
-        "game": contents.spec.game,
-        "sides": words.side_names,
-        "pieces": words.pieces,
-        "counted": contents.planned_games,
-        "endings": {reason: endings.name_of("ending", reason) for reason in reasons},
-        "explanations": {reason: endings.name_of("explanation", reason) for reason in reasons},
-        "messages": {
-            key.removeprefix("script."): text for key, text in messages.items() if key.startswith("script.")
-        },
-    }
-    return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
+        games=GamesOnPage(
+            contents.spec.game, contents.spec.name, tuple(contents.tables.counter.players), contents.records,
+            contents.planned_games, language=contents.language,
+        ),
+    )  # fmt: skip
 
 
 MAX_NAMED_COLUMNS = 8

@@ -42,6 +42,7 @@ from tuning.reports.document import (
     table_of,
     write_document,
 )
+from tuning.reports.games import games_of_run
 from tuning.reports.labels import base_label, in_language
 from tuning.reports.study import (
     TEXT_WIDTH,
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write the tables as CSV, report.md, report.html and the plots; returns report.html's path."""
+    """Write the tables as CSV, games.pgn, report.md, report.html and the plots; returns report.html's path."""
     message = Catalogue(MESSAGES, language)
     tables = {"ablation": result.frame()}
     if result.effects:
@@ -107,6 +108,7 @@ def _ablation_document(result: AblationResult, message: Catalogue) -> Document:
         summary=_ablation_sentence(result, message),
         sections=tuple(sections),
         language=message.language,
+        games=games_of_run(result.directory, spec.conditions.game, spec.name, message.language),
     )
 
 

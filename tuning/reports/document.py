@@ -8,6 +8,7 @@ from pathlib import Path
 
 from arena.files import replace_file
 from arena.reports.contents import Plot
+from arena.reports.games import GamesOnPage
 from arena.reports.markdown import table_markdown
 from arena.reports.plots import PLOT_FOLDER, write_plots
 from arena.reports.render import OWN_PACKAGE, render
@@ -72,6 +73,8 @@ class Document:
     sections: tuple[Section, ...]
     language: str = DEFAULT_LANGUAGE
     """One of ``engine.language.LANGUAGES``."""
+    games: GamesOnPage | None = None
+    """Games to be replayed on the page, after the sections."""
 
     @property
     def plots(self) -> list[Plot]:
@@ -90,17 +93,22 @@ def write_document(directory: Path, document: Document) -> Path:
 
 def html_page(document: Document) -> str:
     """The whole page; it loads nothing from elsewhere."""
+    shell = Catalogue(OWN_PACKAGE, document.language)
+    of_games = [(section, shell(f"section.{section}")) for section in ("games", "replay")]
     return render(
         f"{MESSAGES}/document.html.j2",
         document.language,
         title=document.title,
         kicker=document.kicker,
         summary=document.summary,
-        navigation=[(section.name, section.title) for section in document.sections],
+        navigation=[
+            *((section.name, section.title) for section in document.sections), *(of_games if document.games else ())
+        ],
+        games=document.games,
         sections=[
             (section, [(type(block).__name__, block) for block in section.blocks]) for section in document.sections
         ],
-    )
+    )  # fmt: skip
 
 
 # Markdown

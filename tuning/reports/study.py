@@ -24,6 +24,7 @@ from tuning.conditions import Conditions, describe, value_text
 from tuning.external_engine import BUILD
 from tuning.reports import study_charts as charts
 from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Note, Section, table_of, write_document
+from tuning.reports.games import games_of_run
 from tuning.reports.study_charts import chart_words, unit_text
 from tuning.study.response import importances
 
@@ -111,7 +112,7 @@ def rounds_frame(result: StudyResult) -> DataFrame:
 
 
 def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write rounds.csv, report.md, report.html and the plots; returns the path of report.html."""
+    """Write rounds.csv, games.pgn, report.md, report.html and the plots; returns the path of report.html."""
     if result.model is not None:
         table = rounds_frame(result)
         replace_file(result.directory / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
@@ -141,6 +142,7 @@ def _tuning_document(result: StudyResult, language: str) -> Document:
         summary=tuning_sentence(result, language),
         sections=tuple(sections),
         language=language,
+        games=games_of_run(result.directory, spec.conditions.game, spec.name, language),
     )
 
 
