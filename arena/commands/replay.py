@@ -96,6 +96,8 @@ def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool)
         ended = {"result": record.result, "plies": len(record.moves), "digest": record.digest}
         ended["reason"] = console("engine").name_of("ending", record.reason)
         lines.append(say(f"replay.{name}", **ended))
+    if "fault" in stored.detail:
+        lines.append(say("replay.fault", text=stored.detail["fault"]["text"]))
     if stored.digest == played.digest:
         return "\n".join([*lines, say("replay.identical")])
     lines.append(_difference_text(stored, played))

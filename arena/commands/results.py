@@ -63,6 +63,8 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         complain("console.interrupted", command=command)
         return 130
     print_result(spec, directory, result, exports, arguments)
+    if result.forfeits and not result.interrupted:
+        complain("console.forfeits_one" if result.forfeits == 1 else "console.forfeits", games=result.forfeits)
     return result.exit_code
 
 
@@ -187,6 +189,7 @@ def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
         "standings": [asdict(row) for row in exports.tables.standings],
         "duels": [asdict(row) for row in exports.tables.head_to_heads],
         "endings": [asdict(row) for row in exports.tables.endings],
+        "faults": [asdict(row) for row in exports.tables.faults],
         "fit": exports.tables.fit(),
         **(figures_of_match(exports.tables, exports.sequential) if is_match(spec) else {}),
         **(exports.placing.data() if exports.placing is not None else {}),

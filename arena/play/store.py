@@ -12,7 +12,7 @@ import json
 import operator
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -194,6 +194,12 @@ class Store:
                 detail = json.loads(text).get(name)
                 if detail is not None:
                     yield Pairing(*place), detail
+
+    def numbers_ended_by(self, reasons: Collection[str]) -> list[int]:
+        """The numbers of the games that ended for one of these reasons, in schedule order."""
+        marks = ", ".join("?" * len(reasons))
+        query = f"SELECT number FROM games WHERE reason IN ({marks}) ORDER BY series, number"
+        return [number for (number,) in self._rows(query, tuple(reasons))]
 
     def numbers_of(self, series: str, player: str) -> set[int]:
         """The numbers of a series' games in which the player had the first move."""

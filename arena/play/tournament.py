@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from arena.figures.faults import FORFEITS
 from arena.notation.openings import Suite, load_suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.live import Scoreboard, duration_text
@@ -69,6 +70,8 @@ class TournamentResult:
     """Players that have lost without playing, because they could not be started when their games were due."""
     unplayable: int = 0
     """How many games were not played for that reason and never will be."""
+    forfeits: int = 0
+    """How many of the stored games a player lost by a fault."""
 
     @property
     def missing(self) -> int:
@@ -77,13 +80,13 @@ class TournamentResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if every game was played, 1 if some were not, 130 after an interruption.
+        """0 if every game was played, 1 if some were not or lost by a fault, 130 after an interruption.
 
         After a sequential test 3 unless H1 was accepted.
         """
         if self.interrupted:
             return 130
-        if self.stored < self.planned:
+        if self.stored < self.planned or self.forfeits:
             return 1
         test = self.sequential
         return 0 if test is None or test.verdict == "H1 accepted" else EXIT_NOT_CONFIRMED
@@ -138,9 +141,11 @@ def result_of(spec: TournamentSpec, store: Store) -> TournamentResult:
     planned = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < planned for outcome in outcomes)
     unplayable = Course.over(spec, outcomes, withdrawals).unplayable if withdrawals else 0
+    forfeits = sum(number < planned for number in store.numbers_ended_by(FORFEITS))
     return TournamentResult(
-        planned, stored, sequential=sequential_run(spec, outcomes), withdrawals=withdrawals, unplayable=unplayable
-    )
+        planned, stored, sequential=sequential_run(spec, outcomes), withdrawals=withdrawals, unplayable=unplayable,
+        forfeits=forfeits,
+    )  # fmt: skip
 
 
 def count_of(spec: TournamentSpec, store: Store) -> int:
