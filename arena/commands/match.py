@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from arena.commands.arguments import EXIT_CODES
 from arena.commands.words.conditions import sprt_of_words
 from arena.commands.words.tournament import (
     PLAYER_HELP,
@@ -30,7 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="elo0=ELO elo1=ELO alpha=P beta=P model=MODEL: end as soon as the result is clear, as elolab sprt does",
     )  # fmt: skip
     add_tournament_words(parser, "results/match-A-B")
-    parser.epilog = f"{PLAYER_HELP}\n\nGiven again, the command plays only what the folder lacks; more pairs extend it."
+    parser.epilog = (
+        f"{PLAYER_HELP}\n\nGiven again, the command plays only what the folder lacks; more pairs extend it.\n\n"
+        f"{EXIT_CODES} With --sprt as for elolab sprt."
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

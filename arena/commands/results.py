@@ -54,6 +54,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             concurrency=arguments.concurrency,
             affinity=arguments.affinity,
             accept_engine_change=arguments.accept_engine_change,
+            log=arguments.log,
         )
         exports = None if result.interrupted else _written(directory, arguments.language)
         if copy is not None and exports is not None:

@@ -39,7 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "same however many games are played at a time. Games beyond the end are kept and marked, but do not count. "
         "Given again, the command resumes.\n\n"
         "Exit code: 0 if H1 was accepted (A is stronger), 3 if H0 was accepted or the test is undecided after the last "
-        "pair (the text says which), 1 if games were left unplayed, 130 if interrupted."
+        "pair (the text says which), 1 if games were left unplayed or forfeited by a fault, 2 for wrong input, 130 if "
+        "interrupted."
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from arena.commands.arguments import names_paragraph, output_folder, specification_of
+from arena.commands.arguments import EXIT_CODES, names_paragraph, output_folder, specification_of
 from arena.commands.results import play_and_print
 from arena.commands.words.conditions import conditions_of, pairs_of, sprt_of_words, words_of_conditions
 from arena.commands.words.tournament import (
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "knockout neither rounds nor pairs, and neither of them more players. In DIR, {name} stands for the "
         "tournament's name and {identity} for the engine's.\n\n"
         f"{PLAYER_HELP} Between PLAYERs --pairs is {DEFAULT_PAIRS}, with --rounds of a round robin or gauntlet 1, and "
-        f"--seed {DEFAULT_SEED}."
+        f"--seed {DEFAULT_SEED}.\n\n{EXIT_CODES}"
     ) + names_paragraph("tournaments")
 
 

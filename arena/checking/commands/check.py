@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from arena.checking.contract import CheckSettings
 from arena.checking.dialects import DIALECTS, dialect_named
+from arena.commands.arguments import add_log_argument, dialogue_log
 from engine.commands.arguments import (
     UsageError,
     add_json_argument,
@@ -47,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", metavar="NAMES", type=_names, help="these checks alone, and what they need")
     parser.add_argument("--skip", metavar="NAMES", type=_names, default=(), help="all checks but these")
     parser.add_argument("--list", action="store_true", help="list the names of the checks, and what they demand")
+    add_log_argument(parser)
     group = parser.add_argument_group("patience", "in milliseconds")
     for name, meaning in (
         ("margin", "how much later than told a move may come"),
@@ -100,7 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
     checks = _chosen(arguments)
     from arena.checking.examination import Examination
 
-    examination = Examination(settings, checks)
+    log = dialogue_log(arguments)
+    examination = Examination(settings, checks, None if log is None else log.begin)
     try:
         outcomes = _tell(examination, settings, is_quiet=arguments.json)
     finally:
