@@ -14,12 +14,12 @@ from arena.commands.words.tournament import (
     play_words,
     rounds_as_pairs,
 )
-from engine.commands.arguments import whole_number
+from engine.commands.arguments import CommandParser, whole_number
 
 DEFAULT_PAIRS = 100
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: CommandParser) -> None:
     """The arguments of ``elolab match``."""
     add_players(parser)
     parser.add_argument(

@@ -16,10 +16,10 @@ from arena.commands.words.tournament import (
 )
 from arena.sequential import SequentialSettings
 from arena.spec import SPRT_KEYS
-from engine.commands.arguments import whole_number
+from engine.commands.arguments import CommandParser, whole_number
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: CommandParser) -> None:
     """The arguments of ``elolab sprt``."""
     batch = SequentialSettings().batch_pairs
     add_players(parser)

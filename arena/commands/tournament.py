@@ -21,7 +21,8 @@ from arena.formats.encounters import SEEDINGS
 from arena.formats.knockout import TIEBREAKS
 from arena.player_spec import merged
 from arena.schedule import DEFAULT_FORMAT, FORMATS
-from engine.commands.arguments import UsageError, whole_number
+from engine.commands.arguments import CommandParser, UsageError, whole_number
+from engine.settings.configuration import nearest
 
 DEFAULT_PAIRS = 10
 FORMAT_KEYS = (
@@ -30,7 +31,7 @@ FORMAT_KEYS = (
 """Keys of a tournament's file that are options too."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: CommandParser) -> None:
     """The arguments of ``elolab tournament``."""
     parser.add_argument(
         "spec", metavar="SPEC", nargs="?",
@@ -42,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     _add_format_arguments(parser)
     add_tournament_words(parser, "results/<name of the spec>, or results/FORMAT-A-B-C")
+    parser.checks.append(_format_mistakes)
     parser.epilog = (
         "Options go before what SPEC says; its players are described there.\n\n"
         "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any "
@@ -99,6 +101,14 @@ def _format_name(text: str) -> str:
     return spelled.get(text.lower().replace("-", "").replace("_", ""), text)
 
 
+def _format_mistakes(arguments: argparse.Namespace) -> list[str]:
+    """A format that there is not, told before any engine is started to ask for its protocol."""
+    kind = arguments.format
+    if kind is None or kind in FORMATS:
+        return []
+    return [f"format = {kind!r}, expected {' or '.join(map(repr, FORMATS))}{nearest(kind, FORMATS)}"]
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament."""
     given = {key: getattr(arguments, key) for key in FORMAT_KEYS if getattr(arguments, key) is not None}
@@ -109,9 +119,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _run_file(arguments, given)
     if arguments.sprt is not None:
         given.setdefault("format", "sprt")
-    chosen = FORMATS.get(given.setdefault("format", DEFAULT_FORMAT))
-    if chosen is None or not chosen.may_take_all_openings:
-        is_repeated = arguments.rounds is not None and chosen is not None and chosen.most_rounds(2) is None
+    chosen = FORMATS[given.setdefault("format", DEFAULT_FORMAT)]
+    if not chosen.may_take_all_openings:
+        is_repeated = arguments.rounds is not None and chosen.most_rounds(2) is None
         given.setdefault("pairs", 1 if is_repeated else DEFAULT_PAIRS)
     return play_words("tournament", arguments, given | _sprt(arguments), [*_words(given), *_sprt_words(arguments)])
 

@@ -54,9 +54,18 @@ def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
     return tuple(sorted(found.values(), key=lambda fault: -fault.games))
 
 
-def fault_text(fault: FaultCount, say: Callable[..., str], language: str, shown: Callable[[str], str] = str) -> str:
-    """One sentence on a player's forfeited games; ``say`` are the messages of ``arena``, ``shown`` marks up a name."""
+def fault_text(
+    fault: FaultCount,
+    say: Callable[..., str],
+    language: str,
+    shown: Callable[[str], str] = str,
+    quoted: Callable[[str], str] = str,
+) -> str:
+    """One sentence on a player's forfeited games; ``say`` are the messages of ``arena``.
+
+    ``shown`` marks up a name, and ``quoted`` what happened, which is English.
+    """
     reason = Catalogue("engine", language).name_of("ending", fault.reason)
     games = say("fault.game_one" if fault.games == 1 else "fault.game_many", games=fault.games, number=fault.number)
     key = "fault.told" if fault.text else "fault.untold"
-    return say(key, player=shown(fault.player), reason=reason, games=games, text=fault.text)
+    return say(key, player=shown(fault.player), reason=reason, games=games, text=quoted(fault.text))

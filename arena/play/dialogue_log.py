@@ -43,7 +43,9 @@ class DialogueLog:
                 pass
         except OSError as error:
             reason = "a file of that name is in the way" if isinstance(error, FileExistsError) else _reason(error)
-            raise FileError(f"{folder}: dialogues cannot be kept there: {reason}; give another folder with --log") from None
+            raise FileError(
+                f"{folder}: dialogues cannot be kept there: {reason}; give another folder with --log"
+            ) from None
 
     def begin(self, player: str, command: Sequence[str], process_id: int) -> DialogueFile | None:
         """The file for the dialogue with a process that has just started; ``None`` once the log has failed."""

@@ -20,8 +20,8 @@ from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, exact_sco
 from engine.language import console
 
 if TYPE_CHECKING:
-    from arena.players.contract import Player
     from arena.play.dialogue_log import DialogueLog
+    from arena.players.contract import Player
     from arena.players.event_loop import LoopThread
     from engine.engine import StopFlag
     from engine.search_statistics import SearchStatisticsSettings

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from arena.commands.arguments import add_log_argument
 from engine.commands.arguments import (
     UsageError,
     add_json_argument,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.commands.words.pairs import SWITCHES, assignment, plain_value, refuse_words_of_others
+from arena.commands.words.pairs import SWITCHES, assignment, plain_value, refuse_unknown_words
 from arena.engines_file import EnginesFile
 from arena.player_spec import REFERENCE, NamedPlayer, PlayerReader, is_installed, keys_of, merged, player_named
 from arena.players.registry import protocols
@@ -79,7 +79,7 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
     player, given = None, list(words)
     if option == "--engine" and given and "=" not in given[0] and given[0] != "ponder":
         player = given.pop(0)
-    refuse_words_of_others(given, option, ANSWERS)
+    refuse_unknown_words(given, option, _known_words(), ANSWERS, PREFIXES)
     table: dict[str, Any] = {}
     names: dict[str, str] = {}
     limits: dict[str, str] = {}
@@ -93,7 +93,7 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
                 raise UsageError(f"{option} {word}: expected {prefix}NAME=VALUE")
             named[prefix][name] = value
             continue
-        name, value = assignment("ponder=true" if word == "ponder" else word, option, _known_words())
+        name, value = assignment("ponder=true" if word == "ponder" else word, option)
         if name in LIMITS:
             limits["depth" if name == "plies" else name] = _limit(name, value, word, option)
             _refuse_two_limits(limits, option)

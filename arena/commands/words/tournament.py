@@ -18,6 +18,7 @@ from arena.commands.words.conditions import (
     add_single_dashes,
     conditions_of,
     pairs_of,
+    word_mistakes,
     words_of_conditions,
 )
 from arena.commands.words.engines import (
@@ -36,6 +37,7 @@ from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from engine.commands.arguments import (
     DEFAULT_GAME,
+    CommandParser,
     UsageError,
     add_game_argument,
     add_seed_argument,
@@ -67,7 +69,7 @@ def add_players(parser: argparse.ArgumentParser) -> None:
     add_answer(parser, *FORMAT_WORDS)
 
 
-def add_tournament_words(parser: argparse.ArgumentParser, folder: str) -> None:
+def add_tournament_words(parser: CommandParser, folder: str) -> None:
     """All words but those of the command's own; they have to be added before."""
     parser.add_argument(
         "--engine", dest="engines", nargs="+", action="append", default=[], metavar="WORD",
@@ -92,6 +94,7 @@ def add_tournament_words(parser: argparse.ArgumentParser, folder: str) -> None:
     parser.add_argument("--srand", dest="seed", type=whole_number(0), help=argparse.SUPPRESS)
     add_playing_arguments(parser, folder)
     add_single_dashes(parser)
+    parser.checks.append(word_mistakes)
 
 
 def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], own_words: Sequence[Any]) -> int:
