@@ -59,6 +59,7 @@ COMMANDS = (
     Command("engines", "arena", "Playing", "list your engines, and check that they work"),
     Command("report", "arena", "Playing", "write a tournament's tables, plots and report again"),
     Command("stats", "arena", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
+    Command("runs", "arena.collection", "Playing", "list, compare and remove what was played and tuned"),
     Command("replay", "arena", "Playing", "play one stored game again and compare"),
     Command("check", "arena.checking", "Playing", "check whether an engine keeps to its protocol"),
     Command("openings", "arena", "Playing", "generate and check suites of balanced openings"),

@@ -30,7 +30,7 @@ def configure(parser: CommandParser) -> None:
         "--sprt", nargs="+", metavar="WORD",
         help="elo0=ELO elo1=ELO alpha=P beta=P model=MODEL: end as soon as the result is clear, as elolab sprt does",
     )  # fmt: skip
-    add_tournament_words(parser, "results/match-A-B")
+    add_tournament_words(parser, "results/match-A-B-LIMIT-seed-N")
     parser.epilog = (
         f"{PLAYER_HELP}\n\nGiven again, the command plays only what the folder lacks; more pairs extend it.\n\n"
         f"{EXIT_CODES} With --sprt as for elolab sprt."

@@ -32,7 +32,7 @@ def configure(parser: CommandParser) -> None:
         help=f"pairs between two interim analyses (default {batch})",
     )  # fmt: skip
     parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the same as words: elo0=ELO elo1=ELO alpha=P ...")
-    add_tournament_words(parser, "results/sprt-A-B")
+    add_tournament_words(parser, "results/sprt-A-B-LIMIT-seed-N")
     parser.epilog = (
         f"{PLAYER_HELP}\n\n"
         "An interim analysis follows every so many pairs, once all games up to there have ended: the verdict is the "

@@ -42,7 +42,7 @@ def configure(parser: CommandParser) -> None:
         help="without a SPEC: two players or more, here or by --engine, the first seed first",
     )  # fmt: skip
     _add_format_arguments(parser)
-    add_tournament_words(parser, "results/<name of the spec>, or results/FORMAT-A-B-C")
+    add_tournament_words(parser, "results/<name of the spec>, or results/FORMAT-A-B-C-LIMIT-seed-N")
     parser.checks.append(_format_mistakes)
     parser.epilog = (
         "Options go before what SPEC says; its players are described there.\n\n"

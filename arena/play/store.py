@@ -401,6 +401,18 @@ def _made(directory: Path) -> Path:
     return directory
 
 
+def is_in_use(directory: Path) -> bool:
+    """Whether somebody writes to the folder's store."""
+    try:
+        handle = os.open(directory / LOCK_NAME, os.O_RDONLY)
+    except OSError:  # no lock was ever taken, or nobody may write there
+        return False
+    try:
+        return not _locked(handle)
+    finally:
+        os.close(handle)
+
+
 class FolderLock:
     """Keeps a second writer out of a folder; released when the process ends, however it ends."""
 

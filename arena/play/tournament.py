@@ -254,7 +254,8 @@ def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
             return
 
 
-def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
+def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
+    """Raise ``RunError`` for the first setting in which the tournaments differ, be they as long as they may."""
     new = plan.spec
     before, now = _common_content(old), _common_content(new)
     for key in before:
@@ -281,6 +282,11 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
         raise RunError(
             f"{directory}: holds another tournament: {key} = {there} there, {here} in {new.source}; {REMEDY}"
         )
+
+
+def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
+    _check_settings(directory, old, old_openings, plan)
+    new = plan.spec
     if new.rounds < old.rounds and format_of(new).decides_on_the_way:
         raise RunError(
             f"{directory}: holds a longer tournament: {old.rounds} rounds there, {new.rounds} in {new.source}; {REMEDY}"
@@ -289,6 +295,25 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
         raise RunError(
             f"{directory}: holds a longer tournament: {old.pairs} pairs there, {new.pairs} in {new.source}; {REMEDY}"
         )
+
+
+def holds_another(directory: Path, spec: TournamentSpec) -> bool:
+    """Whether a folder has games of a tournament with other settings, so that this one could not extend it."""
+    if not (directory / STORE_NAME).is_file():
+        return directory.exists() and not directory.is_dir()
+    try:
+        with Store(directory, read_only=True) as store:
+            if not len(store):
+                return False
+            before, openings = stored_tournament(store), store.metadata("openings_digest")
+    except StoreError:  # whoever plays in it repairs it, or says what is wrong
+        return False
+    plan = prepare(replace(spec, pairs=max(spec.pairs, before.pairs) if spec.pairs else 0))
+    try:
+        _check_settings(directory, before, openings, plan)
+    except RunError:
+        return True
+    return False
 
 
 def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:

@@ -7,8 +7,9 @@ import difflib
 import json
 import math
 import os
+import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from engine.errors import UserError
@@ -59,12 +60,18 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(**settings)
         self.checks: list[Callable[[argparse.Namespace], Iterable[str]]] = []
         """What else is wrong with arguments that were read one by one, told together with unknown ones."""
+        self.implied: tuple[str, Collection[str]] | None = None
+        """The subcommand that is meant where none is named, and all of them."""
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
         """Read the words; raises ``UsageError`` where ``argparse`` would exit."""
-        arguments, extra = self.parse_known_args(args, namespace)
+        words = list(sys.argv[1:] if args is None else args)
+        if self.implied is not None and words[:1] not in (["-h"], ["--help"]):
+            meant, names = self.implied
+            words = words if words and words[0] in names else [meant, *words]
+        arguments, extra = self.parse_known_args(words, namespace)
         mistakes = dict.fromkeys(mistake for check in self.checks for mistake in check(arguments))
         if extra:
             self.error("; ".join([self._unexpected(extra), *mistakes]))

@@ -116,7 +116,7 @@ def test_dialogues_are_kept_from_their_end_and_bounded_together(monkeypatch: pyt
     monkeypatch.setattr("arena.reports.games.MAX_DIALOGUES", 45)
     header, _ = unpacked(packed_games(NAMES, faulty))
     kept = [header["faults"][place]["dialogue"].splitlines() for place in "012"]
-    assert kept == [lines[-2:], lines[-1:], []]
+    assert kept == [lines[-2:], lines[-2:], []]
 
 
 @pytest.mark.parametrize("time_ms", [0.0, 0.001, 0.999, 1.2345, 99.9, 1234.5, 86_400_000.0])
