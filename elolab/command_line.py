@@ -79,6 +79,7 @@ COMMANDS = (
     Command("bench", "engine", "Engine", "measure the speed and print the benchmark's node count"),
     Command("compile", "engine", "Engine", "compile the engine now, not at its first use"),
     Command("parameters", "engine", "Engine", "list every setting of the engine with its range"),
+    Command("completion", "elolab", "Shell", "print a script that completes commands in your shell"),
 )
 
 EXAMPLES = """\
