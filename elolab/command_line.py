@@ -203,8 +203,10 @@ def _version() -> str:
 
 def _complain(message: str) -> None:
     """Say what is wrong in one line on standard error, after everything that was printed before."""
+    from arena.colours import RED, coloured
+
     _flush_or_discard(sys.stdout)
-    print(f"elolab: {_one_line(message)}", file=sys.stderr)
+    print(coloured(f"elolab: {_one_line(message)}", RED, sys.stderr), file=sys.stderr)
     _flush_or_discard(sys.stderr)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.play.live import LIVE_NAME, Scoreboard
+from arena.play.running_elo import RunningElo
 from arena.play.store import STORE_NAME, Store, StoreError, is_in_use
 from engine.language import Catalogue
 
@@ -115,22 +116,8 @@ def _match_words(spec: TournamentSpec, store: Store, planned: int, say: Catalogu
 
 
 def match_estimate(store: Store, games: int) -> Estimate | None:
-    """Elo of the first of two players by the first so many games: from pairs, without one from games."""
-    from arena.figures.statistics import Pentanomial, Trinomial
-
-    points: dict[tuple[int, int], list[float]] = {}
-    for outcome in store.outcomes():
-        place = outcome.pairing
-        if outcome.score is not None and place.number < games:
-            points.setdefault((place.round, place.pair), []).append(
-                outcome.score if place.first == 0 else 1 - outcome.score
-            )
-    pairs = [(scores[0], scores[1]) for scores in points.values() if len(scores) == 2]
-    if pairs:
-        return Pentanomial.from_pairs(pairs).estimate()
-    scores = [score for found in points.values() for score in found]
-    wins, draws = scores.count(1.0), scores.count(0.5)
-    return Trinomial(wins, draws, len(scores) - wins - draws).estimate() if scores else None
+    """Elo of the first of two players by the first so many games of the schedule."""
+    return RunningElo("", (outcome for outcome in store.outcomes() if outcome.pairing.number < games)).estimate()
 
 
 def elo_words(estimate: Estimate) -> str:

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.colours import YELLOW, coloured
 from arena.commands.arguments import output_folder
 from arena.commands.words.conditions import pgn_file
 from arena.files import replace_file
@@ -104,7 +105,7 @@ def finishing() -> Iterator[None]:
 
 def complain(key: str, **values: Any) -> None:
     """Say something on standard error."""
-    print(f"elolab: {console('arena')(key, **values)}", file=sys.stderr)
+    print(coloured(f"elolab: {console('arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
 
 
 def _written(directory: Path, language: str) -> Exports:

@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from arena.colours import GREEN, RED
 from arena.figures.faults import FORFEITS
 from arena.notation.openings import Suite, load_suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.live import Scoreboard, duration_text
+from arena.play.running_elo import RunningElo
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
@@ -29,7 +31,7 @@ from arena.schedule import (
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
-from engine.language import DEFAULT_LANGUAGE, console
+from engine.language import DEFAULT_LANGUAGE, columns_of, console
 
 WITHDRAWALS = "withdrawals"
 """The name under which a store keeps them."""
@@ -163,10 +165,12 @@ def _play(plan: Plan, run: Run) -> None:
     spec = plan.spec
     outcomes = run.store.outcomes()
     sequential = sequential_run(spec, outcomes)
-    scoreboard = _shown(plan, run, sequential, outcomes)
+    elo = RunningElo(spec.players[0].name, outcomes if len(spec.players) == 2 else ())
+    scoreboard = _shown(plan, run, sequential, outcomes, elo)
 
     def finished(outcome: Outcome) -> None:
         scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
+        elo.add(outcome)
         if sequential is not None:
             sequential.add(outcome)
 
@@ -205,12 +209,24 @@ def _withdraw(course: Course, run: Run, jobs: Sequence[GameJob]) -> bool:
     return True
 
 
-def _shown(plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome]) -> Scoreboard:
-    """Let the run's progress show the tournament's standings, or the state of its test."""
+def _shown(
+    plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome], elo: RunningElo
+) -> Scoreboard:
+    """Let the run's progress show the tournament's standings, or a match's Elo, and the state of its test."""
     scoreboard = Scoreboard([player.name for player in plan.spec.players])
     for past in outcomes:
         scoreboard.add(past.pairing.first, past.pairing.second, past.score)
-    words = scoreboard.leaders if sequential is None else sequential.words
+    is_between_two = len(plan.spec.players) == 2
+
+    def words(columns: int) -> str:
+        test = "" if sequential is None else sequential.words(columns)
+        if not is_between_two:
+            return scoreboard.leaders(columns)
+        room = columns - (columns_of(test) + 2 if test else 0)
+        return "  ".join(filter(None, (test, elo.words(room) or ("" if test else scoreboard.leaders(columns)))))
+
+    if is_between_two:
+        run.progress.colour = lambda: {1: GREEN, -1: RED}.get(elo.direction(), "")
     run.progress.begin(plan.games, words, done=len(outcomes), is_bound=not format_of(plan.spec).has_fixed_length)
     run.progress.table = scoreboard.lines
     run.progress.data = lambda: {
@@ -351,7 +367,8 @@ def first_difference(old: PlayerSpec, new: PlayerSpec) -> tuple[str, Any, Any]:
 
 def _flat_content(player: PlayerSpec) -> dict[str, Any]:
     content = player.content()
-    return {**content, **content.pop("parameters", {}), **content.pop("options", {})}
+    inner = {**content.pop("parameters", {}), **content.pop("options", {})}
+    return content | inner
 
 
 def stored_tournament(store: Store) -> TournamentSpec:

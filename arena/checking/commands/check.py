@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import difflib
 import shlex
+import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.checking.contract import CheckSettings
 from arena.checking.dialects import DIALECTS, dialect_named
+from arena.colours import GREEN, RED, YELLOW, coloured
 from arena.commands.arguments import add_log_argument, dialogue_log
 from arena.commands.engines import player_of
 from arena.engines_file import ENGINES_NAME, engines_file
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from arena.checking.examination import Check, Examination, Outcome
 
 DEFAULTS = CheckSettings("", "", ())
+COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
+"""Of lines, by their marks."""
 BASIC = {"handshake", "start_position"}
 """Checks without which hardly any other can be tried."""
 
@@ -228,7 +232,7 @@ def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[st
 
 def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[Outcome]:
     """Examine, and unless it is to be quiet tell of every check when it is done."""
-    from arena.checking.report import COLUMNS, lines_of, summary
+    from arena.checking.report import COLUMNS, lines_of, mark_of, summary
 
     say = console("arena.checking")
     dialect = dialect_named(settings.protocol)
@@ -249,7 +253,8 @@ def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) 
             continue
         if outcome.verdict == "failed":
             failed.add(outcome.check.name)
-        tell(*lines_of(outcome, dialect, say))
+        first, *others = lines_of(outcome, dialect, say)
+        tell(coloured(first, COLOURS.get(mark_of(outcome), ""), sys.stdout), *others)
     if untried:
         tell(*wrapped(_words_on_untried(untried, settings, failed, say), COLUMNS))
     tell(summary(outcomes, say))
