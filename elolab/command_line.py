@@ -1,7 +1,7 @@
 """The command line: a table of commands, each of whose modules is imported only when the command is asked for.
 
-Exit codes: 0 done; 1 something failed or was left unplayed; 2 wrong input; 3 a tuned setting was not confirmed, or a
-sequential test did not accept H1; 130 interrupted; 141 the reader of the output went away.
+Exit codes: 0 done; 1 something failed, was left unplayed or forfeited by a fault; 2 wrong input; 3 a tuned setting was
+not confirmed, or a sequential test did not accept H1; 130 interrupted; 141 the reader of the output went away.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def configure(parser: CommandParser) -> None:
     parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell for which a script is printed")
     parser.epilog = (
         "To have it in every new shell:\n"
-        "  bash   elolab completion bash > ~/.local/share/bash-completion/completions/elolab\n"
+        "  bash   elolab completion bash >> ~/.bash_completion\n"
         "  zsh    elolab completion zsh > DIR/_elolab      with a DIR of $fpath\n"
         "  fish   elolab completion fish > ~/.config/fish/completions/elolab.fish\n\n"
         "In this one only: source <(elolab completion bash), and the same with zsh; elolab completion fish | source."
