@@ -38,8 +38,8 @@ PREFIXES = ("option.", "set.")
 ANSWERS = {
     "book": "engines bring books of their own as options; openings for all are --openings FILE",
     "bookdepth": "engines bring books of their own as options; openings for all are --openings FILE",
-    "stderr": "the end of an engine's error stream is kept with every game that ends badly (elolab replay shows it)",
-    "debug": "the end of an engine's dialogue is kept with every game that ends badly",
+    "stderr": "--log DIR keeps the error stream; the end of it is kept with every game that ends badly",
+    "debug": "--log DIR keeps whole dialogues; the end of one is kept with every game that ends badly",
     "trust": "moves and results are always judged by elolab's own rules; leave it out",
     "whitepov": "scores are read as the mover's own; an engine's option has to say so",
     "tscale": "start_timeout=SECONDS and watchdog=SECONDS give an engine more time",

@@ -48,7 +48,7 @@ def refuse_unknown_words(
         name = word.partition("=")[0]
         if name in answers:
             mistakes.append(f"{option} {word}: {answers[name]}")
-        elif known is not None and name not in known and not word.startswith(prefixes or ("=",)):
+        elif known is not None and name not in known and not word.startswith(prefixes):
             hint = nearest(name, known) or f"; expected {', '.join(f'{other}=' for other in known)}"
             mistakes.append(f"{option} {word}: unknown word{hint}")
     if mistakes:
