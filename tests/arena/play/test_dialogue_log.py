@@ -64,6 +64,17 @@ def test_all_that_is_said_is_kept_and_a_second_game_is_added(tmp_path: Path) -> 
     assert ("*", "exited with code 0") in lines_of(tmp_path / "good.log")  # when told to quit
 
 
+def test_every_question_of_a_long_game_is_kept(tmp_path: Path) -> None:
+    good = player("uci", "good")
+    (record,) = play(DialogueLog(tmp_path, no_warning), replace(good, name="one"), replace(good, name="two"))
+    assert len(record.moves) == 8
+    for side, name in enumerate(("one", "two")):
+        lines = [text for who, text in lines_of(tmp_path / f"{name}.log") if who in "<>"]
+        answers = [lines[place + 1 :] for place, text in enumerate(lines) if text == "go nodes 100"]
+        assert len(answers) == len(record.moves[side::2])
+        assert all(any(line.startswith("bestmove ") for line in after) for after in answers)
+
+
 def test_processes_side_by_side_have_files_of_their_own(tmp_path: Path) -> None:
     logs = DialogueLog(tmp_path, no_warning), DialogueLog(tmp_path, no_warning)  # as in two commands
     one, two, three = opened(logs[0], "x"), opened(logs[0], "x"), opened(logs[1], "x")
