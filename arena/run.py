@@ -48,6 +48,8 @@ class RunOptions(TypedDict, total=False):
     """Where progress is shown; standard error unless given."""
     stop: StopFlag | None
     """What stops the run, beside signals."""
+    log: str | None
+    """The folder in which whole dialogues with external players are kept, if they are."""
     files: Mapping[str, str]
     """Files, by their names, that are written into the folder once it is the run's."""
 
@@ -91,6 +93,7 @@ class Run:
         accept_engine_change: bool = False,
         stream: TextIO | None = None,
         stop: StopFlag | None = None,
+        log: str | None = None,
         files: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         from engine.engine import StopFlag
@@ -102,6 +105,7 @@ class Run:
         self.is_interrupted = False
         """Whether the stop flag has left something undone."""
         self._files = files
+        self._log_folder = log
         self._accept_engine_change = accept_engine_change
         self._pauses = Pauses()
         self._resources = ExitStack()
@@ -125,10 +129,15 @@ class Run:
         self.progress.show_remarks()  # whatever the folder turns out to be
 
     def _make_runner(self) -> GameRunner:
+        log = None
+        if self._log_folder is not None:
+            from arena.play.dialogue_log import DialogueLog
+
+            log = DialogueLog(Path(self._log_folder), self.progress.remark)
         try:
             return GameRunner(
                 self.concurrency, self.stop, tick=self.tick, affinity=self._affinity, warn=self.progress.remark,
-                pauses=self._pauses,
+                pauses=self._pauses, log=log,
             )  # fmt: skip
         except AffinityError as error:
             raise RunError(str(error)) from None

@@ -1,7 +1,7 @@
 """The command line: a table of commands, each of whose modules is imported only when the command is asked for.
 
-Exit codes: 0 done; 1 something failed or was left unplayed; 2 wrong input; 3 a tuned setting was not confirmed, or a
-sequential test did not accept H1; 130 interrupted; 141 the reader of the output went away.
+Exit codes: 0 done; 1 something failed, was left unplayed or forfeited by a fault; 2 wrong input; 3 a tuned setting was
+not confirmed, or a sequential test did not accept H1; 130 interrupted; 141 the reader of the output went away.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ COMMANDS = (
     Command("engines", "arena", "Playing", "list your engines, and check that they work"),
     Command("report", "arena", "Playing", "write a tournament's tables, plots and report again"),
     Command("stats", "arena", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
+    Command("runs", "arena.collection", "Playing", "list, compare and remove what was played and tuned"),
     Command("replay", "arena", "Playing", "play one stored game again and compare"),
     Command("check", "arena.checking", "Playing", "check whether an engine keeps to its protocol"),
     Command("openings", "arena", "Playing", "generate and check suites of balanced openings"),
@@ -78,6 +79,7 @@ COMMANDS = (
     Command("bench", "engine", "Engine", "measure the speed and print the benchmark's node count"),
     Command("compile", "engine", "Engine", "compile the engine now, not at its first use"),
     Command("parameters", "engine", "Engine", "list every setting of the engine with its range"),
+    Command("completion", "elolab", "Shell", "print a script that completes commands in your shell"),
 )
 
 EXAMPLES = """\
@@ -201,8 +203,10 @@ def _version() -> str:
 
 def _complain(message: str) -> None:
     """Say what is wrong in one line on standard error, after everything that was printed before."""
+    from arena.colours import RED, coloured
+
     _flush_or_discard(sys.stdout)
-    print(f"elolab: {_one_line(message)}", file=sys.stderr)
+    print(coloured(f"elolab: {_one_line(message)}", RED, sys.stderr), file=sys.stderr)
     _flush_or_discard(sys.stderr)
 
 

@@ -15,6 +15,7 @@ from arena.checking.positions import Positions, positions_of
 from arena.checking.wire import Wire
 from arena.players.contract import PlayerClock, PlayerFault
 from arena.players.event_loop import in_thread, run
+from arena.players.external import LogDialogue
 from engine.errors import UserError
 from engine.games.contract import Position
 from engine.settings.limits import Limits
@@ -56,8 +57,10 @@ class Examination:
     A check takes the process of the one before it, unless that failed or it wants a fresh one.
     """
 
-    def __init__(self, settings: CheckSettings, checks: Sequence[Check]) -> None:
+    def __init__(self, settings: CheckSettings, checks: Sequence[Check], log: LogDialogue | None = None) -> None:
+        """``log`` is asked, for every process that starts, where its whole dialogue is kept."""
         self.settings = settings
+        self._log = log
         self.checks = tuple(checks)
         self.knowledge = Knowledge()
         self.positions: Positions = positions_of(settings.game)
@@ -133,7 +136,7 @@ class Examination:
     async def connect(self) -> None:
         """A new process, with its handshake and options behind it; raises ``UserError`` if these cannot be set."""
         await self.end()
-        process = await in_thread(Wire, self.settings.command, self.settings.directory)
+        process = await in_thread(Wire, self.settings.command, self.settings.directory, self._log)
         self._dialect = self._dialect_class(process, self.settings, self.knowledge)
         await self.dialect.greet()
         self.name = self.dialect.name or self.name

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from pathlib import PurePath
 
 from arena.checking.contract import Failed
+from arena.players.external import LogDialogue
 from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
 
 MAX_LINES = 10_000
@@ -18,8 +20,12 @@ WRITE_MS = 2_000
 class Wire:
     """One process of the program. Raises ``PlayerFault`` if it cannot be started."""
 
-    def __init__(self, command: Sequence[str], directory: str | None) -> None:
+    def __init__(self, command: Sequence[str], directory: str | None, log: LogDialogue | None = None) -> None:
+        """``log`` is asked where the whole dialogue is kept."""
         self.process = EngineProcess(command, directory)
+        if log is not None:
+            name = PurePath(command[0]).name
+            self.process.dialogue.sink = log(name, self.process.command, self.process.process_id)
         self.line_end = ""
         """Said before the end of every line."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.players.processors import OFF, AffinityError, parse_affinity
@@ -19,6 +21,9 @@ from engine.commands.arguments import (
 )
 from engine.settings.configuration import KIND_NAMES, available_configs, find_config
 
+if TYPE_CHECKING:
+    from arena.play.dialogue_log import DialogueLog
+
 INDENTATION = "  "
 COLUMNS = 78
 
@@ -27,6 +32,7 @@ def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "result
     add_output_argument(parser, folder)
     add_concurrency_argument(parser)
     add_affinity_argument(parser)
+    add_log_argument(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
     parser.add_argument(
         "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
@@ -53,6 +59,37 @@ def add_affinity_argument(parser: argparse.ArgumentParser) -> None:
         help="processors of its own for each game at a time: off (default), auto (of those this process may use), or "
         "a list such as 0-3,8",
     )
+
+
+EXIT_CODES = (
+    "Exit code: 0 if all games were played, 1 if some were not or a player forfeited one by a fault (crash, no answer, "
+    "illegal move, loss on time; the games are kept and count), 2 for wrong input, 130 if interrupted."
+)
+"""For the help of every command that plays players' games and nothing else."""
+
+
+def add_log_argument(parser: argparse.ArgumentParser) -> None:
+    """``--log DIR``, for every command that plays external engines."""
+    parser.add_argument(
+        "--log", metavar="DIR", type=_log_folder,
+        help="keep whole dialogues with external engines there: a file for each player, with times; added to, never "
+        "overwritten",
+    )  # fmt: skip
+
+
+def dialogue_log(arguments: argparse.Namespace) -> DialogueLog | None:
+    """Of ``--log``, for what is no ``Run``; raises ``FileError`` if the folder cannot be written to."""
+    if arguments.log is None:
+        return None
+    from arena.play.dialogue_log import DialogueLog
+
+    return DialogueLog(Path(arguments.log), lambda text: print(f"elolab: {text}", file=sys.stderr))
+
+
+def _log_folder(text: str) -> str:
+    if text.startswith("file="):  # as cutechess-cli and fastchess have it
+        raise argparse.ArgumentTypeError(f"{text!r}: every player has a file of its own; give a folder: --log DIR")
+    return text
 
 
 def _affinity(text: str) -> str:

@@ -85,7 +85,7 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
     if not check and "command" in entry and "protocol" not in entry:
         return EngineStatus(name, "", shown, _missing(command, entry.get("directory")))
     try:
-        player, game = _player(entry, game)
+        player, game = player_of(entry, game)
         problem = _missing(player.command, player.directory) if player.command else ""
         if check and not problem:
             problem = _start(player, game)
@@ -96,7 +96,7 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
         return EngineStatus(name, title, shown, str(error).removeprefix(f"{name} ({name}): "))
 
 
-def _player(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
+def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
     """The player, and the game that it can play: the one that is asked for, or the first. Raises ``UserError``."""
     from engine.games import GAMES, game_named
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from arena.commands.arguments import EXIT_CODES
 from arena.commands.words.conditions import sprt_of_words
 from arena.commands.words.tournament import (
     PLAYER_HELP,
@@ -13,12 +14,12 @@ from arena.commands.words.tournament import (
     play_words,
     rounds_as_pairs,
 )
-from engine.commands.arguments import whole_number
+from engine.commands.arguments import CommandParser, whole_number
 
 DEFAULT_PAIRS = 100
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: CommandParser) -> None:
     """The arguments of ``elolab match``."""
     add_players(parser)
     parser.add_argument(
@@ -29,8 +30,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--sprt", nargs="+", metavar="WORD",
         help="elo0=ELO elo1=ELO alpha=P beta=P model=MODEL: end as soon as the result is clear, as elolab sprt does",
     )  # fmt: skip
-    add_tournament_words(parser, "results/match-A-B")
-    parser.epilog = f"{PLAYER_HELP}\n\nGiven again, the command plays only what the folder lacks; more pairs extend it."
+    add_tournament_words(parser, "results/match-A-B-LIMIT-seed-N")
+    parser.epilog = (
+        f"{PLAYER_HELP}\n\nGiven again, the command plays only what the folder lacks; more pairs extend it.\n\n"
+        f"{EXIT_CODES} With --sprt as for elolab sprt."
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

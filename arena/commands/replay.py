@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.commands.arguments import add_log_argument, dialogue_log
 from engine.commands.arguments import (
     add_json_argument,
     add_language_argument,
@@ -23,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab replay``."""
     parser.add_argument("directory", type=Path, metavar="DIR", help="the tournament's folder")
     parser.add_argument("game", metavar="GAME", help="the game's number (as in games.csv) or the beginning of its key")
+    add_log_argument(parser)
     add_language_argument(parser)
     add_json_argument(parser)
 
@@ -34,7 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     stored, job = _stored_game(arguments.directory, arguments.game)
     stop = StopFlag()
-    with stopping_on_signals(stop), GameRunner(1, stop) as runner:
+    log = dialogue_log(arguments)
+    with stopping_on_signals(stop), GameRunner(1, stop, log=log) as runner:
         played = next(runner.run([job]), None)
     if played is None:
         say = console("arena")
@@ -96,6 +99,8 @@ def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool)
         ended = {"result": record.result, "plies": len(record.moves), "digest": record.digest}
         ended["reason"] = console("engine").name_of("ending", record.reason)
         lines.append(say(f"replay.{name}", **ended))
+    if "fault" in stored.detail:
+        lines.append(say("replay.fault", text=stored.detail["fault"]["text"]))
     if stored.digest == played.digest:
         return "\n".join([*lines, say("replay.identical")])
     lines.append(_difference_text(stored, played))

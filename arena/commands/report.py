@@ -19,9 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab report``."""
     parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a tournament, match or test")
     parser.epilog = (
-        "Several folders are rated together: one fit over the games of all. A player is the same in two folders if "
-        "name and configuration are; a name with different configurations becomes several players. The same game in "
-        "two folders counts once."
+        "Several folders are rated together: one fit over the games of all. A player is the same in two folders if its "
+        "settings are, and has all the names that it has there; a name with different settings becomes several "
+        "players. The same game in two folders counts once."
     )
     add_output_argument(parser, f"that of one tournament; {JOINT_FOLDER} for several")
     add_anchor_argument(parser)

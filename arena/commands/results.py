@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.colours import YELLOW, coloured
 from arena.commands.arguments import output_folder
 from arena.commands.words.conditions import pgn_file
 from arena.files import replace_file
@@ -54,6 +55,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             concurrency=arguments.concurrency,
             affinity=arguments.affinity,
             accept_engine_change=arguments.accept_engine_change,
+            log=arguments.log,
         )
         exports = None if result.interrupted else _written(directory, arguments.language)
         if copy is not None and exports is not None:
@@ -63,6 +65,8 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         complain("console.interrupted", command=command)
         return 130
     print_result(spec, directory, result, exports, arguments)
+    if result.forfeits and not result.interrupted:
+        complain("console.forfeits_one" if result.forfeits == 1 else "console.forfeits", games=result.forfeits)
     return result.exit_code
 
 
@@ -101,7 +105,7 @@ def finishing() -> Iterator[None]:
 
 def complain(key: str, **values: Any) -> None:
     """Say something on standard error."""
-    print(f"elolab: {console('arena')(key, **values)}", file=sys.stderr)
+    print(coloured(f"elolab: {console('arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
 
 
 def _written(directory: Path, language: str) -> Exports:
@@ -187,6 +191,7 @@ def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
         "standings": [asdict(row) for row in exports.tables.standings],
         "duels": [asdict(row) for row in exports.tables.head_to_heads],
         "endings": [asdict(row) for row in exports.tables.endings],
+        "faults": [asdict(row) for row in exports.tables.faults],
         "fit": exports.tables.fit(),
         **(figures_of_match(exports.tables, exports.sequential) if is_match(spec) else {}),
         **(exports.placing.data() if exports.placing is not None else {}),

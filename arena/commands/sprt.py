@@ -16,10 +16,10 @@ from arena.commands.words.tournament import (
 )
 from arena.sequential import SequentialSettings
 from arena.spec import SPRT_KEYS
-from engine.commands.arguments import whole_number
+from engine.commands.arguments import CommandParser, whole_number
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: CommandParser) -> None:
     """The arguments of ``elolab sprt``."""
     batch = SequentialSettings().batch_pairs
     add_players(parser)
@@ -32,14 +32,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"pairs between two interim analyses (default {batch})",
     )  # fmt: skip
     parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the same as words: elo0=ELO elo1=ELO alpha=P ...")
-    add_tournament_words(parser, "results/sprt-A-B")
+    add_tournament_words(parser, "results/sprt-A-B-LIMIT-seed-N")
     parser.epilog = (
         f"{PLAYER_HELP}\n\n"
         "An interim analysis follows every so many pairs, once all games up to there have ended: the verdict is the "
         "same however many games are played at a time. Games beyond the end are kept and marked, but do not count. "
         "Given again, the command resumes.\n\n"
         "Exit code: 0 if H1 was accepted (A is stronger), 3 if H0 was accepted or the test is undecided after the last "
-        "pair (the text says which), 1 if games were left unplayed, 130 if interrupted."
+        "pair (the text says which), 1 if games were left unplayed or forfeited by a fault, 2 for wrong input, 130 if "
+        "interrupted."
     )
 
 

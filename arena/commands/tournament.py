@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from arena.commands.arguments import names_paragraph, output_folder, specification_of
+from arena.commands.arguments import EXIT_CODES, names_paragraph, output_folder, specification_of
 from arena.commands.results import play_and_print
 from arena.commands.words.conditions import conditions_of, pairs_of, sprt_of_words, words_of_conditions
 from arena.commands.words.tournament import (
@@ -21,7 +21,8 @@ from arena.formats.encounters import SEEDINGS
 from arena.formats.knockout import TIEBREAKS
 from arena.player_spec import merged
 from arena.schedule import DEFAULT_FORMAT, FORMATS
-from engine.commands.arguments import UsageError, whole_number
+from engine.commands.arguments import CommandParser, UsageError, whole_number
+from engine.settings.configuration import nearest
 
 DEFAULT_PAIRS = 10
 FORMAT_KEYS = (
@@ -30,7 +31,7 @@ FORMAT_KEYS = (
 """Keys of a tournament's file that are options too."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: CommandParser) -> None:
     """The arguments of ``elolab tournament``."""
     parser.add_argument(
         "spec", metavar="SPEC", nargs="?",
@@ -41,7 +42,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="without a SPEC: two players or more, here or by --engine, the first seed first",
     )  # fmt: skip
     _add_format_arguments(parser)
-    add_tournament_words(parser, "results/<name of the spec>, or results/FORMAT-A-B-C")
+    add_tournament_words(parser, "results/<name of the spec>, or results/FORMAT-A-B-C-LIMIT-seed-N")
+    parser.checks.append(_format_mistakes)
     parser.epilog = (
         "Options go before what SPEC says; its players are described there.\n\n"
         "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any "
@@ -49,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "knockout neither rounds nor pairs, and neither of them more players. In DIR, {name} stands for the "
         "tournament's name and {identity} for the engine's.\n\n"
         f"{PLAYER_HELP} Between PLAYERs --pairs is {DEFAULT_PAIRS}, with --rounds of a round robin or gauntlet 1, and "
-        f"--seed {DEFAULT_SEED}."
+        f"--seed {DEFAULT_SEED}.\n\n{EXIT_CODES}"
     ) + names_paragraph("tournaments")
 
 
@@ -99,6 +101,14 @@ def _format_name(text: str) -> str:
     return spelled.get(text.lower().replace("-", "").replace("_", ""), text)
 
 
+def _format_mistakes(arguments: argparse.Namespace) -> list[str]:
+    """A format that there is not, told before any engine is started to ask for its protocol."""
+    kind = arguments.format
+    if kind is None or kind in FORMATS:
+        return []
+    return [f"format = {kind!r}, expected {' or '.join(map(repr, FORMATS))}{nearest(kind, FORMATS)}"]
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament."""
     given = {key: getattr(arguments, key) for key in FORMAT_KEYS if getattr(arguments, key) is not None}
@@ -109,9 +119,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _run_file(arguments, given)
     if arguments.sprt is not None:
         given.setdefault("format", "sprt")
-    chosen = FORMATS.get(given.setdefault("format", DEFAULT_FORMAT))
-    if chosen is None or not chosen.may_take_all_openings:
-        is_repeated = arguments.rounds is not None and chosen is not None and chosen.most_rounds(2) is None
+    chosen = FORMATS[given.setdefault("format", DEFAULT_FORMAT)]
+    if not chosen.may_take_all_openings:
+        is_repeated = arguments.rounds is not None and chosen.most_rounds(2) is None
         given.setdefault("pairs", 1 if is_repeated else DEFAULT_PAIRS)
     return play_words("tournament", arguments, given | _sprt(arguments), [*_words(given), *_sprt_words(arguments)])
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arena.figures.faults import FaultCount, fault_text, faults_of
 from arena.figures.names import told_apart
 from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
 from arena.figures.statistics import Pentanomial, Trinomial
@@ -228,6 +229,8 @@ class Tables:
     """Every ordered two players who met, in the order of the standings."""
     endings: tuple[EndingCount, ...]
     """Most frequent reason first."""
+    faults: tuple[FaultCount, ...] = ()
+    """What players forfeited games by, the most frequent first."""
 
     @property
     def anchors(self) -> dict[str, float]:
@@ -299,7 +302,8 @@ def tables_of(
     ratings = fit_ratings(len(players), counter.pairings(), anchors=given)
     rows = _standings(game, counter, ratings, records)
     ranking = [counter.players.index(row.player) for row in rows]
-    return Tables(counter, ratings, rows, _head_to_heads(counter, ranking), _endings(records))
+    heads = _head_to_heads(counter, ranking)
+    return Tables(counter, ratings, rows, heads, _endings(records), faults_of(records))
 
 
 def standings(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
@@ -550,4 +554,7 @@ def _games_lines(tables: Tables, first_side: str, say: Catalogue) -> list[str]:
     endings = say("standings.comma").join(
         say("standings.ending", reason=reasons.name_of("ending", row.reason), games=row.games) for row in tables.endings
     )
-    return lines + wrapped(say("standings.endings", endings=endings or say("standings.none")), TEXT_WIDTH - 1)
+    lines += wrapped(say("standings.endings", endings=endings or say("standings.none")), TEXT_WIDTH - 1)
+    for fault in tables.faults:
+        lines += wrapped(fault_text(fault, say, say.language), TEXT_WIDTH - 1)
+    return lines

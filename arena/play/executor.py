@@ -20,6 +20,7 @@ from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, exact_sco
 from engine.language import console
 
 if TYPE_CHECKING:
+    from arena.play.dialogue_log import DialogueLog
     from arena.players.contract import Player
     from arena.players.event_loop import LoopThread
     from engine.engine import StopFlag
@@ -64,15 +65,18 @@ class GameRunner:
         affinity: str = OFF,
         warn: Callable[[str], None] = lambda text: None,
         pauses: Pauses | None = None,
+        log: DialogueLog | None = None,
     ) -> None:
         """``tick`` is called now and then, ``warn`` with what somebody should know, on any thread.
 
         A game on the clock that one of the ``pauses`` fell into is played again: its clocks went on meanwhile.
-        ``affinity`` is as in ``arena.players.processors``; raises its ``AffinityError``.
+        ``affinity`` is as in ``arena.players.processors``; raises its ``AffinityError``. ``log`` keeps the dialogues
+        with external players.
         """
         assert concurrency >= 1
         self._processors = ProcessorPool(shares(affinity, concurrency))
         self._warn = warn
+        self._log = log
         self._threads_told = 1
         self._pauses = pauses or Pauses()
         self._pauses_told = self._pauses.count
@@ -334,6 +338,8 @@ class GameRunner:
             if key not in kept:
                 kept[key] = make_player(key[0], job.game, job.search_statistics)
                 self._players.append(kept[key])
+                if self._log is not None and not key[0].is_builtin:
+                    kept[key].log_dialogue = self._log.begin  # type: ignore[attr-defined]
         return kept[wanted[0]], kept[wanted[1]]
 
     def _loop(self) -> LoopThread:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from arena.colours import YELLOW, coloured
 from arena.figures.names import told_apart
 from arena.files import FileError, replace_file
 from arena.records import GameJob, utc_now
@@ -129,6 +130,8 @@ class Progress:
         self.planned = self.done = 0
         self.words: Callable[[int], str] = lambda columns: ""
         """What else to say of the run, in at most so many columns."""
+        self.colour: Callable[[], str] = str
+        """Of the words, on a terminal that has colours; one of ``arena.colours``."""
         self.table: Callable[[], list[str]] | None = None
         """Lines to show now and then above the one that renews itself."""
         self.data: Callable[[], dict[str, Any]] = dict
@@ -193,6 +196,13 @@ class Progress:
         text = "  ".join(parts)
         return cut(f"{text}  {self.words(WIDTH - columns_of(text) - 2)}", WIDTH).rstrip()
 
+    def _coloured_line(self) -> str:
+        """``line`` with its words in their colour."""
+        line, words = self.line(), self.words(WIDTH)
+        if not words or not line.endswith(words):
+            return line
+        return line.removesuffix(words) + coloured(words, self.colour(), self._stream)
+
     def tick(self, running: Iterable[tuple[GameJob, float]] = ()) -> None:
         """Renew what is shown and published, if it is time."""
         now = self._clock()
@@ -206,7 +216,7 @@ class Progress:
         if self.table is not None and now - self._tabled >= TABLE_SECONDS and self._finishes:
             self._tabled = now
             self._write("\n".join(["", *self.table(), ""]), keep=True)
-        self._write(self.line(), keep=False)
+        self._write(self._coloured_line(), keep=False)
 
     def remark(self, text: str) -> None:
         """A line that stays, from whatever thread."""
@@ -253,11 +263,11 @@ class Progress:
     def show_remarks(self) -> None:
         """Show them now, which otherwise ``tick`` does."""
         while self._remarks:
-            self._write(f"elolab: {self._remarks.popleft()}", keep=True)
+            self._write(coloured(f"elolab: {self._remarks.popleft()}", YELLOW, self._stream), keep=True)
 
     def _leave_line(self) -> None:
         if self._finishes:
-            self._write(self.line(), keep=True)
+            self._write(self._coloured_line(), keep=True)
         elif self._is_terminal:
             self._write("", keep=False)
 

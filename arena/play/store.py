@@ -199,6 +199,12 @@ class Store:
                 if detail is not None:
                     yield Pairing(*place), detail
 
+    def numbers_ended_by(self, reasons: Collection[str]) -> list[int]:
+        """The numbers of the games that ended for one of these reasons, in schedule order."""
+        marks = ", ".join("?" * len(reasons))
+        query = f"SELECT number FROM games WHERE reason IN ({marks}) ORDER BY series, number"
+        return [number for (number,) in self._rows(query, tuple(reasons))]
+
     def numbers_of(self, series: str, player: str) -> set[int]:
         """The numbers of a series' games in which the player had the first move."""
         query = "SELECT number FROM games WHERE series = ? AND first = ?"
@@ -400,6 +406,18 @@ def _made(directory: Path) -> Path:
         reason = "a file of that name is in the way" if isinstance(error, FileExistsError) else error.strerror
         raise StoreError(f"{directory}: cannot make the folder: {reason}; give another one with --out") from None
     return directory
+
+
+def is_in_use(directory: Path) -> bool:
+    """Whether somebody writes to the folder's store."""
+    try:
+        handle = os.open(directory / LOCK_NAME, os.O_RDONLY)
+    except OSError:  # no lock was ever taken, or nobody may write there
+        return False
+    try:
+        return not _locked(handle)
+    finally:
+        os.close(handle)
 
 
 class FolderLock:

@@ -8,9 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from arena.colours import GREEN, RED
+from arena.figures.faults import FORFEITS
 from arena.notation.openings import Suite, load_suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.live import Scoreboard, duration_text
+from arena.play.running_elo import RunningElo
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
@@ -28,7 +31,7 @@ from arena.schedule import (
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
-from engine.language import DEFAULT_LANGUAGE, console
+from engine.language import DEFAULT_LANGUAGE, columns_of, console
 
 WITHDRAWALS = "withdrawals"
 """The name under which a store keeps them."""
@@ -69,6 +72,8 @@ class TournamentResult:
     """Players that have lost without playing, because they could not be started when their games were due."""
     unplayable: int = 0
     """How many games were not played for that reason and never will be."""
+    forfeits: int = 0
+    """How many of the stored games a player lost by a fault."""
 
     @property
     def missing(self) -> int:
@@ -77,13 +82,13 @@ class TournamentResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if every game was played, 1 if some were not, 130 after an interruption.
+        """0 if every game was played, 1 if some were not or lost by a fault, 130 after an interruption.
 
         After a sequential test 3 unless H1 was accepted.
         """
         if self.interrupted:
             return 130
-        if self.stored < self.planned:
+        if self.stored < self.planned or self.forfeits:
             return 1
         test = self.sequential
         return 0 if test is None or test.verdict == "H1 accepted" else EXIT_NOT_CONFIRMED
@@ -138,9 +143,11 @@ def result_of(spec: TournamentSpec, store: Store) -> TournamentResult:
     planned = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < planned for outcome in outcomes)
     unplayable = Course.over(spec, outcomes, withdrawals).unplayable if withdrawals else 0
+    forfeits = sum(number < planned for number in store.numbers_ended_by(FORFEITS))
     return TournamentResult(
-        planned, stored, sequential=sequential_run(spec, outcomes), withdrawals=withdrawals, unplayable=unplayable
-    )
+        planned, stored, sequential=sequential_run(spec, outcomes), withdrawals=withdrawals, unplayable=unplayable,
+        forfeits=forfeits,
+    )  # fmt: skip
 
 
 def count_of(spec: TournamentSpec, store: Store) -> int:
@@ -158,10 +165,12 @@ def _play(plan: Plan, run: Run) -> None:
     spec = plan.spec
     outcomes = run.store.outcomes()
     sequential = sequential_run(spec, outcomes)
-    scoreboard = _shown(plan, run, sequential, outcomes)
+    elo = RunningElo(spec.players[0].name, outcomes if len(spec.players) == 2 else ())
+    scoreboard = _shown(plan, run, sequential, outcomes, elo)
 
     def finished(outcome: Outcome) -> None:
         scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
+        elo.add(outcome)
         if sequential is not None:
             sequential.add(outcome)
 
@@ -200,12 +209,24 @@ def _withdraw(course: Course, run: Run, jobs: Sequence[GameJob]) -> bool:
     return True
 
 
-def _shown(plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome]) -> Scoreboard:
-    """Let the run's progress show the tournament's standings, or the state of its test."""
+def _shown(
+    plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome], elo: RunningElo
+) -> Scoreboard:
+    """Let the run's progress show the tournament's standings, or a match's Elo, and the state of its test."""
     scoreboard = Scoreboard([player.name for player in plan.spec.players])
     for past in outcomes:
         scoreboard.add(past.pairing.first, past.pairing.second, past.score)
-    words = scoreboard.leaders if sequential is None else sequential.words
+    is_between_two = len(plan.spec.players) == 2
+
+    def words(columns: int) -> str:
+        test = "" if sequential is None else sequential.words(columns)
+        if not is_between_two:
+            return scoreboard.leaders(columns)
+        room = columns - (columns_of(test) + 2 if test else 0)
+        return "  ".join(filter(None, (test, elo.words(room) or ("" if test else scoreboard.leaders(columns)))))
+
+    if is_between_two:
+        run.progress.colour = lambda: {1: GREEN, -1: RED}.get(elo.direction(), "")
     run.progress.begin(plan.games, words, done=len(outcomes), is_bound=not format_of(plan.spec).has_fixed_length)
     run.progress.table = scoreboard.lines
     run.progress.data = lambda: {
@@ -249,7 +270,8 @@ def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
             return
 
 
-def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
+def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
+    """Raise ``RunError`` for the first setting in which the tournaments differ, be they as long as they may."""
     new = plan.spec
     before, now = _common_content(old), _common_content(new)
     for key in before:
@@ -276,6 +298,11 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
         raise RunError(
             f"{directory}: holds another tournament: {key} = {there} there, {here} in {new.source}; {REMEDY}"
         )
+
+
+def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
+    _check_settings(directory, old, old_openings, plan)
+    new = plan.spec
     if new.rounds < old.rounds and format_of(new).decides_on_the_way:
         raise RunError(
             f"{directory}: holds a longer tournament: {old.rounds} rounds there, {new.rounds} in {new.source}; {REMEDY}"
@@ -284,6 +311,25 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
         raise RunError(
             f"{directory}: holds a longer tournament: {old.pairs} pairs there, {new.pairs} in {new.source}; {REMEDY}"
         )
+
+
+def holds_another(directory: Path, spec: TournamentSpec) -> bool:
+    """Whether a folder has games of a tournament with other settings, so that this one could not extend it."""
+    if not (directory / STORE_NAME).is_file():
+        return directory.exists() and not directory.is_dir()
+    try:
+        with Store(directory, read_only=True) as store:
+            if not len(store):
+                return False
+            before, openings = stored_tournament(store), store.metadata("openings_digest")
+    except StoreError:  # whoever plays in it repairs it, or says what is wrong
+        return False
+    plan = prepare(replace(spec, pairs=max(spec.pairs, before.pairs) if spec.pairs else 0))
+    try:
+        _check_settings(directory, before, openings, plan)
+    except RunError:
+        return True
+    return False
 
 
 def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
@@ -321,7 +367,8 @@ def first_difference(old: PlayerSpec, new: PlayerSpec) -> tuple[str, Any, Any]:
 
 def _flat_content(player: PlayerSpec) -> dict[str, Any]:
     content = player.content()
-    return {**content, **content.pop("parameters", {}), **content.pop("options", {})}
+    inner = {**content.pop("parameters", {}), **content.pop("options", {})}
+    return content | inner
 
 
 def stored_tournament(store: Store) -> TournamentSpec:

@@ -79,16 +79,18 @@ class ProtocolFinder:
 
 def other_protocol(player: PlayerSpec) -> str:
     """In words, which protocol a program speaks that does not answer in the one it is said to; empty if it does."""
-    tried = sorted(
-        (one for one in protocols() if one.greeting is not None), key=lambda one: one.name != player.protocol
-    )
+    found = spoken_instead((player.command, player.directory), player.protocol)
+    return "" if found is None else f'it answers over {found.title}: give protocol = "{found.name}"'
+
+
+def spoken_instead(program: Program, name: str) -> Protocol | None:
+    """The protocol in which a program answers, if it is another than the one of that name."""
+    tried = sorted((one for one in protocols() if one.greeting is not None), key=lambda one: one.name != name)
     try:
-        found, _ = greet((player.command, player.directory), tried, HINT_SECONDS)
+        found, _ = greet(program, tried, HINT_SECONDS)
     except DetectionError:
-        return ""
-    if found is None or found.name == player.protocol:
-        return ""
-    return f'it answers over {found.title}: give protocol = "{found.name}"'
+        return None
+    return None if found is None or found.name == name else found
 
 
 def plays(protocol: Protocol, game: str) -> bool:

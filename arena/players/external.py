@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
 from arena.players.event_loop import in_thread
-from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
+from arena.players.process import DeadlinePassed, DialogueSink, EngineProcess, ProcessEnded
 from arena.players.processors import Processors, pin_process
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from engine.engine import StopFlag
     from engine.games.contract import Position
 
+LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
+"""From a player's name, its command and the number of its process."""
 LATE_ANSWER_MS = 250
 """How long after its deadline a thinking engine is given to obey a stop, before it is taken to hang."""
 
@@ -72,6 +74,8 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         self._games = 0
         self._processors: Processors = frozenset()
         """On which the engine runs; empty if that is left to the system."""
+        self.log_dialogue: LogDialogue = lambda player, command, process_id: None
+        """Asked, for every process that starts, where its whole dialogue is kept."""
         self._starting: StopFlag | None = None
         """What is watched while the engine starts."""
 
@@ -140,6 +144,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             self._process = await in_thread(
                 EngineProcess, self.spec.command, self.spec.directory, self._processors
             )
+            self._process.dialogue.sink = self.log_dialogue(self.name, self._process.command, self._process.process_id)
             await self._handshake(deadline_ns)
         except DeadlinePassed:
             waited = f"{self.spec.start_timeout_ms / 1000:g} s"

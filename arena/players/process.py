@@ -18,7 +18,7 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from arena.players.contract import GameStopped, PlayerFault
 from arena.players.event_loop import in_thread, suspend
@@ -64,6 +64,16 @@ class ProcessEnded(Exception):
     """The engine's process ended, or closed its output."""
 
 
+class DialogueSink(Protocol):
+    """Where a whole dialogue is kept."""
+
+    def write(self, who: str, said: bytes) -> None:
+        """``said`` may begin and end within a line; ``who`` is ``>``, ``<``, ``!`` (the error stream) or ``*``."""
+
+    def close(self) -> None:
+        """The process is gone."""
+
+
 class Dialogue:
     """The end of what was said both ways, with time stamps, in bounded memory.
 
@@ -83,10 +93,14 @@ class Dialogue:
         self._received: deque[tuple[int, bytes]] = deque()
         self._received_bytes = 0
         self._sent: deque[tuple[int, str, str]] = deque(maxlen=self.SENT_LINES)
+        self.sink: DialogueSink | None = None
+        """What is given everything as it comes."""
 
     def sent(self, text: str, at_ns: int | None = None) -> None:
         """The harness says ``text``, one line or several, now or at some time before."""
         self._sent.append((time.monotonic_ns() if at_ns is None else at_ns, ">", text))
+        if self.sink is not None:
+            self.sink.write(">", text.encode() + b"\n")
 
     def received(self, output: bytes, at_ns: int) -> None:
         """The engine said ``output``, which may begin and end within a line."""
@@ -95,9 +109,11 @@ class Dialogue:
         while self._received_bytes > self.RECEIVED_BYTES or len(self._received) > self.RECEIVED_PIECES:
             self._received_bytes -= len(self._received.popleft()[1])
 
-    def remark(self, line: str) -> None:
-        """The harness notes ``line``."""
+    def remark(self, line: str, *, is_new: bool = True) -> None:
+        """The harness notes ``line``; one that is not new has gone to the sink before."""
         self._sent.append((time.monotonic_ns(), "*", line))
+        if is_new and self.sink is not None:
+            self.sink.write("*", line.encode() + b"\n")
 
     def tail(self, since_ns: int = 0) -> list[str]:
         """The lines, oldest first: seconds since the process started, who spoke (``>`` harness, ``<`` engine), text.
@@ -325,9 +341,9 @@ class EngineProcess:
     def lend(self) -> tuple[int, int, int] | None:
         """Descriptors of input, output and error (-1 if closed) for another thread, until ``take_back``.
 
-        ``None`` if something has to be read, or nothing more can be.
+        ``None`` if something has to be read, or nothing more can be, or the whole dialogue is kept as it is held.
         """
-        if self._ended or self._gone or self._data or self._skipping:
+        if self._ended or self._gone or self._data or self._skipping or self.dialogue.sink is not None:
             return None
         self.pause()
         return self._input, self._output, self._error if self._error_is_open else -1
@@ -433,6 +449,8 @@ class EngineProcess:
                 self._data += b"\n"  # the last words may lack an end of line
             return 0
         size = len(chunk)
+        if self.dialogue.sink is not None:
+            self.dialogue.sink.write("<", chunk)
         if self._skipping:
             chunk = self._skipped(chunk)
         if chunk:
@@ -471,6 +489,8 @@ class EngineProcess:
                 self._loop.unwatch(self._error)
             self._error_is_open = False
             return 0
+        if self.dialogue.sink is not None:
+            self.dialogue.sink.write("!", chunk)
         self.error_bytes += len(chunk)
         self._errors = (self._errors + chunk)[-ERROR_TAIL_BYTES:]
         return len(chunk)
@@ -489,6 +509,7 @@ class EngineProcess:
         if self._gone:
             return
         by_itself = self._wait_for_exit(20) if self._ended else False
+        has_left = False
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None
@@ -497,7 +518,8 @@ class EngineProcess:
                 self.dialogue.sent(farewell)
                 os.write(self._input, f"{farewell}\n".encode())
             self._process.stdin.close()
-            if not self._wait_for_exit(FAREWELL_MS):
+            has_left = self._wait_for_exit(FAREWELL_MS)
+            if not has_left:
                 kill_group(self._process.pid, signal.SIGTERM)
                 self._wait_for_exit(TERMINATE_MS)
         # The group is killed in every case, for the children, and before the leader is reaped: until then its number
@@ -505,7 +527,7 @@ class EngineProcess:
         kill_group(self._process.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=1.0)
-        self._exit = self._describe_exit(by_itself)
+        self._exit = self._describe_exit(by_itself or has_left)
         if by_itself and (self._process.returncode or 0) < 0:
             self.exit_signal = -self._process.returncode
         self._gone = True
@@ -513,8 +535,10 @@ class EngineProcess:
             pipe.close()
         SUPERVISOR.release(self._process.pid)
         for line in self._errors.decode(errors="replace").splitlines()[-20:]:
-            self.dialogue.remark(f"stderr: {line[: Dialogue.LINE_CHARACTERS]}")
+            self.dialogue.remark(f"stderr: {line[: Dialogue.LINE_CHARACTERS]}", is_new=False)
         self.dialogue.remark(self._exit)
+        if self.dialogue.sink is not None:
+            self.dialogue.sink.close()
 
     @property
     def exit_description(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from arena.figures.faults import fault_text
 from arena.figures.match import verdict_sentence
 from arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
 from arena.figures.search_statistics import SearchStatistics
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 ARENA, REPORTS = "arena", "arena.reports"
 """The packages whose messages reports have."""
+FAULTS_SHOWN = 4
+"""Kinds of faults that the head of a report names."""
 Messages = Callable[[str, str], Callable[..., str]]
 """From a package and a language to its messages: as plain text, or as markup for a page."""
 
@@ -129,8 +132,16 @@ def mean_text(value: float | None, digits: int) -> str:
     return number_text(round(value)) if digits == 0 or value >= 1000 else f"{value:.{digits}f}"
 
 
-def summary_of(contents: Contents, messages: Messages = Catalogue, shown: Callable[[str], str] = str) -> str:
-    """What was played and what came of it in two sentences; ``shown`` marks up a player's name."""
+def summary_of(
+    contents: Contents,
+    messages: Messages = Catalogue,
+    shown: Callable[[str], str] = str,
+    quoted: Callable[[str], str] = str,
+) -> str:
+    """What was played and what came of it in two sentences, and what players forfeited games by.
+
+    ``shown`` marks up a player's name, and ``quoted`` what a player did in the words of the arena.
+    """
     say = messages(REPORTS, contents.language)
     finding = _leader_sentence(contents, say, shown)
     if contents.sequential is not None:
@@ -138,10 +149,23 @@ def summary_of(contents: Contents, messages: Messages = Catalogue, shown: Callab
         finding = verdict_sentence(contents.sequential, one, other, messages(ARENA, contents.language))
     if contents.placing is not None:
         finding = result_sentence(contents.placing, messages(ARENA, contents.language), shown)
+    for sentence in _fault_sentences(contents, messages, shown, quoted):
+        finding = say("report.and", finding=finding, sentence=sentence).strip()
     return say(
         "report.summary", games=number_text(len(contents.counted)), players=len(contents.spec.players),
         pairs=number_text(contents.tables.counter.complete_pairs), finding=finding,
     ).strip()  # fmt: skip
+
+
+def _fault_sentences(
+    contents: Contents, messages: Messages, shown: Callable[[str], str], quoted: Callable[[str], str]
+) -> list[str]:
+    """What players forfeited games by: the most frequent faults, and how many other kinds there were."""
+    arena, faults = messages(ARENA, contents.language), contents.tables.faults
+    found = [fault_text(fault, arena, contents.language, shown, quoted) for fault in faults[:FAULTS_SHOWN]]
+    if len(faults) > FAULTS_SHOWN:
+        found.append(arena("fault.more", count=len(faults) - FAULTS_SHOWN))
+    return found
 
 
 def _leader_sentence(contents: Contents, say: Callable[..., str], shown: Callable[[str], str]) -> str:

@@ -42,7 +42,11 @@ MANTISSA_BITS = 10
 _DIGITS = 10.0 ** np.arange(3, 19)
 """From each of these on, a time in microseconds loses one more digit."""
 MAX_DETAIL = 2000
-"""Characters of a fault's description that the page keeps; the store has it whole."""
+"""Characters of what else is known of a game that the page keeps; the store has it whole."""
+MAX_DIALOGUE = 16_384
+"""Characters of the dialogue before a fault that the page keeps."""
+MAX_DIALOGUES = 4 * 2**20
+"""Characters of all of them together; beyond, a fault is told without."""
 
 
 @dataclass(frozen=True)
@@ -227,6 +231,8 @@ def _header(players: Sequence[str], records: Sequence[GameRecord], vocabulary: d
         )
     }  # fmt: skip
     details: dict[str, str] = {}
+    faults: dict[str, dict[str, Any]] = {}
+    room = MAX_DIALOGUES
     for index, record in enumerate(records):
         opening = (record.opening.position, record.opening.moves, record.opening.name)
         place = record.pairing
@@ -241,8 +247,13 @@ def _header(players: Sequence[str], records: Sequence[GameRecord], vocabulary: d
         games["reason"].append(reasons.setdefault(record.reason, len(reasons)))
         games["plies"].append(len(record.moves))
         games["key"].append(record.key[:12])
-        if record.detail:
-            details[str(index)] = json.dumps(record.detail, ensure_ascii=False)[:MAX_DETAIL]
+        if "fault" in record.detail:
+            dialogue = _end_of(record.detail.get("dialogue", ()), min(room, MAX_DIALOGUE))
+            room -= len(dialogue)
+            faults[str(index)] = {"text": record.detail["fault"]["text"], "dialogue": dialogue}
+        others = {name: value for name, value in record.detail.items() if name not in ("fault", "dialogue")}
+        if others:
+            details[str(index)] = json.dumps(others, ensure_ascii=False)[:MAX_DETAIL]
     return {
         "players": list(players),
         "reasons": list(reasons),
@@ -250,4 +261,11 @@ def _header(players: Sequence[str], records: Sequence[GameRecord], vocabulary: d
         "vocabulary": list(vocabulary),
         "games": games,
         "details": details,
+        "faults": faults,
     }
+
+
+def _end_of(dialogue: Sequence[str], most: int) -> str:
+    """The last lines of a dialogue that have so many characters together."""
+    text = "\n".join(dialogue)
+    return text if len(text) <= most else text[-most:].partition("\n")[2] if most else ""

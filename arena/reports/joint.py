@@ -1,7 +1,7 @@
 """Ratings over several runs: the games of all of them, fitted at once.
 
-A player is the same in two runs if name and configuration are; a name that stands for different configurations becomes
-several players, told apart by the run. The same game found in two runs counts once.
+A player is the same in two runs if its settings are, under whatever names; a name that stands for different settings
+becomes several players, told apart by the run. The same game found in two runs counts once.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
         anchors=_common_anchors(runs, names),
         command=("report", *folders, *(word for name, elo in anchors for word in ("--anchor", f"{name}={elo:g}"))),
     )
-    return Joint(with_anchors(spec, anchors), tuple(records), runs, tuple(notes))
+    joint_names = {name: label for own in names for name, label in own.items()}
+    given = [(joint_names.get(name, name), elo) for name, elo in anchors]
+    return Joint(with_anchors(spec, given), tuple(records), runs, tuple(notes))
 
 
 def _distinct(folders: Sequence[str]) -> Sequence[str]:
@@ -110,36 +112,71 @@ def _read(folder: str) -> JoinedRun:
     return JoinedRun(folder, replace(spec, players=players), records)
 
 
+@dataclass(frozen=True)
+class _Appearance:
+    """A player of one run, under the name that it has there."""
+
+    run: JoinedRun
+    player: PlayerSpec
+
+
 def _told_apart(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
-    """For each run the joint name of each of its players; the joint players; what to say of names that were split."""
-    seen: dict[str, dict[str, tuple[JoinedRun, PlayerSpec]]] = {}
-    for run in runs:
-        for player in run.spec.players:
-            seen.setdefault(player.name, {}).setdefault(_identity(player), (run, player))
-    labels: dict[tuple[str, str], str] = {}
-    players: list[PlayerSpec] = []
+    """For each run the joint name of each of its players; the joint players; what to say of names that differ from it.
+
+    Who plays by the same settings is one player, whatever its names, which it then has all; but two players of one run
+    stay two, since a player has no games with itself.
+    """
+    appearances = [_Appearance(run, player) for run in runs for player in run.spec.players]
+    twins = {_settings(one) for run in runs for one in _repeated(run)}
+    joined: dict[str, list[_Appearance]] = {}
+    for one in appearances:
+        own = f"{one.player.name} " if _settings(one) in twins else ""
+        joined.setdefault(own + _settings(one), []).append(one)
+    order = list(dict.fromkeys(one.player.name for one in appearances))
+    joined = dict(sorted(joined.items(), key=lambda entry: order.index(entry[1][0].player.name)))
+    names = {identity: " = ".join(dict.fromkeys(one.player.name for one in all_)) for identity, all_ in joined.items()}
+    label_of: dict[int, str] = {}
+    players, notes = [], _notes_on_splits(list(joined.values()))
+    for identity, all_ in joined.items():
+        name, (first, *_) = names[identity], all_
+        label = name if list(names.values()).count(name) == 1 else f"{name} ({first.run.folder})"
+        label_of |= {id(one): label for one in all_}
+        players.append(replace(first.player, name=label))
+        if name != first.player.name:
+            notes.append(("joint.same", {"names": name}))
+    places = iter(appearances)
+    labels = [{player.name: label_of[id(next(places))] for player in run.spec.players} for run in runs]
+    return labels, players, notes
+
+
+def _repeated(run: JoinedRun) -> list[_Appearance]:
+    """The players of a run that play by the settings of another of its players."""
+    all_ = [_Appearance(run, player) for player in run.spec.players]
+    return [one for one in all_ if sum(_settings(one) == _settings(other) for other in all_) > 1]
+
+
+def _notes_on_splits(joined: Sequence[Sequence[_Appearance]]) -> list[JoinNote]:
+    """What to say of names that stand for several players."""
+    versions: dict[str, list[_Appearance]] = {}
+    for all_ in joined:
+        for one in {one.player.name: one for one in reversed(all_)}.values():
+            versions.setdefault(one.player.name, []).append(one)
     notes: list[JoinNote] = []
-    for name, versions in seen.items():
-        for identity, (run, player) in versions.items():
-            label = name if len(versions) == 1 else f"{name} ({run.folder})"
-            labels[name, identity] = label
-            players.append(replace(player, name=label))
-        if len(versions) > 1:
-            (run, player), (other_run, other), *_ = versions.values()
-            key, before, now = first_difference(player, other)
+    for name, several in versions.items():
+        if len(several) > 1:
+            one, other, *_ = several
+            key, before, now = first_difference(one.player, other.player)
             fields = {
-                "name": name, "count": len(versions), "key": key, "before": repr(before), "folder": run.folder,
-                "now": repr(now), "other_folder": other_run.folder,
+                "name": name, "count": len(several), "key": key, "before": repr(before), "folder": one.run.folder,
+                "now": repr(now), "other_folder": other.run.folder,
             }  # fmt: skip
             notes.append(("joint.split", fields))
-    names = [
-        {player.name: labels[player.name, _identity(player)] for player in run.spec.players} for run in runs
-    ]
-    return names, players, notes
+    return notes
 
 
-def _identity(player: PlayerSpec) -> str:
-    return json.dumps(player.content(), sort_keys=True)
+def _settings(one: _Appearance) -> str:
+    """All that decides a player's moves, without its name."""
+    return json.dumps({**one.player.content(), "name": ""}, sort_keys=True)
 
 
 def _put_together(

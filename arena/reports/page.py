@@ -40,7 +40,7 @@ def html_page(contents: Contents) -> str:
         contents.language,
         title=contents.spec.name,
         kicker=say("report.kicker", game=words.title),
-        summary=summary_of(contents, markup_messages, name.format),
+        summary=summary_of(contents, markup_messages, name.format, code.format),
         navigation=[(section, say(f"section.{section}")) for section in (*contents.sections, "games", "replay")],
         contents=contents,
         warnings=warnings_of(contents),

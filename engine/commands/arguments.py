@@ -7,8 +7,9 @@ import difflib
 import json
 import math
 import os
+import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from engine.errors import UserError
@@ -57,20 +58,37 @@ class CommandParser(argparse.ArgumentParser):
         settings.setdefault("allow_abbrev", False)
         settings.setdefault("formatter_class", ParagraphFormatter)
         super().__init__(**settings)
+        self.checks: list[Callable[[argparse.Namespace], Iterable[str]]] = []
+        """What else is wrong with arguments that were read one by one, told together with unknown ones."""
+        self.implied: tuple[str, Collection[str]] | None = None
+        """The subcommand that is meant where none is named, and all of them."""
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
         """Read the words; raises ``UsageError`` where ``argparse`` would exit."""
-        arguments, extra = self.parse_known_args(args, namespace)
+        words = list(sys.argv[1:] if args is None else args)
+        if self.implied is not None and words[:1] not in (["-h"], ["--help"]):
+            meant, names = self.implied
+            words = words if words and words[0] in names else [meant, *words]
+        arguments, extra = self.parse_known_args(words, namespace)
+        mistakes = dict.fromkeys(mistake for check in self.checks for mistake in check(arguments))
         if extra:
-            word = extra[0].partition("=")[0]
-            self.error(f"unexpected argument {extra[0]!r}{self._hint(word)}")
+            self.error("; ".join([self._unexpected(extra), *mistakes]))
+        if mistakes:
+            raise UsageError(f"{self.prog.removeprefix('elolab ')}: {'; '.join(mistakes)}")
         return arguments
+
+    def _unexpected(self, extra: Sequence[str]) -> str:
+        """All unknown options, or if it is none what stands where nothing is expected."""
+        options = [word for word in extra if word.startswith("-")]
+        told = [f"{word!r}{self._hint(word.partition('=')[0])}" for word in options or extra[:1]]
+        return f"unexpected argument{'s' if len(told) > 1 else ''} {', '.join(told)}"
 
     def _hint(self, word: str) -> str:
         """``" (did you mean --json?)"`` for the option that an unknown one is likely to stand for, or nothing."""
-        options = list(self._option_string_actions)
+        actions = self._option_string_actions.items()
+        options = [option for option, action in actions if action.help is not argparse.SUPPRESS]
         near = difflib.get_close_matches(word, options, 1, 0.5)
         if (meant := OTHER_WORDS.get(word)) in options:
             near = [str(meant)]

@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass
 
 from engine.errors import UserError
+from engine.settings.configuration import nearest
 from engine.settings.whole_numbers import natural_number
 
 GRAMMAR = (
     "nodes=1000 | depth=6 | move_time=0.1 | clock=10+0.1[,node_clock=N|,cpu] "
     "(seconds; clock=40/10+0.1 is 40 moves in 10 s plus 0.1 s a move)"
 )
-
+LIMIT_NAMES = ("nodes", "depth", "move_time", "clock", "node_clock", "cpu")
 
 OWN_LEVEL = "own"
 """What stands for no limits at all: the player's own level, where its protocol cannot tell it of any other."""
@@ -100,7 +101,8 @@ class Limits:
                 put("clock_ms", _milliseconds(text, base, least=1))
                 put("increment_ms", _milliseconds(text, increment or "0", least=0))
             else:
-                raise LimitError(f"limit {text!r}: cannot read {part.strip()!r}; expected {GRAMMAR}")
+                hint = nearest(name, LIMIT_NAMES)
+                raise LimitError(f"limit {text!r}: cannot read {part.strip()!r}{hint}; expected {GRAMMAR}")
         limits = cls(**found)  # type: ignore[arg-type]
         if limits.clock_kind != "wall" and not limits.is_timed:
             raise LimitError(

@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.commands.arguments import add_affinity_argument, add_specification_argument, names_paragraph
+from arena.commands.arguments import (
+    add_affinity_argument,
+    add_log_argument,
+    add_specification_argument,
+    names_paragraph,
+)
 from engine.commands.arguments import (
     add_concurrency_argument,
     add_json_argument,
@@ -28,6 +33,7 @@ def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epi
     parser.epilog = epilog + names_paragraph(kind)
     add_output_argument(parser)
     add_playing_arguments(parser)
+    add_log_argument(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
     add_language_argument(parser)
     add_json_argument(parser)
@@ -59,6 +65,7 @@ def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given
         "concurrency": arguments.concurrency,
         "affinity": arguments.affinity,
         "accept_engine_change": arguments.accept_engine_change,
+        "log": getattr(arguments, "log", None),
     }
     try:
         return run(*given, **named, **played)

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from arena.commands.arguments import add_log_argument
 from engine.commands.arguments import (
     UsageError,
     add_json_argument,
@@ -29,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--pairs", type=whole_number(1), metavar="N", help="play so many pairs of games instead of a sequential test"
     )
     add_playing_arguments(parser)
+    add_log_argument(parser)
     add_language_argument(parser)
     add_json_argument(parser)
     parser.epilog = (

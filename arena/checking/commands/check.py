@@ -5,10 +5,17 @@ from __future__ import annotations
 import argparse
 import difflib
 import shlex
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from arena.checking.contract import CheckSettings
 from arena.checking.dialects import DIALECTS, dialect_named
+from arena.colours import GREEN, RED, YELLOW, coloured
+from arena.commands.arguments import add_log_argument, dialogue_log
+from arena.commands.engines import player_of
+from arena.engines_file import ENGINES_NAME, engines_file
 from engine.commands.arguments import (
     UsageError,
     add_json_argument,
@@ -16,17 +23,23 @@ from engine.commands.arguments import (
     print_json,
     whole_number,
 )
-from engine.language import console, game_words
+from engine.language import Catalogue, console, game_words, wrapped
+from engine.settings.configuration import nearest
 
 if TYPE_CHECKING:
     from arena.checking.examination import Check, Examination, Outcome
 
 DEFAULTS = CheckSettings("", "", ())
+COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
+"""Of lines, by their marks."""
+BASIC = {"handshake", "start_position"}
+"""Checks without which hardly any other can be tried."""
 
 EPILOG = """\
 What follows the command belongs to the engine, so the arguments of elolab come before it:
 
   elolab check ./mine
+  elolab check mine                an engine of that name in engines.toml
   elolab check --protocol ucci --only stop,clock_game -- ./engine --book none
 
 Every line begins with pass, FAIL, advice (a recommendation that is not followed) or n/a (the protocol, the game or the
@@ -44,9 +57,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="an option of the engine, set after every start; may be given again",
     )  # fmt: skip
     parser.add_argument("--directory", metavar="DIR", help="where the engine runs (default: here)")
+    parser.add_argument(
+        "--engines", dest="engines_file", metavar="FILE",
+        help=f"file of your engines, by whose names COMMAND may say which (default {ENGINES_NAME}, here or in "
+        "~/.config/elolab)",
+    )  # fmt: skip
     parser.add_argument("--only", metavar="NAMES", type=_names, help="these checks alone, and what they need")
     parser.add_argument("--skip", metavar="NAMES", type=_names, default=(), help="all checks but these")
     parser.add_argument("--list", action="store_true", help="list the names of the checks, and what they demand")
+    add_log_argument(parser)
     group = parser.add_argument_group("patience", "in milliseconds")
     for name, meaning in (
         ("margin", "how much later than told a move may come"),
@@ -100,7 +119,8 @@ def run(arguments: argparse.Namespace) -> int:
     checks = _chosen(arguments)
     from arena.checking.examination import Examination
 
-    examination = Examination(settings, checks)
+    log = dialogue_log(arguments)
+    examination = Examination(settings, checks, None if log is None else log.begin)
     try:
         outcomes = _tell(examination, settings, is_quiet=arguments.json)
     finally:
@@ -144,21 +164,27 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
         near = difflib.get_close_matches(arguments.protocol, DIALECTS, 1, 0.4)
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise UsageError(f"check: --protocol {arguments.protocol!r}, expected {expected}{hint}")
+    engines = engines_file(arguments.engines_file, Path())
+    named = arguments.command[0]
+    if named in engines.tables:
+        _take_from_file(engines.entry(named, "check"), arguments)
     try:
         find_program(arguments.command, arguments.directory)
     except PlayerFault as fault:
-        raise UserError(f"check: {fault.text}") from None
+        meant = nearest(named, engines.tables)
+        raise UserError(f"check: {fault.text}{meant and f'; {engines.path} has no such engine{meant}'}") from None
     protocol = arguments.protocol or _found_protocol(arguments)
     games = protocol_named(protocol).games or ()
     game = arguments.game or games[0]
     if game not in games:
         raise UsageError(f"check: --game {game!r} is not played over {protocol}, only {', '.join(games)} is")
+    options = {option.lower(): (option, value) for option, value in arguments.options}  # the last of each
     return CheckSettings(
         game,
         protocol,
         tuple(arguments.command),
         arguments.directory,
-        tuple(arguments.options),
+        tuple(options.values()),
         margin_ms=arguments.margin,
         start_ms=arguments.start,
         timeout_ms=arguments.timeout,
@@ -167,6 +193,17 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
         clock_ms=arguments.clock,
         game_moves=arguments.moves,
     )
+
+
+def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> None:
+    """Put what the file of engines says of one in its place; what the command line says itself comes before."""
+    given = {"protocol": arguments.protocol, "directory": arguments.directory}
+    player, _ = player_of(dict(entry) | {key: value for key, value in given.items() if value}, arguments.game)
+    if player.is_builtin:
+        raise UsageError(f"check: {player.name} is the built-in engine; give a program, such as elolab engine")
+    arguments.command = [*player.command, *arguments.command[1:]]
+    arguments.directory, arguments.protocol = player.directory, player.protocol
+    arguments.options = [*player.options, *arguments.options]
 
 
 def _found_protocol(arguments: argparse.Namespace) -> str:
@@ -184,9 +221,18 @@ def _chosen(arguments: argparse.Namespace) -> list[Check]:
     return chosen(arguments.only, arguments.skip)
 
 
+def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:
+    """How many checks the failure of the first leaves untried, and in which protocol the program answers instead."""
+    from arena.players.detect import spoken_instead
+
+    words = say("report.untried", count=count)
+    other = spoken_instead((settings.command, settings.directory), settings.protocol) if "handshake" in failed else None
+    return words if other is None else say("report.untried_other", words=words, title=other.title, name=other.name)
+
+
 def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[Outcome]:
     """Examine, and unless it is to be quiet tell of every check when it is done."""
-    from arena.checking.report import lines_of, summary
+    from arena.checking.report import COLUMNS, lines_of, mark_of, summary
 
     say = console("arena.checking")
     dialect = dialect_named(settings.protocol)
@@ -198,8 +244,18 @@ def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) 
 
     title = game_words(settings.game, say.language).title
     tell(say("report.title", command=shlex.join(settings.command), title=title, protocol=dialect.title))
+    untried = 0
+    failed: set[str] = set()
     for outcome in examination.run():
         outcomes.append(outcome)
-        tell(*lines_of(outcome, dialect, say))
+        if failed & BASIC and outcome.remark is not None and outcome.remark.key == "skip.needs":
+            untried += 1  # as nearly all of them, for the same reason
+            continue
+        if outcome.verdict == "failed":
+            failed.add(outcome.check.name)
+        first, *others = lines_of(outcome, dialect, say)
+        tell(coloured(first, COLOURS.get(mark_of(outcome), ""), sys.stdout), *others)
+    if untried:
+        tell(*wrapped(_words_on_untried(untried, settings, failed, say), COLUMNS))
     tell(summary(outcomes, say))
     return outcomes

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NoReturn
 
-from arena.commands.words.pairs import SWITCHES, assignments, plain_value, refuse_words_of_others
+from arena.commands.words.engines import read_player_words
+from arena.commands.words.pairs import SWITCHES, assignments, plain_value, refuse_unknown_words
 from arena.spec import SPRT_KEYS
 from engine.commands.arguments import UsageError, whole_number
-from engine.rules import MAX_PLIES
+from engine.rules import MAX_PLIES, Adjudication
 from engine.settings.whole_numbers import natural_number
 
 OPENINGS_WORDS = ("file", "format", "order", "plies", "start", "part")
@@ -24,6 +25,7 @@ PGN_ANSWERS = dict.fromkeys(
     "give the file alone: moves are written with score, depth, nodes and time; elolab convert writes other notations",
 )  # fmt: skip
 GAMES_OF_A_PAIR = 2
+STANDARD = Adjudication()
 FORMAT_WORDS = ("format", "tournament")
 
 ANSWERS = {
@@ -31,12 +33,11 @@ ANSWERS = {
     "bookmode": "openings are read whole; leave it out",
     "config": "a folder goes on with what it holds: give the same command again",
     "crc32": "a digest of all games is printed at the end",
-    "debug": "the end of an engine's dialogue is kept with every game that ends badly",
+    "debug": "--log DIR keeps whole dialogues; the end of one is kept with every game that ends badly",
     "format": "elolab tournament plays other formats: elolab tournament --engine A --engine B ... --format NAME",
     "epdout": "final positions are in games.csv in the run's folder",
     "force-concurrency": "--concurrency N is not limited; leave it out",
     "livepgnout": "live.json in the run's folder says how it goes while it plays",
-    "log": "the end of an engine's dialogue is kept with every game that ends badly",
     "noswap": "every opening is played twice with colours swapped, which the statistics count on; leave it out",
     "outcomeinterval": "the state is shown all the time, and is in live.json in the run's folder; leave it out",
     "output": "tables are printed at the end; --json prints figures for programs",
@@ -65,9 +66,9 @@ ANSWERS = {
 class _Answer(argparse.Action):
     """Tells whoever uses a word of another program what does it here."""
 
-    def __call__(self, parser: argparse.ArgumentParser, namespace: object, values: object, word: Any = None) -> None:
-        """Raise ``UsageError``."""
-        raise UsageError(f"{parser.prog.removeprefix('elolab ')}: {word}: {ANSWERS[str(word).lstrip('-')]}")
+    def __call__(self, parser: object, namespace: argparse.Namespace, values: object, word: Any = None) -> None:
+        """Keep the answer for ``word_mistakes``."""
+        namespace.answers = [*namespace.answers, f"{word}: {ANSWERS[str(word).lstrip('-')]}"]
 
 
 def add_condition_words(parser: argparse.ArgumentParser) -> None:
@@ -86,15 +87,16 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--draw", nargs="+", metavar="WORD",
         help="movenumber=N movecount=N score=S: a draw after N moves once both sides' scores were within S hundredths "
-        "for so many moves",
+        "for so many moves (default: none by agreement of scores)",
     )  # fmt: skip
     parser.add_argument(
         "--resign", nargs="+", metavar="WORD",
-        help="movecount=N score=S: a loss once both sides' scores have agreed on S hundredths for N moves",
+        help="movecount=N score=S: a loss once both sides' scores have agreed on S hundredths for N moves; "
+        f"default movecount={STANDARD.resign_moves} score={STANDARD.resign_score}, in Othello none; off is movecount=0",
     )  # fmt: skip
     parser.add_argument(
         "--maxmoves", type=whole_number(0, MAX_PLIES // 2), metavar="N",
-        help="moves of each side after which the game is drawn; 0 is never",
+        help=f"moves of each side after which the game is drawn (default {STANDARD.maximum_plies // 2}; 0 is never)",
     )  # fmt: skip
     parser.add_argument("--event", metavar="NAME", help="name of the tournament and of its folder")
     parser.add_argument(
@@ -103,10 +105,33 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     add_answer(parser, *(word for word in ANSWERS if word not in FORMAT_WORDS))
 
 
+def word_mistakes(arguments: argparse.Namespace) -> list[str]:
+    """All words that mean nothing here, of every group: for a command line made for another program."""
+    mistakes = list(arguments.answers)
+    for words, read in (
+        *((words, read_player_words) for words in arguments.engines),
+        (arguments.each, lambda words: read_player_words(words, "--each")),
+        (arguments.openings, _openings),
+        (arguments.draw, lambda words: _draw(assignments(words, "--draw", DRAW_WORDS))),
+        (arguments.resign, lambda words: _resign(assignments(words, "--resign", RESIGN_WORDS))),
+        (getattr(arguments, "sprt", None), sprt_of_words),
+        (arguments.pgnout, pgn_file),
+    ):
+        if words is not None:
+            try:
+                read(words)
+            except UsageError as error:
+                mistakes.append(str(error))
+    return mistakes
+
+
 def add_answer(parser: argparse.ArgumentParser, *words: str) -> None:
     """Take some of the words ``ANSWERS``, to answer with what does it here."""
+    parser.set_defaults(answers=())
     for word in words:
-        parser.add_argument(f"--{word}", nargs="*", action=_Answer, help=argparse.SUPPRESS)
+        parser.add_argument(
+            f"--{word}", nargs="*", action=_Answer, dest="answers", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+        )
 
 
 def add_single_dashes(parser: argparse.ArgumentParser) -> None:
@@ -183,7 +208,7 @@ def sprt_of_words(words: Sequence[str]) -> dict[str, Any]:
 
 def pgn_file(words: Sequence[str]) -> str:
     """The file of ``--pgnout``. Raises ``UsageError``."""
-    refuse_words_of_others(words, "--pgnout", PGN_ANSWERS)
+    refuse_unknown_words(words, "--pgnout", answers=PGN_ANSWERS)
     files = [word.removeprefix("file=") for word in words if word != "fi"]  # only finished games are stored
     if len(files) != 1 or not files[0]:
         raise UsageError(f"--pgnout {' '.join(words)}: expected one file")
@@ -191,9 +216,9 @@ def pgn_file(words: Sequence[str]) -> str:
 
 
 def _openings(words: Sequence[str]) -> dict[str, Any]:
-    refuse_words_of_others(words, "--openings", OPENINGS_ANSWERS)
     if "=" not in words[0]:
         words = [f"file={words[0]}", *words[1:]]
+    refuse_unknown_words(words, "--openings", OPENINGS_WORDS, OPENINGS_ANSWERS)
     given = assignments(words, "--openings", OPENINGS_WORDS)
     content: dict[str, Any] = {}
     if "file" in given:
@@ -239,6 +264,8 @@ def _resign(given: Mapping[str, str]) -> dict[str, int]:
             "it out"
         )
     read = _reader(given, "--resign")
+    if given.get("movecount") == "0":
+        return {"resign_moves": 0}
     return {"resign_moves": read("movecount", 1, 1), "resign_score": read("score", 1)}
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.commands.words.pairs import SWITCHES, assignment, plain_value, refuse_words_of_others
+from arena.commands.words.pairs import SWITCHES, assignment, plain_value, refuse_unknown_words
 from arena.engines_file import EnginesFile
 from arena.player_spec import REFERENCE, NamedPlayer, PlayerReader, is_installed, keys_of, merged, player_named
 from arena.players.registry import protocols
@@ -38,8 +38,8 @@ PREFIXES = ("option.", "set.")
 ANSWERS = {
     "book": "engines bring books of their own as options; openings for all are --openings FILE",
     "bookdepth": "engines bring books of their own as options; openings for all are --openings FILE",
-    "stderr": "the end of an engine's error stream is kept with every game that ends badly (elolab replay shows it)",
-    "debug": "the end of an engine's dialogue is kept with every game that ends badly",
+    "stderr": "--log DIR keeps the error stream; the end of it is kept with every game that ends badly",
+    "debug": "--log DIR keeps whole dialogues; the end of one is kept with every game that ends badly",
     "trust": "moves and results are always judged by elolab's own rules; leave it out",
     "whitepov": "scores are read as the mover's own; an engine's option has to say so",
     "tscale": "start_timeout=SECONDS and watchdog=SECONDS give an engine more time",
@@ -79,7 +79,7 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
     player, given = None, list(words)
     if option == "--engine" and given and "=" not in given[0] and given[0] != "ponder":
         player = given.pop(0)
-    refuse_words_of_others(given, option, ANSWERS)
+    refuse_unknown_words(given, option, _known_words(), ANSWERS, PREFIXES)
     table: dict[str, Any] = {}
     names: dict[str, str] = {}
     limits: dict[str, str] = {}
@@ -93,7 +93,7 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
                 raise UsageError(f"{option} {word}: expected {prefix}NAME=VALUE")
             named[prefix][name] = value
             continue
-        name, value = assignment("ponder=true" if word == "ponder" else word, option, _known_words())
+        name, value = assignment("ponder=true" if word == "ponder" else word, option)
         if name in LIMITS:
             limits["depth" if name == "plies" else name] = _limit(name, value, word, option)
             _refuse_two_limits(limits, option)

@@ -18,6 +18,7 @@ from arena.commands.words.conditions import (
     add_single_dashes,
     conditions_of,
     pairs_of,
+    word_mistakes,
     words_of_conditions,
 )
 from arena.commands.words.engines import (
@@ -32,10 +33,12 @@ from arena.engines_file import engines_file
 from arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, can_be_told_of_it, name_players
 from arena.players.detect import ProtocolFinder
 from arena.players.registry import PlayerError
+from arena.records import digest_of
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from engine.commands.arguments import (
     DEFAULT_GAME,
+    CommandParser,
     UsageError,
     add_game_argument,
     add_seed_argument,
@@ -47,6 +50,9 @@ from engine.settings.limits import GRAMMAR, Limits
 DEFAULT_LIMITS = ("nodes=1000", "depth=6", "move_time=1")
 """Where no limit is given, the first of them that all players can be told of."""
 DEFAULT_SEED = 1
+RESULTS = Path("results")
+FOLDER_SUFFIX_LENGTH = 36
+"""Most characters of limits and seed in the name of a folder, which has no more than ``MAX_NAME_LENGTH``."""
 PLAYER_HELP = (
     f"A player is {PLAYER_KINDS}. The protocol of a program is found by trying. A TOML file is a preset of its own "
     "(with sections [xiangqi], [othello]), merely settings (null_move = false), or what a table [[players]] of a "
@@ -67,7 +73,7 @@ def add_players(parser: argparse.ArgumentParser) -> None:
     add_answer(parser, *FORMAT_WORDS)
 
 
-def add_tournament_words(parser: argparse.ArgumentParser, folder: str) -> None:
+def add_tournament_words(parser: CommandParser, folder: str) -> None:
     """All words but those of the command's own; they have to be added before."""
     parser.add_argument(
         "--engine", dest="engines", nargs="+", action="append", default=[], metavar="WORD",
@@ -92,6 +98,7 @@ def add_tournament_words(parser: argparse.ArgumentParser, folder: str) -> None:
     parser.add_argument("--srand", dest="seed", type=whole_number(0), help=argparse.SUPPRESS)
     add_playing_arguments(parser, folder)
     add_single_dashes(parser)
+    parser.checks.append(word_mistakes)
 
 
 def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], own_words: Sequence[Any]) -> int:
@@ -105,6 +112,8 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], ow
     players = _player_words(kind, arguments)
     entries, finder, limits = _entries(kind, players, content, arguments)
     spec, limit = _spec(kind, content | {"players": entries}, limits, finder)
+    if arguments.out is None and arguments.event is None:
+        spec = _in_folder_of_its_own(spec)
     words = [kind, *_words_of_players(arguments), *map(_word, own_words)]
     if any("limit" not in entry for entry in entries):
         words += ["--limit", str(limit)]
@@ -136,15 +145,15 @@ def _entries(
 ) -> tuple[list[dict[str, Any]], ProtocolFinder, list[Limits]]:
     """The tables [[players]], what asks programs for their protocol, and the limits one of which is for all players.
 
-    The tournament's name is put into ``content``.
+    The tournament's name, so far as it is known before the limits are, is put into ``content``.
     """
     each = read_player_words(arguments.each, "--each")
     engines = engines_file(arguments.engines_file, Path())
     named = [named_player(words, each, engines) for words in players]
     name_players(player.entry for player in named)
     names = [str(player.entry["name"]) for player in named]
-    content["name"] = arguments.event or _folder_name(content["format"], names)
-    finder = protocol_finder(output_folder(arguments.out, content["name"]))
+    content["name"] = arguments.event or _folder_name(content["format"], names, MAX_NAME_LENGTH)
+    finder = protocol_finder(*_folders_of(arguments, content["format"], names))
     reader = PlayerReader(content["game"], engines=engines, finder=finder)
     limits = [arguments.limit] if arguments.limit is not None else list(map(Limits.parse, DEFAULT_LIMITS))
     entries = [
@@ -155,12 +164,40 @@ def _entries(
     return entries, finder, limits
 
 
-def protocol_finder(directory: Path) -> ProtocolFinder:
-    """What asks programs for their protocol, says what it found, and asks nobody whom the folder knows."""
+def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) -> list[Path]:
+    """Those in which players of these names may have played in this format."""
+    if arguments.out is not None or arguments.event is not None:
+        return [output_folder(arguments.out, arguments.event or "")]
+    return sorted(RESULTS.glob(f"{_folder_name(kind, names, MAX_NAME_LENGTH - FOLDER_SUFFIX_LENGTH)}*"))
+
+
+def _in_folder_of_its_own(spec: TournamentSpec) -> TournamentSpec:
+    """Named after players, limits and seed; numbered if a folder of that name holds a tournament with other settings.
+
+    So the same command always goes on with the same folder, and another one never meets it.
+    """
+    from arena.play.tournament import holds_another
+
+    limits = "-".join(dict.fromkeys(str(player.limits) for player in spec.players))
+    end = re.sub(r"[^\w.+]+", "-", f"-{limits}-seed-{spec.seed}")
+    if len(end) > FOLDER_SUFFIX_LENGTH:
+        end = f"-{digest_of([limits, spec.seed])[:8]}"
+    base = _folder_name(spec.format, [player.name for player in spec.players], MAX_NAME_LENGTH - len(end) - 4) + end
+    number, name = 1, base
+    while holds_another(RESULTS / name, spec):
+        number += 1
+        name = f"{base}-{number}"
+    if number > 1:
+        complain("console.other_folder", taken=RESULTS / base, folder=RESULTS / name)
+    return replace(spec, name=name)
+
+
+def protocol_finder(*directories: Path) -> ProtocolFinder:
+    """What asks programs for their protocol, says what it found, and asks nobody whom the folders know."""
     from arena.play.tournament import players_in
 
     return ProtocolFinder(
-        players_in(directory),
+        [player for directory in directories for player in players_in(directory)],
         lambda program, protocol: complain("console.speaks", program=program, protocol=protocol.title),
         lambda program, seconds: complain("console.slow_to_speak", program=program, seconds=f"{seconds:g}"),
     )
@@ -215,8 +252,9 @@ def _word(value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def _folder_name(kind: str, names: Sequence[str]) -> str:
+def _folder_name(kind: str, names: Sequence[str], most: int) -> str:
+    """At most so many characters for the players in a format."""
     text = "-".join((kind, *names))
-    if len(names) > 2 and len(text) > MAX_NAME_LENGTH:
+    if len(names) > 2 and len(text) > most:
         text = f"{kind}-{names[0]}-and-{len(names) - 1}-others"
-    return re.sub(r"[^\w.+]+", "-", text)[:MAX_NAME_LENGTH].strip("-")
+    return re.sub(r"[^\w.+]+", "-", text)[:most].strip("-")

@@ -310,6 +310,11 @@ const replay = {
       ending: capital(facts.endings[reason]), plies: columns.plies[game], explanation: facts.explanations[reason],
       opening: name || columns.opening[game], pair: columns.pair[game], key: columns.key[game],
     }) + detail;
+    const fault = header.faults[game];
+    element("fault").hidden = !fault;
+    element("fault-text").textContent = fault ? fault.text : "";
+    element("fault-dialogue").textContent = fault ? fault.dialogue : "";
+    element("fault-heard").hidden = !fault || !fault.dialogue;
     this.fillMoves();
     this.drawGraph();
     this.go(ply ?? this.firstPly());

@@ -79,7 +79,7 @@ def test_what_players_on_the_command_line_play_by_default(understood: list[Tourn
     assert [player.name for player in spec.players] == ["default", "material", "default (2)", "default (3)"]
     assert {player.limits for player in spec.players} == {Limits.parse(words_of_tournament.DEFAULT_LIMITS[0])}
     assert (spec.game, spec.format, spec.rounds, spec.pairs) == ("xiangqi", "round_robin", 1, tournament.DEFAULT_PAIRS)
-    assert spec.name == "round_robin-default-material-default-2-default-3"
+    assert spec.name == "round_robin-default-and-3-others-nodes-1000-seed-1"
     assert specification(understood, "default material --format sprt").pairs == 0
 
 

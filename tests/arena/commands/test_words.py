@@ -20,8 +20,11 @@ from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from elolab import command_line
 from engine.errors import UserError
+from engine.games import game_named
 
 SUPPORT = Path(__file__).parents[2] / "support"
+END = "nodes-1000-seed-1"
+"""Of folders, where neither limit nor seed is given."""
 MOCK = (sys.executable, "-I", "-S", str(SUPPORT / "mock_engines.py"), "normal")
 
 
@@ -171,7 +174,7 @@ def test_programs_of_one_name_are_told_apart_by_their_folders(specify: Any, tmp_
         program(tmp_path / folder / "engine")
     names = [player.name for player in specify("match ./old/engine new/engine").players]
     assert names == ["old/engine", "new/engine"]
-    assert specify("match ./old/engine new/engine").name == "match-old-engine-new-engine"
+    assert specify("match ./old/engine new/engine").name == f"match-old-engine-new-engine-{END}"
     assert [player.name for player in specify("match ./mine ./mine").players] == ["mine", "mine (2)"]
     assert [player.name for player in specify("match default default").players] == ["default", "default (2)"]
 
@@ -189,9 +192,9 @@ def test_a_name_reaches_no_other_folder(specify: Any) -> None:
 
 
 def test_names_that_are_nothing_but_signs_make_a_plain_folder(specify: Any) -> None:
-    assert specify("match ./mine ./mine").name == "match-mine-mine-2"
+    assert specify("match ./mine ./mine").name == f"match-mine-mine-2-{END}"
     assert specify(["match", "--engine", "default", "name=(a)  [b]", "--engine", "material"]).name == (
-        "match-a-b-material"
+        f"match-a-b-material-{END}"
     )
 
 
@@ -230,7 +233,7 @@ def test_a_player_that_cannot_be_is_refused_in_one_line(words: str, said: str, s
 
 def test_long_names_of_many_players_make_a_short_one(specify: Any) -> None:
     engines = " ".join(f"--engine default name={letter * 20}" for letter in "abcd")
-    assert specify(f"tournament {engines}").name == f"round_robin-{'a' * 20}-and-3-others"
+    assert specify(f"tournament {engines}").name == f"round_robin-{'a' * 20}-and-3-{END}"
 
 
 @pytest.mark.parametrize("word", sorted(ANSWERS))
@@ -245,21 +248,51 @@ def test_a_word_without_equivalent_is_answered_in_one_line(word: str) -> None:
         assert str(refused.value).isprintable()
 
 
+def test_all_unknown_words_are_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    line = (
+        "match -engine cmd=./absent foo=1 tscale=2 -engine conf=none bar=2 -each tc=10+0.1 baz=3 -recover -strange 4 "
+        "-openings file=x ordr=random policy=round -draw movenumbr=3 -pgnout file=x min -pairs 2 --other"
+    )
+    assert command_line.main(shlex.split(line)) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    for word in (
+        "'-strange'", "'--other'", "foo=1", "tscale=2: start_timeout=", "bar=2", "--each baz=3", "-recover: an engine",
+        "ordr=random: unknown word (did you mean 'order'?)", "policy=round: everybody plays", "movenumbr=3",
+        "--pgnout min: give the file alone",
+    ):  # fmt: skip
+        assert word in said
+    assert command_line.main(["tournament", "./absent", "default", "--format", "gauntlett", "-wait", "1"]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "format = 'gauntlett'" in said  # before the programs are looked for
+    assert "(did you mean 'gauntlet'?)" in said
+    assert "-wait: the next game" in said
+
+
+def test_the_help_names_the_adjudication_that_games_have_by_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["match", "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    xiangqi, othello = (game_named(name).adjudication for name in ("xiangqi", "othello"))
+    assert f"default movecount={xiangqi.resign_moves} score={xiangqi.resign_score}, in Othello none" in text
+    assert f"drawn (default {xiangqi.maximum_plies // 2}" in text
+    assert (othello.resign_moves, xiangqi.draw_moves, othello.draw_moves) == (0, 0, 0)
+    assert othello.maximum_plies == xiangqi.maximum_plies
+
+
 def test_a_played_folder_is_asked_for_protocols(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The program speaks when the match begins, and is mute, or another, when it goes on."""
-    line = ["match", "./mine", "material", "--limit", "nodes=5", "--pairs", "1", "--maxmoves", "2"]
+    line = ["match", "./mine", "material", "--limit", "nodes=1000", "--pairs", "1", "--maxmoves", "2"]
     entry = {"name": "mine", "command": ["./mine"]}
     content = {
-        "format": "match", "limit": "nodes=5", "pairs": 1, "players": [entry, {"preset": "material"}],
-        "adjudication": {"maximum_plies": 4},
+        "format": "match", "limit": "nodes=1000", "pairs": 1, "players": [entry, {"preset": "material"}],
+        "adjudication": {"maximum_plies": 4}, "seed": 1,
     }  # fmt: skip
-    run(spec_from_mapping(content, "match"), Path("results/match-mine-material"), stream=io.StringIO())
+    run(spec_from_mapping(content, "match"), Path(f"results/match-mine-material-{END}"), stream=io.StringIO())
     Path("mine").write_text("#!/bin/sh\nexit 1\n")
     os.chmod("mine", 0o755)
     assert command_line._run_command(command_line.find_command("match"), [*line[1:], "--dry-run"]) == 0
     printed = capsys.readouterr()
     assert "2 games, 2 of them in" in printed.out
-    assert "player 'mine': UCI, nodes=5" in printed.out
+    assert "player 'mine': UCI, nodes=1000" in printed.out
     assert "speaks" not in printed.err
     with pytest.raises(DetectionError, match="exited with code 1"):
         ProtocolFinder().protocol_of(["./mine"], None, "xiangqi", 10)
@@ -274,7 +307,7 @@ def test_games_are_copied_to_a_file_that_holds_no_others(
         assert command_line._run_command(command, [*line, pairs, "--json"]) == 0
         text = Path("games.pgn").read_text("utf-8")
         assert text.count("[Event ") == games
-        assert text == Path("results/match-default-material/games.pgn").read_text("utf-8")
+        assert text == next(Path("results").glob("match-default-material-*/games.pgn")).read_text("utf-8")
     Path("games.pgn").write_text("another's", "utf-8")
     with pytest.raises(UserError, match="holds other games"):
         command_line._run_command(command, [*line, "3"])

@@ -72,6 +72,37 @@ def test_one_name_with_two_configurations_is_two_players(tmp_path: Path) -> None
     assert len(tables(joint).ratings.groups) == 2
 
 
+def renamed(names: Sequence[str], settings: Sequence[int]) -> TournamentSpec:
+    players = [{"name": name, "set": {"tempo": tempo}} for name, tempo in zip(names, settings, strict=True)]
+    return spec_from_mapping({"pairs": 9, "limit": "nodes=100", "players": players}, "made up.toml")
+
+
+def test_one_player_under_two_names_is_one(tmp_path: Path) -> None:
+    one = run(tmp_path / "one", renamed(("a", "bb"), (1, 2)), AB)
+    two = run(tmp_path / "two", renamed(("bb", "ccc"), (1, 3)), BC, salt=1)  # bb is the a of before
+    joint = join([one, two], [("a", 2000.0)])
+    found = tables(joint)
+    assert set(found.counter.players) == {"a = bb", "bb", "ccc"}
+    assert found.anchors == {"a = bb": 2000.0}
+    counts = {(row.player, row.opponent): row.games for row in found.head_to_heads}
+    assert counts["a = bb", "bb"] == counts["a = bb", "ccc"] == 4
+    notes = " ".join(joint.notes_in("en"))
+    assert "a = bb is one player here" in notes
+    assert "bb is 2 players here, because its configuration differs: tempo = 1 in" in notes
+    # The same games under other names are the same games.
+    again = run(tmp_path / "again", renamed(("x", "y"), (1, 2)), [("x", "y", 0, "1-0"), ("y", "x", 0, "1/2-1/2")])
+    twice = join([one, again])
+    assert (tables(twice).counter.players, len(twice.records)) == (("a = x", "bb = y"), 4)
+
+
+def test_two_players_of_one_run_stay_two_though_their_settings_are_the_same(tmp_path: Path) -> None:
+    one = run(tmp_path / "one", renamed(("a", "bb"), (1, 1)), AB)
+    two = run(tmp_path / "two", renamed(("bb", "ccc"), (1, 3)), BC)
+    found = tables(join([one, two]))
+    assert found.counter.players == ("a", "bb", "ccc")
+    assert found.counter.games == 8
+
+
 def test_a_game_in_two_folders_counts_once_and_another_run_of_the_players_twice(tmp_path: Path) -> None:
     one = run(tmp_path / "one", specification(("a", "bb")), AB)
     longer = run(tmp_path / "longer", specification(("a", "bb")), [*AB, ("a", "bb", 2, "1-0"), ("bb", "a", 2, "0-1")])

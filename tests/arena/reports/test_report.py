@@ -30,6 +30,7 @@ from engine.settings.parameters import resolve
 from engine.values import BAN, BAN_BOUND, MATE, MATE_BOUND
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
+LATE = {"fault": {"player": "external", "text": "late by 3 ms"}, "dialogue": ["0.1 > go", "0.2 < <b>hm</b>"]}
 NAMES = ("default", "<plain> & simple", "external")
 LINE = ("h2e2", "h9g7", "h0g2", "i9h9", "i0h0", "b9c7", "h0h6", "c6c5")
 MOVES = (
@@ -70,7 +71,7 @@ def sample() -> list[GameRecord]:
         game(1, 1, 0, 0, "0-1", "resign_adjudication"),
         game(2, 0, 1, 1, "1/2-1/2", "repetition"),
         game(3, 1, 0, 1, "0-1", "checkmate"),
-        game(4, 0, 2, 0, "1-0", "time_forfeit", detail={"fault": {"player": "external", "text": "late by 3 ms"}}),
+        game(4, 0, 2, 0, "1-0", "time_forfeit", detail=LATE),
     ]
 
 
@@ -110,7 +111,18 @@ def test_packed_games_keep_every_move() -> None:
     assert header["variation_plies"] == 0
     assert header["games"]["result"] == [record.result for record in records]
     assert header["openings"][1] == [START, "h2e2 h9g7", "line 1"]
-    assert "late by 3 ms" in header["details"]["4"]
+    assert header["faults"] == {"4": {"text": "late by 3 ms", "dialogue": "0.1 > go\n0.2 < <b>hm</b>"}}
+    assert "4" not in header["details"]
+
+
+def test_dialogues_are_kept_from_their_end_and_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"{number} < line {number}" for number in range(5)]
+    faulty = [game(place, 0, 1, 0, "0-1", "crash", detail=LATE | {"dialogue": lines}) for place in range(3)]
+    monkeypatch.setattr("arena.reports.games.MAX_DIALOGUE", 30)
+    monkeypatch.setattr("arena.reports.games.MAX_DIALOGUES", 45)
+    header, _ = unpacked(packed_games(NAMES, faulty))
+    kept = [header["faults"][place]["dialogue"].splitlines() for place in "012"]
+    assert kept == [lines[-2:], lines[-2:], []]
 
 
 @pytest.mark.parametrize("time_ms", [0.0, 0.001, 0.999, 1.2345, 99.9, 1234.5, 86_400_000.0])
@@ -297,7 +309,12 @@ def test_replay_without_the_browsers_own_decompression(report: Path, tmp_path: P
 
 def test_faults_and_missing_values_are_shown(report: Path, tmp_path: Path) -> None:
     document = loaded(report, "#game=4", tmp_path)
-    assert "late by 3 ms" in document
+    head = document.partition('id="fault"')[2].partition('<div class="replay-grid">')[0]
+    assert "late by 3 ms" in head
+    assert "0.2 &lt; &lt;b&gt;hm&lt;/b&gt;" in head
+    assert " hidden" not in head
+    other = loaded(report, "#game=3", tmp_path).partition('id="fault"')[2]
+    assert other.startswith(' hidden')
     moves = body_of(document, "move-list")
     assert "−mate in 5" in moves
     assert "–" in moves

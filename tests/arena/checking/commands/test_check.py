@@ -64,8 +64,31 @@ def test_what_needs_a_failed_check_is_not_tried(capsys: pytest.CaptureFixture[st
     assert check("--only", "stop", vice="exits_at_start") == 1
     lines = items(capsys.readouterr().out.splitlines())
     assert any("cannot find my network file" in line for line in lines)
-    assert lines[-3].endswith("(not tried, as it needs: handshake)")
-    assert lines[-2].endswith("(not tried, as it needs: start_position)")
+    assert not any("n/a" in line for line in lines)
+    assert lines[-2] == "2 checks were not tried, as they need what has failed."
+    assert lines[-1] == "Breaks the protocol: 0 passed, 1 failed, 0 against advice, 2 not applicable."
+
+
+def test_who_answers_in_another_protocol_is_told_which(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--protocol", "ucci", "--start", "300", "--only", "stop"]
+    assert main(["check", *words, "--", sys.executable, "-I", "-S", str(MOCK), "none", "protocol=uci"]) == 1
+    lines = items(capsys.readouterr().out.splitlines())
+    assert " ".join(lines[-3:-1]) == (
+        "2 checks were not tried, as they need what has failed. The program answers over UCI: give --protocol uci."
+    )
+
+
+def test_an_engine_of_the_file_is_checked_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = json.dumps([sys.executable, "-I", "-S", str(MOCK)])
+    Path("engines.toml").write_text(f'[mine]\ncommand = {command}\nprotocol = "uci"\n')
+    assert main(["check", "--only", "handshake", "--log", "logs", "mine", "none", "protocol=uci"]) == 0
+    assert "1 passed" in capsys.readouterr().out
+    assert [path.suffix for path in Path("logs").iterdir()] == [".log"]
+    assert main(["check", "mien"]) == 2
+    assert "engines.toml has no such engine (did you mean 'mine'?)" in capsys.readouterr().err
 
 
 def test_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,1 @@
+"""Runs as a collection: what there is below a folder, how two of them differ, and removing them."""

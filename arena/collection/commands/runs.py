@@ -1,0 +1,131 @@
+"""The command ``runs``: what runs there are, how two of them differ, and removing them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.commands.arguments import (
+    CommandParser,
+    UsageError,
+    add_json_argument,
+    add_language_argument,
+    print_json,
+)
+from engine.errors import UserError
+from engine.language import Catalogue, columns_of, console, padded
+from engine.settings.configuration import nearest
+
+if TYPE_CHECKING:
+    from arena.collection.listing import RunEntry
+
+MESSAGES = "arena.collection"
+RESULTS = "results"
+LIST, COMPARE, REMOVE = "list", "compare", "remove"
+ACTIONS = (LIST, COMPARE, REMOVE)
+
+
+def configure(parser: CommandParser) -> None:
+    """The arguments of ``elolab runs``."""
+    actions = parser.add_subparsers(title="what to do", dest="action", metavar="")
+    parser.implied = (LIST, ACTIONS)
+    parser.epilog = "elolab runs and elolab runs DIR stand for elolab runs list."
+    one = actions.add_parser(LIST, help="list the runs below a folder")
+    one.add_argument(
+        "folders", nargs="?", metavar="DIR", type=Path, help=f"where to look for runs (default {RESULTS})"
+    )
+    one.epilog = (
+        "The list has every run's kind, state (running, finished, stopped, failed, damaged), games played and planned, "
+        "date, and result: of a match Elo from the first player's view, ± half of its 95 % interval."
+    )
+    two = actions.add_parser(COMPARE, help="compare two runs")
+    two.add_argument("folders", nargs=2, metavar="DIR", type=Path, help="a run's folder")
+    two.epilog = (
+        "Tells the settings that differ, and the players' Elo side by side with the difference of the two runs, as of "
+        "independent games."
+    )
+    some = actions.add_parser(REMOVE, help="remove runs")
+    some.add_argument("folders", nargs="+", metavar="DIR", type=Path, help="a run's folder")
+    some.add_argument("--yes", action="store_true", help="do not ask first")
+    some.epilog = "Folders that hold no run are refused, and runs that are being worked on; then nothing is removed."
+    for action in (one, two, some):
+        add_language_argument(action)
+        add_json_argument(action)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what is asked."""
+    if arguments.action == COMPARE:
+        return _compare(arguments.folders, arguments)
+    return _remove(arguments.folders, arguments) if arguments.action == REMOVE else _list(arguments)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from arena.collection.listing import entry_of, run_folders
+
+    root = arguments.folders or Path(RESULTS)
+    if arguments.folders is not None and not root.is_dir():
+        raise UserError(f"runs: {root}: no such folder{nearest(str(root), ACTIONS)}")
+    say = console(MESSAGES)
+    words = Catalogue(MESSAGES) if arguments.json else say  # what programs read is the same in every language
+    entries = [entry_of(folder, words) for folder in run_folders(root)]
+    if arguments.json:
+        print_json({"folder": str(root), "runs": [entry.data() for entry in entries]})
+    else:
+        print("\n".join(_lines(entries, say) if entries else [say("list.none", folder=root)]))
+    return 0
+
+
+def _lines(entries: Sequence[RunEntry], say: Catalogue) -> list[str]:
+    rows = [tuple(say(f"list.{head}") for head in ("folder", "kind", "state", "games", "date", "result"))]
+    for entry in entries:
+        games = f"{entry.played}/{entry.planned}" if entry.planned else str(entry.played)
+        state = say(f"list.state_{entry.state}")
+        rows.append((str(entry.folder), entry.kind, state, games, entry.updated_at, entry.result))
+    widths = [max(columns_of(row[column]) for row in rows) for column in range(5)]
+    return ["  ".join([*map(padded, row[:5], widths), row[5]]).rstrip() for row in rows]
+
+
+def _compare(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
+    from arena.collection.comparison import compared, comparison_data, comparison_lines
+
+    one, other = map(compared, folders)
+    if arguments.json:
+        print_json(comparison_data(one, other))
+    else:
+        print("\n".join(comparison_lines(one, other, console(MESSAGES))))
+    return 0
+
+
+def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
+    from arena.collection.removal import check, games_in, remove
+
+    folders = list({folder.resolve(): folder for folder in folders}.values())
+    check(folders)
+    games = {folder: games_in(folder) for folder in folders}
+    say = console(MESSAGES)
+    if not arguments.yes:
+        if not sys.stdin.isatty():
+            raise UsageError("runs: remove asks first, and there is nobody to ask here; add --yes to remove all of it")
+        key = "remove.ask_one" if len(folders) == 1 else "remove.ask"
+        question = say(key, folder=folders[0], runs=len(folders), games=sum(games.values()))
+        if not _is_agreed(question):
+            print(say("remove.kept"))
+            return 1
+    remove(folders)
+    if arguments.json:
+        print_json({"removed": [{"folder": str(folder), "games": count} for folder, count in games.items()]})
+    else:
+        print("\n".join(say("remove.removed", folder=folder, games=count) for folder, count in games.items()))
+    return 0
+
+
+def _is_agreed(question: str) -> bool:
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        print()
+        return False

@@ -1,0 +1,161 @@
+"""Two runs side by side: the settings in which they differ, and what came of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.collection.listing import match_estimate, tournament_in
+from arena.play.store import Store
+from arena.play.tournament import count_of
+from arena.run import ENGINE_IDENTITY, differences, plain
+from engine.language import Catalogue, columns_of, padded
+
+if TYPE_CHECKING:
+    from arena.tournament_spec import TournamentSpec
+
+UNIMPORTANT = ("command", "name", "source")
+"""What says how a run was asked for, not what it is."""
+
+
+@dataclass(frozen=True)
+class RatedPlayer:
+    """A player's result in one run."""
+
+    rating: float
+    """Elo: of a match above the opponent, otherwise above the mean of the field, or as anchors give it."""
+    error: float
+    """Half of the 95 % interval."""
+    games: int
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """What is compared of a run."""
+
+    folder: Path
+    settings: Mapping[str, Any]
+    """Plain data."""
+    players: Mapping[str, RatedPlayer]
+    view: str
+    """Of a match: from whose view against whom its Elo is; empty of others."""
+    is_anchored: bool = False
+
+
+def compared(folder: Path) -> ComparedRun:
+    """Read a run. Raises ``StoreError``."""
+    with Store(folder, read_only=True) as store:
+        spec = tournament_in(store)
+        identity = {"engine": store.metadata(ENGINE_IDENTITY)}
+        if spec is None:
+            names = sorted(store.metadata_names() - {ENGINE_IDENTITY})
+            return ComparedRun(folder, identity | {name: store.metadata(name) for name in names}, {}, "")
+        settings = identity | _settings_of(spec)
+        count = count_of(spec, store)
+        if len(spec.players) == 2 and not spec.anchors:
+            estimate = match_estimate(store, count)
+            one, other = (player.name for player in spec.players)
+            games = min(len(store), count)
+            rated = {} if estimate is None else {one: RatedPlayer(estimate.elo, estimate.elo_error, games)}
+            return ComparedRun(folder, settings, rated, f"{one} - {other}")
+        return ComparedRun(folder, settings, _ratings(spec, store, count), "", bool(spec.anchors))
+
+
+def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
+    """The settings by their keys, those of players by the players' names."""
+    content = {key: value for key, value in plain(spec.content()).items() if key not in UNIMPORTANT}
+    players = {player.name: {**plain(player.stored()), **plain(player.content())} for player in spec.players}
+    return {**content, "players": players}
+
+
+def _ratings(spec: TournamentSpec, store: Store, count: int) -> dict[str, RatedPlayer]:
+    from arena.figures.standings import tables_of
+
+    records = [record for record in store.iterate() if record.pairing.number < count]
+    tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
+    return {row.player: RatedPlayer(row.rating, row.rating_error, row.games) for row in tables.standings}
+
+
+def differing(one: ComparedRun, other: ComparedRun) -> list[tuple[str, Any, Any]]:
+    """The settings that differ: the path of keys and both values, ``None`` where one run has no such key."""
+    return differences(plain(one.settings), plain(other.settings))
+
+
+def change(one: RatedPlayer, other: RatedPlayer) -> tuple[float, float]:
+    """By how much the second rating is above the first, and half of the 95 % interval: the runs are independent."""
+    return other.rating - one.rating, math.hypot(one.error, other.error)
+
+
+def comparison_data(one: ComparedRun, other: ComparedRun) -> dict[str, Any]:
+    """The comparison as plain data."""
+    names = list(dict.fromkeys([*one.players, *other.players]))
+    return {
+        "runs": [str(one.folder), str(other.folder)],
+        "views": [one.view, other.view],
+        "settings": [{"key": key, "values": [before, now]} for key, before, now in differing(one, other)],
+        "players": [
+            {"player": name, "results": [vars(run.players[name]) if name in run.players else None
+                                         for run in (one, other)]}
+            for name in names
+        ],
+    }  # fmt: skip
+
+
+def comparison_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[str]:
+    """The comparison in words."""
+    lines = [f"A  {one.folder}", f"B  {other.folder}", ""]
+    found = differing(one, other)
+    lines.append(say("compare.settings") if found else say("compare.same_settings"))
+    width = max((columns_of(key) for key, _, _ in found), default=0)
+    for key, before, now in found:
+        values = [_setting_words(value, say) for value in (before, now)]
+        lines.append(f"  {padded(key, width)}  A {values[0]}  B {values[1]}")
+    return [*lines, "", *_result_lines(one, other, say)]
+
+
+def _setting_words(value: Any, say: Catalogue) -> str:
+    if isinstance(value, Mapping):  # such as a player that the other run lacks
+        return say("compare.there")
+    return say("compare.none") if value is None else str(value)
+
+
+def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[str]:
+    names = list(dict.fromkeys([*one.players, *other.players]))
+    if not names:
+        return [say("compare.no_ratings")]
+    heads = (say("compare.player"), "A", "B", "B - A")
+    rows: list[tuple[str, ...]] = [heads]
+    for name in names:
+        before, now = one.players.get(name), other.players.get(name)
+        cells = ["-" if rated is None else _rated_words(rated) for rated in (before, now)]
+        difference = "-"
+        if before is not None and now is not None and one.view == other.view:
+            elo, error = change(before, now)
+            difference = _words(elo, error)
+        rows.append((name, *cells, difference))
+    widths = [max(columns_of(row[column]) for row in rows) for column in range(4)]
+    table = ["  ".join(map(padded, row, widths)).rstrip() for row in rows]
+    return [*(say(f"compare.{key}", **fields) for key, fields in _views(one, other)), "", *table]
+
+
+def _views(one: ComparedRun, other: ComparedRun) -> list[tuple[str, dict[str, Any]]]:
+    """What the ratings of each run are, as messages."""
+    views = []
+    for letter, run in (("A", one), ("B", other)):
+        key = "view_match" if run.view else "view_anchored" if run.is_anchored else "view_field"
+        first, _, second = run.view.partition(" - ")
+        views.append((key, {"run": letter, "one": first, "other": second}))
+    return views
+
+
+def _rated_words(rated: RatedPlayer) -> str:
+    return f"{_words(rated.rating, rated.error)} ({rated.games})"
+
+
+def _words(elo: float, error: float) -> str:
+    from arena.figures.standings import signed
+
+    return f"{signed(elo)} ± {error:.1f}"

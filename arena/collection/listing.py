@@ -1,0 +1,151 @@
+"""What runs there are below a folder, and how far each of them is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.play.live import LIVE_NAME, Scoreboard
+from arena.play.running_elo import RunningElo
+from arena.play.store import STORE_NAME, Store, StoreError, is_in_use
+from engine.language import Catalogue
+
+if TYPE_CHECKING:
+    from arena.figures.statistics import Estimate
+    from arena.tournament_spec import TournamentSpec
+
+MAX_DEPTH = 4
+"""How deep below the folder runs are sought."""
+RUNNING, FINISHED, STOPPED, FAILED, DAMAGED = "running", "finished", "stopped", "failed", "damaged"
+TOURNAMENT = "tournament"
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """One run, as a list shows it."""
+
+    folder: Path
+    kind: str
+    """The format of a tournament, otherwise what the run calls itself in ``live.json``."""
+    state: str
+    """``running``, ``finished``, ``stopped``, ``failed`` or ``damaged``."""
+    played: int
+    planned: int
+    """Games; 0 if that is not known."""
+    updated_at: str
+    """When something was last written, in UTC, as ISO 8601 with seconds."""
+    result: str
+    """What came of it so far, in words."""
+
+    def data(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {**vars(self), "folder": str(self.folder)}
+
+
+def run_folders(root: Path) -> Iterator[Path]:
+    """The folders of runs, the given one or those below it, in the order of their names."""
+    if is_run(root):
+        yield root
+        return
+    for folder, names, files in os.walk(root):
+        depth = len(Path(folder).relative_to(root).parts)
+        if STORE_NAME in files:
+            names.clear()  # runs have no runs in them
+            yield Path(folder)
+        names[:] = sorted(name for name in names if not name.startswith(".")) if depth < MAX_DEPTH else []
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder holds a run's games."""
+    return (folder / STORE_NAME).is_file()
+
+
+def entry_of(folder: Path, say: Catalogue) -> RunEntry:
+    """What is to be said of a run; ``say`` are the messages of this package."""
+    live = _live(folder)
+    updated = (folder / STORE_NAME).stat().st_mtime
+    date = datetime.fromtimestamp(updated, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    kind, planned = str(live.get("kind") or TOURNAMENT), _number(live.get("planned"))
+    try:
+        with Store(folder, read_only=True) as store:
+            played = len(store)
+            spec = tournament_in(store)
+            if spec is None:
+                result = str(live.get("words") or "")
+            else:
+                kind, planned, played, result = _of_tournament(spec, store, say)
+    except StoreError:
+        return RunEntry(folder, kind, DAMAGED, 0, planned, date, "")
+    return RunEntry(folder, kind, _state(folder, live, played, planned), played, planned, date, result)
+
+
+def tournament_in(store: Store) -> TournamentSpec | None:
+    """The tournament, match or test whose games a store holds; ``None`` for a run of another kind."""
+    from arena.play.tournament import stored_tournament
+
+    return stored_tournament(store) if store.metadata("specification") is not None else None
+
+
+def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[str, int, int, str]:
+    """Format, games planned and played, and the result in words."""
+    from arena.play.tournament import result_of
+
+    found = result_of(spec, store)
+    if len(spec.players) == 2:
+        test = "" if found.sequential is None else f"{found.sequential.verdict}; "
+        return spec.format, found.planned, found.stored, test + _match_words(spec, store, found.planned, say)
+    scoreboard = Scoreboard([player.name for player in spec.players])
+    for outcome in store.outcomes():
+        if outcome.pairing.number < found.planned:
+            scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
+    name, tally = scoreboard.ranked()[0]
+    words = say("list.leader", name=name, score=f"{100 * tally.share:.1f}", games=tally.games) if tally.games else ""
+    return spec.format, found.planned, found.stored, words
+
+
+def _match_words(spec: TournamentSpec, store: Store, planned: int, say: Catalogue) -> str:
+    estimate = match_estimate(store, planned)
+    if estimate is None:
+        return ""
+    return say("list.match", name=spec.players[0].name, elo=elo_words(estimate))
+
+
+def match_estimate(store: Store, games: int) -> Estimate | None:
+    """Elo of the first of two players by the first so many games of the schedule."""
+    return RunningElo("", (outcome for outcome in store.outcomes() if outcome.pairing.number < games)).estimate()
+
+
+def elo_words(estimate: Estimate) -> str:
+    """Elo with half of its 95 % interval."""
+    from arena.figures.standings import signed
+
+    return f"{signed(estimate.elo)} ± {estimate.elo_error:.1f}"
+
+
+def _state(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:
+    if is_in_use(folder):
+        return RUNNING
+    told = live.get("state")
+    if told in (FINISHED, FAILED):
+        return STOPPED if told == FINISHED and played < planned and live.get("kind") == TOURNAMENT else told
+    if told is None and planned and played >= planned:
+        return FINISHED
+    return STOPPED  # also of what was killed, and says in live.json that it runs
+
+
+def _live(folder: Path) -> dict[str, Any]:
+    """What the run last said of itself; nothing where that cannot be read."""
+    try:
+        data = json.loads((folder / LIVE_NAME).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0

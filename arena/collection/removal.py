@@ -1,0 +1,57 @@
+"""Removing runs: what is none stays, and so does what is being worked on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from arena.collection.listing import is_run, run_folders
+from arena.files import FileError
+from arena.play.store import LOCK_NAME, FolderLock, Store, StoreError
+from engine.errors import UserError
+
+
+class RemovalError(UserError):
+    """A folder that is not to be removed; the message names it and says why."""
+
+
+def check(folders: Sequence[Path]) -> None:
+    """Raise ``RemovalError`` unless every folder is that of one run; nothing has been removed then."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise RemovalError(f"{folder}: {'that is no folder' if folder.exists() else 'no such folder'}")
+        if folder.is_symlink():
+            raise RemovalError(f"{folder}: is a link; name the folder {os.readlink(folder)} itself")
+        if not is_run(folder):
+            inside = next(run_folders(folder), None)
+            hint = f"; name its runs one by one, such as {inside}" if inside is not None else ""
+            raise RemovalError(f"{folder}: holds no run, and is not removed{hint}")
+        if Path.cwd().is_relative_to(folder.resolve()):
+            raise RemovalError(f"{folder}: is the folder that you are in, or around it; leave it first")
+        others = [other.name for other in sorted(folder.iterdir()) if other.is_dir() and other.name != "plots"]
+        if others:
+            raise RemovalError(f"{folder}: has a folder {others[0]!r} in it that is not the run's; move it elsewhere")
+
+
+def games_in(folder: Path) -> int:
+    """How many games would be lost; 0 where the store cannot be read."""
+    try:
+        with Store(folder, read_only=True) as store:
+            return len(store)
+    except StoreError:
+        return 0
+
+
+def remove(folders: Sequence[Path]) -> None:
+    """Remove folders that ``check`` has let pass; raises ``StoreError``, and removes none, if one is in use."""
+    with ExitStack() as locks:
+        for folder in folders:
+            locks.callback(FolderLock(folder / LOCK_NAME).release)
+        for folder in folders:
+            try:
+                shutil.rmtree(folder)
+            except OSError as error:
+                raise FileError(f"{error.filename}: cannot be removed: {error.strerror}") from None

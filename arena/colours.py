@@ -1,0 +1,20 @@
+"""Colours on a terminal: never in files and pipes, nor where ``NO_COLOR`` is set (https://no-color.org)."""
+
+from __future__ import annotations
+
+import os
+from typing import TextIO
+
+NO_COLOR = "NO_COLOR"
+GREEN, RED, YELLOW = "32", "31", "33"
+"""Parameters of ``SGR``, the escape sequence for colours (ECMA-48)."""
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Whether what is written there is shown by a terminal with colours, and whoever looks at it wants them."""
+    return stream.isatty() and not os.environ.get(NO_COLOR) and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+def coloured(text: str, colour: str, stream: TextIO) -> str:
+    """The text in a colour, if the stream has any."""
+    return f"\x1b[{colour}m{text}\x1b[0m" if text and colour and has_colours(stream) else text

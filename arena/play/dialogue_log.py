@@ -1,0 +1,138 @@
+"""Whole dialogues with engines, written as they are held: a folder with a file for every player (``--log``).
+
+A player's processes that run one after another share a file; of those that run side by side, as when several games are
+played at a time, each has one: ``NAME.log``, ``NAME.2.log`` and so on. Files are only ever added to, and whoever writes
+to one keeps others out, in this process and in any other. Each line has the time (UTC), who speaks (``>`` the harness,
+``<`` the engine, ``!`` its error stream, ``*`` a remark) and what is said, byte by byte as it was.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import shlex
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from arena.files import FULL_DISK_ERRORS, FileError
+from arena.records import digest_of
+from engine.language import console
+
+MAX_STEM_BYTES = 200
+MAX_BEGUN_BYTES = 65_536
+"""Of a line without an end, after which it is written all the same."""
+
+
+class DialogueLog:
+    """A folder of dialogues. What cannot be written is told once; the games go on without."""
+
+    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
+        """Make the folder; raises ``FileError`` if there can be no files in it. ``warn`` is called on any thread."""
+        self.folder = folder
+        self._warn = warn
+        self._lock = threading.Lock()
+        self.has_failed = False
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            reason = "a file of that name is in the way" if isinstance(error, FileExistsError) else _reason(error)
+            raise FileError(
+                f"{folder}: dialogues cannot be kept there: {reason}; give another folder with --log"
+            ) from None
+
+    def begin(self, player: str, command: Sequence[str], process_id: int) -> DialogueFile | None:
+        """The file for the dialogue with a process that has just started; ``None`` once the log has failed."""
+        if self.has_failed:
+            return None
+        try:
+            file = DialogueFile(self, *self._taken(file_stem(player)))
+        except OSError as error:
+            self.fail(self.folder / f"{file_stem(player)}.log", error)
+            return None
+        file.write("*", f"player {player}, process {process_id}: {shlex.join(command)}\n".encode())
+        return file
+
+    def _taken(self, stem: str) -> tuple[Path, int]:
+        """The first of a player's files that nobody writes to, and its descriptor."""
+        number = 1
+        while True:
+            path = self.folder / (f"{stem}.log" if number == 1 else f"{stem}.{number}.log")
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return path, handle
+            except OSError as error:
+                os.close(handle)
+                if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                    raise
+            number += 1
+
+    def fail(self, path: Path, error: OSError) -> None:
+        """Write no more, and say so once."""
+        with self._lock:
+            if self.has_failed:
+                return
+            self.has_failed = True
+        self._warn(console("arena")("progress.log_failed", path=path, reason=_reason(error)))
+
+
+class DialogueFile:
+    """The dialogue with one process; used by one thread at a time."""
+
+    def __init__(self, log: DialogueLog, path: Path, handle: int) -> None:
+        self._log, self._path, self._handle = log, path, handle
+        self._begun: dict[str, bytes] = {}
+        """By who speaks, the beginning of a line whose end has not come."""
+
+    def write(self, who: str, said: bytes) -> None:
+        """Keep ``said``, which may begin and end within a line, with the time at which each line ends."""
+        *lines, begun = (self._begun.get(who, b"") + said).split(b"\n")
+        if len(begun) > MAX_BEGUN_BYTES:
+            lines.append(begun)
+            begun = b""
+        self._begun[who] = begun
+        if lines:
+            self._write_lines(who, lines)
+
+    def _write_lines(self, who: str, lines: Sequence[bytes]) -> None:
+        head = f"{datetime.now(UTC).isoformat(timespec='microseconds').removesuffix('+00:00')}Z {who} ".encode()
+        data = b"".join(b"%b%b\n" % (head, line) for line in lines)
+        if self._log.has_failed:
+            return
+        try:
+            while data:
+                data = data[os.write(self._handle, data) :]
+        except OSError as error:
+            self._log.fail(self._path, error)
+
+    def close(self) -> None:
+        """The process is gone: write what lacks an end, and leave the file to the next; safe to call twice."""
+        if self._handle < 0:
+            return
+        for who, begun in self._begun.items():
+            if begun:
+                self._write_lines(who, [begun])
+        os.close(self._handle)
+        self._handle = -1
+
+
+def file_stem(player: str) -> str:
+    """A player's name as the beginning of a file's: what could lead elsewhere stands as ``%`` and hexadecimal digits.
+
+    Different names have different stems; of one that is too long the beginning is kept, and a digest.
+    """
+    stem = re.sub(r"[^\w +(),.=@-]|^\.", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), player)
+    if len(stem.encode()) <= MAX_STEM_BYTES:
+        return stem
+    return f"{stem.encode()[: MAX_STEM_BYTES - 20].decode(errors='ignore')}-{digest_of(player)[:16]}"
+
+
+def _reason(error: OSError) -> str:
+    return "the disk is full" if error.errno in FULL_DISK_ERRORS else str(error.strerror)

@@ -1,0 +1,64 @@
+"""Elo of a match while it is played, from the complete pairs so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from arena.figures.statistics import Estimate, Pentanomial, Trinomial
+from arena.records import Outcome
+from engine.language import columns_of, console, cut
+
+LEAST_NAME = 8
+"""Columns of a name that is cut."""
+
+
+class RunningElo:
+    """Counts the games of two players as they end, in whatever order, from the view of player 0."""
+
+    def __init__(self, name: str, outcomes: Iterable[Outcome] = ()) -> None:
+        """``name`` is that of player 0; ``outcomes`` were there before."""
+        self._name = name
+        self._pairs = Pentanomial((0, 0, 0, 0, 0))
+        self._single: dict[tuple[int, int], float] = {}
+        """Points in the first game of pairs that lack the other, by round and pair."""
+        for outcome in outcomes:
+            self.add(outcome)
+
+    def add(self, outcome: Outcome) -> None:
+        """Count a game; one without a result counts nothing."""
+        if outcome.score is None:
+            return
+        place = outcome.pairing
+        points = outcome.score if place.first == 0 else 1 - outcome.score
+        before = self._single.pop((place.round, place.pair), None)
+        if before is None:
+            self._single[place.round, place.pair] = points
+        else:
+            self._pairs += Pentanomial.from_pairs([(before, points)])
+
+    def estimate(self) -> Estimate | None:
+        """From the complete pairs; from the games as long as there is none, and ``None`` before the first."""
+        if self._pairs.pairs:
+            return self._pairs.estimate()
+        points = list(self._single.values())
+        wins, draws = points.count(1.0), points.count(0.5)
+        return Trinomial(wins, draws, len(points) - wins - draws).estimate() if points else None
+
+    def words(self, columns: int) -> str:
+        """Whose Elo it is, and its 95 % interval, in so many columns; empty as long as one of them is not finite."""
+        estimate = self.estimate()
+        if estimate is None or not math.isfinite(estimate.elo) or not math.isfinite(estimate.elo_error):
+            return ""
+        say, figures = console("arena"), {"elo": f"{estimate.elo:+.1f}", "error": f"{estimate.elo_error:.1f}"}
+        room = columns - columns_of(say("progress.elo", name="", **figures))
+        if room < min(LEAST_NAME, columns_of(self._name)):
+            return ""
+        return say("progress.elo", name=cut(self._name, room), **figures)
+
+    def direction(self) -> int:
+        """1 or -1 if the interval is above or below 0, else 0."""
+        estimate = self.estimate()
+        if estimate is None:
+            return 0
+        return int(estimate.elo_low > 0) - int(estimate.elo_high < 0)

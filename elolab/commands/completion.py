@@ -1,0 +1,280 @@
+"""The command ``completion``: scripts that let a shell complete commands, options and names of configurations.
+
+A script holds all words, made from the commands' own parsers, so that no Python is started when Tab is pressed. Of
+settings whose values are names it holds those that are shipped; everything else is completed as a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.commands.arguments import CommandParser
+
+SPECIFICATIONS = {"tournament": "tournaments", "tune": "tuning", "ablate": "ablations", "claims": "claims"}
+"""The kind of configuration that a command's ``SPEC`` is."""
+PLAYERS = ("A", "B", "PLAYER")
+"""How players are called in the help, each of which may be a preset."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a command."""
+
+    name: str
+    """With its dashes."""
+    meaning: str
+    takes_value: bool
+    values: tuple[str, ...]
+    """Those that can be named; where none fits, files are offered."""
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What may follow a command, or a command and its subcommand."""
+
+    path: str
+    """Its words, with a space between."""
+    summary: str
+    options: tuple[Option, ...]
+    names: tuple[str, ...]
+    """Words that may stand alone, beside files."""
+
+
+def configure(parser: CommandParser) -> None:
+    """The arguments of ``elolab completion``."""
+    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell for which a script is printed")
+    parser.epilog = (
+        "To have it in every new shell:\n"
+        "  bash   elolab completion bash >> ~/.bash_completion\n"
+        "  zsh    elolab completion zsh > DIR/_elolab      with a DIR of $fpath\n"
+        "  fish   elolab completion fish > ~/.config/fish/completions/elolab.fish\n\n"
+        "In this one only: source <(elolab completion bash), and the same with zsh; elolab completion fish | source."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the script."""
+    print(SCRIPTS[arguments.shell](list(completions())), end="")
+    return 0
+
+
+def completions() -> Iterator[Completion]:
+    """All commands, each followed by its subcommands."""
+    from importlib import import_module
+
+    from elolab.command_line import COMMANDS
+
+    for command in COMMANDS:
+        parser = CommandParser(prog=f"elolab {command.name}")
+        import_module(command.module).configure(parser)
+        yield from _of_parser(parser, command.name, command.summary)
+
+
+def _of_parser(parser: argparse.ArgumentParser, path: str, summary: str) -> Iterator[Completion]:
+    options: list[Option] = []
+    names: list[str] = []
+    below: list[Completion] = []
+    for action in parser._actions:
+        if action.help is argparse.SUPPRESS:
+            continue
+        if isinstance(action, argparse._SubParsersAction):
+            for choice in action._choices_actions:
+                inner = _of_parser(action.choices[choice.dest], f"{path} {choice.dest}", choice.help or "")
+                below += inner
+                names.append(choice.dest)
+        elif action.option_strings:
+            takes_value = action.nargs != 0 and not isinstance(action, argparse.BooleanOptionalAction)
+            values = _values_of(action) if takes_value else ()
+            # argparse writes help with the fields of the action
+            meaning = (action.help or "") % {**vars(action), "prog": parser.prog}
+            words = [word for word in action.option_strings if word.startswith("--")]
+            options += [Option(word, meaning, takes_value, values) for word in words]
+        else:
+            names += _values_of(action, SPECIFICATIONS.get(path))
+    yield Completion(path, summary, tuple(options), tuple(dict.fromkeys(names)))
+    yield from below
+
+
+def _values_of(action: argparse.Action, specification: str | None = None) -> tuple[str, ...]:
+    """The words that an argument may be, as far as they can be named."""
+    from arena.checking.dialects import DIALECTS
+    from arena.schedule import FORMATS
+    from engine.games import GAMES
+    from engine.language import LANGUAGES
+    from engine.settings.configuration import available_configs
+
+    if action.choices is not None:
+        return tuple(map(str, action.choices))
+    if action.metavar == "SPEC" and specification is not None:
+        return tuple(available_configs(specification))
+    if action.metavar in PLAYERS or action.dest in ("preset", "engines"):
+        return tuple(available_configs("engines")) if action.metavar != "FILE" else ()
+    if action.dest == "openings":
+        return tuple(available_configs("openings"))
+    if action.dest == "format":
+        return tuple(FORMATS)
+    return {"game": tuple(GAMES), "language": LANGUAGES, "protocol": tuple(DIALECTS)}.get(action.dest, ())
+
+
+# Scripts
+
+
+def bash_script(found: Sequence[Completion]) -> str:
+    """For bash from 3.2 on."""
+    return f"""\
+# Completion of elolab for bash; made by: elolab completion bash
+_elolab() {{
+    local IFS=$'\\n' word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words= names=
+    local path=${{COMP_WORDS[1]}}
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        COMPREPLY=($(compgen -W {_list(_commands(found), "bash")} -- "$word"))
+        return
+    fi
+    if ((COMP_CWORD > 2)); then
+        case "$path ${{COMP_WORDS[2]}}" in
+            {_paths(found)}) path="$path ${{COMP_WORDS[2]}}" ;;
+        esac
+    fi
+    case "$path $before" in
+{_lines(f"        {shlex.quote(key)}) names={_list(values, 'bash')} ;;" for key, values in _valued(found))}
+    esac
+    if [[ -n $names ]]; then
+        COMPREPLY=($(compgen -W "$names" -- "$word"))
+        ((${{#COMPREPLY[@]}})) || COMPREPLY=($(compgen -f -- "$word"))
+        return
+    fi
+    case "$path" in
+{_lines(_bash_branch(one) for one in found)}
+    esac
+    if [[ $word == -* ]]; then
+        COMPREPLY=($(compgen -W "$words" -- "$word"))
+    else
+        COMPREPLY=($(compgen -W "$names" -- "$word") $(compgen -f -- "$word"))
+    fi
+}}
+complete -o filenames -F _elolab elolab
+"""
+
+
+def _bash_branch(one: Completion) -> str:
+    options = [option.name for option in one.options]
+    return f"        {shlex.quote(one.path)}) words={_list(options, 'bash')} names={_list(one.names, 'bash')} ;;"
+
+
+def zsh_script(found: Sequence[Completion]) -> str:
+    """For zsh from 5 on; to be found in ``$fpath`` or sourced."""
+    return f"""\
+#compdef elolab
+# Completion of elolab for zsh; made by: elolab completion zsh
+_elolab() {{
+    local word=$PREFIX before=$words[CURRENT-1] at=$words[2]
+    local -a known names
+    if ((CURRENT == 2)); then
+        known=(
+{_lines(f"            {shlex.quote(f'{one.path}:{_plain(one.summary)}')}" for one in found if " " not in one.path)}
+        )
+        _describe command known
+        return
+    fi
+    if ((CURRENT > 3)); then
+        case "$at $words[3]" in
+            ({_paths(found)}) at="$at $words[3]" ;;
+        esac
+    fi
+    case "$at $before" in
+{_lines(f"        ({shlex.quote(key)}) names=({_list(values, 'zsh')}) ;;" for key, values in _valued(found))}
+    esac
+    if (($#names)); then
+        compadd -- $names || _files
+        return
+    fi
+    case "$at" in
+{_lines(_zsh_branch(one) for one in found)}
+    esac
+    if [[ $word == -* ]]; then
+        _describe option known
+    else
+        compadd -- $names
+        _files
+    fi
+}}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    _elolab "$@"
+else
+    compdef _elolab elolab
+fi
+"""
+
+
+def _zsh_branch(one: Completion) -> str:
+    options = " ".join(shlex.quote(f"{option.name}:{_plain(option.meaning)}") for option in one.options)
+    return f"        ({shlex.quote(one.path)}) known=({options}) names=({_list(one.names, 'zsh')}) ;;"
+
+
+def fish_script(found: Sequence[Completion]) -> str:
+    """For fish from 3 on."""
+    lines = ["# Completion of elolab for fish; made by: elolab completion fish"]
+    parents = {one.path.split()[0] for one in found if " " in one.path}
+    for one in found:
+        command, _, inner = one.path.partition(" ")
+        where = "__fish_use_subcommand" if not inner else f"__fish_seen_subcommand_from {command}"
+        lines.append(f"complete -c elolab -n {_fish(where)} -f -a {_fish(inner or command)} -d {_fish(one.summary)}")
+        here = f"__fish_seen_subcommand_from {command}"
+        if inner:
+            here += f"; and __fish_seen_subcommand_from {inner}"
+        for option in one.options:
+            line = f"complete -c elolab -n {_fish(here)} -l {option.name[2:]} -d {_fish(_plain(option.meaning))}"
+            if option.values:
+                line += f" -a {_fish(' '.join(option.values))}"
+            lines.append(line + (" -r" if option.takes_value else ""))
+        if one.names and (inner or command not in parents):
+            lines.append(f"complete -c elolab -n {_fish(here)} -a {_fish(' '.join(one.names))}")
+    return "\n".join(lines) + "\n"
+
+
+SCRIPTS: dict[str, Callable[[Sequence[Completion]], str]] = {
+    "bash": bash_script, "zsh": zsh_script, "fish": fish_script,
+}  # fmt: skip
+
+
+def _commands(found: Sequence[Completion]) -> list[str]:
+    return [one.path for one in found if " " not in one.path]
+
+
+def _paths(found: Sequence[Completion]) -> str:
+    """All commands with their subcommands, as the pattern of a ``case``."""
+    return "|".join(shlex.quote(one.path) for one in found if " " in one.path)
+
+
+def _valued(found: Sequence[Completion]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Command and option, with the words that may follow."""
+    for one in found:
+        for option in one.options:
+            if option.values:
+                yield f"{one.path} {option.name}", option.values
+
+
+def _list(words: Sequence[str], shell: str) -> str:
+    """Words as a shell takes several of them: bash in one text with line breaks, zsh one by one."""
+    if shell == "bash":
+        return "$'" + "\\n".join(re.sub(r"([\\'])", r"\\\1", word) for word in words) + "'"
+    return " ".join(map(shlex.quote, words))
+
+
+def _plain(text: str) -> str:
+    """A meaning in one line, without what ``_describe`` would read as a separator."""
+    return re.sub(r"\s+", " ", text).replace(":", " -").strip()
+
+
+def _fish(text: str) -> str:
+    """A text in single quotes, in which fish knows two escapes."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _lines(lines: Iterator[str]) -> str:
+    return "\n".join(lines)

@@ -1,0 +1,148 @@
+"""Runs as a collection: the list, two side by side, and what is removed."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.collection.listing import entry_of, run_folders
+from arena.commands.words import tournament as words_of_tournament
+from arena.play.store import Store
+from arena.play.tournament import run
+from arena.spec import spec_from_mapping
+from elolab.command_line import main
+from engine.language import Catalogue
+
+SAY = Catalogue("arena.collection")
+
+
+def play(folder: Path, pairs: int = 2, **changes: Any) -> Path:
+    players = [{"name": "default"}, {"name": "material", "preset": "material"}]
+    content = {"format": "match", "limit": "nodes=20", "pairs": pairs, "players": players, **changes}
+    run(spec_from_mapping(content, "match"), folder, stream=io.StringIO())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished match, another with a limit of its own, and one that was stopped, in a folder below."""
+    root = tmp_path_factory.mktemp("runs")
+    play(root / "one")
+    play(root / "two", limit="nodes=30", seed=5)
+    play(root / "deep" / "stopped", 1)
+    live = root / "deep" / "stopped" / "live.json"
+    live.write_text(json.dumps(json.loads(live.read_text()) | {"state": "running"}))  # as one that was killed
+    (root / "deep" / "other").mkdir()
+    return root
+
+
+def test_the_list_says_what_there_is(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runs", str(results), "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [Path(one["folder"]).name for one in runs] == ["stopped", "one", "two"]
+    assert [(one["kind"], one["state"], one["played"], one["planned"]) for one in runs] == [
+        ("match", "stopped", 2, 2), ("match", "finished", 4, 4), ("match", "finished", 4, 4)
+    ]  # fmt: skip
+    assert main(["runs", "list", str(results)]) == 0
+    table = capsys.readouterr().out.splitlines()
+    assert table[0].split()[:4] == ["folder", "kind", "state", "games"]
+    assert "4/4" in table[2]
+    assert runs[1]["result"] in table[2]
+    assert main(["runs", "--language", "zh", str(results)]) == 0
+    assert "已停止" in capsys.readouterr().out
+
+
+def test_what_is_being_worked_on_runs_and_stays(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(results / "one"):
+        assert entry_of(results / "one", SAY).state == "running"
+        assert main(["runs", "remove", "--yes", str(results / "two"), str(results / "one")]) == 2
+    assert f"in use by another elolab (process {os.getpid()})" in capsys.readouterr().err
+    assert len(list(run_folders(results))) == 3
+    assert entry_of(results / "one", SAY).state == "finished"
+
+
+def test_a_damaged_run_is_listed(tmp_path: Path) -> None:
+    (tmp_path / "games.sqlite").write_bytes(b"no database at all, though of its name")
+    assert [entry_of(folder, SAY).state for folder in run_folders(tmp_path)] == ["damaged"]
+
+
+def test_two_side_by_side(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [str(results / "one"), str(results / "two")]
+    assert main(["runs", "compare", *folders, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert {entry["key"]: entry["values"] for entry in data["settings"]} == {
+        "seed": [1, 5],
+        "players.default.limits": ["nodes=20", "nodes=30"],
+        "players.material.limits": ["nodes=20", "nodes=30"],
+    }
+    assert data["views"] == ["default - material"] * 2
+    assert main(["runs", "compare", *folders]) == 0
+    text = capsys.readouterr().out
+    assert "A: Elo from the view of default against material" in text
+    assert "seed" in text
+    assert main(["runs", "compare", folders[0], folders[0]]) == 0
+    assert "All settings are the same." in capsys.readouterr().out
+    assert main(["runs", "compare", folders[0], str(results)]) == 2
+
+
+def test_the_interval_of_the_difference_is_that_of_independent_runs() -> None:
+    from arena.collection.comparison import RatedPlayer, change
+
+    assert change(RatedPlayer(10, 3, 1), RatedPlayer(25, 4, 1)) == (15, 5)
+    assert change(RatedPlayer(10, 3, 1), RatedPlayer(25, math.inf, 1)) == (15, math.inf)
+
+
+def test_only_what_was_asked_for_is_removed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    one, two, mine = (play(Path("results") / name, 1) for name in ("one", "two", "mine"))
+    (mine / "notes").mkdir()
+    for words, said in (
+        ([], "the following arguments are required: DIR"),
+        (["results"], "holds no run, and is not removed; name its runs one by one, such as results/mine"),
+        ([str(one), "nowhere"], "nowhere: no such folder"),
+        ([str(one), str(mine)], "has a folder 'notes' in it that is not the run's"),
+    ):
+        assert main(["runs", "remove", "--yes", *words]) == 2
+        assert said in capsys.readouterr().err
+    assert main(["runs", "remove", str(one)]) == 2
+    assert "add --yes" in capsys.readouterr().err  # nobody is there to be asked
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    for answer, code, left in (("n", 1, {"one", "two", "mine"}), ("y", 0, {"two", "mine"})):
+        monkeypatch.setattr("builtins.input", lambda question, answer=answer: answer)
+        assert main(["runs", "remove", str(one)]) == code
+        assert {folder.name for folder in Path("results").iterdir()} == left
+    monkeypatch.chdir(two)
+    assert main(["runs", "remove", "--yes", "."]) == 2
+    assert "is the folder that you are in" in capsys.readouterr().err
+
+
+def test_folders_are_named_after_limit_and_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("arena.commands.results._written", lambda directory, language: None)  # no report: it takes long
+
+    def folder(*words: str) -> str:
+        before = set(Path("results").glob("*"))
+        assert main(["match", "default", "material", "--pairs", "1", *words]) == 0
+        new = set(Path("results").glob("*")) - before
+        return new.pop().name if new else ""
+
+    base = "match-default-material-nodes-20-seed-1"
+    assert folder("--limit", "nodes=20") == base
+    assert folder("--limit", "nodes=20") == ""  # resumed
+    assert folder("--limit", "nodes=20", "--pairs", "2") == ""  # extended
+    assert folder("--limit", "nodes=21") == "match-default-material-nodes-21-seed-1"
+    assert folder("--limit", "nodes=20", "--seed", "2") == "match-default-material-nodes-20-seed-2"
+    assert folder("--limit", "nodes=20", "--resign", "movecount=0") == f"{base}-2"
+    assert folder("--limit", "nodes=20", "--resign", "movecount=0") == ""
+    assert folder("--limit", "nodes=20", "--event", "mine") == "mine"
+    long = folder("--limit", "nodes=20,depth=7,clock=40/60+0.125,node_clock=1000000")
+    assert len(long) <= 60
+    assert words_of_tournament.FOLDER_SUFFIX_LENGTH < 60

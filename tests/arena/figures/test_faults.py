@@ -1,0 +1,53 @@
+"""What players forfeited games by, counted and told."""
+
+from __future__ import annotations
+
+from arena.figures.faults import FORFEITS, FaultCount, fault_text, faults_of
+from arena.figures.standings import tables_of, tables_text
+from arena.records import GameRecord, Opening, Pairing
+from engine.language import LANGUAGES, Catalogue
+from engine.rules import REASONS
+
+KILLED = "ended while it should have moved: killed by signal 6 (SIGABRT); its last words: bad_alloc"
+
+
+def game(number: int, result: str, reason: str, faulty: str = "", text: str = "") -> GameRecord:
+    detail = {"fault": {"player": faulty, "side": 0, "reason": reason, "text": f"{faulty}: {text}"}} if faulty else {}
+    names = ("one", "two") if number % 2 == 0 else ("two", "one")
+    pairing = Pairing(number, number // 2, names.index("one"), names.index("two"), 0)
+    start = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
+    return GameRecord(
+        f"{number:032}", pairing, *names, Opening(start), (), result, reason, "engine", "", 1.0, start, detail
+    )
+
+
+GAMES = [
+    game(0, "0-1", "crash", "one", KILLED),
+    game(1, "1-0", "checkmate"),
+    game(2, "1-0", "crash", "two", "ended while it should have moved: exited with code 3"),
+    game(3, "1-0", "crash", "one", "ended while it should have moved: exited with code 0"),
+    game(4, "1-0", "time_forfeit"),  # of two built-in players: the loser's
+    game(5, "1/2-1/2", "repetition"),
+]
+
+
+def test_faults_are_counted_by_player_and_reason() -> None:
+    assert faults_of(GAMES) == (
+        FaultCount("one", "crash", 2, 0, KILLED),
+        FaultCount("two", "crash", 1, 2, "ended while it should have moved: exited with code 3"),
+        FaultCount("two", "time_forfeit", 1, 4, ""),
+    )
+    assert set(FORFEITS) <= set(REASONS)
+
+
+def test_the_cause_stands_in_the_standings() -> None:
+    for language in LANGUAGES:
+        text = tables_text(tables_of("xiangqi", ("one", "two"), GAMES), None, language).replace("\n", " ")
+        assert "killed by signal 6 (SIGABRT); its last words: bad_alloc" in text
+        assert "exited with code 3" in text
+    assert "forfeited" not in tables_text(tables_of("xiangqi", ("one", "two"), GAMES[1:2]))
+
+
+def test_what_has_no_cause_is_told_without() -> None:
+    told = fault_text(FaultCount("two", "time_forfeit", 1, 4, ""), Catalogue("arena"), "en")
+    assert told == "two forfeited game 4 (time forfeit)."
