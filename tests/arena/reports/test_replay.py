@@ -338,12 +338,12 @@ def test_othello_has_its_colours_and_its_discs(othello_report: Path, tmp_path: P
         "+64", "+32", "+16", "+8", "0", "−8", "−16", "−32", "−64",
     ]  # fmt: skip
     assert graph.group(1).count('fill="var(--felt)"') == 3  # the field, and the grounds of two discs in the legend
-    discs = re.findall(r'<circle cx="[\d.]+" cy="12" r="6.5" fill="var\(--(\w+)-disc\)"', graph.group(1))
+    discs = re.findall(r'<circle cx="[\d.]+" cy="9" r="6.5" fill="var\(--(\w+)-disc\)"', graph.group(1))
     assert discs == ["black", "white"]
     # White's 64 discs are the bottom of the field, and 2.5 discs of Black's a little above the middle.
     heights = [float(y) for y in re.findall(r'd="M[\d.]+ ([\d.]+)', graph.group(1))]
-    assert heights[0] == pytest.approx(190)
-    assert 95 < heights[1] < 112
+    assert heights[0] == pytest.approx(166)
+    assert 71 < heights[1] < 88
     assert 'id="letters"' not in document
     assert 'id="notation"' not in document
     variation = re.search(r'id="variation"[^>]*>(.*?)</p>', document)
