@@ -241,11 +241,13 @@ class Run:
 
 
 def was_begun(directory: Path, purpose: Purpose) -> bool:
-    """Whether just this run was begun in the folder."""
+    """Whether just this run was begun in the folder, of whatever length."""
     if not (directory / STORE_NAME).is_file():
         return False
     with Store(directory, read_only=True) as store:
-        return bool(plain(store.metadata(purpose.key or purpose.kind)) == plain(purpose.content))
+        recorded = store.metadata(purpose.key or purpose.kind)
+    lengths = purpose.lengths
+    return recorded is not None and without(recorded, lengths) == without(plain(purpose.content), lengths)
 
 
 def engines_of(store: Store) -> str:

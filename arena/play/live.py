@@ -170,9 +170,11 @@ class Progress:
 
     def announce(self, plan: StagePlan) -> None:
         """Say what is going to be played, and from now on show each of its stages and all together."""
+        self._leave_line()
         for line in plan.lines():
             self._write(line, keep=True)
         self._stages = [_Count(one.name, one.games, one.stored, one.game_seconds) for one in plan.stages]
+        self._stage = None
 
     def begin(
         self,
@@ -191,9 +193,13 @@ class Progress:
         self._leave_line()
         self._enter(stage)
         self.planned, self.done, self.is_bound = planned, done, is_bound
-        self.words = words if callable(words) else lambda columns: words
+        self.say(words)
         self._started = self._clock()
         self._finishes.clear()
+
+    def say(self, words: Callable[[int], str] | str) -> None:
+        """What else to say of the stage from now on."""
+        self.words = words if callable(words) else lambda columns: words
 
     def _enter(self, name: str) -> None:
         """Let the stages of the plan that come before that one be over."""

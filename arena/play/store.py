@@ -217,6 +217,11 @@ class Store:
         mean: float | None = self._rows("SELECT avg(duration_ms) FROM games")[0][0]
         return mean
 
+    def copy_to(self, directory: Path) -> None:
+        """Write all of it into another folder, as it is at this moment, while somebody else may be adding games."""
+        with self._failures(), closing(sqlite3.connect(directory / STORE_NAME)) as copy:
+            self.connection.backup(copy)
+
     # Below: the file itself
 
     def _rows(self, query: str, parameters: tuple[Any, ...] = ()) -> list[Any]:

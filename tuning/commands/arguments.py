@@ -76,6 +76,11 @@ def say_how_to_resume(command: str | None, directory: Path) -> None:
     complain("console.interrupted", stored=stored, command=command or console("tuning")("console.same_command"))
 
 
+def say_stopped(directory: Path) -> None:
+    """Say on standard error that a run is not at its end."""
+    complain("console.unfinished", folder=directory)
+
+
 def complain(key: str, **values: Any) -> None:
     """Say something on standard error."""
     print(f"elolab: {console('tuning')(key, **values)}", file=sys.stderr)

@@ -28,8 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     configure_with_specification(
         parser,
         "tuning",
-        "Given again, the command goes on where it was stopped, also with another budget or longest validation. Stopped, "
-        "it reports the best that is known so far. A gain that a sequential test on reserved openings "
+        "Given again, the command goes on where it was stopped, also with another budget or longest validation. "
+        "Stopped, it reports the best that is known so far. A gain that a sequential test on reserved openings "
         "accepts, and a slower match does not contradict, is written as a preset to configs/engines (where there is no "
         "configs folder, to DIR); if none is, the exit code is 3.",
     )

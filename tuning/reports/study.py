@@ -315,10 +315,12 @@ def _searched_text(dimension: Dimension, message: Catalogue) -> str:
 
 
 def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
-    if not result.verdicts:
+    if not result.verdicts + result.further:
         return (Note(tuning_sentence(result, message.language)),)
     rows = []
-    for verdict in result.verdicts:
+    outcomes = [_test_words(verdict, message) for verdict in result.verdicts]
+    outcomes += [message("validation.further", outcome=_test_words(verdict, message)) for verdict in result.further]
+    for verdict, outcome in zip(result.verdicts + result.further, outcomes, strict=True):
         test = verdict.test
         ratio = "" if test is None else f"{test.log_likelihood_ratio:.2f}"
         bounds = (
@@ -329,7 +331,7 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
             (
                 str(verdict.limits), signed(verdict.elo), interval_text(*verdict.interval),
                 percent_text(verdict.estimate.los), str(verdict.counts.pairs),
-                " / ".join(map(str, verdict.counts.counts)), ratio, bounds, _test_words(verdict, message),
+                " / ".join(map(str, verdict.counts.counts)), ratio, bounds, outcome,
             )
         )  # fmt: skip
     heads = (
@@ -438,6 +440,7 @@ def tuning_data(result: StudyResult, report: Path) -> dict[str, Any]:
         data["winners_curse"] = optimism(result)
     data["own_seconds"], data["games_seconds"] = result.own_seconds, result.games_seconds
     data["validation"] = [verdict_data(verdict) for verdict in result.verdicts]
+    data["further_validations"] = [verdict_data(verdict) for verdict in result.further]
     return data
 
 

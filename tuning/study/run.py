@@ -26,6 +26,7 @@ from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
 from arena.run import Purpose, Run, RunError, RunOptions, engines_of, plain, was_begun
 from engine.language import console
+from engine.settings.limits import Limits
 from engine.settings.parameters import Value
 from tuning.engine_check import EngineCheck
 from tuning.matches import Match, MatchTable, read_openings
@@ -55,7 +56,6 @@ from tuning.study.spec import LENGTHS, TuningSpec, min_games
 from tuning.study.validate import MAX_STAGES, Stage, ValidationGames, Verdict, play_validation, stages_of, write_preset
 
 if TYPE_CHECKING:
-    from engine.settings.limits import Limits
     from tuning.study.storage import RoundResult, Study
 
 KIND = "tuning"
@@ -113,7 +113,7 @@ class TuningPlan:
         recommendation = 0 if store is None else len(store.metadata(VALIDATED_METADATA) or []) - 1
         games = stored.get(validation_series(number, recommendation), 0)
         seconds = estimated_game_seconds([stage.limits])
-        return GameStage(stage_name(number, stage), max(2 * stage.pairs, games), seconds, games)
+        return GameStage(stage_name(number), max(2 * stage.pairs, games), seconds, games)
 
 
 VALIDATION = "validation"
@@ -124,9 +124,9 @@ def validation_series(number: int, recommendation: int = 0) -> str:
     return f"{VALIDATION} {number:02d}" + (f" of {recommendation + 1}" if recommendation > 0 else "")
 
 
-def stage_name(number: int, stage: Stage) -> str:
+def stage_name(number: int) -> str:
     """A validation's name in the plan of the run."""
-    return console("tuning")("stage.slow_validation" if number else "stage.validation", limit=stage.limits)
+    return console("tuning")("stage.slow_validation" if number else "stage.validation")
 
 
 def _stored_by_series(store: Store) -> Mapping[str, int]:
@@ -270,6 +270,15 @@ def tune(
     folder). Raises ``UserError`` if the folder belongs to another run or engine, the
     storage cannot be reached, or the disk is full.
     """
+    result = play_study(spec, directory, **options)
+    if not result.confirmed:
+        return result
+    preset = write_preset(result.engine, spec, directory, result.recommended, result.verdicts[0], presets)
+    return replace(result, preset=preset)
+
+
+def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> StudyResult:
+    """``tune`` without writing a preset."""
     plan = prepare_tuning(spec)
     purpose = _purpose(plan)
     if not was_begun(directory, purpose):
@@ -278,15 +287,10 @@ def tune(
     with Run(directory, purpose, **options) as run:
         result = StudyRun(plan, run).play()
         own, whole = time.thread_time() - own, time.process_time() - whole
-        result = replace(
+        return replace(
             result, games=len(run.store), digest=run.store.digest(), engine=engines_of(run.store), own_seconds=own,
             games_seconds=max(0.0, whole - own),
         )  # fmt: skip
-    if result.interrupted or not result.confirmed:
-        return result
-    return replace(
-        result, preset=write_preset(result.engine, spec, directory, result.recommended, result.verdicts[0], presets)
-    )
 
 
 def _purpose(plan: TuningPlan) -> Purpose:
@@ -330,24 +334,26 @@ def validate_again(
     directory: Path,
     limits: Limits | None,
     pairs: int | None,
+    maximum_pairs: int | None = None,
     *,
     presets: Path | None = None,
     **options: Unpack[RunOptions],
 ) -> ValidationResult:
     """Let the recommendation of a finished study play the base again on the reserved openings.
 
-    By default a sequential test at the tuning's limit; ``pairs`` makes it a match of fixed length. A recommendation
+    By default a sequential test at the tuning's limit, which has ``maximum_pairs`` at most; ``pairs`` makes it a match
+    of fixed length. A recommendation
     that a sequential test accepts is written as a preset, unless a match of the study speaks against it. Given again it
     plays only what is missing. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     plan, named = _recommended(directory)
     spec = plan.spec
     with Run(directory, _purpose(plan), **options) as run:
-        stage = further_stage(plan, run.store, limits, pairs)
+        stage = further_stage(plan, run.store, limits, pairs, maximum_pairs)
         table, again = MatchTable(spec.conditions.of_games, plan.suite, run), _recommendation_number(run.store, named)
         number = _number_of(run.store, stage)
         games = ValidationGames(spec, table, plan.reserved, named, stage, validation_series(number, again))
-        title = console("tuning")("stage.validation", limit=stage.limits)
+        title = console("tuning")("stage.validation")
         planned = GameStage(title, 2 * games.most_pairs, estimated_game_seconds([stage.limits]), stored_of(games))
         run.progress.announce(StagePlan(spec.name, directory, (planned,), run.concurrency))
         verdict = _play_stage(run, games, title)
@@ -389,10 +395,25 @@ def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
     return prepare_tuning(spec), named
 
 
-def further_stage(plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None) -> Stage:
+def plan_of_validation(
+    directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int
+) -> StagePlan:
+    """What a further validation of a folder's study would consist of."""
+    plan, _ = _recommended(directory)
+    with Store(directory, read_only=True) as store:
+        stage = further_stage(plan, store, limits, pairs, maximum_pairs)
+    seconds = estimated_game_seconds([stage.limits])
+    planned = GameStage(console("tuning")("stage.validation"), 2 * stage.pairs, seconds)
+    return StagePlan(plan.spec.name, directory, (planned,), concurrency, is_bound=pairs is None)
+
+
+def further_stage(
+    plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None
+) -> Stage:
     """The match of a further validation: a sequential test unless it is to have so many ``pairs``."""
     spec = plan.spec
-    longest = spec.validation.pairs(_games_to_validate(spec, store)) if pairs is None else pairs
+    longest = pairs or maximum_pairs or spec.validation.pairs(_games_to_validate(spec, store))
+    longest = min(longest, len(plan.reserved))
     return Stage(limits or spec.conditions.limits, "sprt" if pairs is None else "fixed", longest)
 
 
@@ -405,6 +426,20 @@ def _own_validations(
         ValidationGames(plan.spec, table, plan.reserved, values, stage, validation_series(number, recommendation))
         for number, stage in enumerate(stages)
     ]
+
+
+def _further_verdicts(
+    plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], recommendation: int
+) -> tuple[Verdict, ...]:
+    """What the validations have shown that were asked for apart from the study."""
+    verdicts = []
+    for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_STAGES):
+        stage = Stage(Limits.parse(limits), kind, 1)
+        series = validation_series(number, recommendation)
+        verdicts.append(
+            _stored_verdict(ValidationGames(plan.spec, table, plan.reserved, values, stage, series), store)
+        )
+    return tuple(verdict for verdict in verdicts if verdict is not None and verdict.unfinished_of is None)
 
 
 def _games_to_validate(spec: TuningSpec, store: Store) -> int:
@@ -446,7 +481,7 @@ def _play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
         return games.table.play([match])
 
     def show(verdict: Verdict) -> None:
-        progress.words = lambda columns: validation_words(verdict, columns)
+        progress.say(lambda columns: validation_words(verdict, columns))
 
     verdict = play_validation(games, play, show, decided.get(games.series))
     run.refuse_unavailable()
@@ -498,6 +533,7 @@ class StudyRun:
         self._ends: dict[int, RoundEnd] = {}
         self._seconds_before = float(run.store.metadata(SECONDS_METADATA) or 0.0)
         self._started = time.monotonic()
+        self._further: tuple[Verdict, ...] = ()
         self._is_given_out = False
         """Whether every round of a shared study has somebody who plays or has played it."""
 
@@ -827,7 +863,7 @@ class StudyRun:
         playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=series)
         progress = self._progress
         progress.planned = progress.done + self._games.missing_games(before, pairs, series)
-        progress.words = lambda columns: console("tuning")("progress.playoff")
+        progress.say(console("tuning")("progress.playoff"))
         is_played = self._games.play([playoff])
         if not is_played:
             self._run.refuse_unavailable()
@@ -842,11 +878,12 @@ class StudyRun:
         table = MatchTable(self._spec.conditions.of_games, self._plan.suite, self._run)
         recommendation = _recommendation_number(self._store, values)
         for number, games in enumerate(_own_validations(self._plan, self._store, table, values, recommendation)):
-            verdict = _play_stage(self._run, games, stage_name(number, games.stage))
+            verdict = _play_stage(self._run, games, stage_name(number))
             if verdict is not None:
                 verdicts.append(verdict)
             if verdict is None or not verdict.passed:
                 break
+        self._further = _further_verdicts(self._plan, self._store, table, values, recommendation)
         return verdicts
 
     # What is shown and returned
@@ -876,6 +913,7 @@ class StudyRun:
             study_games=self._planned_games() - self._missing_games(),
             model=self._state.model,
             observations=self._state.observations,
+            further=self._further,
             **more,
         )
 

@@ -208,16 +208,27 @@ def write_preset(
     return path
 
 
+def written_preset(spec: TuningSpec, directory: Path) -> Path | None:
+    """Where the study of a folder has written its recommendation, if it is still there: see ``write_preset``."""
+    name, heading = f"{spec.validation.preset}.toml", _heading_of(spec)
+    paths = (directory / name, Path("configs") / "engines" / name)
+    return next((path for path in paths if path.is_file() and _heading(path.read_text("utf-8")) == heading), None)
+
+
+def _heading_of(spec: TuningSpec) -> str:
+    source = specification_word("tuning", spec.conditions.source)
+    return f"# Written by elolab tune {source} (study {spec.name!r}), whose next run replaces it."
+
+
 def _heading(text: str) -> str:
     return text.partition("\n")[0]
 
 
 def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
     """The TOML: every setting that differs from the engine's defaults, and what validated it, with which ``engine``."""
-    source = specification_word("tuning", spec.conditions.source)
     gain = "{:+.1f} Elo [{:+.1f}, {:+.1f}]".format(verdict.elo, *verdict.interval)
     lines = [
-        f"# Written by elolab tune {source} (study {spec.name!r}), whose next run replaces it.",
+        _heading_of(spec),
         f"# Against {spec.base_name}: {gain} over {verdict.counts.pairs} pairs",
         f"# on openings never tuned on, {verdict.limits}, {spec.conditions.openings}, seed {spec.conditions.seed}, "
         f"engine {engine}.",

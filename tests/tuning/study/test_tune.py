@@ -203,7 +203,7 @@ def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     assert study_result.decision is not None
     assert 1 <= len(study_result.rounds) <= study_result.planned_rounds
     with Store(tmp_path / "out", read_only=True) as store:
-        assert len(store.metadata("tuning estimates")) == 2
+        assert len(store.metadata("tuning budgets")) == 2
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
@@ -214,7 +214,7 @@ def test_a_budget_in_time_goes_on_after_a_stop_in_its_first_round(tmp_path: Path
     study_result = run(path, tmp_path / "out")
     assert study_result.decision is not None
     with Store(tmp_path / "out", read_only=True) as store:
-        assert len(store.metadata("tuning estimates")) == 2
+        assert len(store.metadata("tuning budgets")) == 2
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
@@ -342,7 +342,7 @@ def _count(out: Path, before: int) -> int:
     [
         ({"limit": "nodes=61"}, ["another tuning", "limit = 'nodes=60' there", "'nodes=61'", "--out"]),
         ({"round_pairs": 5}, ["round_pairs = 4 there, 5"]),
-        ({"games": 60}, ["budget.games = 46 there, 60"]),
+        ({"parameters": ["null_depth", "lmr_base"]}, ["dimensions.evaluation"]),
         ({"sampler": "random"}, ["sampler = 'duel' there"]),
         ({"seed": 4}, ["seed = 3 there"]),
     ],
@@ -505,7 +505,7 @@ def test_mistakes_about_external_engines_are_one_line(
 
 def stage_and_validation(path: Path) -> Any:
     validation = load_tuning(path).validation
-    return validation, stages_of(validation)[0]
+    return validation, stages_of(validation, 46, 100)[0]
 
 
 def test_validations_longer_than_there_are_openings_are_refused(tmp_path: Path) -> None:
@@ -529,7 +529,7 @@ def test_only_an_accepted_upper_hypothesis_validates(tmp_path: Path) -> None:
 def test_the_slow_match_must_not_speak_against_the_set(tmp_path: Path) -> None:
     path = write_study(tmp_path, validation={"maximum_pairs": 6, "slow_pairs": 5})
     validation = load_tuning(path).validation
-    first, second = stages_of(validation)
+    first, second = stages_of(validation, 46, 100)
     assert str(second.limits) == "nodes=240"
     assert (first.kind, second.kind, second.pairs) == ("sprt", "fixed", 5)
     assert judge(validation, second, Pentanomial((10, 20, 40, 20, 9))).passed
@@ -591,7 +591,7 @@ def test_what_the_study_itself_rejected_is_not_written(
     improved: tuple[Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, study_result = improved
-    slow = stages_of(study_result.spec.validation)[1]
+    slow = stages_of(study_result.spec.validation, 46, 100)[1]
     rejected = judge(study_result.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
     assert not rejected.passed
     monkeypatch.setattr(
@@ -615,7 +615,7 @@ def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("[adjudication]", more, 1))
     spec = load_tuning(path)
     counts = Pentanomial((10, 50, 400, 250, 90))
-    verdict = judge(spec.validation, stages_of(spec.validation)[0], counts)
+    verdict = judge(spec.validation, stages_of(spec.validation, 46, 100)[0], counts)
     (player,) = tomllib.loads(preset_text("0123456789ab", spec, {"Hash": 8}, verdict))["players"]
     assert (player["directory"], player["start_timeout"], player["restart"]) == (str(tmp_path), 33, "always")
     cup = {"limit": "nodes=9", "pairs": 1, "openings": str(tmp_path / "few.epd"), "players": [{}, player]}
@@ -695,7 +695,8 @@ def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
     path = write_study(tmp_path)
     assert command_line.main(["tune", str(path), "--out", str(tmp_path / "out"), "--dry-run", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert (data["games"], data["stored"], data["rounds"]) == (46, 0, 6)
+    assert (data["games"], data["stored"], data["rounds"]) == (46 + 2 * 6, 0, 6)
+    assert [stage["games"] for stage in data["stages"]] == [46, 12]
     assert not (tmp_path / "out").exists()
 
 
