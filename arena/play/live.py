@@ -169,11 +169,12 @@ class Progress:
         """What is still to be shown."""
 
     def announce(self, plan: StagePlan) -> None:
-        """Say what is going to be played, and from now on show each of its stages and all together."""
+        """Say what is going to be played; of several stages, from now on show each and all together."""
         self._leave_line()
         for line in plan.lines():
             self._write(line, keep=True)
-        self._stages = [_Count(one.name, one.games, one.stored, one.game_seconds) for one in plan.stages]
+        stages = plan.stages if len(plan.stages) > 1 else ()
+        self._stages = [_Count(one.name, one.games, one.stored, one.game_seconds) for one in stages]
         self._stage = None
 
     def begin(

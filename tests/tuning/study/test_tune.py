@@ -595,7 +595,8 @@ def test_what_the_study_itself_rejected_is_not_written(
     rejected = judge(study_result.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
     assert not rejected.passed
     monkeypatch.setattr(
-        "tuning.study.run.play_validation", lambda *given: rejected if slow in given else study_result.verdicts[0]
+        "tuning.study.run.play_validation",
+        lambda games, *given, **named: rejected if games.stage == slow else study_result.verdicts[0],
     )
     monkeypatch.chdir(folder)
     (folder / "configs" / "engines").mkdir(parents=True)
