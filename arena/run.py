@@ -119,6 +119,7 @@ class Run:
             resources.push(self._close_progress)  # before the folder is given up
             resources.enter_context(stopping_on_signals(self.stop, self._pauses))
             self._runner = resources.enter_context(self._make_runner())
+            self.progress.waiting = self._runner.waiting
             self._resources = resources.pop_all()
         return self
 

@@ -26,6 +26,8 @@ TABLE_SECONDS = 20.0
 LIVE_SECONDS = 1.0
 SPEED_WINDOW_SECONDS = 60.0
 WIDTH = 79
+LEAST_GAME_SECONDS = 0.01
+"""What a game takes however little its players think, to compare those of one stage with those of another."""
 
 LIVE_NAME = "live.json"
 
@@ -232,9 +234,10 @@ class Progress:
         self._keep_count()
         missing = float(self.planned - self.done)
         if self._stage is not None:
-            own = self._stage.game_seconds or 1.0
-            later = self._stages[self._stages.index(self._stage) + 1 :]
-            missing += sum(max(0, one.planned - one.done) * (one.game_seconds or 1.0) / own for one in later)
+            own = max(LEAST_GAME_SECONDS, self._stage.game_seconds)
+            for later in self._stages[self._stages.index(self._stage) + 1 :]:
+                each = max(LEAST_GAME_SECONDS, later.game_seconds)
+                missing += max(0, later.planned - later.done) * each / own
         return missing / games_per_second
 
     def finished(self) -> None:

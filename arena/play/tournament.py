@@ -15,7 +15,7 @@ from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
-from arena.run import REMEDY, Purpose, Run, RunError, RunOptions
+from arena.run import Purpose, Run, RunError, RunOptions
 from arena.schedule import (
     Course,
     Withdrawal,
@@ -33,6 +33,7 @@ from engine.language import DEFAULT_LANGUAGE, console
 
 WITHDRAWALS = "withdrawals"
 """The name under which a store keeps them."""
+REMEDY = "give another folder with --out, another name with --event, or remove that one"
 EXIT_NOT_CONFIRMED = 3
 """A sequential test ended without accepting H1."""
 

@@ -311,7 +311,9 @@ class _Experiments:
                 is_unfinished = True
             else:
                 rows.append(found)
-        if is_unfinished and not any(row.cases for row in rows):
+        if is_unfinished:
+            rows = [row for row in rows if row.cases]
+        if not rows:
             return None
         verdict = UNDECIDED if is_unfinished else verdict_of_outcomes([row.outcome for row in rows])
         played = tuple(row for group in strength for row, _ in group.comparisons)
