@@ -200,6 +200,11 @@ class Store:
         query = "SELECT number FROM games WHERE series = ? AND first = ?"
         return {number for (number,) in self._rows(query, (series, player))}
 
+    def results_of(self, series: str) -> dict[int, tuple[str, str, float | None]]:
+        """Names of both players and points of the first, by the number of each game of a series."""
+        rows = self._rows("SELECT number, first, second, result FROM games WHERE series = ?", (series,))
+        return {number: (first, second, points_of(result)) for number, first, second, result in rows}
+
     def digest(self, games: int | None = None) -> str:
         """The same as ``arena.records.games_digest`` of all games, or of the first so many of the schedule."""
         last = -1 if games is None else games

@@ -505,6 +505,7 @@ class _Iterations:
             match = self._match(index, number, limits)
             key = "progress.match_before" if against == AGAINST_BEFORE else "progress.match_first"
             progress.say(console("tuning")(key, number=self._number, iterations=spec.iterations, limit=limits))
+            self._recognise(match)
             progress.done += 2 * match.pairs - self._table.missing_games([match])
             is_complete = self._table.play([match])
             counts = self._table.counts(match)
@@ -513,6 +514,17 @@ class _Iterations:
             self.unfinished = replace(done, matches=tuple(found))
             if not is_complete:
                 raise Interrupted
+
+    def _recognise(self, match: Match) -> None:
+        """Take up games that were played when the folder was elsewhere: only the path of the weights was another.
+
+        The digests of the weights are in the players' names.
+        """
+        stored = self._run.store.results_of(match.series)
+        for job in (job for jobs in self._table.jobs(match) for job in jobs):
+            *names, score = stored.get(job.pairing.number, ("", "", None))
+            if names == [job.first.name, job.second.name]:
+                self._run.scores.setdefault(job.key, score)
 
     def _match(self, index: int, number: int, limits: Limits) -> Match:
         """The match of that index in its iteration: the newest weights against those of that number."""
