@@ -17,9 +17,9 @@ JOINT_FOLDER = "results/joint"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab report``."""
-    parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a tournament, match or test")
+    parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a run of any kind")
     parser.epilog = (
-        "Several folders are rated together: one fit over the games of all. A player is the same in two folders if "
+        "Several tournaments are rated together: one fit over the games of all. A player is the same in two folders if "
         "name and configuration are; a name with different configurations becomes several players. The same game in "
         "two folders counts once."
     )

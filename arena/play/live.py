@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from arena.files import FileError, replace_file
+from arena.play.estimates import duration_text
 from arena.records import GameJob, utc_now
 from engine.language import columns_of, console, cut, padded
 
@@ -107,14 +108,6 @@ class Scoreboard:
                 f"{100 * tally.share:>5.1f} %"
             )
         return lines
-
-
-def duration_text(seconds: float, *, always_hours: bool = False) -> str:
-    """``0:07``, ``12:34``, ``3:04:05``; with ``always_hours``, ``0:00:07``."""
-    whole = max(0, round(seconds))
-    hours, rest = divmod(whole, 3600)
-    minutes, seconds = divmod(rest, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours or always_hours else f"{minutes}:{seconds:02}"
 
 
 def first_that_fits(columns: int, *texts: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.play.live import duration_text
+from arena.play.estimates import duration_text
 from arena.play.store import STORE_NAME, Store
 from engine.language import console
 

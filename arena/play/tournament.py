@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from arena.notation.openings import Suite, load_suite
-from arena.play.estimates import estimated_game_seconds
-from arena.play.live import Scoreboard, duration_text
+from arena.play.estimates import duration_text, estimated_game_seconds
+from arena.play.live import Scoreboard
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.registry import protocol_named

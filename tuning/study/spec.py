@@ -57,7 +57,10 @@ SLOW_FACTOR = 4
 
 @dataclass(frozen=True)
 class Budget:
-    """What the tuning may cost, its playoff included and its validation not: games or time, the other is ``None``."""
+    """What the tuning may cost, its playoff included and its validation not: games or time, the other is ``None``.
+
+    How long the validation may be follows from it: ``Validation.pairs``.
+    """
 
     games: int | None
     seconds: float | None
