@@ -94,7 +94,8 @@ def test_stages_are_counted_one_by_one_and_together(tmp_path: Path) -> None:
     stages = (GameStage("study", 4, 1.0), GameStage("validation", 6, 1.0), GameStage("slow", 2, 4.0))
     progress.announce(StagePlan("cup", tmp_path, stages))
     assert "cup: at most 12 games" in stream.getvalue()
-    assert [line[:12] for line in stream.getvalue().splitlines()[1:4]] == ["- study: at ", "- validation", "- slow: at m"]
+    heads = [line[:12] for line in stream.getvalue().splitlines()[1:4]]
+    assert heads == ["- study: at ", "- validation", "- slow: at m"]
     lines = []
     for stage, done in (("study", 4), ("validation", 3), ("slow", 2)):
         progress.begin(next(one.games for one in stages if one.name == stage), stage=stage)
