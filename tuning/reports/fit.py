@@ -144,7 +144,7 @@ def _match_text(match: FittedMatch, message: Catalogue) -> str:
     )
 
 
-def fit_data(fitted: FitResult, report: Path) -> dict[str, Any]:
+def fit_data(fitted: FitResult, report: Path | None = None) -> dict[str, Any]:
     """What ``fit_text`` says, and where it was reported, as plain data.
 
     Errors are in points of the game's own score, or logistic losses.
@@ -157,7 +157,7 @@ def fit_data(fitted: FitResult, report: Path) -> dict[str, Any]:
         "kept": None if fitted.kept is None else str(fitted.kept),
         "output": None if fitted.output is None else str(fitted.output),
         "interrupted": fitted.interrupted,
-        "report": str(report),
+        "report": None if report is None else str(report),
         "iterations": [
             {
                 "games": done.games,
