@@ -65,9 +65,11 @@ class Purpose:
     source: str
     """The file it was read from, for messages."""
     growing: tuple[str, ...] = ()
-    """Numbers that may be larger when a run is resumed, and tables that may have new entries then."""
+    """Tables that may have new entries when a run is resumed, by path."""
+    lengths: tuple[str, ...] = ()
+    """What only bounds the length, by path, and may then be another: what was played under a larger bound stays."""
     check: Callable[[Store, Any], None] | None = None
-    """Instead of ``growing``: raises ``RunError`` if the recorded content is not of this run, or of less of it."""
+    """Instead of these two: raises ``RunError`` if the recorded content is not of this run, or of less of it."""
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
     """The stored games' places in the schedule, after ``content`` has changed."""
     more: Mapping[str, Any] = field(default_factory=dict)
@@ -121,6 +123,7 @@ class Run:
             resources.push(self._close_progress)  # before the folder is given up
             resources.enter_context(stopping_on_signals(self.stop, self._pauses))
             self._runner = resources.enter_context(self._make_runner())
+            self.progress.waiting = self._runner.waiting
             self._resources = resources.pop_all()
         return self
 
@@ -210,7 +213,8 @@ class Run:
 
         store, purpose = self.store, self.purpose
         key = purpose.key or purpose.kind
-        recorded = store.metadata(key)
+        self.recorded = recorded = store.metadata(key)
+        """What the folder was for before; ``None`` if it is new."""
         if recorded is not None:
             if purpose.check is not None:
                 purpose.check(store, recorded)
@@ -226,11 +230,10 @@ class Run:
         store.record_metadata(content, purpose.places(store) if changed else ())
 
     def _check_same(self, recorded: Any) -> None:
-        growing = self.purpose.growing
-        for path, old, new in differences(recorded, plain(self.purpose.content)):
-            more = path in growing and isinstance(old, int) and isinstance(new, int) and new > old
-            added = old is None and any(path.startswith(f"{table}.") for table in growing)
-            if not more and not added:
+        purpose = self.purpose
+        before, now = (without(content, purpose.lengths) for content in (recorded, plain(purpose.content)))
+        for path, old, new in differences(before, now):
+            if old is not None or not any(path.startswith(f"{table}.") for table in purpose.growing):
                 raise RunError(
                     f"{self.directory}: holds another {self.purpose.kind}: {path} = {old!r} there, {new!r} in "
                     f"{self.purpose.source}; {REMEDY}"
@@ -248,11 +251,13 @@ class Run:
 
 
 def was_begun(directory: Path, purpose: Purpose) -> bool:
-    """Whether just this run was begun in the folder."""
+    """Whether just this run was begun in the folder, of whatever length."""
     if not (directory / STORE_NAME).is_file():
         return False
     with Store(directory, read_only=True) as store:
-        return bool(plain(store.metadata(purpose.key or purpose.kind)) == plain(purpose.content))
+        recorded = store.metadata(purpose.key or purpose.kind)
+    lengths = purpose.lengths
+    return recorded is not None and without(recorded, lengths) == without(plain(purpose.content), lengths)
 
 
 def engines_of(store: Store) -> str:
@@ -268,6 +273,17 @@ def plain(data: Any) -> Any:
     if isinstance(data, Mapping):
         return {str(key): plain(value) for key, value in data.items()}
     return [plain(entry) for entry in data] if isinstance(data, list | tuple) else data
+
+
+def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
+    """Plain data without what stands under some paths of keys, as ``differences`` names them."""
+    left = dict(content)
+    for path in paths:
+        left.pop(path, None)
+        for key, table in left.items():
+            if path.startswith(f"{key}.") and isinstance(table, Mapping):
+                left[key] = without(table, [path.removeprefix(f"{key}.")])
+    return left
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[tuple[str, Any, Any]]:

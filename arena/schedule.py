@@ -6,6 +6,7 @@ function of the specification and of the results before it (``arena.formats.cont
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -141,8 +142,16 @@ class Course:
 
 
 def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> SequentialRun | None:
-    """The sequential test over the games so far; ``None`` for a tournament without one."""
-    return None if spec.sprt is None else SequentialRun.over(spec.sprt, spec.pairs, results)
+    """The sequential test over the games so far; ``None`` for a tournament without one.
+
+    It has as many pairs at most as were complete under a larger bound, if that is more than it has now.
+    """
+    if spec.sprt is None:
+        return None
+    outcomes = list(results)
+    numbers = {outcome.pairing.number for outcome in outcomes}
+    complete = next(pair for pair in itertools.count() if not {2 * pair, 2 * pair + 1} <= numbers)
+    return SequentialRun.over(spec.sprt, max(spec.pairs, complete), outcomes)
 
 
 def games_that_count(
@@ -151,12 +160,15 @@ def games_that_count(
     """How many games, from the first of the schedule on, the tournament consists of, given what has been played.
 
     After a sequential test has accepted a hypothesis these are the games up to there; in a format that decides on the
-    way at most as many as are still possible; otherwise all planned.
+    way at most as many as are still possible; otherwise all planned, and those that were played when more were.
     """
     if format_of(spec).decides_on_the_way:
         return Course.over(spec, results, withdrawals).games
-    run = sequential_run(spec, results)
-    return planned_games(spec) if run is None or run.stopped_after is None else run.stopped_after
+    outcomes = list(results)
+    run = sequential_run(spec, outcomes)
+    if run is not None:
+        return 2 * run.pairs if run.stopped_after is None else run.stopped_after
+    return max([planned_games(spec), *(outcome.pairing.number + 1 for outcome in outcomes)])
 
 
 def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:

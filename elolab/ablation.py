@@ -35,7 +35,8 @@ class PlayedAblation(PlayedGames):
     stored: int
     """Games that were played."""
     interrupted: bool
-    """Whether Ctrl-C ended it early; the tables are then empty, and with the same ``folder`` the same call goes on."""
+    """Whether Ctrl-C ended it early; the tables are then of the games so far, and with the same ``folder`` the same
+    call goes on."""
     margin: float
     """Elo: smaller effects are ``equivalent``."""
     rows: DataFrame = field(repr=False)

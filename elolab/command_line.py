@@ -57,7 +57,7 @@ COMMANDS = (
     Command("match", "arena", "Playing", "play two settings or engines against each other"),
     Command("sprt", "arena", "Playing", "play a match that ends as soon as the result is clear"),
     Command("engines", "arena", "Playing", "list your engines, and check that they work"),
-    Command("report", "arena", "Playing", "write a tournament's tables, plots and report again"),
+    Command("report", "tuning", "Playing", "write a run's tables, plots and report again"),
     Command("stats", "arena", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
     Command("runs", "arena.collection", "Playing", "list, compare and remove what was played and tuned"),
     Command("replay", "arena", "Playing", "play one stored game again and compare"),

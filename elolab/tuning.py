@@ -33,8 +33,8 @@ class PlayedStudy(PlayedGames):
 
     name: str
     best: dict[str, Value] | None
-    """The recommended values of the parameters searched; the base's own if nothing better was found, ``None`` if the
-    study was interrupted before it could tell."""
+    """The recommended values of the parameters searched; the base's own if nothing better was found. Of an interrupted
+    study the best so far, ``None`` before its first complete pair of games."""
     is_base: bool
     """Whether the base itself is recommended."""
     elo: float | None

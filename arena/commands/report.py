@@ -17,10 +17,10 @@ JOINT_FOLDER = "results/joint"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab report``."""
-    parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a tournament, match or test")
+    parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a run of any kind")
     parser.epilog = (
-        "Several folders are rated together: one fit over the games of all. A player is the same in two folders if its "
-        "settings are, and has all the names that it has there; a name with different settings becomes several "
+        "Several tournaments are rated together: one fit over the games of all. A player is the same in two folders if "
+        "its settings are, and has all the names that it has there; a name with different settings becomes several "
         "players. The same game in two folders counts once."
     )
     add_output_argument(parser, f"that of one tournament; {JOINT_FOLDER} for several")

@@ -57,8 +57,8 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             accept_engine_change=arguments.accept_engine_change,
             log=arguments.log,
         )
-        exports = None if result.interrupted else _written(directory, arguments.language)
-        if copy is not None and exports is not None:
+        exports = _written(directory, arguments.language)
+        if copy is not None and not result.interrupted:
             replace_file(copy, _games_file(directory).read_bytes())
     except KeyboardInterrupt:
         command = resume_command(spec, directory, arguments.language)
@@ -122,7 +122,7 @@ def print_result(
     spec: TournamentSpec,
     directory: Path,
     result: TournamentResult,
-    exports: Exports | None,
+    exports: Exports,
     arguments: argparse.Namespace,
 ) -> None:
     """Print what came of a tournament, and on standard error what is missing."""
@@ -137,14 +137,17 @@ def print_result(
         complain("console.unplayable", games=result.unplayable)
     if result.missing and not result.interrupted:
         complain("console.not_played", missing=result.missing, planned=result.planned)
+    if arguments.json:
+        _print_result_as_json(spec, directory, result, exports)
+    elif result.stored:
+        print_exports(spec, exports, arguments.language)
+    else:
+        print(exports.report)
     if result.missing:
+        sys.stdout.flush()
         key = "console.interrupted_stored" if result.interrupted else "console.stored"
         command = resume_command(spec, directory, arguments.language)
         complain(key, stored=result.stored, planned=result.planned, command=command)
-    if arguments.json:
-        _print_result_as_json(spec, directory, result, exports)
-    elif exports is not None and result.stored:
-        print_exports(spec, exports, arguments.language)
 
 
 def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:
@@ -166,7 +169,7 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
 
 
 def _print_result_as_json(
-    spec: TournamentSpec, directory: Path, result: TournamentResult, exports: Exports | None
+    spec: TournamentSpec, directory: Path, result: TournamentResult, exports: Exports
 ) -> None:
     data = {
         "name": spec.name,
@@ -177,9 +180,7 @@ def _print_result_as_json(
         "unavailable": result.unavailable,
         "unplayable": result.unplayable,
     }
-    if exports is not None:
-        data |= exports_data(spec, exports)
-    print_json(data)
+    print_json(data | exports_data(spec, exports))
 
 
 def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How long games take, before any of them was played: rough figures, for dry runs and for budgets in time."""
+"""How long games take, before any of them was played, and how that is said: for dry runs and budgets in time."""
 
 from __future__ import annotations
 
@@ -35,3 +35,11 @@ def _seconds_per_move(limits: Limits) -> float:
         moves = limits.moves_per_control or PLIES // 2
         candidates.append((limits.clock_ms / moves + limits.increment_ms) / 1000 * pace)
     return min(candidates, default=OWN_SECONDS)
+
+
+def duration_text(seconds: float, *, always_hours: bool = False) -> str:
+    """``0:07``, ``12:34``, ``3:04:05``; with ``always_hours``, ``0:00:07``."""
+    whole = max(0, round(seconds))
+    hours, rest = divmod(whole, 3600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours or always_hours else f"{minutes}:{seconds:02}"

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from arena.play.estimates import duration_text
 from arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares, thread_count, usable_processors
 from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, exact_score_detail, utc_now
 from engine.language import console
@@ -124,6 +125,16 @@ class GameRunner:
             self._loop_thread.close()
             self._loop_thread = None
         self._players.clear()
+
+    def waiting(self) -> str:
+        """What the first games wait for, in the console's language; empty if none is under way."""
+        games = self.running()
+        if not games:
+            return ""
+        job, seconds = games[0]
+        is_compiled = all(player.is_builtin and not player.ponder for player in (job.first, job.second))
+        key = "progress.first_compiled" if is_compiled else "progress.first_started"
+        return console("arena")(key, time=duration_text(seconds))
 
     def running(self) -> list[tuple[GameJob, float]]:
         """The games being played and for how many seconds, in schedule order."""

@@ -11,13 +11,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from arena.colours import YELLOW, coloured
 from arena.figures.names import told_apart
 from arena.files import FileError, replace_file
+from arena.play.estimates import duration_text
 from arena.records import GameJob, utc_now
 from engine.language import columns_of, console, cut, padded
+
+if TYPE_CHECKING:
+    from arena.play.stages import StagePlan
 
 TERMINAL_SECONDS = 0.25
 PLAIN_SECONDS = 5.0
@@ -25,6 +29,8 @@ TABLE_SECONDS = 20.0
 LIVE_SECONDS = 1.0
 SPEED_WINDOW_SECONDS = 60.0
 WIDTH = 79
+LEAST_GAME_SECONDS = 0.01
+"""What a game takes however little its players think, to compare those of one stage with those of another."""
 
 LIVE_NAME = "live.json"
 
@@ -107,16 +113,24 @@ class Scoreboard:
         return lines
 
 
-def duration_text(seconds: float) -> str:
-    """``0:07``, ``12:34``, ``3:04:05``."""
-    whole = max(0, round(seconds))
-    hours, rest = divmod(whole, 3600)
-    minutes, seconds = divmod(rest, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+def first_that_fits(columns: int, *texts: str) -> str:
+    """The first of the texts that takes no more than so many columns, or else the last one, cut."""
+    return next((text for text in texts if columns_of(text) <= columns), cut(texts[-1], max(0, columns)))
+
+
+@dataclass
+class _Count:
+    """A stage of a run as far as it is."""
+
+    name: str
+    planned: int
+    done: int
+    game_seconds: float
+    """What a game takes in relation to those of other stages."""
 
 
 class Progress:
-    """Counts the games of a run, or of a stage of it, and shows how far it is."""
+    """Counts the games of a run, of the stage that is on and in all, and shows how far it is."""
 
     def __init__(
         self,
@@ -138,7 +152,13 @@ class Progress:
         """What else ``live_file`` holds."""
         self.is_bound = False
         """Whether fewer games than planned may be needed."""
+        self.waiting: Callable[[], str] = str
+        """What the first game of the run waits for; empty once it does not."""
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
+        self._stages: list[_Count] = []
+        self._stage: _Count | None = None
+        self._has_finished = False
+        """Whether a game has ended."""
         self._is_terminal = stream.isatty()
         self._started = self._shown = self._tabled = clock()
         self._finishes: deque[float] = deque()
@@ -148,22 +168,80 @@ class Progress:
         self._remarks: deque[str] = deque()
         """What is still to be shown."""
 
+    def announce(self, plan: StagePlan) -> None:
+        """Say what is going to be played; of several stages, from now on show each and all together."""
+        self._leave_line()
+        for line in plan.lines():
+            self._write(line, keep=True)
+        stages = plan.stages if len(plan.stages) > 1 else ()
+        self._stages = [_Count(one.name, one.games, one.stored, one.game_seconds) for one in stages]
+        self._stage = None
+
     def begin(
-        self, planned: int, words: Callable[[int], str] | str = "", *, done: int = 0, is_bound: bool = False
+        self,
+        planned: int,
+        words: Callable[[int], str] | str = "",
+        *,
+        done: int = 0,
+        is_bound: bool = False,
+        stage: str = "",
     ) -> None:
         """Begin a stage of so many games, ``done`` of which were stored before; the line of the last one stays.
 
-        0 games stand for a stage of something else, of which ``words`` say all.
+        ``stage`` is its name in the plan, whose stages before it are over, however many games they had. 0 games stand
+        for a stage of something else, of which ``words`` say all.
         """
         self._leave_line()
+        self._enter(stage)
         self.planned, self.done, self.is_bound = planned, done, is_bound
-        self.words = words if callable(words) else lambda columns: words
+        self.say(words)
         self._started = self._clock()
         self._finishes.clear()
+
+    def say(self, words: Callable[[int], str] | str) -> None:
+        """What else to say of the stage from now on."""
+        self.words = words if callable(words) else lambda columns: words
+
+    def _enter(self, name: str) -> None:
+        """Let the stages of the plan that come before that one be over."""
+        self._keep_count()
+        self._stage = next((one for one in self._stages if one.name == name), None)
+        if self._stage is not None:
+            for before in self._stages[: self._stages.index(self._stage)]:
+                before.planned = before.done
+
+    def _keep_count(self) -> None:
+        """Take up how far the stage is that is on."""
+        if self._stage is not None:
+            self._stage.planned, self._stage.done = self.planned, self.done
+
+    @property
+    def all_planned(self) -> int:
+        """Games of all stages at most; those of a stage that is over, as many as it had."""
+        self._keep_count()
+        return sum(one.planned for one in self._stages) if self._stages else self.planned
+
+    @property
+    def all_done(self) -> int:
+        """Games of all stages that are stored."""
+        self._keep_count()
+        return sum(one.done for one in self._stages) if self._stages else self.done
+
+    def _seconds_left(self, games_per_second: float) -> float:
+        """For what is missing of this stage and, by what their games take in relation to its own, of later ones."""
+        self._keep_count()
+        missing = float(self.planned - self.done)
+        if self._stage is not None:
+            own = max(LEAST_GAME_SECONDS, self._stage.game_seconds)
+            for later in self._stages[self._stages.index(self._stage) + 1 :]:
+                each = max(LEAST_GAME_SECONDS, later.game_seconds)
+                missing += max(0, later.planned - later.done) * each / own
+        return missing / games_per_second
 
     def finished(self) -> None:
         """Count a game that has just ended."""
         self.done += 1
+        self._has_finished = True
         self._finishes.append(self._clock())
 
     def games_per_second(self) -> float | None:
@@ -178,23 +256,45 @@ class Progress:
         """Games done, speed, time left and the run's own words, within 79 columns."""
         if not self.planned:
             return cut(self.words(WIDTH), WIDTH)
+        if self._stage is not None and len(self._stages) > 1:
+            return self._line_of_stage(self._stage)
         speed = self.games_per_second()
         say = console("arena")
         parts = [say("progress.games", done=self.done, planned=self.planned)]
         if speed is not None:
             unit, rate = ("second", speed) if speed >= 1 else ("minute", 60 * speed)
             parts.append(say(f"progress.per_{unit}", games=f"{rate:.1f}"))
-            if self.done < self.planned:
-                left = duration_text((self.planned - self.done) / speed)
-                parts.append(say("progress.at_most_left" if self.is_bound else "progress.left", time=left))
+            parts += self._left(speed, is_bound=self.is_bound)
         if not self.is_bound:
             share = f"{100 * self.done / max(1, self.planned):.0f} %"
             text = "  ".join([parts[0], share, *parts[1:]])
-            words = self.words(WIDTH - columns_of(text) - 2)
+            words = self._own_words(WIDTH - columns_of(text) - 2)
             if columns_of(text) + 2 + columns_of(words) <= WIDTH:
                 return f"{text}  {words}".rstrip()
-        text = "  ".join(parts)
-        return cut(f"{text}  {self.words(WIDTH - columns_of(text) - 2)}", WIDTH).rstrip()
+        return self._with_words("  ".join(parts))
+
+    def _line_of_stage(self, stage: _Count) -> str:
+        """Of a run in several stages: how far this one is, and how far all of them together."""
+        speed = self.games_per_second()
+        counts = {"done": self.done, "planned": self.planned, "all_done": self.all_done}
+        text = console("arena")("progress.stage", stage=stage.name, **counts, all_planned=self.all_planned)
+        left = [] if speed is None else self._left(speed, is_bound=True)
+        return self._with_words("  ".join([text, *left]))
+
+    def _left(self, games_per_second: float, *, is_bound: bool) -> list[str]:
+        """The time that is left, if anything is."""
+        seconds = self._seconds_left(games_per_second)
+        if seconds <= 0:
+            return []
+        key = "progress.at_most_left" if is_bound else "progress.left"
+        return [console("arena")(key, time=duration_text(seconds))]
+
+    def _with_words(self, text: str) -> str:
+        return cut(f"{text}  {self._own_words(WIDTH - columns_of(text) - 2)}", WIDTH).rstrip()
+
+    def _own_words(self, columns: int) -> str:
+        """What the run says of itself, or what it waits for before the first game has ended."""
+        return (self.waiting() if not self._has_finished else "") or self.words(columns)
 
     def _coloured_line(self) -> str:
         """``line`` with its words in their colour."""
@@ -238,6 +338,9 @@ class Progress:
             "updated_at": utc_now(),
             "planned": self.planned,
             "done": self.done,
+            "stage": None if self._stage is None else self._stage.name,
+            "all_planned": self.all_planned,
+            "all_done": self.all_done,
             "games_per_second": self.games_per_second(),
             "words": self.words(WIDTH),
             "sequential_test": None,

@@ -210,6 +210,11 @@ class Store:
         query = "SELECT number FROM games WHERE series = ? AND first = ?"
         return {number for (number,) in self._rows(query, (series, player))}
 
+    def results_of(self, series: str) -> dict[int, tuple[str, str, float | None]]:
+        """Names of both players and points of the first, by the number of each game of a series."""
+        rows = self._rows("SELECT number, first, second, result FROM games WHERE series = ?", (series,))
+        return {number: (first, second, points_of(result)) for number, first, second, result in rows}
+
     def digest(self, games: int | None = None) -> str:
         """The same as ``arena.records.games_digest`` of all games, or of the first so many of the schedule."""
         last = -1 if games is None else games
@@ -226,6 +231,11 @@ class Store:
         """Mean time a game took, in milliseconds; ``None`` without games."""
         mean: float | None = self._rows("SELECT avg(duration_ms) FROM games")[0][0]
         return mean
+
+    def copy_to(self, directory: Path) -> None:
+        """Write all of it into another folder, as it is at this moment, while somebody else may be adding games."""
+        with self._failures(), closing(sqlite3.connect(directory / STORE_NAME)) as copy:
+            self.connection.backup(copy)
 
     # Below: the file itself
 

@@ -11,13 +11,14 @@ from typing import Any, Unpack
 from arena.colours import GREEN, RED
 from arena.figures.faults import FORFEITS
 from arena.notation.openings import Suite, load_suite
-from arena.play.estimates import estimated_game_seconds
-from arena.play.live import Scoreboard, duration_text
+from arena.play.estimates import duration_text, estimated_game_seconds
+from arena.play.live import Scoreboard
 from arena.play.running_elo import RunningElo
+from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
-from arena.run import REMEDY, Purpose, Run, RunError, RunOptions
+from arena.run import Purpose, Run, RunError, RunOptions
 from arena.schedule import (
     Course,
     Withdrawal,
@@ -35,6 +36,7 @@ from engine.language import DEFAULT_LANGUAGE, columns_of, console
 
 WITHDRAWALS = "withdrawals"
 """The name under which a store keeps them."""
+REMEDY = "give another folder with --out, another name with --event, or remove that one"
 EXIT_NOT_CONFIRMED = 3
 """A sequential test ended without accepting H1."""
 
@@ -140,8 +142,11 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
 def result_of(spec: TournamentSpec, store: Store) -> TournamentResult:
     """How far a tournament is, going by its store."""
     outcomes, withdrawals = store.outcomes(), withdrawals_of(store)
-    planned = games_that_count(spec, outcomes, withdrawals)
-    stored = sum(outcome.pairing.number < planned for outcome in outcomes)
+    count = games_that_count(spec, outcomes, withdrawals)
+    stored = sum(outcome.pairing.number < count for outcome in outcomes)
+    # Between those that were played when more were planned there may be some that no longer are.
+    planned = min(count, planned_games(spec))
+    planned += sum(planned <= outcome.pairing.number < count for outcome in outcomes)
     unplayable = Course.over(spec, outcomes, withdrawals).unplayable if withdrawals else 0
     forfeits = sum(number < planned for number in store.numbers_ended_by(FORFEITS))
     return TournamentResult(
@@ -165,6 +170,7 @@ def _play(plan: Plan, run: Run) -> None:
     spec = plan.spec
     outcomes = run.store.outcomes()
     sequential = sequential_run(spec, outcomes)
+    run.progress.announce(plan_of_run(plan, run.directory, run.concurrency, run.store))
     elo = RunningElo(spec.players[0].name, outcomes if len(spec.players) == 2 else ())
     scoreboard = _shown(plan, run, sequential, outcomes, elo)
 
@@ -179,7 +185,7 @@ def _play(plan: Plan, run: Run) -> None:
 
     course = Course(spec, plan.order, withdrawals_of(run.store))
     while not course.is_over:
-        run.progress.planned = course.games
+        run.progress.planned = max(course.games, len(outcomes))
         jobs = [job_of(spec, plan.suite, pairing) for pairing in course.batch]
         wanted = [job for job in jobs if not course.absent(job.pairing)]
         if not run.play(wanted, finished, enough) and not _withdraw(course, run, wanted):
@@ -191,7 +197,7 @@ def _play(plan: Plan, run: Run) -> None:
                 if job.key in run.scores
             }
         )
-    run.progress.planned = course.games
+    run.progress.planned = max(course.games, len(outcomes))
 
 
 def _withdraw(course: Course, run: Run, jobs: Sequence[GameJob]) -> bool:
@@ -227,7 +233,8 @@ def _shown(
 
     if is_between_two:
         run.progress.colour = lambda: {1: GREEN, -1: RED}.get(elo.direction(), "")
-    run.progress.begin(plan.games, words, done=len(outcomes), is_bound=not format_of(plan.spec).has_fixed_length)
+    planned = max(plan.games, len(outcomes))
+    run.progress.begin(planned, words, done=len(outcomes), is_bound=not format_of(plan.spec).has_fixed_length)
     run.progress.table = scoreboard.lines
     run.progress.data = lambda: {
         "standings": scoreboard.data(),
@@ -307,7 +314,7 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
         raise RunError(
             f"{directory}: holds a longer tournament: {old.rounds} rounds there, {new.rounds} in {new.source}; {REMEDY}"
         )
-    if new.pairs < old.pairs:
+    if new.pairs < old.pairs and (format_of(new).decides_on_the_way or len(new.players) > len(old.players)):
         raise RunError(
             f"{directory}: holds a longer tournament: {old.pairs} pairs there, {new.pairs} in {new.source}; {REMEDY}"
         )
@@ -409,29 +416,24 @@ def resume_command(spec: TournamentSpec, directory: Path, language: str = DEFAUL
     return shlex.join(["elolab", *spec.words, "--out", str(directory), *spoken])
 
 
-def estimated_seconds(plan: Plan, concurrency: int, mean_game_ms: float | None, missing: int) -> float:
-    """Time for ``missing`` games: by the mean of those stored, otherwise by rough figures for moves and speed."""
-    if mean_game_ms is not None:
-        return missing * mean_game_ms / 1000 / concurrency
-    return missing * estimated_game_seconds([player.limits for player in plan.spec.players]) / concurrency
+def plan_of_run(plan: Plan, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
+    """What a run in that folder, whose ``store`` may be open, would consist of."""
+    if store is None and (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as stored:
+            return plan_of_run(plan, directory, concurrency, stored)
+    spec = plan.spec
+    result = TournamentResult(plan.games, 0) if store is None else result_of(spec, store)
+    seconds = estimated_game_seconds([player.limits for player in spec.players])
+    stage = GameStage(spec.name, result.planned - result.unplayable, seconds, result.stored)
+    return StagePlan(spec.name, directory, (stage,), concurrency, is_bound=not format_of(spec).has_fixed_length)
 
 
 def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
     """What a run would do: games, openings, time; figures as plain data."""
-    result, mean_game_ms = TournamentResult(plan.games, 0), None
-    if (directory / STORE_NAME).is_file():
-        with Store(directory, read_only=True) as store:
-            result, mean_game_ms = result_of(plan.spec, store), store.mean_duration_ms()
-    missing = result.missing
     return {
-        "name": plan.spec.name,
-        "folder": str(directory),
-        "at_most": not format_of(plan.spec).has_fixed_length and missing > 0,
-        "games": result.planned,
-        "stored": result.stored,
+        **plan_of_run(plan, directory, concurrency).data(),
         "openings_needed": format_of(plan.spec).openings_needed(plan.spec),
         "openings_available": plan.available_openings,
-        "seconds": estimated_seconds(plan, concurrency, mean_game_ms, missing),
         "players": [
             {"name": player.name, "protocol": protocol_named(player.protocol).title, "limit": str(player.limits)}
             for player in plan.spec.players
@@ -459,7 +461,7 @@ def description_text(description: dict[str, Any]) -> str:
     """``describe``'s figures in words."""
     say = console("arena")
     bound = "_at_most" if description["at_most"] else ""
-    time = duration_text(description["seconds"])
+    time = duration_text(description["seconds"], always_hours=True)
     lines = [say(f"dry_run.{name}{bound}", **{**description, "time": time}) for name in ("games", "openings", "time")]
     for player in description["players"]:
         lines.append(say("dry_run.player", **player))

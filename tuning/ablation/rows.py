@@ -196,12 +196,12 @@ class PlayedComparisons:
         )
         return contrast_estimate(effect.weights, scores, self._rule.margin_elo)
 
-    def cells(self, allocation: Allocation) -> tuple[CellRow, ...]:
-        """The combinations of all 2 x 2 factorials."""
+    def cells(self, counted: Sequence[int]) -> tuple[CellRow, ...]:
+        """The combinations of all 2 x 2 factorials, of so many pairs of each match."""
         found = []
         for factorial in self._factorials:
             if len(factorial.factors) == 2:
-                pairs = min(allocation.pairs[place] for place in factorial.comparisons)
+                pairs = min(counted[place] for place in factorial.comparisons)
                 found += [self._cell(factorial, cell, pairs) for cell in ((-1, -1), (-1, 1), (1, -1), (1, 1))]
         return tuple(found)
 
@@ -219,23 +219,28 @@ class PlayedComparisons:
         return self._table.results(self._matches[match].part(0, pairs))
 
     def rows(
-        self, spec: AblationSpec, allocation: Allocation, costs: Sequence[NodeRatio | None]
+        self,
+        spec: AblationSpec,
+        allocation: Allocation,
+        costs: Sequence[NodeRatio | None],
+        counted: Sequence[int],
+        is_complete: bool,
     ) -> tuple[tuple[AblationRow, ...], tuple[EffectRow, ...]]:
-        """Both tables, with the pairs that the allocation counts."""
+        """Both tables, of so many pairs of each match as are counted; verdicts are those of the last analysis."""
         judgements = iter(judgements_of(allocation))
         rows = tuple(
             replace(
                 row_of(
-                    spec, comparison, self.counts(place, allocation.pairs[place]), cost,
+                    spec, comparison, self.counts(place, counted[place]), cost,
                     next(judgements) if comparison.is_question else Judgement(),
                 ),
-                ended=allocation.why_ended(place, comparison.pairs),
+                ended=allocation.why_ended(place, comparison.pairs) if is_complete else "",
             )
             for place, (comparison, cost) in enumerate(zip(self._comparisons, costs, strict=True))
         )  # fmt: skip
         effects = []
         for factorial in self._factorials:
-            pairs = min(allocation.pairs[place] for place in factorial.comparisons)
+            pairs = min(counted[place] for place in factorial.comparisons)
             for effect in factorial.design.effects:
                 asked = effect in spec.asked_effects(factorial)
                 judgement = next(judgements) if asked else Judgement()

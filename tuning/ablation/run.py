@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
 from arena.notation.openings import Suite
-from arena.play.store import Store
+from arena.play.estimates import estimated_game_seconds
+from arena.play.stages import GameStage, StagePlan
+from arena.play.store import STORE_NAME, Store
 from arena.player_spec import MAX_NAME_LENGTH
 from arena.records import Pairing
 from arena.run import Purpose, Run, RunOptions, engines_of, was_begun
@@ -27,6 +29,10 @@ from tuning.matches import Match, MatchTable, read_openings
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+
+FILE_METADATA = "ablation file"
+"""The specification as it was read, and where it lay, so that the folder alone says what it is."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ class AblationResult:
     cells: tuple[CellRow, ...] = ()
     """Of 2 x 2 factorials."""
     depths: tuple[DepthRow, ...] = ()
-    """What each setting needs to each depth, if that was measured."""
+    """What each setting needs to each depth, if that was measured; of an ablation that was stopped, nothing."""
     speeds: tuple[SpeedRow, ...] = ()
     """Of an external engine: what it told of its searches, a row a comparison."""
     plans: tuple[dict[str, Any], ...] = ()
@@ -165,8 +171,10 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
     """
     plan = prepare_ablation(spec)
     content = {**spec.content(), "openings_digest": plan.suite.digest}
-    growing = ("comparisons", *(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons))
-    purpose = Purpose("ablation", content, spec.conditions.source, growing)
+    lengths = tuple(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons)
+    source = spec.conditions.source
+    more = {FILE_METADATA: [spec.text, str(Path(source).resolve())]}
+    purpose = Purpose("ablation", content, source, ("comparisons",), lengths, more=more)
     if not was_begun(directory, purpose):
         check_engine(spec, options.get("stream") or sys.stderr)
     with Run(directory, purpose, **options) as run:
@@ -176,34 +184,60 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
             [match.pairs for match in plan.matches], played.research_questions(spec), spec.rule,
             None if spec.max_games is None else spec.max_games // 2,
         )  # fmt: skip
-        complete = play_allocated(allocation, plan.matches, table, run, plan.games)
+        planned = plan_of_run(plan, directory, run.concurrency, store)
+        run.progress.announce(planned)
+        complete, counted = play_allocated(allocation, plan.matches, table, run, planned.stages[0])
         run.refuse_unavailable()
         costs = _measured(plan, run) if complete else None
         run.is_interrupted = costs is None
-        store.record_metadata({}, _places(plan, allocation, table))
-        result = AblationResult(spec, directory, len(store), plan.games, interrupted=costs is None)
-        if costs is None:
-            return result
-        nodes = [[cost.nodes for cost in side] for side in costs]
+        store.record_metadata({}, _places(plan, counted, table, store))
+        nodes = [[cost.nodes for cost in side] for side in costs or []]
         ratios = [node_ratio(one, other) for one, other in zip(nodes[::2], nodes[1::2], strict=True)]
-        rows, effects = played.rows(spec, allocation, ratios or [None] * len(plan.matches))
-        plans = _plans(store, spec)
-        cells, digest = played.cells(allocation), store.digest()
+        rows, effects = played.rows(spec, allocation, ratios or [None] * len(plan.matches), counted, complete)
+        cells = played.cells(counted)
         speeds = () if spec.conditions.external is None else speed_rows(
-            spec.comparisons, _counted(plan, allocation), table, store, spec.conditions.game
+            spec.comparisons, _counted(plan, counted), table, store, spec.conditions.game
         )  # fmt: skip
-        return replace(
-            result, rows=rows, effects=effects, cells=cells, depths=_depths(spec, costs), speeds=speeds, plans=plans,
-            digest=digest, engine=engines_of(store),
+        return AblationResult(
+            spec, directory, len(store), plan.games, costs is None, rows, effects, cells, _depths(spec, costs or []),
+            speeds, _plans(store, spec), store.digest(), engines_of(store),
         )  # fmt: skip
+
+
+def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
+    """What a run in that folder, whose ``store`` may be open, would consist of."""
+    if store is None and (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as stored:
+            return plan_of_run(plan, directory, concurrency, stored)
+    known = 0 if store is None else len(store)
+    stage = stage_of(console("tuning")("stage.comparisons"), plan.spec.comparisons, known, plan.spec.max_games)
+    return StagePlan(plan.spec.name, directory, (stage,), concurrency)
+
+
+def stage_of(name: str, comparisons: Sequence[Comparison], stored: int, most: int | None = None) -> GameStage:
+    """The games of some comparisons as a stage of a run; they have no more than ``most`` games together."""
+    games = 2 * sum(one.pairs for one in comparisons)
+    seconds = sum(
+        2 * one.pairs * estimated_game_seconds((one.limits, one.reference_limits or one.limits)) for one in comparisons
+    )
+    planned = games if most is None else min(games, most)
+    return GameStage(name, planned, seconds / max(1, games), min(stored, planned))
 
 
 def play_allocated(
-    allocation: Allocation, matches: Sequence[Match], table: MatchTable, run: Run, games: int, prefix: str = ""
-) -> bool:
-    """Play round by round what the allocation asks for, at most so many games; False if it was interrupted.
+    allocation: Allocation,
+    matches: Sequence[Match],
+    table: MatchTable,
+    run: Run,
+    stage: GameStage,
+    *,
+    done: int = 0,
+    prefix: str = "",
+) -> tuple[bool, Sequence[int]]:
+    """Play round by round what the allocation asks for, for a stage ``done`` of whose games were played before.
 
-    ``prefix`` is shown before the number of verdicts.
+    Returns whether that was all, and of each match the pairs that count as far as they are complete: those up to the
+    last analysis, or after an interruption those up to the next. ``prefix`` is shown before the number of verdicts.
     """
 
     def words(columns: int) -> str:
@@ -212,18 +246,19 @@ def play_allocated(
         return prefix + console("tuning")("progress.verdicts", decided=decided, questions=len(verdicts))
 
     if not run.stop.is_set():  # afterwards it is only read what the games show
-        run.progress.begin(games, words, is_bound=True)
+        run.progress.begin(stage.games, words, done=done, is_bound=True, stage=stage.name)
     while (wanted := allocation.next_pairs()) is not None:
         parts = [
             match.part(before, after)
             for match, before, after in zip(matches, allocation.pairs, wanted, strict=True)
             if after > before
         ]
-        run.progress.done += 2 * sum(part.pairs for part in parts) - table.missing_games(parts)
+        if not run.stop.is_set():
+            run.progress.done += 2 * sum(part.pairs for part in parts) - table.missing_games(parts)
         if not table.play(parts):
-            return False
+            return False, wanted
         allocation.analyse(wanted)
-    return True
+    return True, allocation.pairs
 
 
 def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
@@ -273,15 +308,28 @@ def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[D
     return tuple(row for own in rows.values() for row in own)
 
 
-def _places(plan: AblationPlan, allocation: Allocation, table: MatchTable) -> list[tuple[str, Pairing]]:
-    """Every game's place in the schedule as it is now, which changes when an ablation is extended."""
-    parts = _counted(plan, allocation)
-    return [(job.key, job.pairing) for part in parts for jobs in table.jobs(part) for job in jobs]
+def _places(
+    plan: AblationPlan, counted: Sequence[int], table: MatchTable, store: Store
+) -> list[tuple[str, Pairing]]:
+    """Every game's place in the schedule as it is now, which changes when an ablation is extended.
+
+    Games that an ablation had when it was longer come behind all others.
+    """
+    parts = _counted(plan, counted)
+    places = {job.key: job.pairing for part in parts for jobs in table.jobs(part) for job in jobs}
+    others = [outcome for outcome in store.outcomes() if outcome.key not in places]
+    if not others:
+        return [*places.items()]
+    planned = {job.key for match in plan.matches for jobs in table.jobs(match) for job in jobs}
+    beyond = [outcome for outcome in others if outcome.key not in planned]
+    end = 2 * sum(match.pairs for match in plan.matches)
+    later = {one.key: replace(one.pairing, number=end + number) for number, one in enumerate(beyond)}
+    return [*places.items(), *later.items()]
 
 
-def _counted(plan: AblationPlan, allocation: Allocation) -> list[Match]:
+def _counted(plan: AblationPlan, counted: Sequence[int]) -> list[Match]:
     """The pairs of each match that count."""
-    return [match.part(0, pairs) for match, pairs in zip(plan.matches, allocation.pairs, strict=True)]
+    return [match.part(0, pairs) for match, pairs in zip(plan.matches, counted, strict=True)]
 
 
 def max_pairs(spec: AblationSpec) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -128,6 +129,8 @@ class AblationSpec:
     max_games: int | None = None
     """The most of all comparisons together, if that is less than their sum."""
     factorials: tuple[Factorial, ...] = ()
+    text: str = field(default="", compare=False, repr=False)
+    """The plain data that it was read from, as JSON."""
 
     @property
     def questions(self) -> int:
@@ -160,6 +163,11 @@ class AblationSpec:
 def load_ablation(path: Path) -> AblationSpec:
     """Read an ablation's TOML file. Raises ``UserError`` with one line for the first mistake."""
     return ablation_from_mapping(read_toml(path), str(path))
+
+
+def ablation_from_text(text: str, where: str) -> AblationSpec:
+    """The specification whose plain data was kept as JSON (``AblationSpec.text``)."""
+    return ablation_from_mapping(json.loads(text), where)
 
 
 def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
@@ -211,6 +219,7 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
         rule=rule,
         max_games=table.whole("games", 2, 2 * MAX_PAIRS) if "games" in table else None,
         factorials=tuple(factorials),
+        text=json.dumps(data, default=str),
     )
     _refuse_what_decides_nothing(spec, where)
     return spec

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.figures.search_statistics import null_rows
-from arena.play.estimates import estimated_game_seconds
+from arena.play.stages import GameStage, StagePlan
+from arena.play.store import STORE_NAME, Store
 from arena.records import Opening
 from arena.run import Purpose, Run, RunOptions, engines_of
 from engine.games import game_named
@@ -19,7 +21,7 @@ from engine.settings.parameters import Value
 from tuning.ablation.allocation import Allocation
 from tuning.ablation.depth_cost import DepthRow, depth_rows, node_ratio
 from tuning.ablation.rows import AblationRow, CellRow, EffectRow, Judgement, PlayedComparisons, judgements_of, row_of
-from tuning.ablation.run import match_of, play_allocated
+from tuning.ablation.run import match_of, play_allocated, stage_of
 from tuning.ablation.spec import AblationSpec
 from tuning.claims.measures import (
     RATIOS,
@@ -51,6 +53,8 @@ from tuning.matches import MatchTable, read_openings
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+FILE_METADATA = "claims file"
+"""The table of claims as it was read, where it lay, the budget and the claims that were picked."""
 MAX_MATE_PLIES = 4
 """Plies: mates up to here are found by every search of that depth."""
 MATE_DEPTHS = (4, 5, 6, 7)
@@ -103,6 +107,8 @@ class ClaimResult:
     depths: tuple[DepthRow, ...]
     verified: Mapping[str, Mapping[str, Any]]
     """What was counted in searches whose null cutoffs were verified, by setting (``engine.search_statistics``)."""
+    is_unfinished: bool = False
+    """Whether the run was stopped before all was played and searched: then it is undecided, whatever it shows."""
 
     @property
     def games(self) -> int:
@@ -139,7 +145,7 @@ class ClaimsResult:
     directory: Path
     interrupted: bool
     results: tuple[ClaimResult, ...] = ()
-    """Of all claims, or after an interruption of those that were done with."""
+    """Of all claims, or after an interruption of those of which something is known."""
     digest: str = ""
     engine: str = ""
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
@@ -152,7 +158,7 @@ class ClaimsResult:
     @property
     def missing(self) -> tuple[str, ...]:
         """The claims that an interrupted run has not come to an end with."""
-        done = {result.claim.id for result in self.results}
+        done = {result.claim.id for result in self.results if not result.is_unfinished}
         return tuple(claim.id for claim in self.spec.claims if claim.id not in done)
 
     @property
@@ -211,29 +217,54 @@ class ClaimsResult:
 def run_claims(spec: ClaimsSpec, directory: Path, **options: Unpack[RunOptions]) -> ClaimsResult:
     """Play and search what the folder lacks, and judge every claim.
 
-    The cheapest claims come first, so that a run that is stopped has most to show: its results are of the claims whose
-    games and searches are all there. Raises ``UserError`` if the folder belongs to another run.
+    The cheapest claims come first, so that a run that is stopped has most to show: it judges the claims whose games and
+    searches are all there, and shows what there is of others. Raises ``UserError`` if the folder belongs to another
+    run.
     """
-    with Run(directory, Purpose("claims", spec.content(), spec.source), **options) as run:
-        experiments = _Experiments(spec, run)
+    source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
+    purpose = Purpose("claims", spec.content(), spec.source, more={FILE_METADATA: source})
+    with Run(directory, purpose, **options) as run:
+        planned = plan_of_run(spec, directory, run.concurrency, run.store)
+        run.progress.announce(planned)
+        experiments = _Experiments(spec, run, {stage.name: stage for stage in planned.stages})
         found: dict[str, ClaimResult] = {}
-        for claim in sorted(spec.claims, key=estimated_seconds):
+        for claim in _cheapest_first(spec):
             result = experiments.result(claim)
             # After a stop nothing is played or searched any more, but claims whose games are all there are judged.
             if result is not None:
                 found[claim.id] = result
         results = tuple(found[claim.id] for claim in spec.claims if claim.id in found)
-        run.is_interrupted = len(results) < len(spec.claims)
+        run.is_interrupted = any(one.is_unfinished for one in results) or len(results) < len(spec.claims)
         return ClaimsResult(spec, directory, run.is_interrupted, results, run.store.digest(), engines_of(run.store))
 
 
-def estimated_seconds(claim: Claim) -> float:
-    """Seconds of one processor that a claim's games may take at most, roughly."""
-    return sum(
-        2 * one.pairs * estimated_game_seconds((one.limits, one.reference_limits or one.limits))
-        for group in claim.groups
-        for one in group.comparisons
-    )
+def plan_of_run(spec: ClaimsSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
+    """What a run in that folder, whose ``store`` may be open, would consist of: a stage a claim, the cheapest first."""
+    if store is None and (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as stored:
+            return plan_of_run(spec, directory, concurrency, stored)
+    outcomes = () if store is None else store.outcomes()
+    stored_games = Counter(outcome.pairing.series.partition(".")[0] for outcome in outcomes)
+    stages = tuple(_stage(claim, stored_games[series_of(claim)]) for claim in _cheapest_first(spec))
+    return StagePlan(spec.name, directory, stages, concurrency)
+
+
+def _cheapest_first(spec: ClaimsSpec) -> list[Claim]:
+    def estimated_seconds(claim: Claim) -> float:
+        stage = _stage(claim, 0)
+        return stage.games * stage.game_seconds
+
+    return sorted(spec.claims, key=estimated_seconds)
+
+
+def _stage(claim: Claim, stored: int) -> GameStage:
+    """A claim's games at most."""
+    return stage_of(claim.id, [one for group in claim.groups for one in group.comparisons], stored)
+
+
+def series_of(claim: Claim) -> str:
+    """Where its games are counted: by the claim's own number, so that it is the same whichever claims are picked."""
+    return f"C{int(claim.id.removeprefix('C')):02d}"
 
 
 @dataclass(frozen=True)
@@ -243,25 +274,24 @@ class _Strength:
     comparisons: tuple[tuple[AblationRow, Judgement], ...]
     interactions: tuple[EffectRow, ...]
     squares: tuple[tuple[CellRow, ...], ...]
+    is_complete: bool
 
 
 class _Experiments:
     """The experiments of all claims of a run."""
 
-    def __init__(self, spec: ClaimsSpec, run: Run) -> None:
-        self._spec, self._run = spec, run
+    def __init__(self, spec: ClaimsSpec, run: Run, stages: Mapping[str, GameStage]) -> None:
+        self._spec, self._run, self._stages = spec, run, stages
         self._searches = SuiteSearches(spec.game, run.store, run.concurrency, run.stop, run.tick)
         self._positions: dict[str, list[Opening]] = {}
 
     def result(self, claim: Claim) -> ClaimResult | None:
-        """A claim's experiments and verdict; ``None`` after an interruption."""
+        """A claim's experiments and verdict; after an interruption what there is of them, ``None`` if nothing is."""
         strength: list[_Strength] = []
         for place, group in enumerate(claim.groups):
-            # By the claim's own number, so that its games have the same places whichever claims are picked.
-            shown = self._played(claim, group, f"C{int(claim.id.removeprefix('C')):02d}.{place:02d}")
-            if shown is None:
-                return None
-            strength.append(shown)
+            done = self._run.progress.done if strength else 0
+            strength.append(self._played(claim, group, f"{series_of(claim)}.{place:02d}", done))
+        is_unfinished = not all(one.is_complete for one in strength)
         rows: list[MeasureRow] = []
         depths: list[DepthRow] = []
         verified: dict[str, Mapping[str, Any]] = {}
@@ -278,14 +308,21 @@ class _Experiments:
                 self._run.progress.begin(0, f"{claim.id}  {measure.label}")
             found = self._measured(claim, measure, depths, verified)
             if found is None:
-                return None
-            rows.append(found)
-        verdict = verdict_of_outcomes([row.outcome for row in rows])
+                is_unfinished = True
+            else:
+                rows.append(found)
+        if is_unfinished:
+            rows = [row for row in rows if row.cases]
+        if not rows:
+            return None
+        verdict = UNDECIDED if is_unfinished else verdict_of_outcomes([row.outcome for row in rows])
         played = tuple(row for group in strength for row, _ in group.comparisons)
         squares = tuple(square for group in strength for square in group.squares)
-        return ClaimResult(claim, verdict, tuple(rows), played, squares, tuple(dict.fromkeys(depths)), verified)
+        return ClaimResult(
+            claim, verdict, tuple(rows), played, squares, tuple(dict.fromkeys(depths)), verified, is_unfinished
+        )
 
-    def _played(self, claim: Claim, spec: AblationSpec, series: str) -> _Strength | None:
+    def _played(self, claim: Claim, spec: AblationSpec, series: str, done: int) -> _Strength:
         most = max(comparison.pairs for comparison in spec.comparisons)
         suite, openings = read_openings(spec.conditions, spec.opening_part, most)
         matches = []
@@ -295,19 +332,21 @@ class _Experiments:
         table = MatchTable(spec.conditions.of_games, suite, self._run)
         played = PlayedComparisons(spec.comparisons, matches, spec.factorials, table, spec.rule)
         allocation = Allocation([match.pairs for match in matches], played.research_questions(spec), spec.rule)
-        games = 2 * sum(match.pairs for match in matches)
-        if not play_allocated(allocation, matches, table, self._run, games, f"{claim.id}  "):
-            return None
+        stage = self._stages[claim.id]
+        is_complete, counted = play_allocated(
+            allocation, matches, table, self._run, stage, done=done, prefix=f"{claim.id}  "
+        )
         judgements = judgements_of(allocation)
-        _, effects = played.rows(spec, allocation, [None] * len(matches))
-        cells = played.cells(allocation)
+        _, effects = played.rows(spec, allocation, [None] * len(matches), counted, is_complete)
+        cells = played.cells(counted)
         return _Strength(
             tuple(
-                (row_of(spec, comparison, played.counts(place, allocation.pairs[place]), None, judgement), judgement)
+                (row_of(spec, comparison, played.counts(place, counted[place]), None, judgement), judgement)
                 for place, (comparison, judgement) in enumerate(zip(spec.comparisons, judgements, strict=False))
             ),
             tuple(effect for effect in effects if effect.order > 1),
             tuple(tuple(cells[at : at + 4]) for at in range(0, len(cells), 4)),
+            is_complete,
         )
 
     def _measured(

@@ -8,10 +8,11 @@ claim; the others are searches of fixed positions.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from statistics import NormalDist
 from typing import Any
@@ -148,6 +149,8 @@ class ClaimsSpec:
     """The file it was read from."""
     only: tuple[str, ...] = ()
     """The claims that were picked; empty for all of the file."""
+    text: str = field(default="", compare=False, repr=False)
+    """The plain data that it was read from, as JSON."""
 
     def content(self) -> dict[str, Any]:
         """What decides the run, as plain data."""
@@ -164,6 +167,11 @@ class ClaimsSpec:
 def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
     """Read a table of claims for a budget; ``only`` picks claims by id. Raises ``UserError`` for the first mistake."""
     return claims_from_mapping(read_toml(path), str(path), budget, only)
+
+
+def claims_from_text(text: str, where: str, budget: str, only: Sequence[str]) -> ClaimsSpec:
+    """The specification whose plain data was kept as JSON (``ClaimsSpec.text``)."""
+    return claims_from_mapping(json.loads(text), where, budget, only)
 
 
 def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
@@ -201,6 +209,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
         claims=tuple(claims),
         source=where,
         only=tuple(only),
+        text=json.dumps(data, default=str),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from arena.commands.arguments import specification_of
 from arena.commands.results import finishing
@@ -16,8 +17,10 @@ from tuning.commands.arguments import (
     print_outcome,
     say_how_to_resume,
     uninterrupted,
-    work_of,
 )
+
+if TYPE_CHECKING:
+    from tuning.ablation.run import AblationResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,17 +30,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "ablations",
         "Games go in rounds fixed beforehand to the comparisons whose verdict is still open: better, worse, or "
         "equivalent within a margin. Given again, the command plays only what is missing: that resumes an ablation "
-        "after any stop, and extends it after comparisons or pairs were added to SPEC.",
+        "after any stop, and extends it after comparisons or pairs were added to SPEC. Stopped, it "
+        "reports what the games show so far.",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run, resume or extend an ablation."""
-    from tuning.ablation.run import ablate, check_engine, prepare_ablation
+    from tuning.ablation.run import ablate, check_engine, plan_of_run, prepare_ablation
     from tuning.ablation.spec import load_ablation
-    from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
-    from tuning.reports.document import MESSAGES
-    from tuning.reports.labels import in_language
     from tuning.reports.study import repeat_command
 
     spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
@@ -51,11 +52,22 @@ def run(arguments: argparse.Namespace) -> int:
             "rounds": spec.rule.rounds,
             "openings": len(plan.openings),
         }
-        return describe(spec.name, directory, plan.games, work_of(spec.comparisons), figures, arguments)
+        return describe(plan_of_run(plan, directory, arguments.concurrency), figures, arguments)
     result = uninterrupted(ablate, arguments, spec, directory)
+    if result is not None:
+        print_ablation(result, arguments)
     if result is None or result.interrupted:
         say_how_to_resume(repeat_command("ablate", spec.conditions, directory, arguments.language), directory)
         return 130
+    return result.exit_code
+
+
+def print_ablation(result: AblationResult, arguments: argparse.Namespace) -> None:
+    """Write an ablation's report, as far as it came, and print its tables."""
+    from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
+    from tuning.reports.document import MESSAGES
+    from tuning.reports.labels import in_language
+
     with finishing():
         report = write_ablation_report(result, arguments.language)
     if arguments.json:
@@ -64,4 +76,4 @@ def run(arguments: argparse.Namespace) -> int:
         shown = in_language(result, Catalogue(MESSAGES, arguments.language))
         text = ablation_text(shown.rows, shown.effects, arguments.language, shown.speeds)
         print_outcome(text, result.digest, report)
-    return result.exit_code
+    sys.stdout.flush()

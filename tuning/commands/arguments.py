@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,7 @@ from engine.commands.arguments import (
 from engine.language import console
 
 if TYPE_CHECKING:
-    from engine.settings.limits import Limits
-    from tuning.ablation.spec import Comparison
+    from arena.play.stages import StagePlan
 
 
 def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
@@ -84,6 +83,11 @@ def say_how_to_resume(command: str | None, directory: Path) -> None:
     complain("console.interrupted", stored=stored, command=command or console("tuning")("console.same_command"))
 
 
+def say_stopped(directory: Path) -> None:
+    """Say on standard error that a run is not at its end."""
+    complain("console.unfinished", folder=directory)
+
+
 def complain(key: str, **values: Any) -> None:
     """Say something on standard error."""
     print(f"elolab: {console('tuning')(key, **values)}", file=sys.stderr)
@@ -97,46 +101,16 @@ def print_outcome(text: str, digest: str, report: Path | None) -> None:
     print(report)
 
 
-def work_of(comparisons: Iterable[Comparison]) -> list[tuple[int, tuple[Limits, ...]]]:
-    """The most games of every comparison, and the limits of its two sides."""
-    return [(2 * one.pairs, (one.limits, one.reference_limits or one.limits)) for one in comparisons]
-
-
-def describe(
-    name: str,
-    directory: Path,
-    games: int,
-    work: Sequence[tuple[int, Sequence[Limits]]],
-    figures: dict[str, int],
-    arguments: argparse.Namespace,
-) -> int:
-    """Print what a run of at most ``games`` would do; ``work`` are its parts, which may be more than that together."""
-    from arena.play.estimates import estimated_game_seconds
-    from arena.play.live import duration_text
-    from arena.play.store import STORE_NAME, Store
-
-    stored, mean_ms = 0, None
-    if (directory / STORE_NAME).is_file():
-        with Store(directory, read_only=True) as store:
-            stored, mean_ms = len(store), store.mean_duration_ms()
-    if mean_ms is None:
-        total = sum(count * estimated_game_seconds(limits) for count, limits in work)
-        each = total / max(1, sum(count for count, _ in work))
-    else:
-        each = mean_ms / 1000
-    seconds = max(0, games - stored) * each / arguments.concurrency
-    data = {"name": name, "folder": str(directory), "games": games, "stored": stored, **figures, "seconds": seconds}
+def describe(plan: StagePlan, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
+    """Print what a run would do, for ``--dry-run``; ``figures`` are what it consists of beside games."""
     if arguments.json:
-        print_json(data)
-        return 0
-    message = console("tuning")
-    print(message("dry_run.games", name=name, games=games, stored=stored, folder=directory))
-    print(figures_text(figures))
-    print(message("dry_run.time", time=duration_text(seconds)))
+        print_json({**plan.data(), **figures})
+    else:
+        print("\n".join(plan.lines([figures_text(figures)] if figures else [])))
     return 0
 
 
-def figures_text(figures: dict[str, int]) -> str:
+def figures_text(figures: Mapping[str, int]) -> str:
     """What a run consists of, by names of the messages ``dry_run``."""
     message = console("tuning")
     return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())

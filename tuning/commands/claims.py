@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from arena.commands.results import finishing
 from engine.commands.arguments import (
@@ -22,8 +23,10 @@ from tuning.commands.arguments import (
     print_outcome,
     say_how_to_resume,
     uninterrupted,
-    work_of,
 )
+
+if TYPE_CHECKING:
+    from tuning.claims.run import ClaimsResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,16 +48,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Each claim of the literature about the search is confirmed, refuted or undecided by a rule fixed beforehand. "
         "The cheapest come first. Given again, the command goes on where it was stopped; until then the report is on "
-        "the claims that were done with."
+        "what is known so far."
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume the claims of a game."""
     from engine.settings.configuration import find_config
-    from tuning.claims.run import run_claims
+    from tuning.claims.run import plan_of_run, run_claims
     from tuning.claims.spec import load_claims
-    from tuning.reports.claims import claims_command, claims_data, claims_text, write_claims_report
+    from tuning.reports.claims import claims_command
 
     path = find_config("claims", arguments.claims or game_of(arguments).name)
     spec = load_claims(path, arguments.budget, arguments.only)
@@ -62,19 +65,25 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"claims: --claims {arguments.claims} is for {spec.conditions.game}, not {arguments.game}")
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
-        work = work_of(one for claim in spec.claims for group in claim.groups for one in group.comparisons)
         figures = {"claims": len(spec.claims), "positions": spec.budget.positions, "depth": spec.budget.depth}
-        return describe(spec.name, directory, sum(games for games, _ in work), work, figures, arguments)
+        return describe(plan_of_run(spec, directory, arguments.concurrency), figures, arguments)
     result = uninterrupted(run_claims, arguments, spec, directory)
     if result is not None:
-        with finishing():
-            report = write_claims_report(result, arguments.language) if result.results else None
-        if arguments.json:
-            print_json(claims_data(result, report))
-        elif report is not None:
-            print_outcome(claims_text(result, arguments.language), result.digest, report)
+        print_claims(result, arguments)
     if result is None or result.interrupted:
-        sys.stdout.flush()
         say_how_to_resume(claims_command(spec, directory, arguments.language), directory)
         return 130
     return int(result.exit_code)
+
+
+def print_claims(result: ClaimsResult, arguments: argparse.Namespace) -> None:
+    """Write the report on the claims, as far as the run came, and print its table."""
+    from tuning.reports.claims import claims_data, claims_text, write_claims_report
+
+    with finishing():
+        report = write_claims_report(result, arguments.language)
+    if arguments.json:
+        print_json(claims_data(result, report))
+    else:
+        print_outcome(claims_text(result, arguments.language), result.digest, report)
+    sys.stdout.flush()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from arena.commands.results import finishing
 from engine.commands.arguments import (
     UsageError,
     add_game_argument,
@@ -15,7 +18,17 @@ from engine.commands.arguments import (
     print_json,
     whole_number,
 )
-from tuning.commands.arguments import add_playing_arguments, folder_of, say_how_to_resume, uninterrupted
+from tuning.commands.arguments import (
+    add_playing_arguments,
+    describe,
+    folder_of,
+    print_outcome,
+    say_how_to_resume,
+    uninterrupted,
+)
+
+if TYPE_CHECKING:
+    from tuning.evaluation.fit import FitResult
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
 SCORE_SHARE = 50
@@ -71,11 +84,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write the last weights here too, to be used by this name")
     add_output_argument(parser, "results/fit-<game>")
     add_playing_arguments(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
     add_language_argument(parser)
     add_json_argument(parser)
     parser.epilog = (
         "Exit code 3: a gain was asked for and none was found. "
-        "Given again, the command goes on where it was stopped; with more games or iterations it extends the run. The "
+        "Given again, the command goes on where it was stopped; with more games or iterations it extends the run, with "
+        "fewer it is as if there had never been more. The "
         "same command writes the same weights at any concurrency."
     )
 
@@ -85,8 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     from engine.games import game_named
     from engine.settings.limits import Limits
     from engine.settings.parameters import BY_NAME
-    from tuning.evaluation.fit import FitSpec, check_fit, fit_evaluation, fitting_of
-    from tuning.reports.fit import fit_data, fit_text
+    from tuning.evaluation.fit import FitSpec, check_fit, fit_evaluation, fitting_of, plan_of_run
 
     game = game_named(arguments.game)
     fitting = fitting_of(game)
@@ -113,12 +127,25 @@ def run(arguments: argparse.Namespace) -> int:
     output = None if arguments.output is None else Path(arguments.output)
     if output is not None and not output.parent.is_dir():
         raise UsageError(f"fit-evaluation: --output {output}: there is no folder {output.parent}")
+    if arguments.dry_run:
+        return describe(plan_of_run(spec, directory, arguments.concurrency), {}, arguments)
     fitted = uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
+    if fitted is not None:
+        print_fit(fitted, arguments)
     if fitted is None or fitted.interrupted:
         say_how_to_resume(None, directory)
         return 130
-    if arguments.json:
-        print_json(fit_data(fitted))
-    else:
-        print(fit_text(fitted, arguments.language))
     return 3 if fitted.kept is None else 0
+
+
+def print_fit(fitted: FitResult, arguments: argparse.Namespace) -> None:
+    """Write a fit's report, as far as it came, and print what it comes to."""
+    from tuning.reports.fit import fit_data, fit_text, write_fit_report
+
+    with finishing():
+        report = write_fit_report(fitted, arguments.language)
+    if arguments.json:
+        print_json(fit_data(fitted, report))
+    else:
+        print_outcome(fit_text(fitted, arguments.language), fitted.digest, report)
+    sys.stdout.flush()

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.commands.arguments import specification_of
 from arena.commands.results import finishing
 from engine.commands.arguments import print_json
-from engine.language import console
 from tuning.commands.arguments import (
     complain,
     configure_with_specification,
     describe,
-    figures_text,
     folder_of,
     print_outcome,
     say_how_to_resume,
@@ -23,7 +20,7 @@ from tuning.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-    from tuning.study.spec import TuningSpec
+    from tuning.study.run import StudyResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     configure_with_specification(
         parser,
         "tuning",
-        "Given again, the command goes on where it was stopped. A gain that a sequential test on reserved openings "
+        "Given again, the command goes on where it was stopped, also with another budget or longest validation. "
+        "Stopped, it reports the best that is known so far. A gain that a sequential test on reserved openings "
         "accepts, and a slower match does not contradict, is written as a preset to configs/engines (where there is no "
         "configs folder, to DIR); if none is, the exit code is 3.",
     )
@@ -39,54 +37,49 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
-    from tuning.reports.study import repeat_command, tuning_data, tuning_sentence, tuning_text, write_tuning_report
-    from tuning.study.run import tune
+    from tuning.reports.study import repeat_command, tuning_sentence
+    from tuning.study.rounds import rounds_of
+    from tuning.study.run import check_engine, plan_of_run, prepare_tuning, tune
     from tuning.study.spec import load_tuning
 
     spec = load_tuning(specification_of(arguments, "tuning", "tune"))
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
-        return _describe_tuning(spec, directory, arguments)
+        plan = prepare_tuning(spec)
+        check_engine(spec, sys.stderr)
+        planned = plan_of_run(plan, directory, arguments.concurrency)
+        figures = {
+            "dimensions": len(spec.space.dimensions),
+            "rounds": len(rounds_of(spec, planned.stages[0].games)),
+            "openings_for_tuning": len(plan.openings),
+            "openings_for_validation": len(plan.reserved),
+        }
+        return describe(planned, figures, arguments)
     result = uninterrupted(tune, arguments, spec, directory)
-    if result is None or result.interrupted:
-        say_how_to_resume(repeat_command("tune", spec.conditions, directory, arguments.language), directory)
+    command = repeat_command("tune", spec.conditions, directory, arguments.language)
+    if result is None:
+        say_how_to_resume(command, directory)
         return 130
     if result.waiting_for:
         rounds = ", ".join(str(number + 1) for number in result.waiting_for)
         complain("console.other_workers", rounds=rounds)
         return result.exit_code
+    print_tuning(result, arguments)
+    if result.interrupted:
+        say_how_to_resume(command, directory)
+    elif not result.confirmed:
+        print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
+    return result.exit_code
+
+
+def print_tuning(result: StudyResult, arguments: argparse.Namespace) -> None:
+    """Write a study's report, as far as the study came, and print what it comes to."""
+    from tuning.reports.study import tuning_data, tuning_text, write_tuning_report
+
     with finishing():
         report = write_tuning_report(result, arguments.language)
     if arguments.json:
         print_json(tuning_data(result, report))
     else:
         print_outcome(tuning_text(result, arguments.language), result.digest, report)
-    if not result.confirmed:
-        sys.stdout.flush()
-        print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
-    return result.exit_code
-
-
-def _describe_tuning(spec: TuningSpec, directory: Path, arguments: argparse.Namespace) -> int:
-    from tuning.study.rounds import rounds_of
-    from tuning.study.run import check_engine, prepare_tuning
-
-    plan = prepare_tuning(spec)
-    check_engine(spec, sys.stderr)
-    figures = {
-        "dimensions": len(spec.space.dimensions),
-        "openings_for_tuning": len(plan.openings),
-        "openings_for_validation": len(plan.reserved),
-    }
-    if plan.games is not None:
-        figures["rounds"] = len(rounds_of(spec, plan.games))
-        work = [(plan.games, (spec.conditions.limits,))]
-        return describe(spec.name, directory, plan.games, work, figures, arguments)
-    if arguments.json:
-        print_json({"name": spec.name, "folder": str(directory), **figures, "seconds": spec.budget.seconds})
-        return 0
-    from arena.play.live import duration_text
-
-    print(console("tuning")("dry_run.seconds", name=spec.name, time=duration_text(spec.budget.seconds or 0)))
-    print(figures_text(figures))
-    return 0
+    sys.stdout.flush()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.commands.arguments import add_log_argument
+from arena.commands.results import finishing
 from engine.commands.arguments import (
     UsageError,
     add_json_argument,
@@ -15,7 +17,11 @@ from engine.commands.arguments import (
     whole_number,
 )
 from engine.language import console
-from tuning.commands.arguments import add_playing_arguments, complain, say_how_to_resume, uninterrupted
+from tuning.commands.arguments import add_playing_arguments, complain, describe, say_how_to_resume, uninterrupted
+
+if TYPE_CHECKING:
+    from tuning.study.run import ValidationResult
+    from tuning.study.validate import Verdict
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,8 +35,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pairs", type=whole_number(1), metavar="N", help="play so many pairs of games instead of a sequential test"
     )
+    parser.add_argument(
+        "--maximum-pairs", type=whole_number(1), metavar="N",
+        help="where the sequential test ends undecided (default: what the study's file says, or as long as the tuning)",
+    )  # fmt: skip
     add_playing_arguments(parser)
     add_log_argument(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
     add_language_argument(parser)
     add_json_argument(parser)
     parser.epilog = (
@@ -42,30 +53,48 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Validate a study's recommendation again."""
-    from tuning.reports.study import verdict_data, verdict_sentence
-    from tuning.study.run import validate_again
+    from tuning.reports.study import write_tuning_report
+    from tuning.rereading import result_in
+    from tuning.study.run import plan_of_validation, validate_again
 
     directory = arguments.directory
     if not directory.is_dir():
         raise UsageError(f"validate: {directory}: there is no such folder; expected one that elolab tune made")
-    result = uninterrupted(validate_again, arguments, directory, arguments.limit, arguments.pairs)
-    if result is None or result.verdict is None:
+    if arguments.pairs is not None and arguments.maximum_pairs is not None:
+        raise UsageError("validate: --pairs and --maximum-pairs: one is of a match, the other of a test; give one")
+    match = (arguments.limit, arguments.pairs, arguments.maximum_pairs)
+    if arguments.dry_run:
+        return describe(plan_of_validation(directory, *match, concurrency=arguments.concurrency), {}, arguments)
+    result = uninterrupted(validate_again, arguments, directory, *match)
+    verdict = None if result is None else result.verdict
+    with finishing():
+        report = None if result is None else write_tuning_report(result_in(directory), arguments.language)
+    if result is not None and verdict is not None:
+        _print_verdict(result, verdict, report, arguments)
+    if result is None or verdict is None or result.interrupted:
         say_how_to_resume(None, directory)
         return 130
-    verdict = result.verdict
+    if not verdict.passed:
+        complain("console.not_validated", folder=directory, limit=verdict.limits)
+    elif result.failed is not None:
+        complain("console.not_validated_in_study", folder=directory, limit=result.failed.limits)
+    return int(result.exit_code)
+
+
+def _print_verdict(
+    result: ValidationResult, verdict: Verdict, report: Path | None, arguments: argparse.Namespace
+) -> None:
+    from tuning.reports.study import verdict_data, verdict_sentence
+
     if arguments.json:
         preset = None if result.preset is None else str(result.preset)
-        print_json({"parameters": result.values, **verdict_data(verdict), "preset": preset})
+        data = {"parameters": result.values, **verdict_data(verdict), "preset": preset, "report": str(report)}
+        print_json(data)
     else:
         message = console("tuning")
         print(verdict_sentence(verdict, arguments.language))
         print(message("console.pentanomial", counts=" ".join(map(str, verdict.counts.counts))))
         if result.preset is not None:
             print(message("console.preset", preset=result.preset))
-    if not verdict.passed or result.failed is not None:
-        sys.stdout.flush()
-        if not verdict.passed:
-            complain("console.not_validated", folder=directory, limit=verdict.limits)
-        else:
-            complain("console.not_validated_in_study", folder=directory, limit=result.failed.limits)
-    return int(result.exit_code)
+        print(report)
+    sys.stdout.flush()

@@ -11,8 +11,9 @@ import contextlib
 import io
 import json
 import zipfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -21,8 +22,11 @@ import numpy as np
 from arena.figures.statistics import Pentanomial
 from arena.files import replace_file
 from arena.notation.openings import Suite
+from arena.play.estimates import estimated_game_seconds
+from arena.play.stages import GameStage, StagePlan
+from arena.play.store import STORE_NAME, Store
 from arena.records import BUILTIN, PlayerSpec, digest_of
-from arena.run import Purpose, Run, RunOptions
+from arena.run import Purpose, Run, RunOptions, engines_of
 from engine.errors import UserError
 from engine.language import console
 from engine.rules import Rules
@@ -44,15 +48,17 @@ from tuning.evaluation.logistic import WinSample, expected_score, fit_wins, loss
 from tuning.evaluation.patterns import fit_patterns
 from tuning.evaluation.positions import Positions, joined, positions_of
 from tuning.evaluation.ridge import Fit, Sample, fit, is_held_out, phases_of
-from tuning.evaluation.self_play import SelfPlay, games_of, play_games, stored_games
+from tuning.evaluation.self_play import SelfPlay, games_of, play_games, series_of_iteration, stored_games
 from tuning.matches import Match, MatchTable, read_openings
 
 if TYPE_CHECKING:
     from engine.games.contract import EvaluationFitting, Game
 
 KIND = "evaluation fit"
-GROWING = ("games", "iterations", "match_pairs")
-"""What may become more when a run is resumed."""
+LENGTHS = ("games", "iterations", "match_pairs")
+"""What may be another number when a run is resumed."""
+SPECIFICATION_METADATA = "evaluation fit, as asked for"
+"""The fields of ``FitSpec`` as plain data, so that the folder alone says what it is."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,11 @@ class FitSpec:
             "match_pairs": self.match_pairs, "match_limits": [str(limits) for limits in self.match_limits],
         }  # fmt: skip
 
+    def as_asked(self) -> dict[str, Any]:
+        """Everything as plain data: ``fit_from_plain`` reads it."""
+        limits = {"limits": str(self.limits), "match_limits": [str(limits) for limits in self.match_limits]}
+        return {field.name: getattr(self, field.name) for field in fields(self)} | limits
+
     def command(self, start: Weights, iterations: int) -> str:
         """The command that fits the weights of an iteration again, without what only says where to write."""
         name = Path(self.start).name.removesuffix(".toml")
@@ -104,6 +115,12 @@ class FitSpec:
         if fitting is not None and fitting.regression == "logistic":
             return f"--score-share {self.score_share}"
         return f"--phases {self.phases} --patterns {'on' if self.patterns else 'off'}"
+
+
+def fit_from_plain(data: Mapping[str, Any]) -> FitSpec:
+    """What ``FitSpec.as_asked`` gave."""
+    limits = tuple(map(Limits.parse, data["match_limits"]))
+    return FitSpec(**{**data, "limits": Limits.parse(data["limits"]), "match_limits": limits})
 
 
 @dataclass(frozen=True)
@@ -132,6 +149,7 @@ class Iteration:
     """The same after the weights before were multiplied by whatever factor suits them best."""
     weights: Path
     matches: tuple[FittedMatch, ...]
+    """As far as they came, if the run was stopped in them."""
 
     @property
     def gained(self) -> bool:
@@ -153,12 +171,30 @@ class FitResult:
     output: Path | None = None
     """Where the weights that are kept were also written."""
     interrupted: bool = False
+    unfinished: Iteration | None = None
+    """The iteration whose matches the run was stopped in; the last one in ``iterations`` is then the one before."""
+    games: tuple[int, int] = (0, 0)
+    """Where the run was stopped: games of self-play of that iteration that are stored, and how many it has."""
+    digest: str = ""
+    """Digest of all games."""
+    engine: str = ""
+    """Identity of the engine, or of several: ``arena.run.engines_of``."""
 
     @property
     def kept(self) -> Path | None:
         """The last weights; if a gain was asked for, the last that brought one, ``None`` if none did."""
         kept = [done for done in self.iterations if done.gained or not self.spec.until_no_gain]
         return kept[-1].weights if kept else None
+
+    def moved(self, spec: FitSpec, directory: Path) -> FitResult:
+        """The same of a run whose files are in another folder, and which was asked for in these words."""
+
+        def at_home(done: Iteration) -> Iteration:
+            return replace(done, weights=directory / done.weights.name)
+
+        iterations = tuple(map(at_home, self.iterations))
+        unfinished = None if self.unfinished is None else at_home(self.unfinished)
+        return replace(self, spec=spec, directory=directory, iterations=iterations, unfinished=unfinished)
 
 
 @dataclass(frozen=True)
@@ -238,9 +274,12 @@ def fit_evaluation(
     fitting = check_fit(spec)
     start = find_weights(spec.start, (spec.game,))
     done: list[Iteration] = []
-    purpose = Purpose(KIND, spec.content(start), "the command", GROWING)
+    purpose = Purpose(
+        KIND, spec.content(start), "the command", lengths=LENGTHS, more={SPECIFICATION_METADATA: spec.as_asked()}
+    )
     matches = _MatchOpenings.of(spec, game_named(spec.game))
     with Run(directory, purpose, **options) as run:
+        run.progress.announce(plan_of_run(spec, directory, run.concurrency, run.store))
         iterations = _Iterations(spec, game_named(spec.game), fitting, start, run, matches)
         first = directory / "weights-0.toml"
         if not first.is_file() or read_weights(first).digest != start.digest:
@@ -252,12 +291,49 @@ def fit_evaluation(
                     break
         except Interrupted:
             run.is_interrupted = True
-            return FitResult(spec, directory, fitting.regression, fitting.unit, tuple(done), interrupted=True)
-    fitted = FitResult(spec, directory, fitting.regression, fitting.unit, tuple(done))
-    if output is None or fitted.kept is None:
+        fitted = FitResult(
+            spec, directory, fitting.regression, fitting.unit, tuple(done), interrupted=run.is_interrupted,
+            unfinished=iterations.unfinished, games=iterations.games, digest=run.store.digest(),
+            engine=engines_of(run.store),
+        )  # fmt: skip
+    if output is None or fitted.interrupted or fitted.kept is None:
         return fitted
     replace_file(output, fitted.kept.read_bytes())
     return replace(fitted, output=output)
+
+
+def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
+    """What a run in that folder, whose ``store`` may be open, would consist of: games and matches in turn."""
+    if store is None and (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as stored:
+            return plan_of_run(spec, directory, concurrency, stored)
+    counts = Counter(outcome.pairing.series for outcome in (() if store is None else store.outcomes()))
+    stages = []
+    for number in range(1, spec.iterations + 1):
+        own = estimated_game_seconds([spec.limits])
+        stored_games = min(spec.games, counts[series_of_iteration(number - 1)])
+        stages.append(GameStage(_stage_name("games", number), spec.games, own, stored_games))
+        games = _match_games(spec, number)
+        if games:
+            seconds = sum(estimated_game_seconds([limits]) for limits in spec.match_limits) / len(spec.match_limits)
+            known = sum(count for series, count in counts.items() if series.startswith(f"match {number:03d}."))
+            stages.append(GameStage(_stage_name("matches", number), games, seconds, min(games, known)))
+    return StagePlan(KIND, directory, tuple(stages), concurrency, is_bound=spec.until_no_gain)
+
+
+def _stage_name(kind: str, number: int) -> str:
+    """The name of an iteration's ``games`` of self-play, or of its ``matches``."""
+    return console("tuning")(f"stage.{kind}", number=number)
+
+
+def _opponents(number: int) -> dict[str, int]:
+    """Against which weights, by number, the newest ones of an iteration are matched."""
+    return {AGAINST_BEFORE: number - 1} | ({AGAINST_FIRST: 0} if number > 1 else {})
+
+
+def _match_games(spec: FitSpec, number: int) -> int:
+    """Games of all matches of an iteration."""
+    return 2 * spec.match_pairs * len(spec.match_limits) * len(_opponents(number))
 
 
 @dataclass(frozen=True)
@@ -289,6 +365,10 @@ class _Iterations:
         self._table = MatchTable(matches.conditions.of_games, matches.suite, run)
         self._positions: list[Positions] = []
         self._number = 0
+        self.unfinished: Iteration | None = None
+        """The one whose matches are on."""
+        self.games = (0, 0)
+        """Games of self-play of the iteration that is on: those stored, and all."""
 
     def next(self) -> Iteration:
         """Games, positions, fit and matches of the next iteration."""
@@ -303,7 +383,11 @@ class _Iterations:
         self._number += 1
         path = self._weights_path(self._number)
         replace_file(path, self._weights_text(found, before[0]))
-        return Iteration(self._number, self._number * self._spec.games, found, *before, path, self._matches())
+        games = self._number * self._spec.games
+        self.unfinished = Iteration(self._number, games, found, *before, path, ())
+        self._play_matches(self.unfinished)
+        done, self.unfinished = self.unfinished, None
+        return done
 
     def _fitted(self, positions: Positions) -> tuple[Fit, tuple[float, float]]:
         """The fit, and the held-out error of the weights before: as they are, and scaled by the best factor."""
@@ -355,13 +439,16 @@ class _Iterations:
         digest = str(values[self._fitting.parameter]).partition("#")[2]
         return PlayerSpec(f"weights {digest}", BUILTIN, limits, parameters=tuple(values.items()))
 
-    def _begin(self, games: int, key: str, done: int = 0) -> None:
+    def _begin(self, games: int, key: str, done: int = 0, stage: str = "") -> None:
         words = console("tuning")(key, number=self._number + 1, iterations=self._spec.iterations)
-        self._run.progress.begin(games, words, done=done)
+        self._run.progress.begin(games, words, done=done, stage=stage)
 
     def _play(self, plan: SelfPlay) -> None:
-        self._begin(plan.games, "progress.fit_games", len(stored_games(plan, self._run.store)))
-        if not play_games(plan, self._game, self._run):
+        stored = len(stored_games(plan, self._run.store))
+        self._begin(plan.games, "progress.fit_games", stored, _stage_name("games", self._number + 1))
+        is_complete = play_games(plan, self._game, self._run)
+        self.games = len(stored_games(plan, self._run.store)), plan.games
+        if not is_complete:
             raise Interrupted
 
     def _chosen(self, plan: SelfPlay) -> Positions:
@@ -402,32 +489,51 @@ class _Iterations:
         text = weights_text(self._spec.game, provenance, self._fitting.features, found.weights.tolist())
         return text if found.patterns is None else text + patterns_text(found.patterns)
 
-    def _matches(self) -> tuple[FittedMatch, ...]:
-        """The newest weights against those before, and against the first, on openings that no fit has seen."""
-        spec = self._spec
-        opponents = {AGAINST_BEFORE: self._number - 1}
-        if self._number > 1:
-            opponents[AGAINST_FIRST] = 0
-        planned = [(against, number, limits) for against, number in opponents.items() for limits in spec.match_limits]
-        return tuple(
-            self._match(index, against, number, limits)
-            for index, (against, number, limits) in enumerate(planned if spec.match_pairs else [])
-        )
+    def _play_matches(self, done: Iteration) -> None:
+        """The newest weights against those before, and against the first, on openings that no fit has seen.
 
-    def _match(self, index: int, against: str, number: int, limits: Limits) -> FittedMatch:
+        ``unfinished`` has those of them that came to an end, and what there is of the one that did not.
+        """
+        spec, progress = self._spec, self._run.progress
+        games = _match_games(spec, self._number)
+        if games:
+            progress.begin(games, stage=_stage_name("matches", self._number))
+        found: list[FittedMatch] = []
+        planned = [(against, number, limits) for against, number in _opponents(self._number).items()
+                   for limits in spec.match_limits]  # fmt: skip
+        for index, (against, number, limits) in enumerate(planned if games else []):
+            match = self._match(index, number, limits)
+            key = "progress.match_before" if against == AGAINST_BEFORE else "progress.match_first"
+            progress.say(console("tuning")(key, number=self._number, iterations=spec.iterations, limit=limits))
+            self._recognise(match)
+            progress.done += 2 * match.pairs - self._table.missing_games([match])
+            is_complete = self._table.play([match])
+            counts = self._table.counts(match)
+            if counts.pairs:
+                found.append(FittedMatch(against, limits, counts))
+            self.unfinished = replace(done, matches=tuple(found))
+            if not is_complete:
+                raise Interrupted
+
+    def _recognise(self, match: Match) -> None:
+        """Take up games that were played when the folder was elsewhere: only the path of the weights was another.
+
+        The digests of the weights are in the players' names.
+        """
+        stored = self._run.store.results_of(match.series)
+        for job in (job for jobs in self._table.jobs(match) for job in jobs):
+            *names, score = stored.get(job.pairing.number, ("", "", None))
+            if names == [job.first.name, job.second.name]:
+                self._run.scores.setdefault(job.key, score)
+
+    def _match(self, index: int, number: int, limits: Limits) -> Match:
+        """The match of that index in its iteration: the newest weights against those of that number."""
         spec = self._spec
-        new, old = self._player(self._number, limits), self._player(number, limits)
-        match = Match(
-            new, old, self._openings, tuple(range(0, 2 * spec.match_pairs, 2)), tuple(range(spec.match_pairs)),
+        return Match(
+            self._player(self._number, limits), self._player(number, limits), self._openings,
+            tuple(range(0, 2 * spec.match_pairs, 2)), tuple(range(spec.match_pairs)),
             series=f"match {self._number:03d}.{index:02d}", round=self._number,
         )  # fmt: skip
-        games = 2 * spec.match_pairs
-        key = "progress.match_before" if against == AGAINST_BEFORE else "progress.match_first"
-        words = console("tuning")(key, number=self._number, iterations=spec.iterations, limit=limits)
-        self._run.progress.begin(games, words, done=games - self._table.missing_games([match]))
-        if not self._table.play([match]):
-            raise Interrupted
-        return FittedMatch(against, limits, self._table.counts(match))
 
 
 def _read_positions(path: Path, digest: str) -> Positions | None:

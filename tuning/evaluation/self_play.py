@@ -29,6 +29,11 @@ def game_number(record: GameRecord) -> int:
     return record.pairing.round * GAMES_PER_ITERATION + record.pairing.number
 
 
+def series_of_iteration(iteration: int) -> str:
+    """Where the games of an iteration, from 0 on, are counted."""
+    return f"games {iteration:03d}"
+
+
 @dataclass(frozen=True)
 class SelfPlay:
     """The games of one iteration."""
@@ -46,7 +51,7 @@ class SelfPlay:
     @property
     def series(self) -> str:
         """Where the run counts the games."""
-        return f"games {self.iteration:03d}"
+        return series_of_iteration(self.iteration)
 
     def opening(self, game: Game, index: int) -> Opening:
         """The random opening of game ``index`` (from 0 on); the game is not over after it."""

@@ -267,7 +267,9 @@ def _ablation_sentence(result: AblationResult, message: Catalogue) -> str:
 
 
 def _plan_notes(result: AblationResult, message: Catalogue) -> tuple[Note, ...]:
-    return (Note(message("ablation.changed_plan"), warning=True),) if len(result.plans) > 1 else ()
+    keys = ["stopped"] if result.interrupted else []
+    keys += ["changed_plan"] if len(result.plans) > 1 else []
+    return tuple(Note(message(f"ablation.{key}"), warning=True) for key in keys)
 
 
 def _table_note(result: AblationResult, message: Catalogue) -> str:

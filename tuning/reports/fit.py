@@ -1,14 +1,15 @@
-"""What a fit of evaluation weights prints: every iteration's errors, learning curve and matches."""
+"""What a fit of evaluation weights prints and reports: every iteration's errors, learning curve and matches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.language import DEFAULT_LANGUAGE, Catalogue, padded
+from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded
 from tuning.evaluation.fit import AGAINST_BEFORE, strengths_text
-from tuning.reports.document import MESSAGES
+from tuning.reports.document import MESSAGES, Block, Document, Facts, Note, Section, table_of, write_document
 
 if TYPE_CHECKING:
     from tuning.evaluation.fit import FitResult, FittedMatch, Iteration
@@ -20,12 +21,84 @@ FIGURE_WIDTH = 10
 def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
     """Every iteration in a few lines for a terminal, and what became of the last weights."""
     message = Catalogue(MESSAGES, language)
-    lines = [line for done in fitted.iterations for line in _iteration_lines(fitted, done, message)]
-    if fitted.kept is None:
+    lines = [line for done in _shown(fitted) for line in _iteration_lines(fitted, done, message)]
+    if fitted.interrupted:
+        lines.append(_stopped_sentence(fitted, message))
+    elif fitted.kept is None:
         lines.append(message("fit.none_kept"))
     if fitted.output is not None:
         lines.append(message("fit.written", path=fitted.output))
     return "\n".join(lines)
+
+
+def _shown(fitted: FitResult) -> tuple[Iteration, ...]:
+    """The iterations, and the one whose matches the run was stopped in."""
+    return fitted.iterations + (() if fitted.unfinished is None else (fitted.unfinished,))
+
+
+def _stopped_sentence(fitted: FitResult, message: Catalogue) -> str:
+    """Where a run was stopped."""
+    number = len(fitted.iterations) + 1
+    if fitted.unfinished is not None:
+        return message("fit.stopped_in_matches", number=number)
+    games, planned = fitted.games
+    return message("fit.stopped", number=number, games=games, planned=planned)
+
+
+def write_fit_report(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> Path:
+    """Write report.html and report.md; returns the path of the former."""
+    return write_document(fitted.directory, _fit_document(fitted, Catalogue(MESSAGES, language)))
+
+
+def _fit_document(fitted: FitResult, message: Catalogue) -> Document:
+    spec = fitted.spec
+    facts = (
+        (message("fact.game"), game_words(spec.game, message.language).title),
+        (message("fact.limit"), str(spec.limits)),
+        (message("fact.seed"), str(spec.seed)),
+        (message("fact.engine"), fitted.engine),
+        (message("fact.games"), message("claims.stored_games", digest=fitted.digest)),
+    )
+    sections = []
+    for done in _shown(fitted):
+        title = message("fit.heading", number=done.number)
+        sections.append(Section(f"iteration-{done.number}", title, _iteration_blocks(fitted, done, message)))
+    sections.append(Section("conditions", message("section.conditions"), (Facts(facts),)))
+    return Document(
+        title=message("fit.title", game=game_words(spec.game, message.language).title),
+        kicker=message("fit.kicker"),
+        summary=_fit_sentence(fitted, message),
+        sections=tuple(sections),
+        language=message.language,
+    )
+
+
+def _fit_sentence(fitted: FitResult, message: Catalogue) -> str:
+    """What came of it."""
+    if fitted.interrupted:
+        return _stopped_sentence(fitted, message)
+    if fitted.kept is None:
+        return message("fit.none_kept")
+    return message("fit.kept", path=fitted.kept)
+
+
+def _iteration_blocks(fitted: FitResult, done: Iteration, message: Catalogue) -> tuple[Block, ...]:
+    found, unit = done.fit, fitted.unit
+    counts = {"training": found.training, "held_out": found.held_out}
+    rows = (
+        (message("fit.weights_before"), "", f"{done.error_before / unit:.4f}"),
+        (message("fit.weights_scaled"), "", f"{done.error_before_scaled / unit:.4f}"),
+        (message("fit.fitted"), f"{found.training_error / unit:.4f}", f"{found.held_out_error / unit:.4f}"),
+    )
+    heads = (message(f"fit.{fitted.regression}_error"), message("fit.training"), message("fit.held_out"))
+    curve = tuple((str(games), *(f"{loss / unit:.4f}" for loss in losses)) for games, *losses in found.curve)
+    return (
+        Note(message("fit.iteration", number=done.number, games=done.games, **counts)),
+        table_of(heads, rows, (1, 2)),
+        table_of((message("fit.learning_curve"), *heads[1:]), curve, (0, 1, 2)),
+        *(Note(_match_text(match, message)) for match in done.matches),
+        Note(str(done.weights)),
+    )
 
 
 def _iteration_lines(fitted: FitResult, done: Iteration, message: Catalogue) -> list[str]:
@@ -71,8 +144,11 @@ def _match_text(match: FittedMatch, message: Catalogue) -> str:
     )
 
 
-def fit_data(fitted: FitResult) -> dict[str, Any]:
-    """What ``fit_text`` says as plain data; errors in points of the game's own score, or logistic losses."""
+def fit_data(fitted: FitResult, report: Path | None = None) -> dict[str, Any]:
+    """What ``fit_text`` says, and where it was reported, as plain data.
+
+    Errors are in points of the game's own score, or logistic losses.
+    """
     unit = fitted.unit
     return {
         "game": fitted.spec.game,
@@ -80,6 +156,8 @@ def fit_data(fitted: FitResult) -> dict[str, Any]:
         "regression": fitted.regression,
         "kept": None if fitted.kept is None else str(fitted.kept),
         "output": None if fitted.output is None else str(fitted.output),
+        "interrupted": fitted.interrupted,
+        "report": None if report is None else str(report),
         "iterations": [
             {
                 "games": done.games,
@@ -106,6 +184,6 @@ def fit_data(fitted: FitResult) -> dict[str, Any]:
                 ],
                 "weights": str(done.weights),
             }
-            for done in fitted.iterations
+            for done in _shown(fitted)
         ],
     }

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from arena.records import PlayerSpec
+    from tuning.study.playoff import Decision
     from tuning.study.run import RoundEnd, StudyResult
     from tuning.study.space import Dimension
     from tuning.study.validate import Verdict
@@ -113,7 +114,7 @@ def rounds_frame(result: StudyResult) -> DataFrame:
 
 def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> Path:
     """Write rounds.csv, games.pgn, report.md, report.html and the plots; returns the path of report.html."""
-    if result.model is not None:
+    if result.model is not None and result.rounds:
         table = rounds_frame(result)
         replace_file(result.directory / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
     return write_document(result.directory, _tuning_document(result, language))
@@ -127,7 +128,7 @@ def _tuning_document(result: StudyResult, language: str) -> Document:
         Section("outcome", message("study.outcome" if spec.engine is None else "study.outcome_of_options"), parameters),
         Section("validation", message("study.validation"), _validation_blocks(result, message)),
     ]
-    if result.model is not None and result.decision is not None:
+    if result.model is not None and result.decision is not None and result.rounds:
         sections += [
             Section("convergence", message("study.convergence"), _convergence_blocks(result, message)),
             Section("model", message("study.model"), _model_blocks(result, message)),
@@ -207,11 +208,24 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
     """The outcome in one or two sentences."""
     spec, message = result.spec, Catalogue(MESSAGES, language)
     if result.decision is None:
-        return message("study.unfinished", rounds=len(result.rounds), planned=result.planned_rounds)
+        return message("study.unfinished")
+    if result.interrupted and not result.verdicts:
+        return _sentence_so_far(result, result.decision, message)
     if not result.verdicts:
         return message("study.nothing_better", base=spec.base_name, games=result.games)
     found = message("list.semicolon").join(verdict_sentence(verdict, language) for verdict in result.verdicts)
-    return message("study.confirmed", found=found) if result.confirmed else message("study.not_confirmed", found=found)
+    outcome = "stopped_in_validation" if result.interrupted else "confirmed" if result.confirmed else "not_confirmed"
+    return message(f"study.{outcome}", found=found)
+
+
+def _sentence_so_far(result: StudyResult, found: Decision, message: Catalogue) -> str:
+    """The best that a study knows which was stopped before its validation."""
+    if found.is_base:
+        best = message("study.base_so_far", base=result.spec.base_name)
+    else:
+        gain, interval = signed(found.gain), interval_text(*found.interval())
+        best = message("study.best_so_far", gain=gain, interval=interval)
+    return message("study.stopped", games=result.study_games, planned=result.planned, best=best)
 
 
 def verdict_sentence(verdict: Verdict, language: str = DEFAULT_LANGUAGE) -> str:
@@ -223,13 +237,15 @@ def verdict_sentence(verdict: Verdict, language: str = DEFAULT_LANGUAGE) -> str:
         "pairs": verdict.counts.pairs,
         "limit": verdict.limits,
     }
-    if verdict.test is None:
+    if verdict.test is None and verdict.unfinished_of is None:
         return message("study.validated", **shown)
     return message("study.validated_by_test", **shown, outcome=_test_words(verdict, message))
 
 
 def _test_words(verdict: Verdict, message: Catalogue) -> str:
-    """How a validation's sequential test ended, or that it has none."""
+    """How a validation's sequential test ended, or that it has none or was stopped."""
+    if verdict.unfinished_of is not None:
+        return message("study.match_stopped", most=verdict.unfinished_of)
     if verdict.test is None:
         return message("study.fixed_length")
     key = {
@@ -321,10 +337,12 @@ def _searched_text(dimension: Dimension, message: Catalogue) -> str:
 
 
 def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
-    if not result.verdicts:
+    if not result.verdicts + result.further:
         return (Note(tuning_sentence(result, message.language)),)
     rows = []
-    for verdict in result.verdicts:
+    outcomes = [_test_words(verdict, message) for verdict in result.verdicts]
+    outcomes += [message("validation.further", outcome=_test_words(verdict, message)) for verdict in result.further]
+    for verdict, outcome in zip(result.verdicts + result.further, outcomes, strict=True):
         test = verdict.test
         ratio = "" if test is None else f"{test.log_likelihood_ratio:.2f}"
         bounds = (
@@ -335,7 +353,7 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
             (
                 str(verdict.limits), signed(verdict.elo), interval_text(*verdict.interval),
                 percent_text(verdict.estimate.los), str(verdict.counts.pairs),
-                " / ".join(map(str, verdict.counts.counts)), ratio, bounds, _test_words(verdict, message),
+                " / ".join(map(str, verdict.counts.counts)), ratio, bounds, outcome,
             )
         )  # fmt: skip
     heads = (
@@ -445,6 +463,7 @@ def tuning_data(result: StudyResult, report: Path) -> dict[str, Any]:
         data["winners_curse"] = optimism(result)
     data["own_seconds"], data["games_seconds"] = result.own_seconds, result.games_seconds
     data["validation"] = [verdict_data(verdict) for verdict in result.verdicts]
+    data["further_validations"] = [verdict_data(verdict) for verdict in result.further]
     return data
 
 
@@ -460,6 +479,7 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "pairs": verdict.counts.pairs,
         "test": test,
         "passed": verdict.passed,
+        "unfinished": verdict.unfinished_of is not None,
     }
 
 

@@ -6,8 +6,9 @@ Everything is counted from the store: the settings that met are kept with every 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import Suite
@@ -58,17 +59,53 @@ class ScheduledSettingsPair:
     series: str = ""
 
 
+@dataclass(frozen=True)
+class Leg:
+    """A stretch of a study under one budget, or one estimate of what a time allows; the rounds before it stay."""
+
+    games: int
+    """The budget, or what it is taken to allow."""
+    budget: Mapping[str, Any]
+    """As it was asked for: ``Budget.content``."""
+    rounds: int = 0
+    """Rounds that were begun before."""
+    last_settings_pairs: int | None = None
+    """Pairs of settings of the last of them, if it was cut short."""
+    playoffs: int = 0
+    """Playoffs of shorter budgets before, which decide nothing any more."""
+
+    @property
+    def playoff_series(self) -> str:
+        """Where the games of its playoff are counted."""
+        return f"{PLAYOFF_SERIES} {self.playoffs + 1}" if self.playoffs else PLAYOFF_SERIES
+
+
 def pairs_before_playoff(games: int) -> int:
     """Pairs of a budget that are left when the playoff has its share."""
     return games // 2 - int(games // 2 * SHARE)
 
 
+def rounds_of_legs(spec: TuningSpec, legs: Iterable[Leg]) -> tuple[Round, ...]:
+    """The rounds of a study whose budget was changed on the way."""
+    rounds: tuple[Round, ...] = ()
+    for leg in legs:
+        before = rounds[: leg.rounds]
+        if leg.last_settings_pairs is not None:
+            before = (*before[:-1], replace(before[-1], settings_pairs=leg.last_settings_pairs))
+        rounds = rounds_of(spec, leg.games, before)
+    return rounds
+
+
 def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
-    """The rounds of a budget in games; those in ``before`` were played under another estimate of it and stay."""
+    """The rounds of a budget in games; those in ``before`` were begun under another one and stay.
+
+    Trials of other samplers than ``duel`` stay as long as the first ones; another budget has more or fewer of them.
+    """
     pairs = pairs_before_playoff(games)
     if spec.sampler != "duel":
-        each = trial_pairs(spec, pairs)
-        return tuple(Round(number, number, 1, each, number * each) for number in range(spec.trials))
+        each = before[0].pairs if before else trial_pairs(spec, pairs)
+        trials = max(len(before), pairs // each) if before else spec.trials
+        return tuple(Round(number, number, 1, each, number * each) for number in range(trials))
     spent_settings_pairs = sum(one.settings_pairs for one in before)
     spent_pairs = sum(one.pairs for one in before)
     game_pairs = game_pairs_per_settings_pair(games)
@@ -87,7 +124,23 @@ def trial_pairs(spec: TuningSpec, pairs: int) -> int:
     """Pairs of each trial of a sampler other than ``duel``."""
     if spec.budget.games is None:
         return spec.round_pairs or max(1, DEFAULT_ROUND_PAIRS // 4)
-    return pairs // spec.trials
+    return max(1, pairs // spec.trials)
+
+
+def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int) -> tuple[int, int | None]:
+    """How many rounds a study keeps that is to have ``pairs`` before its playoff, and how much of the last of them.
+
+    A round that was begun stays whole if there is room for it. Otherwise it ends where its games end, or the budget.
+    """
+    begun = max(games.begun(rounds), default=-1) + 1
+    if not begun:
+        return 0, None
+    last = rounds[begun - 1]
+    room = max(0, pairs - last.first_pair) // last.game_pairs
+    if room >= last.settings_pairs:
+        return begun, None
+    kept = min(last.settings_pairs, max(room, games.complete_settings_pairs(last)))
+    return (begun, kept) if kept else (begun - 1, None)
 
 
 class SettingsPairGames:
@@ -159,6 +212,13 @@ class SettingsPairGames:
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
         """Whether all its games are stored."""
         return not self._table.missing_games([self._match(scheduled)])
+
+    def complete_settings_pairs(self, one: Round) -> int:
+        """How many pairs of settings of a round, from the first on, have their games."""
+        for place in range(one.settings_pairs):
+            if self.missing_games(one.first_pair + place * one.game_pairs, one.game_pairs):
+                return place
+        return one.settings_pairs
 
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
         """The outcomes of its pairs, from the view of the first settings; none of settings against themselves."""

@@ -10,8 +10,10 @@ from __future__ import annotations
 import sys
 import time
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
@@ -19,9 +21,12 @@ from arena.figures.standings import signed
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
+from arena.play.live import first_that_fits
+from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
-from arena.run import Purpose, Run, RunError, RunOptions, engines_of, was_begun
+from arena.run import Purpose, Run, RunError, RunOptions, engines_of, plain, was_begun
 from engine.language import console
+from engine.settings.limits import Limits
 from engine.settings.parameters import Value
 from tuning.engine_check import EngineCheck
 from tuning.matches import Match, MatchTable, read_openings
@@ -38,18 +43,19 @@ from tuning.study.response import (
 )
 from tuning.study.rounds import (
     PLAYOFF_SERIES,
+    Leg,
     Round,
     ScheduledSettingsPair,
     SettingsPairGames,
+    begun_before,
     estimated_games,
     pairs_before_playoff,
-    rounds_of,
+    rounds_of_legs,
 )
-from tuning.study.spec import DEFAULT_MAX_PAIRS, DEFAULT_SLOW_PAIRS, TuningSpec, min_games
-from tuning.study.validate import MAX_STAGES, Stage, Verdict, play_validation, stages_of, write_preset
+from tuning.study.spec import LENGTHS, TuningSpec, min_games
+from tuning.study.validate import MAX_STAGES, Stage, ValidationGames, Verdict, play_validation, stages_of, write_preset
 
 if TYPE_CHECKING:
-    from engine.settings.limits import Limits
     from tuning.study.storage import RoundResult, Study
 
 KIND = "tuning"
@@ -59,8 +65,14 @@ RECOMMENDATION_METADATA = "tuning recommendation"
 VALIDATIONS_METADATA = "tuning validations"
 """What the further validations of this folder were, in the order of their places in the schedule."""
 WORKER_METADATA = "tuning worker"
+LEGS_METADATA = "tuning budgets"
+"""The budgets that the run has had, and what those in time were taken to allow: ``tuning.study.rounds.Leg``."""
 ESTIMATES_METADATA = "tuning estimates"
-"""Of a budget in time: the games it was taken to allow, before and after the first round."""
+"""Of runs that were begun before budgets could be changed, instead: the games that a time was taken to allow."""
+VALIDATED_METADATA = "tuning validated"
+"""The recommendations that were validated, in turn; there is more than one after a larger budget."""
+DECIDED_METADATA = "tuning decided"
+"""By series: the pairs after which a sequential test had its verdict."""
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the model's maximum"
 """The method that designed a run's settings pairs: another version of it cannot go on with the run."""
@@ -85,10 +97,40 @@ class TuningPlan:
     reserved: tuple[int, ...]
     """The same of the validations' openings, all of the half reserved for them."""
 
-    @property
-    def games(self) -> int | None:
-        """Games of the tuning; ``None`` for a budget in time."""
-        return self.spec.budget.games
+    def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
+        """What is played at most: the tuning of so many games, then the matches that validate it."""
+        spec, say = self.spec, console("tuning")
+        stored = _stored_by_series(store) if store is not None else {}
+        own = sum(count for series, count in stored.items() if not series.startswith(VALIDATION))
+        limits = estimated_game_seconds([spec.conditions.limits])
+        study = GameStage(say("stage.study"), max(games, own), limits, own, spec.budget.seconds)
+        return (study, *(
+            self._stage_of(stage, number, stored, store)
+            for number, stage in enumerate(stages_of(spec.validation, games, len(self.reserved)))
+        ))  # fmt: skip
+
+    def _stage_of(self, stage: Stage, number: int, stored: Mapping[str, int], store: Store | None) -> GameStage:
+        recommendation = 0 if store is None else len(store.metadata(VALIDATED_METADATA) or []) - 1
+        games = stored.get(validation_series(number, recommendation), 0)
+        seconds = estimated_game_seconds([stage.limits])
+        return GameStage(stage_name(number), max(2 * stage.pairs, games), seconds, games)
+
+
+VALIDATION = "validation"
+
+
+def validation_series(number: int, recommendation: int = 0) -> str:
+    """Where the games of a validation are counted: of which recommendation of the run, and which of its validations."""
+    return f"{VALIDATION} {number:02d}" + (f" of {recommendation + 1}" if recommendation > 0 else "")
+
+
+def stage_name(number: int) -> str:
+    """A validation's name in the plan of the run."""
+    return console("tuning")("stage.slow_validation" if number else "stage.validation")
+
+
+def _stored_by_series(store: Store) -> Mapping[str, int]:
+    return Counter(outcome.pairing.series for outcome in store.outcomes())
 
 
 @dataclass(frozen=True)
@@ -117,6 +159,7 @@ class StudyResult:
     games: int
     """Games in the store."""
     interrupted: bool = False
+    """Whether something was left to be played; ``decision`` is then the best that is known so far."""
     waiting_for: tuple[int, ...] = ()
     """Rounds that other workers of a shared study are still playing."""
     stopped_early: bool = False
@@ -128,6 +171,12 @@ class StudyResult:
     """Of the validations in turn; none if the recommendation is the base itself."""
     preset: Path | None = None
     """Where a validated recommendation was written."""
+    planned: int = 0
+    """Games of the rounds and the playoff, at most."""
+    study_games: int = 0
+    """How many of these are stored."""
+    further: tuple[Verdict, ...] = ()
+    """Of validations that were asked for apart from the study, as far as they came."""
     digest: str = ""
     """Digest of all games."""
     engine: str = ""
@@ -146,7 +195,7 @@ class StudyResult:
     @property
     def confirmed(self) -> bool:
         """Whether every validation speaks for the recommendation."""
-        return bool(self.verdicts) and all(verdict.passed for verdict in self.verdicts)
+        return not self.interrupted and bool(self.verdicts) and all(verdict.passed for verdict in self.verdicts)
 
     @property
     def exit_code(self) -> int:
@@ -166,17 +215,33 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
     suite, openings = read_openings(spec.conditions, "tournament", None)
     _, reserved = read_openings(spec.conditions, "validation", None)
     validation = spec.validation
-    for key, pairs, usual in (
-        ("maximum_pairs", validation.maximum_pairs, DEFAULT_MAX_PAIRS),
-        ("slow_pairs", validation.slow_pairs, DEFAULT_SLOW_PAIRS),
-    ):
-        if usual != pairs > len(reserved):  # the usual ones are as many as there are
+    for key, pairs in (("maximum_pairs", validation.maximum_pairs), ("slow_pairs", validation.slow_pairs)):
+        if pairs is not None and pairs > len(reserved):
             raise RunError(
                 f"{spec.conditions.source}: [validation]: {key} = {pairs} needs as many different openings, but the "
                 f"validation half of the suite {spec.conditions.openings!r} has {len(reserved)}; give fewer pairs or a "
                 "larger suite"
             )
     return TuningPlan(spec, suite, openings, reserved)
+
+
+def plan_of_run(plan: TuningPlan, directory: Path, concurrency: int) -> StagePlan:
+    """What a run in that folder would consist of, going by what it holds."""
+    budget = plan.spec.budget
+    rough = estimated_game_seconds([plan.spec.conditions.limits])
+    with ExitStack() as resources:
+        store = None
+        if (directory / STORE_NAME).is_file():
+            store = resources.enter_context(Store(directory, read_only=True))
+        games = budget.games
+        if games is None:
+            assert budget.seconds is not None
+            legs = () if store is None else legs_of(store)
+            known = bool(legs) and plain(legs[-1].budget) == plain(budget.content())
+            games = legs[-1].games if known else max(
+                min_games(plan.spec), estimated_games(budget.seconds, rough, concurrency)
+            )  # fmt: skip
+        return StagePlan(plan.spec.name, directory, plan.stages(games, store), concurrency)
 
 
 def check_engine(spec: TuningSpec, stream: TextIO) -> None:
@@ -205,6 +270,15 @@ def tune(
     folder). Raises ``UserError`` if the folder belongs to another run or engine, the
     storage cannot be reached, or the disk is full.
     """
+    result = play_study(spec, directory, **options)
+    if not result.confirmed:
+        return result
+    preset = write_preset(result.engine, spec, directory, result.recommended, result.verdicts[0], presets)
+    return replace(result, preset=preset)
+
+
+def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> StudyResult:
+    """``tune`` without writing a preset."""
     plan = prepare_tuning(spec)
     purpose = _purpose(plan)
     if not was_begun(directory, purpose):
@@ -213,22 +287,20 @@ def tune(
     with Run(directory, purpose, **options) as run:
         result = StudyRun(plan, run).play()
         own, whole = time.thread_time() - own, time.process_time() - whole
-        result = replace(
+        return replace(
             result, games=len(run.store), digest=run.store.digest(), engine=engines_of(run.store), own_seconds=own,
             games_seconds=max(0.0, whole - own),
         )  # fmt: skip
-    if result.interrupted or not result.confirmed:
-        return result
-    return replace(
-        result, preset=write_preset(result.engine, spec, directory, result.recommended, result.verdicts[0], presets)
-    )
 
 
 def _purpose(plan: TuningPlan) -> Purpose:
     spec = plan.spec
     source = spec.conditions.source
     content = {**spec.content(), "openings_digest": plan.suite.digest}
-    return Purpose(KIND, content, source, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]})
+    lengths = LENGTHS if spec.storage is None else LENGTHS[1:]  # who share a study share its rounds
+    return Purpose(
+        KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]}
+    )
 
 
 @dataclass(frozen=True)
@@ -239,16 +311,22 @@ class ValidationResult:
     directory: Path
     values: dict[str, Value]
     verdict: Verdict | None
-    """``None`` after an interruption."""
+    """As far as it came after an interruption; ``None`` before its first complete pair."""
     preset: Path | None = None
     failed: Verdict | None = None
     """The match of the study itself that spoke against the recommendation, if one did."""
 
     @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before its end."""
+        return self.verdict is None or self.verdict.unfinished_of is not None
+
+    @property
     def exit_code(self) -> int:
         """0 if it was passed and nothing speaks against it, 3 if not, 130 after an interruption."""
-        if self.verdict is None:
+        if self.interrupted:
             return 130
+        assert self.verdict is not None
         return 0 if self.verdict.passed and self.failed is None else 3
 
 
@@ -256,36 +334,39 @@ def validate_again(
     directory: Path,
     limits: Limits | None,
     pairs: int | None,
+    maximum_pairs: int | None = None,
     *,
     presets: Path | None = None,
     **options: Unpack[RunOptions],
 ) -> ValidationResult:
     """Let the recommendation of a finished study play the base again on the reserved openings.
 
-    By default a sequential test at the tuning's limit; ``pairs`` makes it a match of fixed length. A recommendation
+    By default a sequential test at the tuning's limit, which has ``maximum_pairs`` at most; ``pairs`` makes it a match
+    of fixed length. A recommendation
     that a sequential test accepts is written as a preset, unless a match of the study speaks against it. Given again it
     plays only what is missing. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     plan, named = _recommended(directory)
     spec = plan.spec
-    longest = spec.validation.maximum_pairs if pairs is None else pairs
-    stage = Stage(limits or spec.conditions.limits, "sprt" if pairs is None else "fixed", longest)
     with Run(directory, _purpose(plan), **options) as run:
-        table = MatchTable(spec.conditions.of_games, plan.suite, run)
-        verdict = _play_stage(plan, run, table, named, stage, _number_of(run.store, stage))
+        stage = further_stage(plan, run.store, limits, pairs, maximum_pairs)
+        table, again = MatchTable(spec.conditions.of_games, plan.suite, run), _recommendation_number(run.store, named)
+        number = _number_of(run.store, stage)
+        games = ValidationGames(spec, table, plan.reserved, named, stage, validation_series(number, again))
+        title = console("tuning")("stage.validation")
+        planned = GameStage(title, 2 * games.most_pairs, estimated_game_seconds([stage.limits]), stored_of(games))
+        run.progress.announce(StagePlan(spec.name, directory, (planned,), run.concurrency))
+        verdict = _play_stage(run, games, title)
         engine = engines_of(run.store)
         # The study's own, as far as it came: a stage after a failed one was not played.
-        own = [
-            play_validation(
-                spec, table, plan.reserved, named, stage, number, lambda match: not table.missing_games([match])
-            )
-            for number, stage in enumerate(stages_of(spec.validation))
-        ]
+        own = [_stored_verdict(games, run.store) for games in _own_validations(plan, run.store, table, named, again)]
+    if verdict is not None and verdict.unfinished_of is not None:
+        return ValidationResult(spec, directory, named, verdict)
     # Of the same kind of match at the same limit the new one is the last word.
     failed = next(
         (
             one for one in own
-            if one is not None and verdict is not None and not one.passed
+            if one is not None and one.unfinished_of is None and verdict is not None and not one.passed
             and (one.kind, one.limits) != (verdict.kind, verdict.limits)
         ),
         None,
@@ -314,25 +395,99 @@ def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
     return prepare_tuning(spec), named
 
 
-def _play_stage(
-    plan: TuningPlan, run: Run, table: MatchTable, values: Mapping[str, Value], stage: Stage, number: int
-) -> Verdict | None:
-    """Play a validation and show how it goes; ``None`` if it was stopped."""
-    progress = run.progress
-    games = 2 * min(stage.pairs, len(plan.reserved))
+def plan_of_validation(
+    directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int
+) -> StagePlan:
+    """What a further validation of a folder's study would consist of."""
+    plan, _ = _recommended(directory)
+    with Store(directory, read_only=True) as store:
+        stage = further_stage(plan, store, limits, pairs, maximum_pairs)
+    seconds = estimated_game_seconds([stage.limits])
+    planned = GameStage(console("tuning")("stage.validation"), 2 * stage.pairs, seconds)
+    return StagePlan(plan.spec.name, directory, (planned,), concurrency, is_bound=pairs is None)
+
+
+def further_stage(
+    plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None
+) -> Stage:
+    """The match of a further validation: a sequential test unless it is to have so many ``pairs``."""
+    spec = plan.spec
+    longest = pairs or maximum_pairs or spec.validation.pairs(_games_to_validate(spec, store))
+    longest = min(longest, len(plan.reserved))
+    return Stage(limits or spec.conditions.limits, "sprt" if pairs is None else "fixed", longest)
+
+
+def _own_validations(
+    plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], recommendation: int
+) -> list[ValidationGames]:
+    """The validations that belong to the study itself."""
+    stages = stages_of(plan.spec.validation, _games_to_validate(plan.spec, store), len(plan.reserved))
+    return [
+        ValidationGames(plan.spec, table, plan.reserved, values, stage, validation_series(number, recommendation))
+        for number, stage in enumerate(stages)
+    ]
+
+
+def _further_verdicts(
+    plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], recommendation: int
+) -> tuple[Verdict, ...]:
+    """What the validations have shown that were asked for apart from the study."""
+    verdicts = []
+    for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_STAGES):
+        stage = Stage(Limits.parse(limits), kind, 1)
+        series = validation_series(number, recommendation)
+        verdicts.append(
+            _stored_verdict(ValidationGames(plan.spec, table, plan.reserved, values, stage, series), store)
+        )
+    return tuple(verdict for verdict in verdicts if verdict is not None and verdict.unfinished_of is None)
+
+
+def _games_to_validate(spec: TuningSpec, store: Store) -> int:
+    """The games of a tuning from which the length of its validation follows: of a budget in time, those it allowed."""
+    legs = legs_of(store)
+    return spec.budget.games or (legs[-1].games if legs else min_games(spec))
+
+
+def _recommendation_number(store: Store, values: Mapping[str, Value]) -> int:
+    """Which of the run's recommendations this is, from 0 on; a new one is recorded."""
+    known = store.metadata(VALIDATED_METADATA) or []
+    wanted = list(values.values())
+    if wanted not in known:
+        known.append(wanted)
+        store.record_metadata({VALIDATED_METADATA: known})
+    return int(known.index(wanted))
+
+
+def stored_of(games: ValidationGames) -> int:
+    """Games of a validation that are there."""
+    return 2 * games.most_pairs - games.missing_games
+
+
+def _stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
+    """What the stored games of a validation show; ``None`` without a complete pair."""
+    decided = (store.metadata(DECIDED_METADATA) or {}).get(games.series)
+    return play_validation(games, lambda match: not games.table.missing_games([match]), decided_after=decided)
+
+
+def _play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
+    """Play a validation and show how it goes; unfinished, or ``None`` without a complete pair, if it was stopped."""
+    progress, stage = run.progress, games.stage
+    decided = run.store.metadata(DECIDED_METADATA) or {}
     words = console("tuning")("progress.validation", limit=stage.limits)
-    progress.begin(games, words, is_bound=stage.kind == "sprt")
+    progress.begin(2 * games.most_pairs, words, is_bound=stage.kind == "sprt", stage=name)
 
     def play(match: Match) -> bool:
-        stored = 2 * match.pairs - table.missing_games([match])
-        progress.done += stored
-        return table.play([match])
+        progress.done += 2 * match.pairs - games.table.missing_games([match])
+        return games.table.play([match])
 
     def show(verdict: Verdict) -> None:
-        progress.words = lambda columns: validation_words(verdict)
+        progress.say(lambda columns: validation_words(verdict, columns))
 
-    verdict = play_validation(plan.spec, table, plan.reserved, values, stage, number, play, show)
+    verdict = play_validation(games, play, show, decided.get(games.series))
     run.refuse_unavailable()
+    test = None if verdict is None or verdict.unfinished_of is not None else verdict.test
+    if verdict is not None and test is not None and test.verdict != "undecided":
+        run.store.record_metadata({DECIDED_METADATA: {**decided, games.series: verdict.counts.pairs}})
     return verdict
 
 
@@ -371,31 +526,58 @@ class StudyRun:
         self._store, self._progress = run.store, run.progress
         self._games = SettingsPairGames(self._spec, plan.suite, plan.openings, run)
         self._check_method()
-        self._rounds = self._planned()
+        self._legs = self._planned_legs()
+        self._rounds = rounds_of_legs(self._spec, self._legs)
         self._state = _StudyState(Observations(self._spec.space))
         self._study: Study = Study(self._spec, run.directory, self._worker())
         self._ends: dict[int, RoundEnd] = {}
         self._seconds_before = float(run.store.metadata(SECONDS_METADATA) or 0.0)
         self._started = time.monotonic()
+        self._further: tuple[Verdict, ...] = ()
         self._is_given_out = False
         """Whether every round of a shared study has somebody who plays or has played it."""
 
     # The schedule
 
-    def _planned(self) -> tuple[Round, ...]:
-        """The rounds of the budget, or of what a time is taken to allow."""
-        budget = self._spec.budget
+    def _planned_legs(self) -> tuple[Leg, ...]:
+        """The budgets that the run has had, the last one being what it is asked for now."""
+        legs, wanted = legs_of(self._store, (self._run.recorded or {}).get("budget")), self._spec.budget
+        if not legs:
+            legs = (Leg(self._games_allowed(0), wanted.content()),)
+        elif plain(legs[-1].budget) != plain(wanted.content()):
+            return self._with_other_budget(legs)
+        self._store.record_metadata({LEGS_METADATA: [asdict(leg) for leg in legs]})
+        return legs
+
+    def _with_other_budget(self, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
+        """Go on under another budget: the rounds that were begun stay, and a playoff if no round comes after it."""
+        before = rounds_of_legs(self._spec, legs)
+        played = sum(series == "" or series.startswith(PLAYOFF_SERIES) for series in self._series())
+        games = self._games_allowed(played)
+        begun, last = begun_before(before, self._games, pairs_before_playoff(games))
+        leg = Leg(games, self._spec.budget.content(), begun, last, legs[-1].playoffs)
+        playoff = self._store.metadata(PLAYOFF_METADATA)
+        more = games > legs[-1].games and len(rounds_of_legs(self._spec, (*legs, leg))) > begun
+        if playoff is not None and more:
+            leg, playoff = replace(leg, playoffs=leg.playoffs + 1), None
+        legs = (*legs, leg)
+        changed = {LEGS_METADATA: [asdict(leg) for leg in legs], PLAYOFF_METADATA: playoff}
+        self._store.record_metadata(changed)
+        return legs
+
+    def _series(self) -> Iterator[str]:
+        return (outcome.pairing.series for outcome in self._store.outcomes())
+
+    def _games_allowed(self, played: int) -> int:
+        """The budget in games, or what its time is taken to allow: by the games that were played, or rough figures."""
+        budget, spent = self._spec.budget, float(self._store.metadata(SECONDS_METADATA) or 0.0)
         if budget.games is not None:
-            return rounds_of(self._spec, budget.games)
-        estimates = self._store.metadata(ESTIMATES_METADATA)
-        if estimates is None:
-            assert budget.seconds is not None
-            each = estimated_game_seconds([self._spec.conditions.limits])
-            games = estimated_games(budget.seconds, each, self._run.concurrency)
-            estimates = [max(min_games(self._spec), games)]
-            self._store.record_metadata({ESTIMATES_METADATA: estimates})
-        first = rounds_of(self._spec, estimates[0])
-        return first if len(estimates) == 1 else rounds_of(self._spec, estimates[1], first[:1])
+            return budget.games
+        assert budget.seconds is not None
+        if played and spent:
+            return max(min_games(self._spec), estimated_games(budget.seconds, spent / played, 1))
+        each = estimated_game_seconds([self._spec.conditions.limits])
+        return max(min_games(self._spec), estimated_games(budget.seconds, each, self._run.concurrency))
 
     def _check_method(self) -> None:
         """Raise ``RunError`` if the run was begun by another version of the method."""
@@ -410,15 +592,27 @@ class StudyRun:
 
     def _correct_estimate(self, done: Round, seconds: float) -> None:
         """After the first round of a budget in time: plan the rest from the ``seconds`` that a game took."""
-        estimates = self._store.metadata(ESTIMATES_METADATA)
         budget = self._spec.budget.seconds
-        if budget is None or len(estimates) != 1:
+        if budget is None or len(self._legs) != 1:
             return
         games = estimated_games(budget, seconds, 1)
         games = max(games, min_games(self._spec), 4 * done.pairs)
-        self._store.record_metadata({ESTIMATES_METADATA: [estimates[0], games]})
-        self._rounds = self._planned()
-        self._progress.planned = 2 * (sum(one.pairs for one in self._rounds) + self._playoff_pairs())
+        self._legs = (*self._legs, Leg(games, self._spec.budget.content(), 1))
+        self._store.record_metadata({LEGS_METADATA: [asdict(leg) for leg in self._legs]})
+        self._rounds = rounds_of_legs(self._spec, self._legs)
+        self._announce()
+
+    def _announce(self) -> None:
+        """Say what is played at most, and show how far the tuning is."""
+        spec, progress = self._spec, self._progress
+        stages = self._plan.stages(self._legs[-1].games, self._store)
+        progress.announce(StagePlan(spec.name, self._run.directory, stages, self._run.concurrency))
+        planned = self._planned_games()
+        progress.begin(planned, self._words, done=planned - self._missing_games(), stage=stages[0].name)
+
+    def _planned_games(self) -> int:
+        """Games of the rounds and the playoff."""
+        return 2 * (sum(one.pairs for one in self._rounds) + self._playoff_pairs())
 
     def _spent(self) -> float:
         """Seconds of this and of earlier runs."""
@@ -447,8 +641,10 @@ class StudyRun:
         recorded = self._store.metadata(PLAYOFF_METADATA)
         if recorded is not None:
             return int(recorded[1])
-        if self._spec.budget.games is not None:
-            return self._spec.budget.games // 2 - pairs_before_playoff(self._spec.budget.games)
+        games = self._spec.budget.games
+        if games is not None:
+            room = games // 2 - sum(one.pairs for one in self._rounds)  # less, if a larger budget has left too little
+            return max(0, min(room, games // 2 - pairs_before_playoff(games)))
         rounds = list(self._rounds)[: len(self._state.results) or None]
         return max(3, round(sum(one.pairs for one in rounds) * SHARE / (1 - SHARE)))
 
@@ -505,9 +701,7 @@ class StudyRun:
 
     def play(self) -> StudyResult:
         """Go through to the end, or as far as the stop flag lets."""
-        missing = self._missing_games()
-        planned = 2 * (sum(one.pairs for one in self._rounds) + self._playoff_pairs())
-        self._progress.begin(planned, self._words, done=planned - missing)
+        self._announce()
         stopped_early = False
         while True:
             number = self._next_round()
@@ -517,7 +711,7 @@ class StudyRun:
                 stopped_early = True
                 break
             if not self._play_round(number):
-                return self._ended(interrupted=True)
+                return self._ended(interrupted=True, decision=self._best_so_far())
         if self._study.is_shared:
             self._read_all_rounds()
             others = self._study.others_unfinished()
@@ -527,13 +721,14 @@ class StudyRun:
         self._store.record_metadata({SECONDS_METADATA: self._spent()})
         if self._state.model is None:
             return self._ended(decision=None)
-        decision = self._playoff()
-        if decision is None:
-            return self._ended(interrupted=True)
+        decision, is_decided = self._playoff()
+        if not is_decided:
+            return self._ended(interrupted=True, decision=decision, stopped_early=stopped_early)
         self._store.record_metadata({RECOMMENDATION_METADATA: list(decision.values)})
         verdicts = self._validate(dict(zip(self._spec.space.names, decision.values, strict=True)))
+        interrupted = self._run.is_interrupted or any(one.unfinished_of is not None for one in verdicts)
         return self._ended(
-            interrupted=verdicts is None, decision=decision, verdicts=tuple(verdicts or ()), stopped_early=stopped_early
+            interrupted=interrupted, decision=decision, verdicts=tuple(verdicts), stopped_early=stopped_early
         )
 
     def _next_round(self) -> int | None:
@@ -570,7 +765,8 @@ class StudyRun:
 
     def _play_round(self, asked: int) -> bool:
         """Ask for a round, play what is missing of it, tell what came of it; False if it was stopped."""
-        if self._run.stop.is_set():
+        if self._run.stop.is_set() and not self._has_games_from(asked):
+            self._run.is_interrupted = True
             return False
         design = self._design()
         number, values, start = self._study.ask(
@@ -587,6 +783,7 @@ class StudyRun:
         if not self._games.play(pairs):
             self._store.record_metadata({SECONDS_METADATA: self._spent()})
             self._run.refuse_unavailable()
+            self._observe_part(pairs)
             return False
         results = [(pair.settings, self._games.counts(pair)) for pair in pairs]
         result = _result(number, values, tuple(results))
@@ -600,6 +797,25 @@ class StudyRun:
         # Settings that meet themselves or meet again from the same opening play no games.
         self._progress.done = self._progress.planned - self._missing_games()
         return True
+
+    def _has_games_from(self, number: int) -> bool:
+        """Whether any games are stored of that round of an own study or of what comes after it."""
+        if number < 0 or self._study.is_shared:
+            return False
+        return bool(self._store.metadata(PLAYOFF_METADATA) or self._games.begun(self._rounds[number:]))
+
+    def _observe_part(self, pairs: Sequence[ScheduledSettingsPair]) -> None:
+        """Take up what is there of a round that was stopped, for what can be said so far."""
+        for pair in filter(self._games.is_complete, pairs):
+            counts = self._games.counts(pair)
+            if counts.pairs:
+                self._state.observations.add(pair.settings.first, pair.settings.second, counts)
+
+    def _best_so_far(self) -> Decision | None:
+        """What the games show before the playoff; ``None`` if there is no complete pair."""
+        self._refit(is_last=True)
+        state = self._state
+        return None if state.model is None or state.best is None else decide(state.model, state.best)
 
     def _designed(self, one: Round, values: Values, design: RoundDesign) -> list[ScheduledSettingsPair]:
         """The pairs of settings of a round; of another sampler than ``duel``, its trial against the base."""
@@ -631,40 +847,43 @@ class StudyRun:
         self._ends[result.number] = end
         return end
 
-    def _playoff(self) -> Decision | None:
-        """Let the finalists meet and decide; ``None`` if it was stopped."""
-        model = self._state.model
+    def _playoff(self) -> tuple[Decision, bool]:
+        """Let the finalists meet and decide; whether that is the end of it, or it was stopped."""
+        model, best = self._state.model, self._state.best
         assert model is not None
-        base = self._spec.space.default_values
-        best = self._state.best
         assert best is not None
+        base = self._spec.space.default_values
         pairs = self._playoff_pairs()
         self._store.record_metadata({PLAYOFF_METADATA: [len(self._state.results), pairs]})
-        if best == base:
-            return decide(model, base)
+        if best == base or not pairs:
+            self._progress.planned = self._progress.done
+            return decide(model, best), True
         before = sum(self._rounds[number].pairs for number in self._state.results if number < len(self._rounds))
-        playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=PLAYOFF_SERIES)
-        missing = self._games.missing_games(before, pairs, PLAYOFF_SERIES)
-        self._progress.begin(2 * pairs, console("tuning")("progress.playoff"), done=2 * pairs - missing)
-        if not self._games.play([playoff]):
+        series = self._legs[-1].playoff_series
+        playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=series)
+        progress = self._progress
+        progress.planned = progress.done + self._games.missing_games(before, pairs, series)
+        progress.say(console("tuning")("progress.playoff"))
+        is_played = self._games.play([playoff])
+        if not is_played:
             self._run.refuse_unavailable()
-            return None
         counts = self._games.counts(playoff)
-        return decide(model, best, counts.pairs, counts.estimate().score if counts.pairs else 0.5)
+        return decide(model, best, counts.pairs, counts.estimate().score if counts.pairs else 0.5), is_played
 
-    def _validate(self, values: Mapping[str, Value]) -> list[Verdict] | None:
-        """Play the validations in turn, as long as they are passed; ``None`` if they were stopped."""
+    def _validate(self, values: Mapping[str, Value]) -> list[Verdict]:
+        """Play the validations in turn, as long as they are passed; the last one may be unfinished."""
         if values == self._spec.space.default:
             return []
         verdicts: list[Verdict] = []
         table = MatchTable(self._spec.conditions.of_games, self._plan.suite, self._run)
-        for number, stage in enumerate(stages_of(self._spec.validation)):
-            verdict = _play_stage(self._plan, self._run, table, values, stage, number)
-            if verdict is None:
-                return None
-            verdicts.append(verdict)
-            if not verdict.passed:
+        recommendation = _recommendation_number(self._store, values)
+        for number, games in enumerate(_own_validations(self._plan, self._store, table, values, recommendation)):
+            verdict = _play_stage(self._run, games, stage_name(number))
+            if verdict is not None:
+                verdicts.append(verdict)
+            if verdict is None or not verdict.passed:
                 break
+        self._further = _further_verdicts(self._plan, self._store, table, values, recommendation)
         return verdicts
 
     # What is shown and returned
@@ -680,7 +899,8 @@ class StudyRun:
         mean, deviation = model.difference(best, self._spec.space.default_values)
         low, high = mean - INTERVAL_90 * deviation, mean + INTERVAL_90 * deviation
         gain = {"gain": signed(mean, 0), "low": signed(low, 0), "high": signed(high, 0)}
-        return message("progress.round_gain", number=number, rounds=rounds, **gain)
+        whole = message("progress.round_gain", number=number, rounds=rounds, **gain)
+        return first_that_fits(columns, whole, message("progress.gain", **gain))
 
     def _ended(self, **more: Any) -> StudyResult:
         return StudyResult(
@@ -689,8 +909,11 @@ class StudyRun:
             rounds=tuple(self._ends[number] for number in sorted(self._ends)),
             planned_rounds=len(self._rounds),
             games=len(self._store),
+            planned=self._planned_games(),
+            study_games=self._planned_games() - self._missing_games(),
             model=self._state.model,
             observations=self._state.observations,
+            further=self._further,
             **more,
         )
 
@@ -709,17 +932,23 @@ def _result(number: int, values: Values, results: tuple[tuple[SettingsPair, Pent
     return RoundResult(number, values, results)
 
 
-def validation_words(verdict: Verdict) -> str:
+def validation_words(verdict: Verdict, columns: int) -> str:
     """A validation so far, for the live line."""
     message, elo, test = console("tuning"), signed(verdict.elo), verdict.test
     if test is None:
-        error = verdict.estimate.elo_error
-        return message("progress.validation_match", limit=verdict.limits, elo=elo, error=error)
-    return message(
-        "progress.validation_test",
-        limit=verdict.limits,
-        elo=elo,
-        ratio=test.log_likelihood_ratio,
-        lower=test.lower_bound,
-        upper=test.upper_bound,
+        return message("progress.validation_match", elo=elo, error=verdict.estimate.elo_error)
+    ratio = {"ratio": test.log_likelihood_ratio, "lower": test.lower_bound, "upper": test.upper_bound}
+    return first_that_fits(
+        columns, message("progress.validation_test", elo=elo, **ratio), message("progress.ratio", **ratio)
     )
+
+
+def legs_of(store: Store, budget: Mapping[str, Any] | None = None) -> tuple[Leg, ...]:
+    """The budgets that a run has had; of one that was begun before they could be changed, the one recorded then."""
+    recorded = store.metadata(LEGS_METADATA)
+    if recorded is not None:
+        return tuple(Leg(**leg) for leg in recorded)
+    if budget is None:
+        return ()
+    estimates = store.metadata(ESTIMATES_METADATA) or [budget["games"]]
+    return tuple(Leg(games, budget, rounds) for rounds, games in enumerate(estimates))

@@ -36,8 +36,9 @@ MAX_GAMES = 100_000_000
 MAX_ROUND_PAIRS = 100_000
 MAX_TRIALS = 100_000
 MAX_VALIDATION_PAIRS = 1_000_000
-DEFAULT_MAX_PAIRS = 10_000
-DEFAULT_SLOW_PAIRS = 500
+MOST_PAIRS = 10_000
+MOST_SLOW_PAIRS = 500
+"""Pairs of a validation and of its slow match whose length follows from the budget, however large that is."""
 MAX_ELO = 400
 SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
 MAX_SECONDS = 365 * 24 * 3600
@@ -56,7 +57,10 @@ SLOW_FACTOR = 4
 
 @dataclass(frozen=True)
 class Budget:
-    """What the tuning may cost, its playoff included and its validation not: games or time, the other is ``None``."""
+    """What the tuning may cost, its playoff included and its validation not: games or time, the other is ``None``.
+
+    How long the validation may be follows from it: ``Validation.pairs``.
+    """
 
     games: int | None
     seconds: float | None
@@ -80,15 +84,30 @@ class Validation:
     alpha: float
     beta: float
     """Its error probabilities."""
-    maximum_pairs: int
-    """Where it ends undecided."""
+    maximum_pairs: int | None
+    """Where it ends undecided; ``None`` for as many pairs as the tuning has: ``pairs``."""
     slow: str
     """The second match, at more nodes: ``fixed`` length, ``sprt`` or ``off``."""
     slow_limits: Limits
-    slow_pairs: int
-    """Pairs of the second match if it is of fixed length."""
+    slow_pairs: int | None
+    """Pairs of the second match if it is of fixed length; ``None`` for so many that it takes as long as the tuning."""
     preset: str
     """Name of the preset that a validated recommendation becomes."""
+
+    def pairs(self, games: int) -> int:
+        """The most pairs of the sequential test after a tuning of so many games.
+
+        By default as many games as the tuning. From these the model knows the difference between its maximum and the
+        base about as precisely as a match of that length would: with fewer games of validation what the tuning can
+        see would often stay undecided, and more would cost more than finding it did.
+        """
+        return self.maximum_pairs or min(MOST_PAIRS, max(1, games // 2))
+
+    def pairs_of_slow_match(self, games: int) -> int:
+        """The same of the second match, whose games take ``SLOW_FACTOR`` times as long."""
+        if self.slow == "fixed":
+            return self.slow_pairs or min(MOST_SLOW_PAIRS, max(1, games // 2 // SLOW_FACTOR))
+        return self.maximum_pairs or max(1, self.pairs(games) // SLOW_FACTOR)
 
     def content(self) -> dict[str, Any]:
         """What decides its games and the verdict, as plain data."""
@@ -156,6 +175,10 @@ class TuningSpec:
             },
             "validation": self.validation.content(),
         }
+
+
+LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_pairs")
+"""What of a study's content only bounds its length, by path."""
 
 
 def load_tuning(path: Path) -> TuningSpec:
@@ -272,12 +295,17 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
         model=own.choice("model", SPRT_MODELS, SPRT_MODELS[0]),
         alpha=own.number("alpha", 0.0001, 0.49, 0.05),
         beta=own.number("beta", 0.0001, 0.49, 0.05),
-        maximum_pairs=own.whole("maximum_pairs", 1, MAX_VALIDATION_PAIRS, DEFAULT_MAX_PAIRS),
+        maximum_pairs=_length(own, "maximum_pairs"),
         slow=slow,
         slow_limits=slow_limits,
-        slow_pairs=own.whole("slow_pairs", 1, MAX_VALIDATION_PAIRS, DEFAULT_SLOW_PAIRS),
+        slow_pairs=_length(own, "slow_pairs"),
         preset=_preset_name(own, conditions.name),
     )
+
+
+def _length(table: Table, key: str) -> int | None:
+    """A match's pairs; ``None`` where the key is missing, so that they follow from the budget."""
+    return table.whole(key, 1, MAX_VALIDATION_PAIRS) if key in table else None
 
 
 def _slow_limits(table: Table, limits: Limits) -> Limits:

@@ -19,13 +19,13 @@ from optuna.trial import FrozenTrial, TrialState
 
 from arena.figures.statistics import Pentanomial
 from arena.records import digest_of
-from arena.run import RunError
+from arena.run import RunError, without
 from engine.errors import UserError
 from tuning.study.pairs_of_settings import SettingsPair
 from tuning.study.response import Values
 from tuning.study.sampler import CentreSampler, ReproducibleSampler, distribution_of, suggest
 from tuning.study.space import Space
-from tuning.study.spec import TuningSpec
+from tuning.study.spec import LENGTHS, TuningSpec
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -36,7 +36,9 @@ SETTINGS_PAIRS_ATTRIBUTE = "duels"
 ROUND_ATTRIBUTE = "round"
 WORKER_ATTRIBUTE = "worker"
 START_ATTRIBUTE = "start"
-SPEC_ATTRIBUTE = "specification"
+SPEC_ATTRIBUTE = "decides the games"
+OLD_SPEC_ATTRIBUTE = "specification"
+"""What studies had before budgets could be changed."""
 LOCK_SECONDS = 60
 
 
@@ -79,10 +81,11 @@ class Study:
 
     def _claim(self) -> None:
         """Raise ``RunError`` if the study belongs to another specification."""
-        digest = digest_of(self._spec.content())
+        lengths = LENGTHS if not self.is_shared else LENGTHS[1:]  # who share a study share its rounds
+        digest = digest_of(without(self._spec.content(), lengths))
         before = self._study.user_attrs.get(SPEC_ATTRIBUTE)
         if before is None:
-            if self._study.get_trials(deepcopy=False):
+            if self._study.get_trials(deepcopy=False) and OLD_SPEC_ATTRIBUTE not in self._study.user_attrs:
                 raise RunError(
                     f"{self._where}: holds a study {self._spec.name!r} that is not elolab's; rename this one"
                 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.figures.statistics import (
@@ -41,6 +42,8 @@ class Verdict:
     """The sequential test where it ended; ``None`` of a match of fixed length."""
     after_test: SequentialEstimate | None = None
     """Elo without the bias of having stopped at a bound; ``None`` of a match of fixed length."""
+    unfinished_of: int | None = None
+    """Of a match that was stopped, the pairs that it has at most; whatever it shows, it has not been passed."""
 
     @property
     def estimate(self) -> Estimate:
@@ -66,6 +69,8 @@ class Verdict:
         A sequential test must accept its upper hypothesis. A match of fixed length, which only accompanies such a
         test, must not speak against it: its 95 % interval must not lie below 0.
         """
+        if self.unfinished_of is not None:
+            return False
         if self.test is not None:
             return self.test.verdict == "upper accepted"
         return self.estimate.elo_high >= 0
@@ -81,52 +86,85 @@ class Stage:
     """Its length, or where a sequential test ends undecided."""
 
 
-def stages_of(validation: Validation) -> list[Stage]:
-    """The matches that a study's recommendation must pass, in turn."""
-    stages = [Stage(validation.limits, "sprt", validation.maximum_pairs)]
+def stages_of(validation: Validation, games: int, openings: int) -> list[Stage]:
+    """The matches that the recommendation of a study of so many games must pass, in turn.
+
+    Each pair has an opening of its own, of which there are so many.
+    """
+    stages = [Stage(validation.limits, "sprt", min(openings, validation.pairs(games)))]
     if validation.slow != "off":
-        pairs = validation.slow_pairs if validation.slow == "fixed" else validation.maximum_pairs
+        pairs = min(openings, validation.pairs_of_slow_match(games))
         stages.append(Stage(validation.slow_limits, validation.slow, pairs))
     return stages
 
 
-def validation_match(
-    spec: TuningSpec, openings: tuple[int, ...], values: Mapping[str, Value], stage: Stage, number: int, pairs: range
-) -> Match:
-    """The pairs ``pairs`` of a validation; ``number`` is which of the run's validations it is."""
-    return Match(
-        variant=spec.player(values, stage.limits),
-        reference=spec.player(spec.space.default, stage.limits),
-        openings=openings[pairs.start : pairs.stop],
-        numbers=tuple(range(2 * pairs.start, 2 * pairs.stop, 2)),
-        pair_numbers=tuple(pairs),
-        series=f"validation {number:02d}",
-    )
+@dataclass(frozen=True)
+class ValidationGames:
+    """The games of a validation: of which recommendation, under which limits, where in the run."""
+
+    spec: TuningSpec
+    table: MatchTable
+    openings: tuple[int, ...]
+    """Places in the suite, one a pair."""
+    values: Mapping[str, Value]
+    stage: Stage
+    series: str
+
+    def match(self, pairs: range) -> Match:
+        """Some of its pairs."""
+        limits = self.stage.limits
+        return Match(
+            variant=self.spec.player(self.values, limits),
+            reference=self.spec.player(self.spec.space.default, limits),
+            openings=self.openings[pairs.start : pairs.stop],
+            numbers=tuple(range(2 * pairs.start, 2 * pairs.stop, 2)),
+            pair_numbers=tuple(pairs),
+            series=self.series,
+        )
+
+    @functools.cached_property
+    def stored_pairs(self) -> int:
+        """How many pairs from the first on were complete when it was asked first: they count, whatever the bound."""
+        for start in range(0, len(self.openings), INTERIM_PAIRS):
+            part = range(start, min(start + INTERIM_PAIRS, len(self.openings)))
+            results = self.table.results(self.match(part))
+            if None in results:
+                return start + results.index(None)
+        return len(self.openings)
+
+    @property
+    def most_pairs(self) -> int:
+        """Where it ends: at its bound, or where a larger one that it had before let it come."""
+        return max(min(self.stage.pairs, len(self.openings)), self.stored_pairs)
+
+    @property
+    def missing_games(self) -> int:
+        """How many of its games may still be played."""
+        return self.table.missing_games([self.match(range(self.most_pairs))])
 
 
 def play_validation(
-    spec: TuningSpec,
-    table: MatchTable,
-    openings: tuple[int, ...],
-    values: Mapping[str, Value],
-    stage: Stage,
-    number: int,
+    games: ValidationGames,
     play: Callable[[Match], bool],
     show: Callable[[Verdict], None] = lambda verdict: None,
+    decided_after: int | None = None,
 ) -> Verdict | None:
     """Go through a validation to its end; sequential tests have an interim analysis every ``INTERIM_PAIRS`` pairs.
 
-    ``play`` plays what is missing of a part of it; ``None`` where it says that some of it is not played.
+    ``play`` plays what is missing of a part of it, and says whether all is there; if not, the verdict is unfinished,
+    ``None`` without a complete pair. A test that once had its verdict ``decided_after`` so many pairs keeps it.
     """
-    longest = min(stage.pairs, len(openings))
-    step = longest if stage.kind == "fixed" else INTERIM_PAIRS
+    longest = games.most_pairs
+    end = longest if decided_after is None else min(longest, decided_after)
+    step = end if games.stage.kind == "fixed" else INTERIM_PAIRS
     total = Pentanomial((0, 0, 0, 0, 0))
-    for start in range(0, longest, step):
-        match = validation_match(spec, openings, values, stage, number, range(start, min(start + step, longest)))
-        if not play(match):
-            return None
-        total += table.counts(match)
-        verdict = judge(spec.validation, stage, total)
+    for start in range(0, end, step):
+        match = games.match(range(start, min(start + step, end)))
+        is_played = play(match)
+        total += games.table.counts(match)
+        verdict = judge(games.spec.validation, games.stage, total)
+        if not is_played:
+            return replace(verdict, unfinished_of=longest) if total.pairs else None
         show(verdict)
         if verdict.test is not None and verdict.test.verdict != "undecided":
             break
@@ -170,16 +208,27 @@ def write_preset(
     return path
 
 
+def written_preset(spec: TuningSpec, directory: Path) -> Path | None:
+    """Where the study of a folder has written its recommendation, if it is still there: see ``write_preset``."""
+    name, heading = f"{spec.validation.preset}.toml", _heading_of(spec)
+    paths = (directory / name, Path("configs") / "engines" / name)
+    return next((path for path in paths if path.is_file() and _heading(path.read_text("utf-8")) == heading), None)
+
+
+def _heading_of(spec: TuningSpec) -> str:
+    source = specification_word("tuning", spec.conditions.source)
+    return f"# Written by elolab tune {source} (study {spec.name!r}), whose next run replaces it."
+
+
 def _heading(text: str) -> str:
     return text.partition("\n")[0]
 
 
 def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
     """The TOML: every setting that differs from the engine's defaults, and what validated it, with which ``engine``."""
-    source = specification_word("tuning", spec.conditions.source)
     gain = "{:+.1f} Elo [{:+.1f}, {:+.1f}]".format(verdict.elo, *verdict.interval)
     lines = [
-        f"# Written by elolab tune {source} (study {spec.name!r}), whose next run replaces it.",
+        _heading_of(spec),
         f"# Against {spec.base_name}: {gain} over {verdict.counts.pairs} pairs",
         f"# on openings never tuned on, {verdict.limits}, {spec.conditions.openings}, seed {spec.conditions.seed}, "
         f"engine {engine}.",

@@ -324,7 +324,7 @@ def test_a_dry_run_says_at_most(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert command_line.main(words) == 0
     shown = capsys.readouterr().out
     assert "at most 40 games" in shown
-    assert re.search(r"time: at most \d", shown)
+    assert re.search(r"time: at most about \d", shown)
 
 
 # Sudden ends

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
+import re
 from pathlib import Path
 
-from arena.play.live import Progress, Scoreboard, duration_text
+from arena.play.estimates import duration_text
+from arena.play.live import Progress, Scoreboard
+from arena.play.stages import GameStage, StagePlan
 
 
 class Terminal(io.StringIO):
@@ -81,3 +85,28 @@ def test_a_stage_follows_another_and_words_that_are_long_take_the_room_of_the_sh
     assert progress.line() == "something else than games"
     progress.close("finished")
     assert stream.getvalue().splitlines() == ["1/10 games  10 %  short"]
+
+
+def test_stages_are_counted_one_by_one_and_together(tmp_path: Path) -> None:
+    """No line has more games done than there are, and a stage that ends early takes its rest from all."""
+    stream, times = io.StringIO(), itertools.count(1)
+    progress = Progress(stream, clock=lambda: float(next(times)))
+    stages = (GameStage("study", 4, 1.0), GameStage("validation", 6, 1.0), GameStage("slow", 2, 4.0))
+    progress.announce(StagePlan("cup", tmp_path, stages))
+    assert "cup: at most 12 games" in stream.getvalue()
+    heads = [line[:12] for line in stream.getvalue().splitlines()[1:4]]
+    assert heads == ["- study: at ", "- validation", "- slow: at m"]
+    lines = []
+    for stage, done in (("study", 4), ("validation", 3), ("slow", 2)):
+        progress.begin(next(one.games for one in stages if one.name == stage), stage=stage)
+        for _ in range(done):
+            progress.finished()
+            lines.append(progress.line())
+    counts = [list(map(int, re.findall(r"(\d+)/(\d+), all (\d+)/(\d+)", line)[0])) for line in lines]
+    assert counts[3] == [4, 4, 4, 12]
+    assert counts[6] == [3, 6, 7, 12]
+    assert counts[7] == [1, 2, 8, 9]
+    assert counts[-1] == [2, 2, 9, 9]
+    assert all(done <= planned and all_done <= all_planned for done, planned, all_done, all_planned in counts)
+    assert "left" not in lines[-1]
+    assert max(map(len, lines)) <= 79

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -139,7 +140,6 @@ def test_extension_plays_only_what_is_missing(tmp_path: Path) -> None:
     [
         ({"limit": "nodes=61"}, ["another tournament", "'player 0'", "nodes=60", "nodes=61", "--out"]),
         ({"players": 2}, ["'player 2'", "lacks", "--out"]),
-        ({"pairs": 1}, ["longer", "2 pairs", "1 in"]),
         ({"extra": "[rules]\nfold = 4\n"}, ["another tournament", "fold = 3 there, 4 in"]),
         ({"extra": "opening_start = 1"}, ["opening_start = 0 there, 1 in"]),
     ],
@@ -154,6 +154,19 @@ def test_a_folder_of_another_tournament_is_refused(
     for word in words:
         assert word in str(raised.value)
     assert digest_in(out) == digest
+
+
+def test_fewer_pairs_end_a_tournament_with_all_that_was_played(
+    played: tuple[Path, Path, TournamentResult], tmp_path: Path
+) -> None:
+    _, out, before = played
+    shutil.copytree(out, tmp_path / "out")
+    fewer = play(write_spec(tmp_path, pairs=1), tmp_path / "out")
+    assert (fewer.stored, fewer.missing, fewer.exit_code) == (before.stored, 0, 0)
+    assert digest_in(tmp_path / "out") == digest_in(out)
+    play(write_spec(tmp_path, pairs=3), tmp_path / "out")
+    play(write_spec(tmp_path, pairs=3), tmp_path / "at once")
+    assert digest_in(tmp_path / "out") == digest_in(tmp_path / "at once")
 
 
 def test_a_folder_without_games_is_free_for_another_tournament(tmp_path: Path) -> None:
@@ -734,7 +747,7 @@ def test_interrupted_says_how_to_resume(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert output == ""
+    assert output.splitlines()[-1] == str(out / "report.html")
     last = errors.splitlines()[-1]
     assert re.fullmatch(r"elolab: interrupted: \d+ of 72 games are stored; to go on: elolab tournament .*", last)
     assert f"{path} --out {out}" in last

@@ -492,7 +492,9 @@ def test_a_stopped_run_reports_on_the_claims_it_was_done_with(
     path, _, ended = claims_result
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr("tuning.claims.run.play_allocated", lambda *_: False)
+        patch.setattr(
+            "tuning.claims.run.play_allocated", lambda allocation, *given, **named: (False, allocation.pairs)
+        )
         stopped = run(path, out)
     assert (stopped.exit_code, stopped.missing) == (130, ("C20",))
     assert without_times(stopped) == without_times(ended)[1:]

@@ -445,8 +445,10 @@ def test_a_run_goes_on_with_what_it_has_and_can_be_extended(fitted: tuple[Path, 
     assert done.iterations[0].weights.read_bytes() == (out / "weights-1.toml").read_bytes()
     with pytest.raises(RunError, match="seed = 5 there, 6 in the command"):
         run(tmp_path, seed=6)
-    with pytest.raises(RunError, match="games = 40 there, 20"):
-        run(tmp_path, games=20)
+    stored = len(records_in(tmp_path))
+    fewer, at_once = run(tmp_path, games=20), run(tmp_path / "at once", games=20)
+    assert fewer.iterations[0].weights.read_bytes() == at_once.iterations[0].weights.read_bytes()
+    assert len(records_in(tmp_path)) >= stored
 
 
 def test_patterns_are_fitted_and_play(tmp_path: Path) -> None:

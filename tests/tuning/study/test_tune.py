@@ -34,7 +34,8 @@ from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.settings.configuration import read_toml
 from engine.settings.presets import load_preset
-from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, write_tuning_report
+from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, tuning_sentence, write_tuning_report
+from tuning.rereading import result_in
 from tuning.study.rounds import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
 from tuning.study.run import StudyResult, prepare_tuning, tune
 from tuning.study.spec import load_tuning
@@ -203,7 +204,7 @@ def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     assert study_result.decision is not None
     assert 1 <= len(study_result.rounds) <= study_result.planned_rounds
     with Store(tmp_path / "out", read_only=True) as store:
-        assert len(store.metadata("tuning estimates")) == 2
+        assert len(store.metadata("tuning budgets")) == 2
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
@@ -214,7 +215,7 @@ def test_a_budget_in_time_goes_on_after_a_stop_in_its_first_round(tmp_path: Path
     study_result = run(path, tmp_path / "out")
     assert study_result.decision is not None
     with Store(tmp_path / "out", read_only=True) as store:
-        assert len(store.metadata("tuning estimates")) == 2
+        assert len(store.metadata("tuning budgets")) == 2
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
@@ -342,7 +343,7 @@ def _count(out: Path, before: int) -> int:
     [
         ({"limit": "nodes=61"}, ["another tuning", "limit = 'nodes=60' there", "'nodes=61'", "--out"]),
         ({"round_pairs": 5}, ["round_pairs = 4 there, 5"]),
-        ({"games": 60}, ["budget.games = 46 there, 60"]),
+        ({"parameters": ["null_depth", "lmr_base"]}, ["dimensions.evaluation"]),
         ({"sampler": "random"}, ["sampler = 'duel' there"]),
         ({"seed": 4}, ["seed = 3 there"]),
     ],
@@ -389,6 +390,83 @@ def test_another_engine_is_refused_unless_accepted(
     mixed = run(path, tmp_path / "out", accept_engine_change=True)
     assert outline(mixed) == outline(study_result)
     assert (study_result.engine, mixed.engine) == (engine_identity(), f"{engine_identity()} + 0123456789ab")
+
+
+# Other lengths
+
+
+def test_a_study_whose_budget_grows_on_the_way_is_the_same_as_one_that_had_it_at_once(tmp_path: Path) -> None:
+    """Rounds of a given size begin alike under every budget, so only their number is another."""
+    stopped = run(write_study(tmp_path, games=88), tmp_path / "out", stop=CountingStop(30))
+    assert stopped.interrupted
+    assert 0 < stopped.games < 80
+    longer = write_study(tmp_path, games=132)
+    grown, at_once = run(longer, tmp_path / "out"), run(longer, tmp_path / "at once")
+    assert outline(grown) == outline(at_once)
+
+
+def test_a_finished_study_takes_another_budget_and_keeps_its_games(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = run(write_study(tmp_path), out)
+    before = {record.key: record.pairing for record in records_in(out)}
+    grown = run(write_study(tmp_path, games=88, validation={"maximum_pairs": 8, "slow": "off"}), out)
+    assert len(grown.rounds) > len(first.rounds)
+    assert grown.study_games <= 88 + 2 * 2  # and the playoff that the shorter budget had
+    after = {record.key: record.pairing for record in records_in(out)}
+    assert before.items() <= after.items()
+    assert len({pairing.place for pairing in after.values()}) == len(after)
+    again = run(write_study(tmp_path, games=88, validation={"maximum_pairs": 8, "slow": "off"}), out)
+    assert outline(again) == outline(grown)
+    fewer = run(write_study(tmp_path), out)
+    assert {record.key for record in records_in(out)} == after.keys()
+    assert (fewer.decision, fewer.verdicts, fewer.interrupted) == (grown.decision, grown.verdicts, False)
+
+
+def test_a_smaller_budget_ends_a_study_that_was_stopped_beyond_it(tmp_path: Path) -> None:
+    stopped = run(write_study(tmp_path, games=200), tmp_path / "out", stop=CountingStop(170))
+    played = stopped.games
+    assert played > 46
+    shorter = run(write_study(tmp_path, validation={"maximum_pairs": 1, "slow": "off"}), tmp_path / "out")
+    assert shorter.decision is not None
+    assert not shorter.interrupted
+    assert played <= shorter.games <= played + 4  # an open pair of games, and the validation
+
+
+def test_a_validation_grows_and_shrinks_with_its_bound(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    lengths = []
+    for pairs in (6, 9, 3):
+        result = run(write_study(tmp_path, validation={"maximum_pairs": pairs, "slow": "off"}), out)
+        lengths += [verdict.counts.pairs for verdict in result.verdicts]
+    assert lengths == [6, 9, 9]
+
+
+@pytest.mark.parametrize(
+    ("games", "pairs", "slow"), [(200, 100, 25), (46, 23, 5), (4000, 2000, 500), (10**6, 10_000, 500)]
+)
+def test_a_validation_is_as_long_as_its_tuning_unless_asked_otherwise(
+    tmp_path: Path, games: int, pairs: int, slow: int
+) -> None:
+    validation = load_tuning(write_study(tmp_path, games=games, validation={})).validation
+    assert [stage.pairs for stage in stages_of(validation, games, 10**6)] == [pairs, slow]
+    assert [stage.pairs for stage in stages_of(validation, games, 7)] == [7, min(slow, 7)]
+
+
+@pytest.mark.parametrize("polls", [0, 5, 30, 62, 75])
+def test_a_study_stopped_anywhere_says_the_best_so_far(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path, polls: int
+) -> None:
+    path, _, whole = played
+    out = tmp_path / "out"
+    stopped = run(path, out, stop=CountingStop(polls))
+    assert (stopped.decision is None) == (stopped.games < 2)
+    if stopped.interrupted:
+        assert tuning_sentence(stopped).startswith("Stopped")
+        assert not stopped.confirmed
+    assert stopped.study_games <= stopped.planned == 46
+    again = result_in(out)
+    assert outline(again) == outline(stopped)
+    assert again.games == stopped.games <= whole.games
 
 
 # Shared storages
@@ -505,7 +583,7 @@ def test_mistakes_about_external_engines_are_one_line(
 
 def stage_and_validation(path: Path) -> Any:
     validation = load_tuning(path).validation
-    return validation, stages_of(validation)[0]
+    return validation, stages_of(validation, 46, 100)[0]
 
 
 def test_validations_longer_than_there_are_openings_are_refused(tmp_path: Path) -> None:
@@ -529,7 +607,7 @@ def test_only_an_accepted_upper_hypothesis_validates(tmp_path: Path) -> None:
 def test_the_slow_match_must_not_speak_against_the_set(tmp_path: Path) -> None:
     path = write_study(tmp_path, validation={"maximum_pairs": 6, "slow_pairs": 5})
     validation = load_tuning(path).validation
-    first, second = stages_of(validation)
+    first, second = stages_of(validation, 46, 100)
     assert str(second.limits) == "nodes=240"
     assert (first.kind, second.kind, second.pairs) == ("sprt", "fixed", 5)
     assert judge(validation, second, Pentanomial((10, 20, 40, 20, 9))).passed
@@ -591,11 +669,12 @@ def test_what_the_study_itself_rejected_is_not_written(
     improved: tuple[Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, study_result = improved
-    slow = stages_of(study_result.spec.validation)[1]
+    slow = stages_of(study_result.spec.validation, 46, 100)[1]
     rejected = judge(study_result.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
     assert not rejected.passed
     monkeypatch.setattr(
-        "tuning.study.run.play_validation", lambda *given: rejected if slow in given else study_result.verdicts[0]
+        "tuning.study.run.play_validation",
+        lambda games, *given, **named: rejected if games.stage == slow else study_result.verdicts[0],
     )
     monkeypatch.chdir(folder)
     (folder / "configs" / "engines").mkdir(parents=True)
@@ -615,7 +694,7 @@ def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("[adjudication]", more, 1))
     spec = load_tuning(path)
     counts = Pentanomial((10, 50, 400, 250, 90))
-    verdict = judge(spec.validation, stages_of(spec.validation)[0], counts)
+    verdict = judge(spec.validation, stages_of(spec.validation, 46, 100)[0], counts)
     (player,) = tomllib.loads(preset_text("0123456789ab", spec, {"Hash": 8}, verdict))["players"]
     assert (player["directory"], player["start_timeout"], player["restart"]) == (str(tmp_path), 33, "always")
     cup = {"limit": "nodes=9", "pairs": 1, "openings": str(tmp_path / "few.epd"), "players": [{}, player]}
@@ -697,7 +776,8 @@ def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
     path = write_study(tmp_path)
     assert command_line.main(["tune", str(path), "--out", str(tmp_path / "out"), "--dry-run", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert (data["games"], data["stored"], data["rounds"]) == (46, 0, 6)
+    assert (data["games"], data["stored"], data["rounds"]) == (46 + 2 * 6, 0, 6)
+    assert [stage["games"] for stage in data["stages"]] == [46, 12]
     assert not (tmp_path / "out").exists()
 
 

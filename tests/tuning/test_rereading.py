@@ -1,0 +1,42 @@
+"""The report of every kind of run, written again from its folder alone."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from interrupted_runs import KINDS
+
+from elolab import command_line
+
+NAMES = ("sprt", "tune", "ablate", "claims", "fit-evaluation")
+MORE_NAMES = ("match", "swiss")
+
+
+@pytest.mark.parametrize("name", [*NAMES, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE_NAMES)])
+def test_a_report_is_written_again_from_a_copy_without_the_specification(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, out = KINDS[name], Path("out")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("arena.reports.charts.png_bytes", lambda figure: b"")  # as dear as the games
+    kind.prepare(tmp_path)
+    assert command_line.main(kind.command(out)) in (0, 3)
+    printed = capsys.readouterr().out.splitlines()
+    shutil.move(out, "copy")
+    for path in tmp_path.glob("*.toml"):
+        path.unlink()
+    written = Path("copy/report.html")
+    written.unlink()
+    assert command_line.main(["report", "copy"]) == 0
+    again = capsys.readouterr().out.splitlines()
+    assert again[-1] == str(written)
+    assert written.is_file()
+    kept = [line.replace("out/", "copy/") for line in printed if not line.startswith("written to")]
+    assert again == kept
+
+
+def test_a_folder_without_a_run_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["report", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("no run in it") == 1

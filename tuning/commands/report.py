@@ -1,0 +1,49 @@
+"""The command ``report``: tables, plots and pages written again from the games, of every kind of run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from arena.commands import report as tournaments
+from engine.errors import UserError
+from tuning.commands.arguments import say_stopped
+
+configure = tournaments.configure
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the report of a run again, or that of several tournaments together."""
+    from tuning.rereading import result_in
+
+    result = None
+    if len(arguments.directories) == 1 and arguments.out is None:
+        result = result_in(Path(arguments.directories[0]))
+    if result is None:
+        return tournaments.run(arguments)
+    if arguments.anchors:
+        raise UserError(f"--anchor: {arguments.directories[0]} is no tournament, and rates no players; leave it out")
+    print_report(result, arguments)
+    if result.interrupted:
+        say_stopped(result.directory)
+    return 0
+
+
+def print_report(result: Any, arguments: argparse.Namespace) -> None:
+    """Write what ``tuning.rereading`` has read, and print it as the command does that played it."""
+    from tuning.commands.ablate import print_ablation
+    from tuning.commands.claims import print_claims
+    from tuning.commands.fit_evaluation import print_fit
+    from tuning.commands.tune import print_tuning
+
+    printers: dict[str, Callable[[Any, argparse.Namespace], None]] = {
+        "StudyResult": print_tuning,
+        "AblationResult": print_ablation,
+        "ClaimsResult": print_claims,
+        "FitResult": print_fit,
+    }
+    printers[type(result).__name__](result, arguments)
+    sys.stdout.flush()

@@ -1,0 +1,120 @@
+"""Runs of tuning read again from their folders, for reports: finished, stopped, or while they go on.
+
+What a run comes to is found by going through it, as resuming does, but with the stop flag set: what is stored is taken
+up, nothing is played. That happens in a copy of the folder, so that it changes nothing and needs no leave of a process
+that is adding games.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from arena.play.store import STORE_NAME, Store
+from arena.run import RunError, RunOptions
+from engine.engine import StopFlag
+
+KEPT_FILES = ("weights-*.toml", "positions-*.npz")
+"""What a run has to find in its folder beside its games."""
+
+
+def result_in(directory: Path) -> Any:
+    """What a folder's run comes to: a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``.
+
+    ``None`` if its games are of something else. Raises ``UserError`` if it holds no games, or does not say enough.
+    """
+    if not (directory / STORE_NAME).is_file():
+        raise RunError(f"{directory}: no run in it (there is no {STORE_NAME}); name the folder of a run")
+    with Store(directory, read_only=True) as store:
+        known = store.metadata_names()
+        kind = next((kind for kind in _READERS if kind in known), None)
+        if kind is None:
+            return None
+        name, read = _READERS[kind]
+        recorded = store.metadata(name)
+        if recorded is None:
+            raise RunError(
+                f"{directory}: was begun by an older elolab, which did not keep what was asked for; give the command "
+                "again that made it"
+            )
+        with _copied(store) as copy:
+            return read(recorded, copy, directory)
+
+
+def _options() -> RunOptions:
+    stop = StopFlag()
+    stop.set()
+    return {"stop": stop, "stream": io.StringIO(), "accept_engine_change": True}
+
+
+@contextmanager
+def _copied(store: Store) -> Iterator[Path]:
+    """A copy of what a run needs of its folder."""
+    from tuning.study.storage import STUDY_NAME
+
+    with tempfile.TemporaryDirectory(prefix="elolab-report-") as name:
+        copy, directory = Path(name), store.directory
+        store.copy_to(copy)
+        if (directory / STUDY_NAME).is_file():
+            address = f"{(directory / STUDY_NAME).resolve().as_uri()}?mode=ro"
+            try:
+                with (
+                    closing(sqlite3.connect(address, uri=True)) as study,
+                    closing(sqlite3.connect(copy / STUDY_NAME)) as other,
+                ):
+                    study.backup(other)
+            except sqlite3.Error:  # it is made again from the games
+                (copy / STUDY_NAME).unlink(missing_ok=True)
+        for pattern in KEPT_FILES:
+            for path in directory.glob(pattern):
+                shutil.copyfile(path, copy / path.name)
+        yield copy
+
+
+def _study(recorded: Any, copy: Path, directory: Path) -> Any:
+    from tuning.study.run import play_study
+    from tuning.study.spec import tuning_from_text
+    from tuning.study.validate import written_preset
+
+    spec = tuning_from_text(*recorded)
+    result = play_study(spec, copy, **_options())
+    preset = written_preset(spec, directory) if result.confirmed else None
+    return replace(result, directory=directory, preset=preset)
+
+
+def _ablation(recorded: Any, copy: Path, directory: Path) -> Any:
+    from tuning.ablation.run import ablate
+    from tuning.ablation.spec import ablation_from_text
+
+    return replace(ablate(ablation_from_text(*recorded), copy, **_options()), directory=directory)
+
+
+def _claims(recorded: Any, copy: Path, directory: Path) -> Any:
+    from tuning.claims.run import run_claims
+    from tuning.claims.spec import claims_from_text
+
+    return replace(run_claims(claims_from_text(*recorded), copy, **_options()), directory=directory)
+
+
+def _fit(recorded: Mapping[str, Any], copy: Path, directory: Path) -> Any:
+    from tuning.evaluation.fit import fit_evaluation, fit_from_plain
+
+    spec = fit_from_plain(recorded)
+    result = fit_evaluation(replace(spec, start=str(copy / "weights-0.toml")), copy, **_options())
+    return result.moved(spec, directory)
+
+
+_READERS: Mapping[str, tuple[str, Callable[[Any, Path, Path], Any]]] = {
+    "tuning": ("tuning file", _study),
+    "ablation": ("ablation file", _ablation),
+    "claims": ("claims file", _claims),
+    "evaluation fit": ("evaluation fit, as asked for", _fit),
+}
+"""By the kind of run: under which name its store keeps what it was asked for, and how it is read."""
