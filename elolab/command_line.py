@@ -63,6 +63,7 @@ COMMANDS = (
     Command("check", "arena.checking", "Playing", "check whether an engine keeps to its protocol"),
     Command("openings", "arena", "Playing", "generate and check suites of balanced openings"),
     Command("convert", "arena", "Playing", "convert games between notations, formats and encodings"),
+    Command("keys", "tuning", "Playing", "explain the keys of every kind of TOML file"),
     Command("tune", "tuning", "Improving", "search for better settings, then confirm them"),
     Command("validate", "tuning", "Improving", "let a study's recommendation play its base again"),
     Command("ablate", "tuning", "Improving", "measure the effect of each technique of the search"),

@@ -27,7 +27,8 @@ from engine.rules import REASONS, Rules
 from engine.search.records import END_REASONS
 from engine.settings.parameters import BY_NAME
 from tuning.ablation import verdicts
-from tuning.claims import spec
+from tuning.claims import spec as claims_spec
+from tuning.keys import claims as claim_keys
 
 ROOT = Path(__file__).parent.parent
 CHINESE = re.compile("[\N{CJK UNIFIED IDEOGRAPH-4E00}-\N{CJK UNIFIED IDEOGRAPH-9FA5}]")
@@ -81,9 +82,9 @@ def test_every_ending_has_a_name_and_an_explanation() -> None:
 def test_what_the_code_of_tuning_calls_something_has_a_name() -> None:
     names = {
         "verdict": (verdicts.BETTER, verdicts.WORSE, verdicts.EQUIVALENT, verdicts.UNDECIDED),
-        "outcome": (spec.CONFIRMED, spec.REFUTED, spec.UNDECIDED, spec.SHOWN),
-        "expected": {word for words in spec.EXPECTED.values() for word in words},
-        "basis": spec.BASES.values(),
+        "outcome": (claims_spec.CONFIRMED, claims_spec.REFUTED, claims_spec.UNDECIDED, claims_spec.SHOWN),
+        "expected": {word for words in claim_keys.EXPECTED.values() for word in words},
+        "basis": claim_keys.BASES.values(),
         "elo_model": SPRT_MODELS,
         "unit": {row.unit.replace(" ", "_") for row in BY_NAME.values() if row.unit not in ("", "MiB")},
     }

@@ -78,7 +78,7 @@ def add_anchor_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _anchor(text: str) -> tuple[str, float]:
-    from arena.spec import MAX_RATING
+    from arena.keys.tournament import MAX_RATING
 
     name, _, elo = text.rpartition("=")
     try:

@@ -24,6 +24,7 @@ from arena.run import Purpose, Run, RunError, RunOptions, engines_of, was_begun
 from engine.language import console
 from engine.settings.parameters import Value
 from tuning.engine_check import EngineCheck
+from tuning.keys.study import DEFAULT_MAX_PAIRS, DEFAULT_SLOW_PAIRS
 from tuning.matches import Match, MatchTable, read_openings
 from tuning.study.pairs_of_settings import RoundDesign, SettingsPair, design_of, design_pair, first_design
 from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
@@ -45,7 +46,7 @@ from tuning.study.rounds import (
     pairs_before_playoff,
     rounds_of,
 )
-from tuning.study.spec import DEFAULT_MAX_PAIRS, DEFAULT_SLOW_PAIRS, TuningSpec, min_games
+from tuning.study.spec import TuningSpec, min_games
 from tuning.study.validate import MAX_STAGES, Stage, Verdict, play_validation, stages_of, write_preset
 
 if TYPE_CHECKING:
