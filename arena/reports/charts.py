@@ -69,8 +69,16 @@ def _figure(height_inches: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
+def _lay_out(figure: Figure) -> None:
+    """Find the places of all parts once: otherwise every file of the figure is laid out anew, and twice."""
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        figure.set_layout_engine(None)
+
+
 def png_bytes(figure: Figure) -> bytes:
     """The figure as PNG on a light ground, the same bytes for the same figure."""
+    _lay_out(figure)
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=150, metadata={"Software": None})
     return stream.getvalue()
@@ -80,6 +88,7 @@ def svg_bytes(figure: Figure) -> bytes:
     """The figure as a picture of its own, the same bytes for the same figure; text stays text."""
     import matplotlib
 
+    _lay_out(figure)
     stream = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
@@ -92,6 +101,7 @@ def svg_text(figure: Figure, name: str, description: str) -> str:
 
     import matplotlib
 
+    _lay_out(figure)
     stream = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": name}):
         figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
