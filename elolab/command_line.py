@@ -83,7 +83,7 @@ COMMANDS = (
 
 EXAMPLES = """\
 Examples:
-  elolab tournament configs/tournaments/demo.toml    again resumes it
+  elolab tournament demo    again resumes it
   elolab sprt default no-null-move --elo0 0 --elo1 10
   elolab analyse --depth 8 --moves h2e2
   elolab parameters

@@ -58,8 +58,8 @@ NOT_RUN = {
     "elolab sprt default no-null-move --elo0 0 --elo1 10 --limit nodes=1000": "plays up to tens of thousands of games",
     "elolab match fenon xqwlight-0.3 --pairs 200": "minutes; the tutorial has a shorter match",
     "elolab stats --pgn results/match-fenon-xqwlight-0.3/games.pgn --player fenon": "reads what that match wrote",
-    "elolab tune configs/tuning/first.toml": "minutes; the tutorial has a shorter study",
-    "elolab ablate configs/ablations/first.toml": "minutes; the tutorial has a shorter ablation",
+    "elolab tune first": "minutes; the tutorial has a shorter study",
+    "elolab ablate first": "minutes; the tutorial has a shorter ablation",
     "elolab claims --game othello --only C20": "minutes",
     "elolab fit-evaluation --game othello --games 5000 --output mine.toml": "fits weights for many minutes",
     "elolab fit-evaluation --game xiangqi --games 5000 --iterations 3 --until-no-gain --output mine.toml":

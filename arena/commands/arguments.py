@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import textwrap
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from engine.commands.arguments import (
     add_language_argument,
     add_output_argument,
 )
-from engine.settings.configuration import KIND_NAMES, available_configs, find_config
+from engine.language import console
+from engine.settings.configuration import KIND_NAMES, available_configs, find_config, shipped_folder
 
 INDENTATION = "  "
 COLUMNS = 78
@@ -178,13 +180,17 @@ def names_paragraph(kind: str) -> str:
 
 
 def specification_of(arguments: argparse.Namespace, kind: str, command: str, otherwise: str = "") -> Path:
-    """The file that ``SPEC`` means. Raises ``UserError`` with the nearest name, or all names if it is missing.
+    """The file that ``SPEC`` means, of a name told on standard error; one in the current folder comes first.
 
-    ``otherwise`` is what may be given instead.
+    ``otherwise`` is what may be given instead. Raises ``UserError`` with near names, or all names if it is missing.
     """
     if arguments.spec is None:
         raise UsageError(
             f"{command}: SPEC is missing: give a TOML file or one of {', '.join(available_configs(kind))}{otherwise}; "
             f"elolab {command} --help explains the arguments"
         )
-    return find_config(kind, arguments.spec)
+    path = find_config(kind, arguments.spec)
+    if str(path) != arguments.spec:
+        key = "console.taken_shipped" if path.parent == shipped_folder() / kind else "console.taken"
+        print(f"elolab: {console('arena')(key, name=arguments.spec, path=path)}", file=sys.stderr)
+    return path

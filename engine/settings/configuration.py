@@ -74,12 +74,21 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
                 return path
     if os.sep in name_or_path and Path(name_or_path).is_dir():
         raise ConfigurationError(f"{name_or_path}: a folder; give the {KIND_NAMES[kind]} in it")
-    hint = nearest(name_or_path, available_configs(kind))
+    hint = _near_names(name_or_path, available_configs(kind))
     searched = ", ".join(str(folder) for folder in folders[:-1])
     raise ConfigurationError(
         f"no {KIND_NAMES[kind]} {name_or_path!r}{hint}: no such file, nor one of that name in {searched} "
         "or among those that are shipped"
     )
+
+
+def _near_names(name: str, names: Sequence[str]) -> str:
+    """Those that come near a name, the nearest first, or how to see them all where none does."""
+    near = difflib.get_close_matches(name, names, 4, 0.4) or [other for other in names if name and name in other][:4]
+    if not near:
+        return f" (there are {', '.join(names)})" if names else ""
+    listed = " or ".join(filter(None, (", ".join(map(repr, near[:-1])), repr(near[-1]))))
+    return f" (did you mean {listed}?)"
 
 
 def _is_file(path: Path) -> bool:
