@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import array_of, jit, new_record, read_flag, thread_cpu_ns
+from engine.compiled.kernel import address_of, array_of, jit, new_record, read_flag, thread_cpu_ns
 from engine.engine import SearchMemory, StopFlag
 from engine.games import game_named
 from engine.games.contract import (
@@ -37,7 +37,8 @@ from engine.settings.parameters import Value
 from engine.solving import Solver
 from engine.values import MAX_GAME_PLIES
 
-_OPEN = encode_verdict("*", "unfinished")
+OPEN = encode_verdict("*", "unfinished")
+"""The verdict while a game goes on."""
 _STOPPED = encode_verdict("*", "stopped")
 _DRAW = encode_verdict("1/2-1/2", "draw_adjudication")
 _MAX_LENGTH = encode_verdict("1/2-1/2", "maximum_length")
@@ -108,7 +109,7 @@ def adjudicate(adjudication, tracker, mover, score, ply):
         return _DRAW
     if adjudication.maximum_plies > 0 and ply >= adjudication.maximum_plies:
         return _MAX_LENGTH
-    return _OPEN
+    return OPEN
 
 
 @jit
@@ -172,15 +173,15 @@ def play_compiled(
     """
     while True:
         verdict = judge(state, lists)
-        if verdict != _OPEN:
+        if verdict != OPEN:
             return verdict
         if record.plies > 0:
             if is_to_be_solved(adjudication, tracker, state, record.plies):
-                return _OPEN
+                return OPEN
             ply = record.plies - 1
             mover = 1 - np.int64(state.side)
             verdict = adjudicate(adjudication, tracker, mover, np.int64(record.scores[ply]), record.plies)
-            if verdict != _OPEN:
+            if verdict != OPEN:
                 return verdict
         if state.ply >= longest:
             return _MAX_LENGTH
@@ -320,7 +321,7 @@ class CompiledGames:
                 tracker, record, self.game.max_game_plies,
             )  # fmt: skip
             ending = decode_verdict(int(verdict))
-            if int(verdict) != _OPEN:
+            if int(verdict) != OPEN:
                 break
             solved = self._endgame_solver(stop).ending(start)
             if solved is not None:
@@ -395,7 +396,8 @@ class Arbiter:
         self._rules = rules
         self._moves = 0
         self._records = (position.state, position.lists, adjudication.to_record(), new_record(TRACKER_DTYPE))
-        self._arrays = tuple(map(array_of, self._records))
+        self.arrays = tuple(map(array_of, self._records))
+        """The records for compiled code that plays moves itself: state, move lists, adjudication, its tracker."""
         self._codes = _CODES.setdefault(position.game.name, {})
         self._endgames = EndgameSolver(stop or StopFlag())
         self._unsolved: tuple[int, int] | None = None
@@ -415,16 +417,37 @@ class Arbiter:
         position = self._position
         position.check_room()
         said = NO_SCORE if score is None else score
-        verdict = _play_move(*self._arrays, self._codes.get(move, _NO_MOVE), said, self._moves + 1)
+        verdict = _play_move(*self.arrays, self._codes.get(move, _NO_MOVE), said, self._moves + 1)
         if verdict == _ILLEGAL:
             code = self._codes[move] = position.code_of(move)
-            verdict = _play_move(*self._arrays, code, said, self._moves + 1)
-        self._moves += 1
-        position.moves.append(move)
-        if verdict == _OPEN:
+            verdict = _play_move(*self.arrays, code, said, self._moves + 1)
+        return self.go_on_after([move], verdict, score)
+
+    @property
+    def play_address(self) -> int:
+        """Where compiled code finds the function that plays a move on ``arrays`` (see ``call_at``).
+
+        Its further arguments are the move's number, the score, and how many moves there are with this one. It returns
+        a verdict, or -1 for a move that is not legal.
+        """
+        return _play_move_address(self._position.game.name, *self.arrays)
+
+    @property
+    def moves(self) -> int:
+        """How many have been made."""
+        return self._moves
+
+    def go_on_after(self, moves: Sequence[str], verdict: int, score: int | None) -> Ending | None:
+        """Take moves into account that compiled code has made, with the verdict on the last and the score with it.
+
+        Returns as ``play`` does.
+        """
+        self._moves += len(moves)
+        self._position.moves.extend(moves)
+        if verdict == OPEN:
             return None
         if verdict == _TO_BE_SOLVED:
-            self._unsolved = (1 - position.side_to_move, said)
+            self._unsolved = (1 - self._position.side_to_move, NO_SCORE if score is None else score)
             return None
         return decode_verdict(verdict)
 
@@ -443,7 +466,18 @@ class Arbiter:
             return ending
         _, _, adjudication, tracker = self._records
         verdict = adjudicate(adjudication, tracker, mover, score, self._moves)
-        return None if int(verdict) == _OPEN else decode_verdict(int(verdict))
+        return None if int(verdict) == OPEN else decode_verdict(int(verdict))
+
+
+_ADDRESSES: dict[str, int] = {}
+"""By game."""
+
+
+def _play_move_address(game: str, *arrays: Any) -> int:
+    if game not in _ADDRESSES:
+        number = np.int64(0)
+        _ADDRESSES[game] = address_of(_play_move, *arrays, number, number, number)
+    return _ADDRESSES[game]
 
 
 _CODES: dict[str, dict[str, int]] = {}
@@ -473,7 +507,7 @@ def _play_move(states, lists, adjudications, trackers, code, score, ply):
     make(state, code)
     in_check(state)
     verdict = np.int64(judge(state, row))
-    if verdict != _OPEN:
+    if verdict != OPEN:
         return verdict
     if is_to_be_solved(adjudications[0], trackers[0], state, ply):
         return np.int64(_TO_BE_SOLVED)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -22,6 +21,16 @@ from documents import (
     read_command,
     text_of,
     without_comments,
+)
+from printed import (
+    block_of_now,
+    brought_up_to_date,
+    figures_in,
+    is_printed,
+    printed_in,
+    prose_of,
+    sections_of,
+    unfounded_figures,
 )
 
 from arena.spec import spec_from_mapping
@@ -47,14 +56,12 @@ EXIT_CODES = {"sprt": {0, 3}, "tune": {0, 3}, "validate": {0, 3}}
 """3 is an answer of these; everything else must end with 0."""
 
 NOT_RUN = {
-    "make demo": "installs packages and plays two tournaments",
     "elolab match ./mine default": "plays with a program of the reader's",
     "elolab match --engine cmd=./new option.Hash=64 --engine cmd=./old --each tc=10+0.1 --pairs 500": "the same",
     "elolab match --engine cmd=./new name=new option.Hash=64 --engine cmd=./old --each tc=10+0.1 --pairs 500":
         "the same",
     "elolab tournament --engine ./new --engine ./old --engine default set.null_move=off --rounds 2 --each nodes=1000":
         "the same",
-    "elolab tune options.toml": "starts an engine for every pair: minutes; the tutorial has a shorter study",
     "elolab sprt default no-null-move --elo0 0 --elo1 10 --limit nodes=1000": "plays up to tens of thousands of games",
     "elolab match fenon xqwlight-0.3 --pairs 200": "minutes; the tutorial has a shorter match",
     "elolab stats --pgn results/match-fenon-xqwlight-0.3/games.pgn --player fenon": "reads what that match wrote",
@@ -66,6 +73,10 @@ NOT_RUN = {
         "fits weights for hours",
 }  # fmt: skip
 """Commands of README.md and docs/guide.md that are too long for a test or need something else; all are parsed."""
+STANDS_FOR = {"make demo": f"elolab tournament {ROOT}/configs/tournaments/demo-othello.toml"}
+"""What is run instead: the figures in README.md are those of Othello, and packages are installed already."""
+FIGURES_OF_GAMES = ("docs/tutorial.md", "README.md")
+"""The pages that print what their commands do; the guide prints excerpts with names of its own."""
 RUN = ("docs/tutorial.md", "docs/guide.md", "README.md")
 """The pages whose commands are run."""
 
@@ -170,25 +181,79 @@ def test_commands_that_are_not_run_are_still_there() -> None:
     assert set(NOT_RUN) <= {line for page in RUN for line in commands_in(page)}
 
 
-@pytest.mark.slow  # plays the games of the tutorial: minutes
-@pytest.mark.parametrize("page", RUN)
-def test_commands_run_as_printed(page: str, tmp_path: Path) -> None:
-    programs, folder = tmp_path / "bin", tmp_path / "reader"
+def output_of(commands: list[str], folder: Path, programs: Path) -> dict[str, str]:
+    """What each command prints, one after another in a folder; all must end as they should."""
     programs.mkdir()
-    folder.mkdir()
     (programs / "elolab").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m elolab "$@"\n')
     (programs / "elolab").chmod(0o755)
-    environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-    if page == "docs/guide.md":
-        shutil.copytree(ROOT / "configs", folder / "configs")
-    else:
-        for name, content in files_in(page).items():
-            (folder / name).write_text(content, "utf-8")
-    commands = [line for line in commands_in(page) if line not in NOT_RUN]
-    assert len(commands) >= 3
+    environment = os.environ | {
+        "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "COLUMNS": "80", "ELOLAB_LANGUAGE": "en",
+    }  # fmt: skip
+    outputs = {}
     for line in commands:
         ended = subprocess.run(
-            line, shell=True, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=COMMAND_SECONDS,
+            STANDS_FOR.get(line, line), shell=True, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=COMMAND_SECONDS,
         )  # fmt: skip
-        assert ended.returncode in EXIT_CODES.get(line.split()[1], {0}), f"{line}\n{ended.stdout}\n{ended.stderr}"
+        assert ended.returncode in EXIT_CODES.get(line.split()[1], {0}), f"{line}\n{ended.stdout}"
+        outputs[line] = ended.stdout
+    return outputs
+
+
+@pytest.mark.slow  # plays the games of the tutorial: minutes
+@pytest.mark.parametrize("page", RUN)
+def test_commands_run_and_print_as_printed(page: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    folder = tmp_path / "reader"
+    folder.mkdir()
+    for name, content in {} if page == "docs/guide.md" else files_in(page).items():
+        (folder / name).write_text(content, "utf-8")
+    commands = [line for line in commands_in(page) if line not in NOT_RUN]
+    assert len(commands) >= 3
+    outputs = output_of(commands, folder, tmp_path / "bin")
+    text = text_of(page)
+    blocks = [
+        (printed, "".join(outputs[line] for line in printed.commands if line in outputs))
+        for printed in printed_in(text)
+        if page in FIGURES_OF_GAMES
+    ]
+    if request.config.getoption("--update-golden"):
+        now = [(printed, block_of_now(printed.text, output)) for printed, output in blocks]
+        lost = [printed.text for printed, block in now if block is None]
+        assert not lost, "no longer printed, whatever the figures: edit the page by hand:\n" + "\n\n".join(lost)
+        for one in (page, in_chinese(page)):
+            there = [(there, block) for there, (_, block) in zip(printed_in(text_of(one)), now, strict=True) if block]
+            (ROOT / one).write_text(brought_up_to_date(text_of(one), there), "utf-8")
+        return
+    stale = [printed.text for printed, output in blocks if not is_printed(printed.text, output)]
+    assert not stale, "prints other figures now (pytest --update-golden writes them):\n" + "\n\n".join(stale)
+    if page in FIGURES_OF_GAMES:
+        reports = {str(path): path.read_text("utf-8") for path in folder.rglob("results/**/*.md")}
+        assert unfounded_figures(text, outputs | reports) == []
+
+
+@pytest.mark.parametrize("page", FIGURES_OF_GAMES)
+def test_both_languages_have_the_same_figures(page: str) -> None:
+    pages = [sections_of(text_of(one)) for one in (page, in_chinese(page))]
+    assert len(pages[0]) == len(pages[1])
+    for english, chinese in zip(*pages, strict=True):
+        figures = [figures_in(prose_of(one)) for one in (english, chinese)]
+        longer = [sorted(figure for figure in some if len(figure) > 1) for some in figures]
+        assert longer[0] == longer[1]
+
+
+def test_what_a_page_prints_is_compared_and_brought_up_to_date() -> None:
+    block = "1 old  +12.5\n2 new   −3.0"
+    page = f"## One\n\n```sh\nelolab match a b\n```\n\n```text\n{block}\n```\n\nIt leads by 12.5, −3.0.\n"
+    (printed,) = printed_in(page)
+    assert (printed.section, printed.text, printed.commands) == (1, block, ("elolab match a b",))
+    assert is_printed(printed.text, "before\n1 old  +12.5\n2 new   −3.0\nafter\n")
+    assert not is_printed(printed.text, "1 old  +12.5\n2 new   −3.1\n")
+    now = block_of_now(block, "1 new  +100.0\n2 old  −20.25\n")
+    assert now == "1 new  +100.0\n2 old  −20.25"
+    assert block_of_now(block, "1 new  +100.0\n") is None
+    assert brought_up_to_date(page, [(printed, now)]) == page.replace(block, now).replace(
+        "by 12.5, −3.0", "by −20.25, 100.0"
+    )
+    assert unfounded_figures(page, {}) == []
+    assert unfounded_figures(page + "Now it is 13.5.", {}) == ["13.5"]
+    assert unfounded_figures(page + "Now it is 13.5.", {"elolab match a b": "13.5"}) == []

@@ -22,6 +22,7 @@ from arena.players.contract import (
     PlayerFault,
     PlayerResigned,
     Pondered,
+    ProgramLender,
     Reply,
 )
 from arena.players.event_loop import in_thread, run
@@ -34,7 +35,11 @@ from engine.rules import Ending
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
+    from engine.programs.exchange import Exchanged
 
+SHORT_EXCHANGES = 2
+FEW_MOVES = 8
+"""Beginning an exchange in compiled code costs as much as some moves by the interpreter."""
 QUOTED = 80
 """Characters of a player's words in messages."""
 WINS = ("1-0", "0-1")
@@ -186,6 +191,8 @@ class _GameInProgress:
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
         self.ponderings = (Pondering(), Pondering())
+        self.short_exchanges = SHORT_EXCHANGES if all(isinstance(player, ProgramLender) for player in players) else 0
+        """How often compiled code may yet give up after few moves before it is not begun any more."""
         self.draw_offers = [False, False]
         """By side, whether its last move came with the offer of a draw."""
         self.fault: dict[str, Any] = {}
@@ -215,13 +222,47 @@ class _GameInProgress:
         while ending is None:
             if len(self.line) >= self.max_game_plies:
                 return Ending("1/2-1/2", "maximum_length")  # more than a position can remember
-            ending = await self._play_move()
+            exchanged = await self._exchange_moves() if self.short_exchanges > 0 else None
+            if exchanged is not None and not exchanged.question:
+                ending = exchanged.ending
+            else:
+                ending = await self._play_move(exchanged)
         return ending
 
-    async def _play_move(self) -> Ending | None:
+    async def _exchange_moves(self) -> Exchanged | None:
+        """Have compiled code make moves as long as they are made as is usual; ``None`` if it cannot begin.
+
+        What has been asked by it and not been answered is for ``_play_move``.
+        """
+        if self.stop.is_set():
+            raise GameStopped
+        first, second = (player for player in self.players if isinstance(player, ProgramLender))
+        programs = first.lend_program(self.line), second.lend_program(self.line)
+        if programs[0] is None or programs[1] is None:
+            self.short_exchanges -= 1
+            return None
+        from engine.programs.exchange import Exchange
+
+        room = self.max_game_plies - max(len(self.line), self.position.ply)
+        exchange = Exchange(self.arbiter, self.stop)
+        exchanged = await in_thread(exchange.play, programs, self.side, room, bool(self.line))
+        for side, player in enumerate((first, second)):
+            moves = [move for move in exchanged.moves if move.side == side]
+            player.take_program_back(moves, exchanged if side == exchanged.side else None)
+        for move in exchanged.moves:
+            elapsed_ms = max(0, move.arrived_ns - move.began_ns) / 1e6
+            self.line.append(move.move)
+            self.moves.append(MoveRecord(move.move, move.score, move.depth, move.nodes, elapsed_ms))
+        self.side = exchanged.side
+        if len(exchanged.moves) < FEW_MOVES:
+            self.short_exchanges -= 1
+        return exchanged
+
+    async def _play_move(self, begun: Exchanged | None) -> Ending | None:
+        """One move, which may have been asked for already."""
         side = self.side
         try:
-            expected, ending = await self._ask(side)
+            expected, ending = await self._ask(side, begun)
         except PlayerResigned:
             return Ending(WINS[1 - side], "resignation")
         except PlayerFault as fault:
@@ -280,7 +321,7 @@ class _GameInProgress:
         pondered = Pondered(is_hit, opponent.elapsed_ns)
         return await player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
 
-    async def _ask(self, side: int) -> tuple[str | None, Ending | None]:
+    async def _ask(self, side: int, begun: Exchanged | None) -> tuple[str | None, Ending | None]:
         """One move, made on the board and charged; the reply the player expects to it, and how the game has ended.
 
         Raises ``PlayerFault``, ``PlayerResigned`` or ``GameStopped``.
@@ -288,7 +329,9 @@ class _GameInProgress:
         player = self.players[side]
         if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
             player.hear_draw_offer()
-        if self.ponderings[side].expected is None:
+        if begun is not None and isinstance(player, ProgramLender):
+            reply = await player.finish_move(begun.unsent, begun.began_ns, self.stop)
+        elif self.ponderings[side].expected is None:
             told = self.clocks[side].before_move(self.clocks[1 - side])
             reply = await player.move(self.position, self.line, told, self.stop)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -13,6 +14,7 @@ if TYPE_CHECKING:  # both import compiled code, which a tournament of external e
     from arena.records import Opening, PlayerSpec
     from engine.engine import StopFlag
     from engine.games.contract import Position
+    from engine.programs.exchange import Exchanged, ExchangedMove, Program
 
 
 MAX_DEPTH = 10**6
@@ -151,3 +153,22 @@ class Player(Protocol):
 
     async def close(self) -> None:
         """End whatever the player runs, within two seconds; safe to call at any time and more than once."""
+
+
+class ProgramLender(ABC):
+    """A player whose program compiled code may ask for moves itself, as long as nothing unusual happens."""
+
+    @abstractmethod
+    def lend_program(self, moves: Sequence[str]) -> Program | None:
+        """The program, and what it is asked after these moves; ``None`` if that is not possible now, or never.
+
+        Until ``take_program_back`` nobody else may talk to it.
+        """
+
+    @abstractmethod
+    def take_program_back(self, moves: Sequence[ExchangedMove], unfinished: Exchanged | None) -> None:
+        """Go on after the moves that the program has made, and what it has been asked and has said beyond these."""
+
+    @abstractmethod
+    async def finish_move(self, unsent: bytes, began_ns: int, stop: StopFlag) -> Reply:
+        """As ``Player.move``, of a program that has been asked at ``began_ns``, but for what is ``unsent``."""

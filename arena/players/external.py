@@ -217,14 +217,18 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             session.receive(text.rstrip("\r\n"))
 
     async def _wait_for_move(
-        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
+        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int, unsent: bytes = b""
     ) -> int:
-        """Say the lines that ask for a move, and wait until it has come; the nanoseconds from ``began_ns`` on."""
+        """Say the lines that ask for a move, and wait until it has come; the nanoseconds from ``began_ns`` on.
+
+        Without lines it has been asked for, but for what is ``unsent``.
+        """
         process, session = self._running(), self._session
         deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000
         try:
             # As ``_converse`` does, with fewer calls: this is the part of a game that is paid for with every move.
-            unsent = process.begin_to_send(lines)
+            if lines:
+                unsent = process.begin_to_send(lines)
             if unsent:
                 await process.send_rest(unsent, deadline_ns)
             while not session.is_idle:

@@ -84,9 +84,9 @@ class Dialogue:
         self._received_bytes = 0
         self._sent: deque[tuple[int, str, str]] = deque(maxlen=self.SENT_LINES)
 
-    def sent(self, text: str) -> None:
-        """The harness says ``text``, one line or several."""
-        self._sent.append((time.monotonic_ns(), ">", text))
+    def sent(self, text: str, at_ns: int | None = None) -> None:
+        """The harness says ``text``, one line or several, now or at some time before."""
+        self._sent.append((time.monotonic_ns() if at_ns is None else at_ns, ">", text))
 
     def received(self, output: bytes, at_ns: int) -> None:
         """The engine said ``output``, which may begin and end within a line."""
@@ -321,6 +321,25 @@ class EngineProcess:
             return _NO_LINES
         *lines, self._data = self._data.split(b"\n")
         return [line.decode(errors="replace").rstrip("\r") for line in lines]
+
+    def lend(self) -> tuple[int, int, int] | None:
+        """Descriptors of input, output and error (-1 if closed) for another thread, until ``take_back``.
+
+        ``None`` if something has to be read, or nothing more can be.
+        """
+        if self._ended or self._gone or self._data or self._skipping:
+            return None
+        self.pause()
+        return self._input, self._output, self._error if self._error_is_open else -1
+
+    def take_back(self, output: bytes, arrived_ns: int) -> None:
+        """Go on with ``output`` that the other thread has read at that time and that nobody has taken yet."""
+        if output:
+            self.arrived_ns = arrived_ns
+            self.dialogue.received(output, arrived_ns)
+            self._data += output
+            if len(self._data) > LINE_BYTES:
+                self._shorten(arrived_ns)
 
     def pause(self) -> None:
         """Leave output in the pipe until somebody waits again: an engine that ponders says more than anybody needs."""

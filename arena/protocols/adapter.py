@@ -82,11 +82,11 @@ class AdaptedPlayer(UcciPlayer):
         return both if len(both) < len(legal) else banned
 
     async def _wait_for_move(
-        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
+        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int, unsent: bytes = b""
     ) -> int:
         """An engine that is stopped moves now."""
         try:
-            return await super()._wait_for_move(lines, clock, stop, began_ns)
+            return await super()._wait_for_move(lines, clock, stop, began_ns, unsent)
         except GameStopped:
             if not self._session.best_move_line:
                 raise

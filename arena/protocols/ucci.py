@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
     from engine.engine import StopFlag
     from engine.games.contract import Position
+    from engine.programs.exchange import Program
     from engine.settings.configuration import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
@@ -289,6 +290,10 @@ class UcciPlayer(UciPlayer):
         super().__init__(spec, game)
         self._unit_ms = 1
         self._draw_is_offered = False
+
+    def lend_program(self, moves: Sequence[str]) -> Program | None:
+        """``None``: moves may be banned, and the first of them depends on captures."""
+        return None
 
     @property
     def announced_options(self) -> Mapping[str, Option] | None:

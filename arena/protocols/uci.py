@@ -13,7 +13,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, Reply, number_of
+from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, ProgramLender, Reply, number_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
     from engine.engine import StopFlag
     from engine.games.contract import Position
+    from engine.programs.exchange import Exchanged, ExchangedMove, Program
     from engine.settings.configuration import Table
 
 VARIANTS = {"xiangqi": "xiangqi"}
@@ -387,7 +388,7 @@ class UciSession:
                 continue
             if " nodes " in line:
                 counted = counted or line
-            if " score " in line and "erbound" not in line and (" multipv " not in line or " multipv 1 " in line):
+            if " score " in line and "erbound" not in line and (" multipv " not in line or " multipv 1 " in f"{line} "):
                 scored = scored or line
             if scored and counted:
                 break
@@ -423,7 +424,7 @@ class UciSession:
 # --- The player -------------------------------------------------------------------------------------------------------
 
 
-class UciPlayer(ExternalPlayer[UciSession]):
+class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
     """An external engine over UCI; see ``arena.players.contract.Player``."""
 
     protocol_name = "UCI"
@@ -465,6 +466,35 @@ class UciPlayer(ExternalPlayer[UciSession]):
         """One search. The clock runs from just before ``go`` is written until ``bestmove`` has arrived."""
         lines = self._question(position, moves, clock)
         return await self._reply(await self._wait_for_move(lines, clock, stop, time.monotonic_ns()))
+
+    def lend_program(self, moves: Sequence[str]) -> Program | None:
+        """Without a clock each question is the last one with a move more."""
+        limits = self.spec.limits
+        if self.spec.ponder or limits.clock_ms is not None or not self._session.is_idle:
+            return None
+        descriptors = self._running().lend()
+        if descriptors is None:
+            return None
+        from engine.programs.exchange import Program
+
+        allowed_ns = 2**62 if limits.move_time_ms is None else limits.move_time_ms * 1_000_000
+        return Program(*descriptors, self._line.command(moves), self._go, self._first_rank or 0, allowed_ns)
+
+    def take_program_back(self, moves: Sequence[ExchangedMove], unfinished: Exchanged | None) -> None:
+        """Note what has been said."""
+        process = self._running()
+        for move in moves:
+            process.dialogue.sent(move.question, move.began_ns)
+            process.dialogue.received(move.output, move.arrived_ns)
+        if unfinished is not None:
+            if unfinished.question:
+                process.dialogue.sent(unfinished.question, unfinished.began_ns)
+            process.take_back(unfinished.output, unfinished.arrived_ns)
+
+    async def finish_move(self, unsent: bytes, began_ns: int, stop: StopFlag) -> Reply:
+        """Wait for the answer."""
+        self._session.think()
+        return await self._reply(await self._wait_for_move((), None, stop, began_ns, unsent))
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """``go ponder``; nobody reads what the engine says meanwhile, which waits in the pipe."""

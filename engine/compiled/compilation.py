@@ -46,4 +46,10 @@ def compile_game(name: str) -> None:
         game.perft(position, 1, passes)
     position.push(position.legal_moves()[0])
     position.judge(Rules())
-    Arbiter(position, Rules(), Adjudication()).play(position.legal_moves()[0], None)
+    arbiter = Arbiter(position, Rules(), Adjudication())
+    arbiter.play(position.legal_moves()[0], None)
+    if name == "xiangqi":
+        from engine.programs.exchange import Exchange, Program
+
+        nobody = Program(-1, -1, -1, "", "", 0, 0)
+        Exchange(arbiter, StopFlag()).play((nobody, nobody), 0, 0, False)

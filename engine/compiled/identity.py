@@ -23,9 +23,9 @@ _NOT_KERNEL = {
     "assertions.py", "bench.py", "errors.py", "fitting.py", "language.py", "solving.py", "suite.py", "cache.py",
     "compilation.py", "identity.py", "sources.py",
 }  # fmt: skip
-_NOT_KERNEL_FOLDERS = {"commands", "protocols", "settings"}
+_NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
-SAME_PLAY: dict[str, frozenset[str]] = {"4fcd686f90f1": frozenset({"0cda579ca5a2", "631295d6d8b4"})}
+SAME_PLAY: dict[str, frozenset[str]] = {"7b34a481b4a6": frozenset({"0cda579ca5a2", "631295d6d8b4", "4fcd686f90f1"})}
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 
 To be entered only where the benchmark's signature and the digests of the same tournament agree.

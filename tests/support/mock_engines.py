@@ -115,8 +115,7 @@ class MockEngine(Misbehaving):
             say(f"info depth 5 score cp 1 nodes 1000 time 1 pv {self.move()}")
 
     def go_twice(self) -> None:
-        say(f"bestmove {self.move()}")
-        say("bestmove i9i1")
+        say(f"bestmove {self.move()}\nbestmove i9i1")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,551 @@
+"""Moves of Xiangqi by two programs over UCI, asked for, read and judged inside compiled code.
+
+The interpreter takes several times as long for a move as the system does to carry it from one program to the other.
+So the usual is done here: a program without a clock is asked, answers within ``PATIENCE_MS`` with lines that are
+read without doubt, and its move is legal. Everything else is left to the interpreter, which goes on where the exchange
+has ended: before a question, or in the midst of an answer.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.compiled.kernel import JIT_DISABLED, array_of, call_at, jit, monotonic_ns, new_record, read_flag
+from engine.engine import StopFlag
+from engine.games.xiangqi.notation import format_move
+from engine.play import NO_SCORE, OPEN, Arbiter
+from engine.programs.pipes import read_bytes, wait_for_input, write_bytes
+from engine.rules import Ending
+from engine.values import BAN_BOUND, MATE, MAX_GAME_PLIES, MAX_PLY
+
+PATIENCE_MS = 100
+"""How long an answer is waited for; who thinks longer costs little beside."""
+OUTPUT_BYTES = 1 << 20
+"""What is kept of the programs' words; when no more fits, the interpreter makes the next move."""
+READ_BYTES = 1 << 16
+QUESTION_BYTES = 1 << 14
+"""A position and the moves of the longest game."""
+NO_NUMBER = -1
+"""Stands for a depth or a number of nodes that was not said."""
+
+UNASKED = 0
+"""The next move has not been asked for, or the game is over."""
+ASKED = 1
+"""It has been asked for, at least in part, and not been answered as is usual."""
+
+EXCHANGE_DTYPE = np.dtype(
+    [
+        ("exchange", np.int64),
+        ("inputs", np.int64, (2,)),  # descriptors of each side's program
+        ("outputs", np.int64, (2,)),
+        ("errors", np.int64, (2,)),  # -1 for one that is closed
+        ("first_ranks", np.int64, (2,)),
+        ("allowed_ns", np.int64, (2,)),  # what a move may take
+        ("question_bytes", np.int64, (2,)),
+        ("command_bytes", np.int64, (2,)),
+        ("questions_address", np.int64),
+        ("output_address", np.int64),
+        ("stop_address", np.int64),
+        ("make_move", np.int64),  # address of the arbiter's function
+        ("open_verdict", np.int64),
+        ("room", np.int64),  # moves that may still be made
+        ("side", np.int64),  # whose move it is
+        ("has_moves", np.int64),  # whether the questions name moves already
+        ("moves", np.int64),  # made since the opening
+        ("made", np.int64),  # made by the exchange: rows
+        ("verdict", np.int64),
+        ("unsent", np.int64),  # bytes of the last question
+        ("began_ns", np.int64),  # when it was asked
+        ("arrived_ns", np.int64),  # the last output
+        ("taken", np.int64),  # output up to here belongs to moves that were made
+        ("output_bytes", np.int64),
+        ("score", np.int64),  # of the answer that is being read
+        ("depth", np.int64),
+        ("nodes", np.int64),
+    ]
+)
+
+ROW_DTYPE = np.dtype(
+    [
+        ("move", np.int64),  # the kernels' number
+        ("score", np.int64),
+        ("depth", np.int64),
+        ("nodes", np.int64),
+        ("began_ns", np.int64),
+        ("arrived_ns", np.int64),
+        ("question_bytes", np.int64),
+        ("output_from", np.int64),
+        ("output_to", np.int64),
+    ]
+)
+
+
+def _bytes(word: str) -> Any:
+    return np.frombuffer(word.encode(), np.uint8)
+
+
+_ANSWER = _bytes("bestmove")
+_INFO = _bytes("info")
+_DEPTH = _bytes("depth")
+_NODES = _bytes("nodes")
+_SCORE = _bytes("score")
+_CENTIPAWNS = _bytes("cp")
+_MATE = _bytes("mate")
+_LINES = _bytes("multipv")
+_REMARK = _bytes("string")
+_LOWER = _bytes("lowerbound")
+_UPPER = _bytes("upperbound")
+_MOVES = _bytes(" moves")
+_SPACE, _LINE_FEED, _RETURN, _LAST_LETTER = 32, 10, 13, 126
+_ZERO, _NINE, _MINUS, _PLUS = 48, 57, 45, 43
+_FILE_A, _FILE_I = 97, 105
+_MOST_DIGITS = 15
+_DEEPEST = 10_000
+
+_UNUSUAL = -1
+"""What a reading gives that only the interpreter can tell the meaning of."""
+
+
+# --- Reading ----------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _is_word(text, begin, end, word):
+    """Whether the bytes from ``begin`` to ``end`` are those of ``word``."""
+    if end - begin != word.size:
+        return False
+    for place in range(word.size):  # noqa: SIM110
+        if text[begin + place] != word[place]:
+            return False
+    return True
+
+
+@jit
+def _end_of_word(text, begin, end):
+    while begin < end and text[begin] != _SPACE:
+        begin += 1
+    return begin
+
+
+@jit
+def _after_spaces(text, begin, end):
+    while begin < end and text[begin] == _SPACE:
+        begin += 1
+    return begin
+
+
+@jit
+def _is_number(text, begin, end):
+    """Whether these bytes are a number of a length that needs no thought."""
+    if begin < end and (text[begin] == _MINUS or text[begin] == _PLUS):
+        begin += 1
+    if begin == end or end - begin > _MOST_DIGITS:
+        return False
+    for place in range(begin, end):  # noqa: SIM110
+        if text[place] < _ZERO or text[place] > _NINE:
+            return False
+    return True
+
+
+@jit
+def _number(text, begin, end):
+    value = np.int64(0)
+    for place in range(begin, end):
+        if text[place] >= _ZERO:
+            value = 10 * value + np.int64(text[place]) - _ZERO
+    return -value if text[begin] == _MINUS else value
+
+
+@jit
+def _read_information(exchanges, text, begin, end):
+    """Take what an ``info`` line tells that later ones have not told; ``_UNUSUAL``, or whether all is known (0 or 1).
+
+    As ``arena.protocols.uci.UciSession`` has it: the last line with a final score of the first line of play, its depth,
+    and the last line with nodes.
+    """
+    talk = exchanges[0]
+    depth = nodes = np.int64(NO_NUMBER)
+    score = np.int64(NO_SCORE)
+    is_bound = False
+    place = _after_spaces(text, begin + _INFO.size, end)
+    if place == begin + _INFO.size:
+        return np.int64(0)
+    while place < end:
+        stop = _end_of_word(text, place, end)
+        is_depth = _is_word(text, place, stop, _DEPTH)
+        is_nodes = _is_word(text, place, stop, _NODES)
+        is_lines = _is_word(text, place, stop, _LINES)
+        is_score = _is_word(text, place, stop, _SCORE)
+        if _is_word(text, place, stop, _REMARK):
+            return np.int64(0)
+        if _is_word(text, place, stop, _LOWER) or _is_word(text, place, stop, _UPPER):
+            is_bound = True
+        is_mate = False
+        if is_score:
+            place = _after_spaces(text, stop, end)
+            stop = _end_of_word(text, place, end)
+            is_mate = _is_word(text, place, stop, _MATE)
+            if not is_mate and not _is_word(text, place, stop, _CENTIPAWNS):
+                return np.int64(_UNUSUAL)
+        if is_depth or is_nodes or is_lines or is_score:
+            place = _after_spaces(text, stop, end)
+            stop = _end_of_word(text, place, end)
+            if not _is_number(text, place, stop):
+                return np.int64(_UNUSUAL)
+            number = _number(text, place, stop)
+            if is_lines:
+                is_bound = is_bound or number != 1
+            elif is_score:
+                score = _mate_score(number) if is_mate else max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))
+            elif is_depth:
+                if depth != NO_NUMBER or text[place] < _ZERO or number > _DEEPEST:
+                    return np.int64(_UNUSUAL)
+                depth = number
+            else:
+                if nodes != NO_NUMBER or text[place] < _ZERO:
+                    return np.int64(_UNUSUAL)
+                nodes = number
+        place = _after_spaces(text, stop, end)
+    if nodes != NO_NUMBER and talk.nodes == NO_NUMBER:
+        talk.nodes = nodes
+        if talk.depth == NO_NUMBER:
+            talk.depth = depth  # unless the line with the score tells another
+    if score != NO_SCORE and not is_bound and talk.score == NO_SCORE:
+        talk.score = score
+        if depth != NO_NUMBER:
+            talk.depth = depth
+    return np.int64(talk.score != NO_SCORE and talk.nodes != NO_NUMBER)
+
+
+@jit
+def _mate_score(number):
+    # A mate in n of one's own moves takes 2n - 1 plies, being mated in n moves 2n.
+    plies = min(2 * number - 1 if number > 0 else -2 * number, MAX_PLY)
+    return MATE - plies if number > 0 else plies - MATE
+
+
+@jit
+def _read_lines(exchanges, text, begin, end):
+    """Take what the lines before an answer tell; whether all of it is usual."""
+    talk = exchanges[0]
+    talk.score, talk.depth, talk.nodes = NO_SCORE, NO_NUMBER, NO_NUMBER
+    known = np.int64(0)
+    while end > begin and known == 0:
+        start = end - 1  # the line feed
+        while start > begin and text[start - 1] != _LINE_FEED:
+            start -= 1
+        stop = end - 1
+        if stop > start and text[stop - 1] == _RETURN:
+            stop -= 1
+        if _is_word(text, start, min(stop, start + _INFO.size), _INFO):
+            known = _read_information(exchanges, text, start, stop)
+        end = start
+    return known != _UNUSUAL
+
+
+@jit
+def _read_rank(text, begin, end, first_rank):
+    """A rank of one or two digits, from 0; ``_UNUSUAL`` if it is none."""
+    if not _is_number(text, begin, end) or end - begin > 2 or text[begin] < _ZERO:
+        return np.int64(_UNUSUAL)
+    rank = _number(text, begin, end) - first_rank
+    return rank if 0 <= rank <= 9 else np.int64(_UNUSUAL)
+
+
+@jit
+def _read_move(text, begin, end, first_rank):
+    """The kernels' number of the move in an answer; ``_UNUSUAL`` if it is none."""
+    if text[begin + _ANSWER.size] != _SPACE:
+        return np.int64(_UNUSUAL)
+    begin = _after_spaces(text, begin + _ANSWER.size, end)
+    end = _end_of_word(text, begin, end)
+    second = begin + 1
+    while second < end and not _FILE_A <= text[second] <= _FILE_I:
+        second += 1
+    if second >= end or not _FILE_A <= text[begin] <= _FILE_I:
+        return np.int64(_UNUSUAL)
+    rank = _read_rank(text, begin + 1, second, first_rank)
+    other_rank = _read_rank(text, second + 1, end, first_rank)
+    if rank == _UNUSUAL or other_rank == _UNUSUAL:
+        return np.int64(_UNUSUAL)
+    origin = 9 * rank + np.int64(text[begin]) - _FILE_A
+    target = 9 * other_rank + np.int64(text[second]) - _FILE_A
+    return origin | target << 7
+
+
+# --- Writing ----------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _write_square(text, place, square, first_rank):
+    """Where the text goes on."""
+    text[place] = _FILE_A + square % 9
+    rank = square // 9 + first_rank
+    place += 1
+    if rank > 9:
+        text[place] = _ZERO + rank // 10
+        place += 1
+    text[place] = _ZERO + rank % 10
+    return place + 1
+
+
+@jit
+def _note_move(exchanges, questions, move):
+    """Add a move to the questions of both sides."""
+    talk = exchanges[0]
+    for side in range(2):
+        text = questions[side]
+        place = talk.question_bytes[side]
+        if talk.has_moves == 0:
+            for letter in range(_MOVES.size):
+                text[place + letter] = _MOVES[letter]
+            place += _MOVES.size
+        text[place] = _SPACE
+        place = _write_square(text, place + 1, move & 127, talk.first_ranks[side])
+        talk.question_bytes[side] = _write_square(text, place, move >> 7, talk.first_ranks[side])
+    talk.has_moves = 1
+
+
+# --- Talking ----------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _ask(exchanges, questions, commands):
+    """Write the question; whether there was room for all of it."""
+    talk = exchanges[0]
+    side = talk.side
+    begin = talk.question_bytes[side]
+    count = begin + talk.command_bytes[side]
+    for place in range(talk.command_bytes[side]):
+        questions[side, begin + place] = commands[side, place]
+    talk.began_ns = monotonic_ns()
+    sent = write_bytes(talk.inputs[side], talk.questions_address + side * QUESTION_BYTES, count)
+    talk.unsent = count - max(sent, 0)
+    return sent == count
+
+
+@jit
+def _listen(exchanges, output):
+    """Read up to the end of an answer: where its last line begins, ``_UNUSUAL`` if something else came, or nothing."""
+    talk = exchanges[0]
+    side = talk.side
+    line = scanned = talk.output_bytes
+    while True:
+        if output.size - talk.output_bytes < READ_BYTES:
+            return np.int64(_UNUSUAL)
+        if wait_for_input(talk.outputs[side], talk.errors[side], PATIENCE_MS) != 1:
+            return np.int64(_UNUSUAL)
+        count = read_bytes(talk.outputs[side], talk.output_address + talk.output_bytes, READ_BYTES)
+        if count <= 0:
+            return np.int64(_UNUSUAL)
+        talk.arrived_ns = monotonic_ns()
+        talk.output_bytes += count
+        while scanned < talk.output_bytes:
+            letter = output[scanned]
+            if letter == _LINE_FEED:
+                if _is_word(output, line, min(scanned, line + _ANSWER.size), _ANSWER):
+                    return line if scanned + 1 == talk.output_bytes else np.int64(_UNUSUAL)
+                line = scanned + 1
+            elif (letter < _SPACE and letter != _RETURN) or letter > _LAST_LETTER:
+                return np.int64(_UNUSUAL)
+            if letter != _LINE_FEED and scanned > line and output[scanned - 1] == _RETURN:
+                return np.int64(_UNUSUAL)  # what ends a line is not for everybody the same
+            scanned += 1
+
+
+@jit
+def exchange_moves(exchanges, questions, commands, output, rows, states, lists, adjudications, trackers):
+    """Make moves until the game ends or something unusual happens; ``UNASKED`` or ``ASKED``.
+
+    ``exchanges`` has one record of ``EXCHANGE_DTYPE``; ``questions`` and ``commands`` are bytes by side; ``output``
+    takes what the programs say, ``rows`` the moves; the others are the arbiter's. Records come as arrays of one
+    element, as in ``engine.play``.
+    """
+    talk = exchanges[0]
+    while talk.room > 0 and read_flag(talk.stop_address) == 0 and output.size - talk.output_bytes >= 2 * READ_BYTES:
+        side = talk.side
+        # What a program says unasked must not be taken for its answer.
+        stray = read_bytes(talk.outputs[side], talk.output_address + talk.output_bytes, READ_BYTES)
+        if stray > 0:
+            talk.arrived_ns = monotonic_ns()
+            talk.output_bytes += stray
+            return np.int64(UNASKED)
+        if not _ask(exchanges, questions, commands):
+            return np.int64(ASKED)
+        answer = _listen(exchanges, output)
+        if answer == _UNUSUAL or not _read_lines(exchanges, output, talk.taken, answer):
+            return np.int64(ASKED)
+        end = talk.output_bytes - 1
+        if output[end - 1] == _RETURN:
+            end -= 1
+        move = _read_move(output, answer, end, talk.first_ranks[side])
+        if move == _UNUSUAL or talk.arrived_ns - talk.began_ns > talk.allowed_ns[side]:
+            return np.int64(ASKED)
+        arguments = (states, lists, adjudications, trackers, np.int64(move), np.int64(talk.score), talk.moves + 1)
+        verdict = call_at(talk.make_move, arguments)
+        if verdict == _UNUSUAL:  # not legal
+            return np.int64(ASKED)
+        row = rows[talk.made]
+        row.move, row.score, row.depth, row.nodes = move, talk.score, talk.depth, talk.nodes
+        row.began_ns, row.arrived_ns = talk.began_ns, talk.arrived_ns
+        row.question_bytes = talk.question_bytes[side]
+        row.output_from, row.output_to = talk.taken, talk.output_bytes
+        talk.taken = talk.output_bytes
+        talk.made += 1
+        talk.moves += 1
+        talk.room -= 1
+        talk.side = 1 - side
+        _note_move(exchanges, questions, move)
+        if verdict != talk.open_verdict:
+            talk.verdict = verdict
+            return np.int64(UNASKED)
+    return np.int64(UNASKED)
+
+
+# --- For the interpreter ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Program:
+    """One side's program, and what it is asked."""
+
+    input: int
+    """Descriptor on which it is written to; none of the three may block."""
+    output: int
+    error: int
+    """-1 if it is closed."""
+    position: str
+    """The ``position`` line up to the first move to be made."""
+    command: str
+    """The line that starts a search."""
+    first_rank: int
+    """What it calls the lowest rank: 0 or 1."""
+    allowed_ns: int
+    """What a move may take."""
+
+
+@dataclass(frozen=True)
+class ExchangedMove:
+    """A move that was asked for, answered and made."""
+
+    side: int
+    move: str
+    score: int | None
+    """As in ``arena.players.contract.Reply``."""
+    depth: int | None
+    nodes: int | None
+    began_ns: int
+    """By ``time.monotonic_ns``: when it was asked for."""
+    arrived_ns: int
+    question: str
+    output: bytes
+    """All that the program said meanwhile."""
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """How far the exchange has come, and what the interpreter has to go on with."""
+
+    moves: tuple[ExchangedMove, ...]
+    ending: Ending | None
+    """How the game ended; ``None`` while it goes on."""
+    side: int
+    """Whose move it is."""
+    question: str
+    """What that side's program has been asked; empty if it has not."""
+    unsent: bytes
+    """What could not be written of it."""
+    began_ns: int
+    output: bytes
+    """What the program has said since its last move."""
+    arrived_ns: int
+
+
+class Exchange:
+    """The moves of one game between two programs, as long as they are made as is usual."""
+
+    def __init__(self, arbiter: Arbiter, stop: StopFlag) -> None:
+        self._arbiter = arbiter
+        self._stop = stop
+        self._talk = new_record(EXCHANGE_DTYPE)
+        self._questions = np.empty((2, QUESTION_BYTES), np.uint8)
+        self._commands = np.empty((2, QUESTION_BYTES), np.uint8)
+        self._output = np.empty(OUTPUT_BYTES, np.uint8)
+        self._rows = np.empty(MAX_GAME_PLIES, ROW_DTYPE)
+        if JIT_DISABLED:
+            self._rows = self._rows.view(np.recarray)
+
+    def play(self, programs: tuple[Program, Program], side: int, room: int, has_moves: bool) -> Exchanged:
+        """Make moves, ``side``'s first and ``room`` at most; ``has_moves`` says whether the positions name any yet.
+
+        Takes as long as the game may, so it is for a thread of its own.
+        """
+        talk = self._talk
+        for number, program in enumerate(programs):
+            talk.inputs[number], talk.outputs[number], talk.errors[number] = (
+                program.input, program.output, program.error,
+            )  # fmt: skip
+            talk.first_ranks[number] = program.first_rank
+            talk.allowed_ns[number] = program.allowed_ns
+            talk.question_bytes[number] = _put(self._questions[number], program.position)
+            talk.command_bytes[number] = _put(self._commands[number], f"\n{program.command}\n")
+        talk.questions_address = self._questions.ctypes.data
+        talk.output_address = self._output.ctypes.data
+        talk.stop_address = self._stop.address
+        talk.make_move = self._arbiter.play_address
+        talk.open_verdict = talk.verdict = OPEN
+        talk.side, talk.room, talk.has_moves, talk.moves = side, room, int(has_moves), self._arbiter.moves
+        talk.made = talk.unsent = talk.began_ns = talk.arrived_ns = talk.taken = talk.output_bytes = 0
+        status = exchange_moves(
+            array_of(talk), self._questions, self._commands, self._output, self._rows, *self._arbiter.arrays
+        )
+        moves = tuple(self._moves(side))
+        ending = self._arbiter.go_on_after(
+            [move.move for move in moves], int(talk.verdict), moves[-1].score if moves else None
+        )
+        begun = bytes(self._questions[talk.side, : talk.question_bytes[talk.side]])
+        question = begun + bytes(self._commands[talk.side, : talk.command_bytes[talk.side]])
+        return Exchanged(
+            moves,
+            ending,
+            int(talk.side),
+            question.decode().rstrip("\n") if status == ASKED else "",
+            question[len(question) - int(talk.unsent) :],
+            int(talk.began_ns),
+            bytes(self._output[talk.taken : talk.output_bytes]),
+            int(talk.arrived_ns),
+        )
+
+    def _moves(self, side: int) -> Iterator[ExchangedMove]:
+        talk = self._talk
+        output = bytes(self._output[: talk.output_bytes])
+        questions = [bytes(text[: talk.question_bytes[number]]).decode() for number, text in enumerate(self._questions)]
+        commands = [bytes(text[: talk.command_bytes[number]]).decode() for number, text in enumerate(self._commands)]
+        for move, score, depth, nodes, began_ns, arrived_ns, asked, begin, end in self._rows[: talk.made].tolist():
+            yield ExchangedMove(
+                side,
+                move_name(move),
+                None if score == NO_SCORE else score,
+                None if depth == NO_NUMBER else depth,
+                None if nodes == NO_NUMBER else nodes,
+                began_ns,
+                arrived_ns,
+                questions[side][:asked] + commands[side][:-1],
+                output[begin:end],
+            )
+            side = 1 - side
+
+
+move_name = functools.cache(format_move)
+
+
+def _put(text: Any, line: str) -> int:
+    """Write a line to the beginning of an array of bytes; its length."""
+    written = np.frombuffer(line.encode(), np.uint8)
+    text[: written.size] = written
+    return int(written.size)
