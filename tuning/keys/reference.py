@@ -84,7 +84,7 @@ def _number(value: float) -> str:
 # On a terminal
 
 
-def find_places(word: str) -> list[tuple[Place, Key | None]]:
+def find_places(word: str) -> Sequence[tuple[Place, Key | None]]:
     """What a word names: a kind of file with all its tables, one table (``sprt``, ``tuning.validation``), or a key.
 
     Raises ``UserError`` with the nearest name.
@@ -161,8 +161,9 @@ def _indented(text: str, indent: str, columns: int) -> list[str]:
 def page(language: str) -> str:
     """The page ``docs/keys*.md``."""
     say = Catalogue("tuning.keys", language)
-    other, name = ("中文", "keys.zh-CN.md") if language == "en" else ("English", "keys.md")
-    lines = [f"# {say('reference.title')}", "", f"*[{other}]({name})*", ""]
+    name, other = next((name, other) for name, other in PAGES.items() if other != language)
+    link = f"*[{Catalogue('tuning.keys', other)('reference.language')}]({name})*"
+    lines = [f"# {say('reference.title')}", "", link, ""]
     lines += [say("reference.introduction"), "", say("reference.schemas")]
     for kind in KINDS:
         for place in places_of(kind):

@@ -74,7 +74,7 @@ def _of_kind(key: Key, kind: str) -> dict[str, Any]:
         assert key.section is not None
         table = _object(key.section)
         return table if kind == TABLE else {"type": "array", "minItems": 1, "items": table}
-    return {
+    schemas: dict[str, dict[str, Any]] = {
         TEXT: {"type": "string", "minLength": 1},
         SWITCH: {"type": "boolean"},
         CHOICE: {"enum": list(key.choices)},
@@ -82,7 +82,8 @@ def _of_kind(key: Key, kind: str) -> dict[str, Any]:
         VALUE: SCALAR,
         VALUES: {"type": "array", "items": SCALAR},
         ROWS: {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
-    }[kind]
+    }
+    return schemas[kind]
 
 
 def _parameters() -> dict[str, Any]:
