@@ -201,6 +201,9 @@ class MoveRecord(NamedTuple):
     depth: int | None
     nodes: int | None
     time_ms: float
+    principal_variation: str = ""
+    """The line that the mover expected, ``move`` its first as a rule: moves in protocol notation separated by spaces,
+    as the player gave them, which may be illegal; empty where it gave none. No digest depends on it."""
 
 
 @dataclass(frozen=True)

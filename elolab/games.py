@@ -90,6 +90,8 @@ def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     ``depth``               depth of the search, in plies
     ``nodes``               nodes of the search
     ``time_ms``             thinking time, in milliseconds
+    ``principal_variation`` the line that the mover expected, as moves separated by spaces that may not be legal;
+                            empty where it gave none, as games of built-in engines alone do not
     ======================  =============================================================================
 
     Moves of the opening, which nobody thought about, are not among those of a folder; in a PGN file they cannot be
@@ -112,6 +114,7 @@ def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
         columns["move"] += loaded.names
         for name, field in (("score_cp", "score"), ("depth", "depth"), ("nodes", "nodes"), ("time_ms", "time_ms")):
             columns[name] += [None if move is None else getattr(move, field) for move in loaded.moves]
+        columns["principal_variation"] += ["" if move is None else move.principal_variation for move in loaded.moves]
     return pandas.DataFrame(
         {name: pandas.Series(values, dtype=_MOVE_COLUMNS[name]) for name, values in columns.items()}
     )
@@ -127,6 +130,7 @@ _GAME_COLUMNS: dict[str, Any] = {
 _MOVE_COLUMNS: dict[str, Any] = {
     "key": "str", "number": "int64", "series": "str", "ply": "int64", "side": "str", "mover": "str", "move": "str",
     "score_cp": "Int64", "depth": "Int64", "nodes": "Int64", "time_ms": "float64",
+    "principal_variation": "str",
 }  # fmt: skip
 """The columns of ``load_moves`` and their types."""
 

@@ -26,7 +26,8 @@ MAY_IMPORT = {
 """What each may import besides the standard library."""
 
 MAY_DRAW = {
-    "arena.reports.charts", "arena.reports.contents", "arena.reports.fonts", "arena.reports.plots",
+    "arena.reports.charts", "arena.reports.contents", "arena.reports.plots", "arena.reports.drawing.fonts",
+    "arena.reports.drawing.marks", "arena.reports.drawing.style",
     "tuning.reports.ablation_charts", "tuning.reports.study", "tuning.reports.study_charts",
 }  # fmt: skip
 """The only modules that may import matplotlib."""

@@ -19,7 +19,7 @@ import test_report
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.play.live import Progress, Scoreboard
-from arena.reports import fonts
+from arena.reports.drawing import fonts
 from arena.reports.write import write_report
 from elolab.command_line import main
 from engine.language import LANGUAGES, columns_of, cut, game_words, messages_of, padded, speak, wrapped
@@ -122,7 +122,7 @@ def templates() -> Iterator[tuple[Path, str]]:
 
 
 def script() -> str:
-    return (ROOT / "arena/reports/assets/report.js").read_text("utf-8")
+    return "".join((ROOT / "arena/reports/assets" / name).read_text("utf-8") for name in ("boards.js", "report.js"))
 
 
 @functools.cache
@@ -188,7 +188,8 @@ def test_every_message_that_is_asked_for_exists() -> None:
 
 
 def test_the_script_says_what_the_catalogue_has() -> None:
-    chosen = {"games", "some_games", "seat_won", "seat_lost", "seat_drew"}  # by a condition inside the call
+    # By a condition inside the call.
+    chosen = {"games", "some_games", "seat_won", "seat_lost", "seat_drew", "copied", "not_copied"}
     says = set(re.findall(r'say\("(\w+)"', script())) | chosen
     messages = {key.removeprefix("script.") for key in messages_of("arena.reports", "en") if key.startswith("script.")}
     assert says == messages

@@ -63,7 +63,7 @@ def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | N
 
 def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> list[str]:
     """``figures_of`` in words, within 80 columns."""
-    from arena.figures.standings import percent_text
+    from arena.figures.standings import INFINITY, percent_text
 
     say = Catalogue("arena", language)
     if figures["pentanomial"] is not None:
@@ -81,7 +81,7 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
         labelled(say("match.los"), f"{percent_text(figures['los'])} %"),
     ]
     if figures["pairs_ratio"] is not None:
-        lines.append(labelled(say("match.pairs_ratio"), f"{figures['pairs_ratio']:.3f}"))
+        lines.append(labelled(say("match.pairs_ratio"), f"{figures['pairs_ratio']:.3f}".replace("inf", INFINITY)))
     return lines if figures["llr"] is None else [*lines, *_test_lines(figures, say)]
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.standings import MESSAGES, TEXT_WIDTH, clipped
+from arena.figures.names import told_apart
+from arena.figures.standings import MESSAGES, TEXT_WIDTH
 from arena.formats.encounters import Encounter, seeds_of
 from arena.formats.knockout import BYE, POINTS, UNKNOWN, WALKOVER, Bracket, Knockout, Tie, bracket_of
 from arena.formats.swiss import TIE, WIN, Swiss, SwissTable, points_for, swiss_table
@@ -400,7 +401,7 @@ def _swiss_lines(placing: Placing, say: Catalogue) -> list[str]:
     shown_heads = " ".join(padded(head, width, right=True) for head, width in zip(heads, widths, strict=True))
     numbers = "".join(f"{number + 1:>{CELL_WIDTH}}" for number in range(rounds))
     lines.append(f"  # {padded(say('standings.player'), name_width)} {shown_heads}{numbers}")
-    for row in rows:
+    for row, name in zip(rows, told_apart([row.player for row in rows], name_width), strict=True):
         direct = "" if row.direct_encounter is None else points_text(row.direct_encounter)
         values = [row.points, row.buchholz, row.sonneborn_berger]
         cells = [*map(points_text, values), direct, points_text(row.game_points)]
@@ -409,7 +410,7 @@ def _swiss_lines(placing: Placing, say: Catalogue) -> list[str]:
             padded(round_text(cell, say), CELL_WIDTH, right=True)
             for cell in row.rounds[:rounds]
         )
-        lines.append(f"{row.place:>3} {padded(clipped(row.player, name_width), name_width)} {shown}{played}")
+        lines.append(f"{row.place:>3} {padded(name, name_width)} {shown}{played}")
     if rounds < placing.rounds_played:
         lines.append(say("placing.more_rounds"))
     return lines
@@ -419,6 +420,7 @@ def _bracket_lines(placing: Placing, say: Catalogue) -> list[str]:
     bracket = placing.bracket
     assert bracket is not None
     width = min(20, max(map(columns_of, placing.names)))
+    short = told_apart(placing.names, width)
     lines = [
         say("placing.knockout", rounds=rounds_text(placing, say)),
         *wrapped(say("placing.knockout_note"), TEXT_WIDTH - 1),
@@ -428,16 +430,18 @@ def _bracket_lines(placing: Placing, say: Catalogue) -> list[str]:
         for title, group in (("third_place", last), (round_name(round, len(bracket.rounds)), ties)):
             known = [tie for tie in group if any(player not in (None, UNKNOWN) for player in tie.players)]
             if known:
-                lines += ["", round_title(title, say), *(_tie_line(tie, placing, width, say) for tie in known)]
+                lines += ["", round_title(title, say), *(_tie_line(tie, placing, short, say) for tie in known)]
     if placing.rows:
         lines += ["", say("placing.places")]
         for row in placing.rows:
             assert isinstance(row, KnockoutRow)
-            lines.append(f"{row.place:>3} {padded(clipped(row.player, width), width)} {reached_text(row.reached, say)}")
+            name = padded(short[placing.names.index(row.player)], width)
+            lines.append(f"{row.place:>3} {name} {reached_text(row.reached, say)}")
     return lines
 
 
-def _tie_line(tie: Tie, placing: Placing, width: int, say: Catalogue) -> str:
+def _tie_line(tie: Tie, placing: Placing, short: Sequence[str], say: Catalogue) -> str:
+    width = max(map(columns_of, short))
     sides = []
     for player in tie.players:
         mark = ">" if tie.reason is not None and player == tie.winner and player is not None else " "
@@ -446,6 +450,6 @@ def _tie_line(tie: Tie, placing: Placing, width: int, say: Catalogue) -> str:
             continue
         assert placing.bracket is not None
         seed = placing.bracket.seeds.index(player) + 1
-        sides.append(f"{mark}{seed:>3} {padded(clipped(placing.names[player], width), width)}")
+        sides.append(f"{mark}{seed:>3} {padded(short[player], width)}")
     points = score_text(*tie.points) if tie.played else ""
     return f" {sides[0]} {points:^9} {sides[1]} {_in_brackets(tie.reason or POINTS, say)}".rstrip()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arena.figures.names import told_apart
 from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
 from arena.figures.statistics import Pentanomial, Trinomial
 from arena.records import GameRecord
-from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, cut, padded, wrapped
+from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, wrapped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -28,6 +30,7 @@ MESSAGES = "arena"
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 """Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
 TEXT_WIDTH = 80
+INFINITY = "∞"
 MAX_MATRIX = 11
 """Players whose likelihoods of superiority fit side by side in plain text."""
 MAX_PAIRING_LIST = 45
@@ -436,8 +439,10 @@ def tables_text(
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """A number with its sign, ``+12.3``; infinity as ``+inf``; zero without a sign."""
-    text = f"{value:+.{digits}f}"
+    """A number with its sign, ``+12.3``; infinity as ``+∞``; zero without a sign."""
+    text = f"{value:+.{digits}f}".replace("inf", INFINITY)
+    if INFINITY in text:
+        return text.replace("-", "\N{MINUS SIGN}")
     return text.lstrip("+-") if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
 
 
@@ -450,15 +455,16 @@ def percent_text(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def clipped(name: str, width: int) -> str:
-    """A text of at most ``width`` columns: of one that is longer, the beginning and an ellipsis."""
-    return name if columns_of(name) <= width else cut(name, width - 1) + "\N{HORIZONTAL ELLIPSIS}"
+def error_text(error: float) -> str:
+    """Half the width of an interval, ``4.5``; infinity as ``∞``."""
+    return f"{error:.1f}" if math.isfinite(error) else INFINITY
 
 
 def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
     counter = tables.counter
     lines = [
-        say("standings.title", games=counter.games, single=counter.single_games),
+        say("standings.title_single" if counter.single_games else "standings.title", games=counter.games,
+            single=counter.single_games),
         *wrapped(say("standings.note", reference=rating_reference(tables.anchors, say)), TEXT_WIDTH - 1),
     ]
     if len(tables.ratings.groups) > 1:
@@ -476,14 +482,15 @@ def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
     rating_head, score_head = (padded(say(f"standings.{name}"), 7, right=True) for name in ("rating", "score"))
     name_head = padded(say("standings.player"), name_width)
     lines.append(f"  # {name_head} {rating_head}      ± {score_head}{games_head}  {pair_head}")
-    for row in tables.standings:
+    shown = told_apart([row.player for row in tables.standings], name_width)
+    for row, name in zip(tables.standings, shown, strict=True):
         pairs = " ".join(
             f"{getattr(row, name):>{width}}" for name, width in zip(PENTANOMIAL_COLUMNS, widths, strict=True)
         )
         games = "".join(f" {count:>{games_width}}" for count in (row.wins, row.draws, row.losses))
-        error = padded(error_text(row, tables, say), 6, right=True)
+        error = padded(rating_error_text(row, tables, say), 6, right=True)
         lines.append(
-            f"{row.rank:>3} {padded(clipped(row.player, name_width), name_width)} {rating_text(row, tables):>7} "
+            f"{row.rank:>3} {padded(name, name_width)} {rating_text(row, tables):>7} "
             f"{error} {100 * row.score:>7.1f}{games}  {pairs}"
         )
     return lines
@@ -502,9 +509,9 @@ def rating_text(row: Standing, tables: Tables) -> str:
     return signed(row.rating) if not tables.anchors else f"{row.rating:.1f}".replace("-", "\N{MINUS SIGN}")
 
 
-def error_text(row: Standing, tables: Tables, say: Callable[..., str]) -> str:
+def rating_error_text(row: Standing, tables: Tables, say: Callable[..., str]) -> str:
     """Half the width of a rating's interval; for an anchor, that it was given."""
-    return say("rating.given") if row.player in tables.anchors else f"{row.rating_error:.1f}"
+    return say("rating.given") if row.player in tables.anchors else error_text(row.rating_error)
 
 
 def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:
@@ -519,9 +526,9 @@ def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:
         "",
         " " * (4 + width) + "".join(f"{number:>6}" for number in range(1, len(shown) + 1)),
     ]
-    for place, (name, shares) in enumerate(zip(shown, tables.superiority(), strict=False)):
+    for place, (name, shares) in enumerate(zip(told_apart(shown, width), tables.superiority(), strict=False)):
         cells = ("-" if other == place else percent_text(share) for other, share in enumerate(shares[: len(shown)]))
-        lines.append(f"{place + 1:>3} {padded(clipped(name, width), width)}" + "".join(f"{cell:>6}" for cell in cells))
+        lines.append(f"{place + 1:>3} {padded(name, width)}" + "".join(f"{cell:>6}" for cell in cells))
     if len(names) > len(shown):
         lines.append(say("standings.more_players", count=len(names) - len(shown)))
     return lines
@@ -535,12 +542,14 @@ def _pairings_lines(tables: Tables, say: Catalogue) -> list[str]:
     width = min(20, max([8, *(columns_of(name) for name in tables.counter.players)]))
     heads = [padded(say(f"standings.{name}"), width) for name in ("player", "opponent")]
     lines.append(f"{' '.join(heads)} {'Elo':>7} {'±':>6} {'LOS %':>6} {padded(say('standings.games'), 14, right=True)}")
+    players = tables.counter.players
+    short = dict(zip(players, told_apart(players, width), strict=True))
     for row in shown:
         mark = "" if row.from_pairs else " *"
         counts = f"{row.wins}-{row.draws}-{row.losses}"
-        names = " ".join(padded(clipped(name, width), width) for name in (row.player, row.opponent))
+        names = " ".join(padded(short[name], width) for name in (row.player, row.opponent))
         lines.append(
-            f"{names} {signed(row.elo):>7} {row.elo_error:>6.1f} {percent_text(row.los):>6} {counts:>14}{mark}"
+            f"{names} {signed(row.elo):>7} {error_text(row.elo_error):>6} {percent_text(row.los):>6} {counts:>14}{mark}"
         )
     if any(not row.from_pairs for row in shown):
         lines.append(say("standings.single"))
@@ -556,7 +565,7 @@ def _games_lines(tables: Tables, first_side: str, say: Catalogue) -> list[str]:
         advantage, error = tables.ratings.first_move_advantage, tables.ratings.first_move_error
         sentence = say(
             "standings.advantage", first=first_side, score=f"{100 * counts.score:.1f}", wins=counts.wins,
-            draws=counts.draws, losses=counts.losses, elo=signed(advantage), error=f"{error:.1f}",
+            draws=counts.draws, losses=counts.losses, elo=signed(advantage), error=error_text(error),
         )  # fmt: skip
         lines += wrapped(sentence, TEXT_WIDTH - 1)
     reasons = Catalogue("engine", say.language)

@@ -2,8 +2,8 @@
 
 A game is a list of tags and its moves in one notation, which ``Format`` names: ``ICCS`` (coordinates), ``WXF`` or
 ``Chinese`` (the default where the tag is missing; simplified or traditional). A comment may follow a move; engines
-put their figures there: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the mover's side, depth, seconds, nodes
-(``ponder hit`` may follow).
+put their figures there: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the mover's side, depth, seconds, nodes. What
+follows depends on the engine: ``ponder hit``, and the principal variation as it was given, ``pv="h2e2 h9g7"``.
 
 Files are UTF-8 or, as most Chinese collections, GBK; ``decode_text`` tells which. Whatever follows a result up to the
 next game (advertisements, as a rule) is passed over, unless there are moves in it.
@@ -130,7 +130,9 @@ def portable_game(record: GameRecord, event: str, game: Game) -> PortableGame:
     opening = [PortableMove(move) for move in record.opening.moves]
     hits = record.ponder_hits
     played = [
-        PortableMove(entry.move, format_figures(entry) + (PONDER_HIT if number in hits else ""))
+        PortableMove(
+            entry.move, format_figures(entry) + (PONDER_HIT if number in hits else "") + _format_variation(entry)
+        )
         for number, entry in enumerate(record.moves)
     ]
     return PortableGame(
@@ -159,14 +161,24 @@ def _tags(record: GameRecord, event: str, game: Game) -> list[tuple[str, str]]:
     tags = [
         ("Event", event),
         ("Site", "elolab"),
-        ("Date", record.started_at[:10].replace("-", ".") or "????.??.??"),
-        ("Round", f"{record.pairing.round + 1}.{record.pairing.pair + 1}"),
+        ("Date", date_of(record)),
+        ("Round", round_of(record)),
         (first, record.first),
         (second, record.second),
     ]
     if record.opening.name:
         tags.append(("Opening", record.opening.name))
     return [*tags, ("PlyCount", str(len(record.opening.moves) + len(record.moves))), ("Termination", record.reason)]
+
+
+def date_of(record: GameRecord) -> str:
+    """The value of the tag ``Date``."""
+    return record.started_at[:10].replace("-", ".") or "????.??.??"
+
+
+def round_of(record: GameRecord) -> str:
+    """The value of the tag ``Round``: round and pair, from 1."""
+    return f"{record.pairing.round + 1}.{record.pairing.pair + 1}"
 
 
 def portable_text(portable: PortableGame, game: Game, notation: str = "iccs") -> str:
@@ -245,7 +257,7 @@ def _comment_words(comment: str) -> list[str]:
 
 def format_figures(entry: MoveRecord) -> str:
     """``+0.31/12 0.43s 1000n``: the mover's score in pawns, depth, seconds, nodes, as far as they are known."""
-    _, score, depth, nodes, time_ms = entry
+    _, score, depth, nodes, time_ms, _ = entry
     text = "" if score is None else format_score(score)
     if depth is not None:
         text += f"/{depth}"
@@ -253,6 +265,11 @@ def format_figures(entry: MoveRecord) -> str:
     return text if nodes is None else f"{text} {nodes}n"
 
 
+def _format_variation(entry: MoveRecord) -> str:
+    return f', pv="{entry.principal_variation}"' if entry.principal_variation else ""
+
+
+_VARIATION = re.compile(r'[\s,;]pv="([^"]*)"')
 _FIGURES = re.compile(
     r"(?:(?P<score>[+-](?:\d+\.\d+|M\d+|R))?(?:/(?P<depth>\d+))?\s+)?"
     r"(?P<seconds>\d+(?:\.\d+)?)s(?:\s+(?P<nodes>\d+)n)?(?![^\s,;])"
@@ -265,7 +282,11 @@ def parse_figures(move: str, comment: str) -> MoveRecord | None:
     if match is None:
         return None
     depth, nodes = (None if match[name] is None else int(match[name]) for name in ("depth", "nodes"))
-    return MoveRecord(move, _score_of(match["score"]), depth, nodes, float(match["seconds"]) * 1000)
+    variation = _VARIATION.search(comment, match.end())
+    return MoveRecord(
+        move, _score_of(match["score"]), depth, nodes, float(match["seconds"]) * 1000,
+        "" if variation is None else variation[1],
+    )  # fmt: skip
 
 
 def _score_of(text: str | None) -> int | None:

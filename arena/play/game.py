@@ -252,7 +252,8 @@ class _GameInProgress:
         for move in exchanged.moves:
             elapsed_ms = max(0, move.arrived_ns - move.began_ns) / 1e6
             self.line.append(move.move)
-            self.moves.append(MoveRecord(move.move, move.score, move.depth, move.nodes, elapsed_ms))
+            variation = (first, second)[move.side].variation_in(move.output)
+            self.moves.append(MoveRecord(move.move, move.score, move.depth, move.nodes, elapsed_ms, variation))
         self.side = exchanged.side
         if len(exchanged.moves) < FEW_MOVES:
             self.short_exchanges -= 1
@@ -348,7 +349,8 @@ class _GameInProgress:
         self.line.append(reply.move)
         self.draw_offers[side] = reply.offers_draw
         # A move that comes too late is kept: the record then shows how long it took.
-        self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, reply.elapsed_ns / 1e6))
+        time_ms, variation = reply.elapsed_ns / 1e6, reply.principal_variation
+        self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, time_ms, variation))
         self.clocks[side].after_move(reply.elapsed_ns)
         return reply.expected, ending
 

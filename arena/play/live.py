@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from arena.figures.names import told_apart
 from arena.files import FileError, replace_file
 from arena.records import GameJob, utc_now
 from engine.language import columns_of, console, cut, padded
@@ -95,8 +96,9 @@ class Scoreboard:
         width = min(40, max(map(columns_of, (player, *self.names))))
         games = padded(say("progress.games_head"), 6, right=True)
         lines = [f"  {padded(player, width)}  {games}  {'+':>5}  {'=':>5}  {'-':>5}   {say('progress.score_head')}"]
+        short = dict(zip(self.names, told_apart(self.names, width), strict=True))
         for name, tally in self.ranked():
-            shown = padded(cut(name, width), width)
+            shown = padded(short[name], width)
             lines.append(
                 f"  {shown}  {tally.games:>6}  {tally.wins:>5}  {tally.draws:>5}  {tally.losses:>5}  "
                 f"{100 * tally.share:>5.1f} %"

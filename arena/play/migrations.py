@@ -90,7 +90,17 @@ def _move(connection: sqlite3.Connection, places: Iterable[tuple[str, int, int, 
     connection.executemany("UPDATE games SET series = ?, number = ?, round = ? WHERE key = ?", list(places))
 
 
-MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (SCHEMA_1, SCHEMA_2, schema_3, add_checksums)
+def schema_5(connection: sqlite3.Connection) -> None:
+    """A move may have a principal variation as its sixth value. No row changes, but older versions read five."""
+
+
+MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (
+    SCHEMA_1,
+    SCHEMA_2,
+    schema_3,
+    add_checksums,
+    schema_5,
+)
 """Entry ``n`` takes a file from version ``n`` to ``n + 1``."""
 
 

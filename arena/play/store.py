@@ -8,11 +8,12 @@ disks only.
 
 from __future__ import annotations
 
+import itertools
 import json
 import operator
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ COLUMNS = (
 )  # fmt: skip
 _PLACE, _CONTENT = (operator.itemgetter(*map(COLUMNS.index, names)) for names in (PLACE_COLUMNS, CONTENT_COLUMNS))
 """The values of those columns in a row of ``COLUMNS``."""
+
+_WANTED = "WHERE key IN (SELECT value FROM json_each(?)) "
 
 
 class StoreError(UserError):
@@ -154,11 +157,12 @@ class Store:
         """All games in schedule order."""
         return list(self.iterate())
 
-    def iterate(self) -> Iterator[GameRecord]:
-        """The games in schedule order, one at a time."""
-        query = f"SELECT {', '.join(COLUMNS)} FROM games ORDER BY series, number, key"
+    def iterate(self, keys: Collection[str] | None = None) -> Iterator[GameRecord]:
+        """The games, or those of these keys, in schedule order, one at a time."""
+        wanted, parameters = ("", ()) if keys is None else (_WANTED, (json.dumps([*keys]),))
+        query = f"SELECT {', '.join(COLUMNS)} FROM games {wanted}ORDER BY series, number, key"
         with self._failures():
-            for row in self.connection.execute(query):
+            for row in self.connection.execute(query, parameters):
                 yield _record_of(row)
 
     def find(self, game: str) -> list[GameRecord]:
@@ -349,7 +353,10 @@ def _place_of(key: str, pairing: Pairing) -> tuple[Any, ...]:
 
 def _row_of(record: GameRecord) -> tuple[Any, ...]:
     place = record.pairing
-    moves = [(*entry[:4], round(entry.time_ms, 3)) for entry in record.moves]
+    moves = [
+        (*entry[:4], round(entry.time_ms, 3), *((entry.principal_variation,) if entry.principal_variation else ()))
+        for entry in record.moves
+    ]
     return (
         *_place_of(record.key, place),
         record.first, record.second,
@@ -374,7 +381,7 @@ def _record_of(row: tuple[Any, ...]) -> GameRecord:
         first=first,
         second=second,
         opening=Opening(position, tuple(opening_moves.split()), opening_name),
-        moves=tuple(map(MoveRecord._make, json.loads(moves))),
+        moves=tuple(itertools.starmap(MoveRecord, json.loads(moves))),
         result=result,
         reason=reason,
         engine_identity=identity,

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena.players.contract import PlayerClock, PlayerFault, Pondered, Reply
+from arena.players.contract import MAX_VARIATION, PlayerClock, PlayerFault, Pondered, Reply
 from arena.players.event_loop import in_thread
 from arena.players.processors import Processors, pin_thread
 from arena.players.registry import Protocol
@@ -171,7 +171,10 @@ class BuiltinPlayer:
             raise PlayerFault("illegal_move", f"{self.name}: found no move")
         variation = result.principal_variation
         expected = variation[1] if len(variation) > 1 else None
-        return Reply(result.move, result.score, result.depth, result.nodes, elapsed_ns, expected=expected)
+        return Reply(
+            result.move, result.score, result.depth, result.nodes, elapsed_ns, expected=expected,
+            principal_variation=" ".join(variation[:MAX_VARIATION]),
+        )  # fmt: skip
 
 
 class PonderSearch:

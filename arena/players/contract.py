@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engine.rules import REASONS
@@ -19,6 +20,18 @@ if TYPE_CHECKING:  # both import compiled code, which a tournament of external e
 
 MAX_DEPTH = 10**6
 """Plies; what an engine says beyond is taken for this."""
+
+
+MAX_VARIATION = 20
+"""Plies of a principal variation that are kept."""
+VARIATION_LENGTH = 20 * MAX_VARIATION
+"""Characters of an engine's words that are read for it: more than these moves take."""
+
+
+def variation_of(moves: Iterable[str | None]) -> str:
+    """A principal variation as ``Reply`` has it, up to the first ``None``: a word that is no move."""
+    read = list(islice(moves, MAX_VARIATION))
+    return " ".join(read[: read.index(None)] if None in read else read)  # type: ignore[arg-type]
 
 
 def number_of(digits: str, most: int = 10**15) -> int:
@@ -83,6 +96,9 @@ class Reply(NamedTuple):
     """How the words were read, where there is more than one way."""
     offers_draw: bool = False
     """Whether a draw is offered with the move, or accepted that the opponent offered."""
+    principal_variation: str = ""
+    """The line it expects, from ``move`` on as a rule: at most ``MAX_VARIATION`` moves in the same notation, separated
+    by spaces; not yet known to be legal. Empty if it did not say."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +184,10 @@ class ProgramLender(ABC):
     @abstractmethod
     def take_program_back(self, moves: Sequence[ExchangedMove], unfinished: Exchanged | None) -> None:
         """Go on after the moves that the program has made, and what it has been asked and has said beyond these."""
+
+    @abstractmethod
+    def variation_in(self, output: bytes) -> str:
+        """The principal variation in what the program said before it moved, as ``Reply`` has it."""
 
     @abstractmethod
     async def finish_move(self, unsent: bytes, began_ns: int, stop: StopFlag) -> Reply:

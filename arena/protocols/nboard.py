@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena.players.contract import MAX_DEPTH, PlayerClock, Reply, number_of
+from arena.players.contract import MAX_DEPTH, MAX_VARIATION, PlayerClock, Reply, number_of, variation_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
 from arena.players.process import DeadlinePassed, ProcessEnded
 from arena.players.registry import Greeting, Protocol
@@ -41,7 +41,8 @@ def mistake_in(spec: PlayerSpec) -> str:
 # --- The conversation -------------------------------------------------------------------------------------------------
 
 _MOVE = re.compile(r"===\s*([A-Za-z]+[1-8]?)(?:(?:\s+|/)(-?\d+(?:\.\d+)?))?")
-_SEARCH = re.compile(r"search\s+\S+\s+\S+\s+\S+\s+(\d+)")
+_SEARCH = re.compile(r"search\s+(\S+)\s+\S+\s+\S+\s+(\d+)")
+_VARIATION_MOVE = re.compile(r"[A-Za-z][1-8]|(?i:pa)|--|.")
 _NODES = re.compile(r"nodestats\s+(\d+)")
 
 
@@ -59,6 +60,8 @@ class NBoardSession:
         """Whether what is said before ``pong`` belongs to an earlier search."""
         self._depth: int | None = None
         self._nodes: int | None = None
+        self._searched = ""
+        """The principal variation of the last line about a search, its moves without spaces."""
 
     @property
     def is_idle(self) -> bool:
@@ -74,7 +77,7 @@ class NBoardSession:
 
     def think(self, *before: str) -> list[str]:
         """Send lines and ask for a move; after ``pong``, ``===`` is due."""
-        self.move_line, self._depth, self._nodes = "", None, None
+        self.move_line, self._depth, self._nodes, self._searched = "", None, None, ""
         lines = [*self.synchronise(*before), "go"]
         self._move_due = self._is_asking = True
         return lines
@@ -99,7 +102,7 @@ class NBoardSession:
             return "==="
         depth, nodes = _SEARCH.match(line), _NODES.match(line)
         if depth is not None:
-            self._depth = number_of(depth.group(1), MAX_DEPTH)
+            self._searched, self._depth = depth.group(1), number_of(depth.group(2), MAX_DEPTH)
         elif nodes is not None:
             self._nodes = number_of(nodes.group(1))
         return ""
@@ -112,13 +115,16 @@ class NBoardSession:
             return None
         discs = found.group(2)
         score = None if discs is None else round(100 * max(-MAX_DISCS, min(MAX_DISCS, float(discs))))
-        return Reply(move, score, self._depth, self._nodes, elapsed_ns, said=self.move_line)
+        variation = variation_of(map(read_move, _VARIATION_MOVE.findall(self._searched[: 2 * MAX_VARIATION])))
+        return Reply(
+            move, score, self._depth, self._nodes, elapsed_ns, said=self.move_line, principal_variation=variation
+        )
 
 
 def read_move(text: str) -> str | None:
     """``d3`` or ``pass`` from an engine's word; ``None`` if it is neither."""
     word = text.lower()
-    if word in ("pa", PASS):
+    if word in ("pa", "--", PASS):
         return PASS
     return word if re.fullmatch(r"[a-h][1-8]", word) else None
 

@@ -11,9 +11,20 @@ import functools
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, Pondered, ProgramLender, Reply, number_of
+from arena.players.contract import (
+    MAX_DEPTH,
+    VARIATION_LENGTH,
+    PlayerClock,
+    PlayerFault,
+    Pondered,
+    ProgramLender,
+    Reply,
+    number_of,
+    variation_of,
+)
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
@@ -162,6 +173,11 @@ def write_move(move: str, first_rank: int) -> str:
     if first_rank == 0:
         return move
     return f"{move[0]}{int(move[1]) + first_rank}{move[2]}{int(move[3]) + first_rank}"
+
+
+def read_variation(text: str, first_rank: int) -> str:
+    """The principal variation that an engine wrote as ``text``, as ``Reply`` has it."""
+    return variation_of(map(read_move, text.split(), repeat(first_rank)))
 
 
 def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
@@ -420,6 +436,17 @@ class UciSession:
             nodes=counted.nodes if counted.nodes is not None else scored.nodes,
         )
 
+    @property
+    def variation(self) -> str:
+        """The principal variation that came with that score, in the engine's words."""
+        return self._scored.partition(" pv ")[2][:VARIATION_LENGTH]
+
+    def variation_in(self, lines: Sequence[str]) -> str:
+        """The same of a search that somebody else has asked for, from what the engine said."""
+        self._scored = self._counted = ""
+        self._note(lines)
+        return self.variation
+
 
 # --- The player -------------------------------------------------------------------------------------------------------
 
@@ -490,6 +517,12 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
             if unfinished.question:
                 process.dialogue.sent(unfinished.question, unfinished.began_ns)
             process.take_back(unfinished.output, unfinished.arrived_ns)
+
+    def variation_in(self, output: bytes) -> str:
+        """From the last line with a final score."""
+        if b" pv " not in output:
+            return ""
+        return read_variation(self._session.variation_in(output.decode("ascii").splitlines()), self._first_rank or 0)
 
     async def finish_move(self, unsent: bytes, began_ns: int, stop: StopFlag) -> Reply:
         """Wait for the answer."""
@@ -589,7 +622,10 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         expected = parse_ponder_move(line) if self.spec.ponder else None
         if expected is not None:
             expected = read_move(expected, first_rank)
-        return Reply(move, score, depth, nodes, elapsed_ns, line, expected, self._reading)
+        variation = read_variation(self._session.variation, first_rank)
+        return Reply(
+            move, score, depth, nodes, elapsed_ns, line, expected, self._reading, principal_variation=variation
+        )
 
 
 PROTOCOL = Protocol(

@@ -21,12 +21,23 @@ What the text leaves to whoever drives the engine:
 
 from __future__ import annotations
 
+import functools
 import re
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.players.contract import MAX_DEPTH, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply, number_of
+from arena.players.contract import (
+    MAX_DEPTH,
+    VARIATION_LENGTH,
+    PlayerClock,
+    PlayerFault,
+    PlayerResigned,
+    Pondered,
+    Reply,
+    number_of,
+    variation_of,
+)
 from arena.players.event_loop import in_thread
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
 from arena.players.options import Option, unknown_option
@@ -82,6 +93,8 @@ def mistake_in(spec: PlayerSpec) -> str:
 _FEATURE = re.compile(r'\b(\w++)\s*+=\s*+(?:"([^"]*)"|(\S+))')
 _OPTION = re.compile(r"(.+?)\s-(check|spin|slider|combo|string|file|path|button|save|reset)\b\s*(.*)")
 _THINKING = re.compile(r"\s*(-?\d+)[.&+\-!?:]?\s+([+-]?\d+)\s+\d+\s+(\d+)")
+_FIGURE = re.compile(r"[-\d.]+")
+_VARIATION_MOVE = re.compile(r"(?:\d+\.+)?[A-Z]?([a-i]\d{1,2})[-x]?([a-i]\d{1,2})[+#]*")
 _MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
 DRAW = "1/2-1/2"
@@ -125,6 +138,22 @@ def parse_thinking(line: str) -> Information:
     return Information(
         score=_centipawns(number_of(score)), depth=max(0, number_of(depth, MAX_DEPTH)), nodes=number_of(nodes)
     )
+
+
+def parse_variation(line: str, first_rank: int) -> str:
+    """The principal variation of a line of thinking output, as ``Reply`` has it; empty if there is none.
+
+    Engines put figures of their own before it, number the moves, and write the pieces that move.
+    """
+    found = _THINKING.match(line)
+    words = [] if found is None else line[found.end() :][:VARIATION_LENGTH].split()
+    return variation_of(_read_variation_move(word, first_rank) for word in words if not _FIGURE.fullmatch(word))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _read_variation_move(word: str, first_rank: int) -> str | None:
+    found = _VARIATION_MOVE.fullmatch(word)
+    return None if found is None else read_move(found[1] + found[2], first_rank)
 
 
 def _centipawns(number: int) -> int:
@@ -354,6 +383,10 @@ class XboardSession:
         """What the last line of thinking output said."""
         return parse_thinking(self._thinking)
 
+    def variation(self, first_rank: int) -> str:
+        """The principal variation of that line."""
+        return parse_variation(self._thinking, first_rank)
+
     def take_offer(self) -> bool:
         """Whether a draw has been offered since this was last asked."""
         offered, self.offers_draw = self.offers_draw, False
@@ -562,6 +595,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         return Reply(
             move, information.score, information.depth, information.nodes, elapsed_ns, line,
             reading=f"ranks counted from {self._first_rank}", offers_draw=offers_draw,
+            principal_variation=self._session.variation(self._first_rank),
         )  # fmt: skip
 
     async def _halt(self) -> bool:

@@ -1,4 +1,4 @@
-"""The report's figures, drawn by matplotlib without a display, as SVG that follows the page's colours and as PNG.
+"""The report's figures.
 
 Every function takes tables and the language of its words and returns a figure; none writes a file. matplotlib is
 imported inside them only.
@@ -6,16 +6,31 @@ imported inside them only.
 
 from __future__ import annotations
 
-import io
-import re
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.figures.names import told_apart
 from arena.figures.ratings import fit_ratings
 from arena.figures.search_statistics import SearchStatistics, iteration_rows, null_rows
-from arena.figures.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, clipped, rating_reference
+from arena.figures.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
+from arena.figures.statistics import INTERVAL_DEVIATIONS, Pentanomial
 from arena.records import GameRecord
-from arena.reports.fonts import LATIN, font_families
+from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds, widen_coinciding
+from arena.reports.drawing.style import (
+    EVEN,
+    GAIN,
+    GRID,
+    GROUND,
+    INK,
+    LOSS,
+    MUTED,
+    SERIES,
+    SETBACK,
+    WIN,
+    draw_grid,
+    single_axes,
+)
 from arena.sequential import SequentialRun, ratios_by_pair
 from engine.language import Catalogue
 
@@ -23,157 +38,110 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH_INCHES = 6.8
-INK, MUTED, GRID, GROUND = "#23272e", "#6a7079", "#dddddb", "#fffefc"
-WIN, EVEN, LOSS = "#2f6f9f", "#b9bcc0", "#cf7a30"
-GAIN, SETBACK = "#8fb5d1", "#e8bb8d"
-SERIES = ("#2f6f9f", "#c8442f", "#3f8f5f", "#8a5aa8", "#b8862b", "#4d9fb5", "#a8486f", "#6f7f2f")
-PALETTE = {
-    INK: "ink", MUTED: "muted", GRID: "line", GROUND: "ground", WIN: "win", EVEN: "even", LOSS: "loss", GAIN: "gain",
-    SETBACK: "setback", **{color: f"series-{number}" for number, color in enumerate(SERIES) if color != WIN},
-}  # fmt: skip
-"""The colours figures may use, and the page's variable that replaces each in SVG (so that dark mode works)."""
 SIDES = {"Red": SERIES[1], "Black": INK, "White": GROUND}
 """How the games won by a side are filled."""
 LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
-
-
-def _figure(height_inches: float) -> tuple[Figure, Axes]:
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    matplotlib.rcParams.update(
-        {
-            "svg.fonttype": "none",
-            "font.family": font_families(),
-            "font.size": 12,
-            "text.color": INK,
-            "text.parse_math": False,
-            "axes.labelcolor": MUTED,
-            "axes.edgecolor": MUTED,
-            "xtick.color": MUTED,
-            "ytick.color": MUTED,
-            "ytick.labelcolor": INK,
-            "axes.unicode_minus": True,
-        }
-    )
-    figure = Figure(figsize=(WIDTH_INCHES, height_inches), layout="constrained", facecolor=GROUND)
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    axes.set_facecolor("none")
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(length=0)
-    return figure, axes
-
-
-def _lay_out(figure: Figure) -> None:
-    """Find the places of all parts once: otherwise every file of the figure is laid out anew, and twice."""
-    if figure.get_layout_engine() is not None:
-        figure.draw_without_rendering()
-        figure.set_layout_engine(None)
-
-
-def png_bytes(figure: Figure) -> bytes:
-    """The figure as PNG on a light ground, the same bytes for the same figure."""
-    _lay_out(figure)
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=150, metadata={"Software": None})
-    return stream.getvalue()
-
-
-def svg_bytes(figure: Figure) -> bytes:
-    """The figure as a picture of its own, the same bytes for the same figure; text stays text."""
-    import matplotlib
-
-    _lay_out(figure)
-    stream = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    return stream.getvalue().encode()
-
-
-def svg_text(figure: Figure, name: str, description: str) -> str:
-    """The figure as an SVG element for a page: colours are the page's variables, ids begin with ``name``."""
-    import html
-
-    import matplotlib
-
-    _lay_out(figure)
-    stream = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": name}):
-        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    text = stream.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'\bid="', f'id="{name}-', text)
-    text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
-    for color, variable in PALETTE.items():
-        text = text.replace(color, f"var(--{variable})")
-    text = re.sub(rf"font: ([^\"]*?)'{LATIN}'[^;\"]*", r"font: \1var(--sans)", text)
-    label = html.escape(description, quote=True)
-    return re.sub(r"<svg ", f'<svg class="chart" role="img" aria-label="{label}" ', text, count=1)
+NAME_COLUMNS = 28
+"""Columns of a name beside a figure."""
+LEGEND_COLUMNS = 22
+MAX_LEGEND = 20
+"""Lines that a legend names."""
+MAX_NUMBERED_CELLS = 16
+"""Players whose scores are written into the crosstable's cells; of more, the colours have a scale."""
+DARK_SCORE = 85.0
+"""Percent from which on a cell is so dark that its text is light."""
+NARROW_SEGMENT = 6.0
+"""Percent of a bar that its count needs."""
 
 
 def _say(language: str) -> Catalogue:
     return Catalogue("arena.reports", language)
 
 
-def _grid(axes: Axes, axis: str) -> None:
-    axes.grid(axis=axis, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
-    axes.set_axisbelow(True)
+def _whole_numbers(axes: Axes, *ways: str) -> None:
+    """Ticks of an axis at whole numbers only: there are no halves of games."""
+    from matplotlib.ticker import MaxNLocator
 
-
-def _names(names: Sequence[str], longest: int = 28) -> list[str]:
-    return [clipped(name, longest) for name in names]
+    for way in ways:
+        (axes.xaxis if way == "x" else axes.yaxis).set_major_locator(MaxNLocator(nbins=7, integer=True))
 
 
 def ratings_chart(tables: Tables, language: str) -> Figure:
     """Forest plot: every player's rating with its 95 % interval, best on top."""
     rows = tables.standings
-    figure, axes = _figure(1.0 + 0.36 * len(rows))
-    places = list(range(len(rows)))
-    for place, row in zip(places, rows, strict=True):
-        axes.plot(
-            [row.rating - row.rating_error, row.rating + row.rating_error], [place, place], color=WIN, linewidth=2.4,
-            solid_capstyle="round",
-        )  # fmt: skip
-    axes.plot([row.rating for row in rows], places, "o", color=WIN, markersize=7, markeredgecolor=GROUND)
+    figure, axes = single_axes(1.0 + 0.36 * len(rows))
+    intervals = [(row.rating - row.rating_error, row.rating + row.rating_error) for row in rows]
+    ends = [end for row, interval in zip(rows, intervals, strict=True) for end in (row.rating, *interval)]
+    finite = [end for end in ends if math.isfinite(end)]
+    low, high = (min(finite), max(finite)) if len(set(finite)) > 1 else (-1.0, 1.0)
+    for place, (row, interval) in enumerate(zip(rows, intervals, strict=True)):
+        draw_interval(axes, place, interval, (low, high), WIN, linewidth=2.4)
+        draw_point(axes, place, row.rating, (low, high), WIN, "o", size=7)
+    axes.set_xlim(low - 0.04 * (high - low), high + 0.04 * (high - low))
     if not tables.anchors:
         axes.axvline(0, color=MUTED, linewidth=0.9)
-    axes.set_yticks(places, _names([row.player for row in rows]))
+    axes.set_yticks(range(len(rows)), told_apart([row.player for row in rows], NAME_COLUMNS))
     axes.set_ylim(len(rows) - 0.4, -0.6)
     reference = rating_reference(tables.anchors, Catalogue("arena", language))
     say = _say(language)
-    axes.set_xlabel(say("chart.rating", reference=reference if len(reference) < 60 else say("chart.elo")))
-    _grid(axes, "x")
-    return figure
+    text = say("chart.rating", reference=reference if len(reference) < 60 else say("chart.elo"))
+    figure.supxlabel(text, fontsize=12, color=MUTED)
+    draw_grid(axes, "x")
+    return settle(figure)
 
 
 def pairs_chart(tables: Tables, language: str) -> Figure:
-    """Stacked bars: share of each outcome of a pair, for every player, from that player's view."""
+    """Stacked bars: how often each outcome of a pair, for every player, and the score with its 95 % interval."""
     rows = tables.standings
-    figure, axes = _figure(1.5 + 0.36 * len(rows))
+    figure, axes = single_axes(1.9 + 0.4 * len(rows))
     say = _say(language)
     names = ("both_lost", "loss_and_draw", "even", "win_and_draw", "both_won")
-    labels = [say(f"chart.{name}") for name in names]
     start = [0.0] * len(rows)
-    for column, label, color in zip(PENTANOMIAL_COLUMNS, labels, (LOSS, SETBACK, EVEN, GAIN, WIN), strict=True):
-        shares = [100 * getattr(row, column) / max(1, row.pairs) for row in rows]
-        axes.barh(range(len(rows)), shares, left=start, color=color, label=label, height=0.66, edgecolor=GROUND)
+    for column, name, color in zip(PENTANOMIAL_COLUMNS, names, (LOSS, SETBACK, EVEN, GAIN, WIN), strict=True):
+        counts = [getattr(row, column) for row in rows]
+        shares = [100 * count / max(1, row.pairs) for count, row in zip(counts, rows, strict=True)]
+        axes.barh(
+            range(len(rows)), shares, left=start, color=color, label=say(f"chart.{name}"), height=0.66, edgecolor=GROUND
+        )
+        for place, (count, share) in enumerate(zip(counts, shares, strict=True)):
+            if share >= NARROW_SEGMENT:
+                axes.text(start[place] + share / 2, place - 0.13, str(count), ha="center", va="center", fontsize=9,
+                          color=GROUND if color == WIN else INK)  # fmt: skip
         start = [before + share for before, share in zip(start, shares, strict=True)]
-    axes.set_yticks(range(len(rows)), _names([row.player for row in rows]))
+    for place, row in enumerate(rows):
+        seen = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW)).estimate()
+        if not row.pairs:
+            continue
+        error = 100 * INTERVAL_DEVIATIONS * seen.standard_error
+        score = 100 * seen.score
+        label = say("chart.score_interval") if place == 0 else None
+        axes.errorbar(
+            [score], [place + 0.17], xerr=[[min(error, score)], [min(error, 100 - score)]], fmt="o", color=INK,
+            markersize=4, linewidth=1.4, capsize=2.5, label=label, clip_on=False,
+        )  # fmt: skip
+        axes.annotate(
+            str(row.pairs), (100, place), xytext=(5, 0), textcoords="offset points", va="center", color=MUTED,
+            fontsize=10, annotation_clip=False,
+        )  # fmt: skip
+    axes.set_yticks(range(len(rows)), told_apart([row.player for row in rows], NAME_COLUMNS))
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(0, 100)
-    axes.set_xlabel(say("chart.pair_share"))
+    figure.supxlabel(say("chart.pair_share"), fontsize=12, color=MUTED)
     axes.spines["bottom"].set_visible(False)
-    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=11, handlelength=1, columnspacing=1.2)
-    return figure
+    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=10, handlelength=1, columnspacing=1.2)
+    return settle(figure)
 
 
-def convergence(tables: Tables, records: Sequence[GameRecord]) -> tuple[list[int], list[list[float]]]:
+Moments = tuple[list[int], list[list[float]]]
+
+
+def _moments(games: int) -> set[int]:
+    """The numbers of games after which a course is looked at."""
+    return {round(games * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
+
+
+def convergence(tables: Tables, records: Sequence[GameRecord]) -> Moments:
     """Complete pairs at each of some 40 moments, in schedule order, and every player's rating there.
 
     Ratings are lists in the order of the standings, one a moment.
@@ -181,7 +149,7 @@ def convergence(tables: Tables, records: Sequence[GameRecord]) -> tuple[list[int
     names = tables.counter.players
     order = [names.index(row.player) for row in tables.standings]
     ordered = sorted(records, key=lambda record: record.pairing.number)
-    moments = {round(len(ordered) * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
+    moments = _moments(len(ordered))
     counter = PairCounter(names)
     pairs: list[int] = []
     ratings: list[list[float]] = []
@@ -194,15 +162,64 @@ def convergence(tables: Tables, records: Sequence[GameRecord]) -> tuple[list[int
     return pairs, ratings
 
 
+def match_course(tables: Tables, records: Sequence[GameRecord]) -> tuple[list[int], list[list[float]]]:
+    """Complete pairs at each of some 40 moments of a match, and there Elo of the first player and its 95 % bounds.
+
+    Bounds and Elo are lists (Elo, low, high), one a moment; they may be infinite.
+    """
+    ordered = sorted(records, key=lambda record: record.pairing.number)
+    moments = _moments(len(ordered))
+    counter = PairCounter(tables.counter.players)
+    pairs: list[int] = []
+    course: list[list[float]] = []
+    for played, record in enumerate(ordered, start=1):
+        counter.add(record)
+        if played in moments and counter.complete_pairs and counter.complete_pairs not in pairs:
+            seen = counter.between(0, 1).pentanomial().estimate()
+            pairs.append(counter.complete_pairs)
+            course.append([seen.elo, seen.elo_low, seen.elo_high])
+    return pairs, course
+
+
+def course_chart(tables: Tables, records: Sequence[GameRecord], language: str) -> Figure:
+    """A match as games came in: Elo of the first player over the second with its 95 % interval."""
+    pairs, course = match_course(tables, records)
+    figure, axes = single_axes(3.6)
+    say = _say(language)
+    axes.axhline(0, color=MUTED, linewidth=0.9)
+    axes.set_ylim(-1, 1)
+    axes.set_xlim(0, 1)
+    if pairs:
+        # The first intervals, of a handful of pairs, would set the scale for everything after them.
+        bounds = shown_bounds([(low, high) for _, low, high in course], [(course[-1][1], course[-1][2])])
+        for place, (elo, low, high) in zip(pairs, course, strict=True):
+            draw_interval(axes, place, (low, high), bounds, WIN, upright=True, linewidth=1.6)
+            is_last = place == pairs[-1]
+            draw_point(axes, place, elo, bounds, WIN, "o", upright=True, size=6 if is_last else 4,
+                       said="" if is_last else None)  # fmt: skip
+        room = 0.06 * (bounds[1] - bounds[0])
+        axes.set_ylim(bounds[0] - room, bounds[1] + room)
+        axes.set_xlim(0, 1.04 * pairs[-1] + 0.5)
+    _whole_numbers(axes, "x")
+    one, other = told_apart(tables.counter.players, LEGEND_COLUMNS)
+    figure.supxlabel(say("chart.pairs_in_order"), fontsize=12, color=MUTED)
+    axes.set_title(say("chart.elo_of_match", one=one, other=other), fontsize=10, color=MUTED, loc="left")
+    axes.set_ylabel(say("chart.elo"))
+    draw_grid(axes, "y")
+    return settle(figure)
+
+
 def convergence_chart(tables: Tables, records: Sequence[GameRecord], language: str) -> Figure:
     """Ratings as games came in, in schedule order."""
     pairs, ratings = convergence(tables, records)
-    figure, axes = _figure(3.6)
-    for place, row in enumerate(tables.standings):
-        axes.plot(
+    count = len(tables.standings)
+    figure, axes = single_axes(3.6 if count <= 10 or count > MAX_LEGEND else 1.0 + 0.25 * count)
+    names = told_apart([row.player for row in tables.standings], LEGEND_COLUMNS)
+    lines = []
+    for place, name in enumerate(names):
+        lines += axes.plot(
             pairs, [moment[place] for moment in ratings], LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)],
-            color=SERIES[place % len(SERIES)], linewidth=1.8, label=_names([row.player], 22)[0],
-            marker="o" if len(pairs) < 2 else None,
+            color=SERIES[place % len(SERIES)], linewidth=1.8, label=name, marker="o" if len(pairs) < 2 else None,
         )  # fmt: skip
     # The first fits, from a handful of games, would set the scale for everything after them.
     settled = [value for moment in ratings[len(ratings) // 8 :] for value in moment]
@@ -211,20 +228,23 @@ def convergence_chart(tables: Tables, records: Sequence[GameRecord], language: s
         axes.set_ylim(min(settled) - room, max(settled) + room)
     if not tables.anchors:
         axes.axhline(0, color=MUTED, linewidth=0.9)
+    if count <= MAX_LEGEND:
+        widen_coinciding(lines)
+    _whole_numbers(axes, "x")
     say = _say(language)
-    axes.set_xlabel(say("chart.pairs_of_all"))
+    figure.supxlabel(say("chart.pairs_of_all"), fontsize=12, color=MUTED)
     axes.set_ylabel(say("chart.elo" if tables.anchors else "chart.elo_above_mean"))
-    _grid(axes, "y")
-    if len(tables.standings) <= 20:
+    draw_grid(axes, "y")
+    if count <= MAX_LEGEND:
         figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)
-    return figure
+    return settle(figure)
 
 
 def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str, str], language: str) -> Figure:
     """Bars: games by reason, split by result; ``sides`` are keys of ``SIDES``, ``side_names`` what to call them."""
     say, endings = _say(language), Catalogue("engine", language)
     rows = tables.endings
-    figure, axes = _figure(1.4 + 0.32 * max(1, len(rows)))
+    figure, axes = single_axes(1.4 + 0.32 * max(1, len(rows)))
     start = [0] * len(rows)
     parts = (
         ("first_won", say("chart.won", side=side_names[0]), SIDES[sides[0]]), ("drawn", say("chart.drawn"), EVEN),
@@ -244,14 +264,18 @@ def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str,
         )  # fmt: skip
     axes.margins(x=0.08)
     axes.set_xlabel(say("chart.games"))
-    _grid(axes, "x")
+    _whole_numbers(axes, "x")
+    draw_grid(axes, "x")
+    if not rows:
+        axes.set_xlim(0, 1)
+        return settle(figure)
     figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=11, handlelength=1, columnspacing=1.2)
-    return figure
+    return settle(figure)
 
 
 def sequential_chart(run: SequentialRun, language: str) -> Figure:
     """The log-likelihood ratio of a sequential test after each pair, between its bounds."""
-    figure, axes = _figure(3.2)
+    figure, axes = single_axes(3.2)
     test, pairs = run.state, run.counts.pairs
     say = _say(language)
     for bound, hypothesis in ((test.upper_bound, "H1"), (test.lower_bound, "H0")):
@@ -262,22 +286,26 @@ def sequential_chart(run: SequentialRun, language: str) -> Figure:
             va="bottom" if bound > 0 else "top", color=MUTED, fontsize=11,
         )  # fmt: skip
     axes.axhline(0, color=GRID, linewidth=0.9)
-    axes.plot(range(pairs + 1), [0.0, *ratios_by_pair(run.settings, run.history)], color=WIN, linewidth=1.8)
+    axes.plot(
+        range(pairs + 1), [0.0, *ratios_by_pair(run.settings, run.history)], color=WIN, linewidth=1.8,
+        marker="o" if pairs < CONVERGENCE_POINTS else None, markersize=4, clip_on=False,
+    )  # fmt: skip
     room = 0.22 * (test.upper_bound - test.lower_bound)
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, test.lower_bound - room), max(high, test.upper_bound + room))
     axes.set_xlim(0, max(1, pairs))
+    _whole_numbers(axes, "x")
     axes.set_xlabel(say("chart.pairs_in_order"))
     axes.set_ylabel(say("chart.ratio"))
-    _grid(axes, "y")
-    return figure
+    draw_grid(axes, "y")
+    return settle(figure)
 
 
 def lengths_chart(records: Sequence[GameRecord], language: str) -> Figure:
     """Histogram of the games' lengths in plies, decisive games and draws."""
     import numpy as np
 
-    figure, axes = _figure(2.9)
+    figure, axes = single_axes(2.9)
     say = _say(language)
     decisive = [len(record.moves) for record in records if record.result in ("1-0", "0-1")]
     drawn = [len(record.moves) for record in records if record.result == "1/2-1/2"]
@@ -291,64 +319,97 @@ def lengths_chart(records: Sequence[GameRecord], language: str) -> Figure:
     axes.set_xlim(0, bins[-1])
     axes.set_xlabel(say("chart.plies", width=width))
     axes.set_ylabel(say("chart.games"))
-    _grid(axes, "y")
+    axes.set_ylim(0, max(1.0, axes.get_ylim()[1]))
+    _whole_numbers(axes, "y")
+    draw_grid(axes, "y")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=11, handlelength=1)
-    return figure
+    return settle(figure)
 
 
 def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figure:
     """Mean nodes from the start of a search to the end of each depth, on a logarithmic scale, by player."""
-    from matplotlib.ticker import MaxNLocator
-
-    figure, axes = _figure(3.4)
-    for place, name in enumerate(search_statistics.totals):
-        rows = iteration_rows(name, search_statistics.totals[name])
-        axes.plot(
+    count = len(search_statistics.totals)
+    figure, axes = single_axes(3.4 if count <= 9 or count > MAX_LEGEND else 1.0 + 0.25 * count)
+    names = told_apart(list(search_statistics.totals), LEGEND_COLUMNS)
+    lines = []
+    for place, (name, total) in enumerate(zip(names, search_statistics.totals.values(), strict=True)):
+        rows = iteration_rows(name, total)
+        lines += axes.plot(
             [row["depth_plies"] for row in rows], [row["mean_nodes_to_depth"] for row in rows],
             LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)], color=SERIES[place % len(SERIES)], linewidth=1.8,
-            marker="o", markersize=4, label=_names([name], 22)[0],
+            marker="o", markersize=4, label=name,
         )  # fmt: skip
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
     axes.yaxis.set_minor_formatter("")
+    if count <= MAX_LEGEND:
+        widen_coinciding(lines)
     say = _say(language)
     axes.set_xlabel(say("chart.iteration_depth"))
     axes.set_ylabel(say("chart.nodes_to_its_end"))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _grid(axes, "y")
-    figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)
-    return figure
+    _whole_numbers(axes, "x")
+    draw_grid(axes, "y")
+    if count <= MAX_LEGEND:
+        figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)
+    return settle(figure)
 
 
 def null_failures_chart(search_statistics: SearchStatistics, language: str) -> Figure:
-    """Failed verifications and wrong samples of null cutoffs against own material, all players together."""
+    """Failed verifications and wrong samples of null cutoffs against own material, all players together.
+
+    Shares have their 95 % intervals (Wilson's) and, beside them, the number of cases.
+    """
     from engine.search_statistics import MATERIAL_STEP, summed_search_statistics
 
-    figure, axes = _figure(3.2)
+    figure, axes = single_axes(3.4)
     total = {"null_by_material": {}, **summed_search_statistics(search_statistics.totals.values())}
     rows = null_rows("", total, "material")
     say = _say(language)
     parts = (
-        ("refuted_percent_of_verified", say("chart.failed_verifications"), LOSS, "o-"),
-        ("wrong_percent_of_decided", say("chart.wrong_samples"), WIN, "s--"),
+        ("refuted", lambda row: row["verified"], say("chart.failed_verifications"), LOSS, "o-", -0.06),
+        ("wrong", lambda row: row["sampled"] - row["unresolved"], say("chart.wrong_samples"), WIN, "s--", 0.06),
     )
-    for column, label, color, style in parts:
-        known = [row for row in rows if row[column] is not None]
-        axes.plot(
-            [(row["own_material_from_centipawns"] + MATERIAL_STEP / 2) / 100 for row in known],
-            [row[column] for row in known], style, color=color, label=label, markersize=5, linewidth=1.6,
+    for found, cases, label, color, style, shift in parts:
+        known = [row for row in rows if cases(row)]
+        places = [(row["own_material_from_centipawns"] + MATERIAL_STEP * (0.5 + shift)) / 100 for row in known]
+        shares = [100 * row[found] / cases(row) for row in known]
+        bounds = [wilson_interval(row[found], cases(row)) for row in known]
+        errors = [
+            [share - 100 * low for share, (low, _) in zip(shares, bounds, strict=True)],
+            [100 * high - share for share, (_, high) in zip(shares, bounds, strict=True)],
+        ]
+        axes.errorbar(
+            places, shares, yerr=errors, fmt=style, color=color, label=label, markersize=5, linewidth=1.6,
+            elinewidth=1.1, capsize=2,
         )  # fmt: skip
+        for place, row, (_, high) in zip(places, known, bounds, strict=True):
+            axes.annotate(
+                f"{cases(row)}", (place, 100 * high), xytext=(0, 3), textcoords="offset points", ha="center",
+                va="bottom", fontsize=8, color=color, rotation=90,
+            )  # fmt: skip
+    axes.margins(y=0.2)
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
     axes.set_xlabel(say("chart.own_material", width=f"{MATERIAL_STEP / 100:g}"))
     axes.set_ylabel("%")
-    _grid(axes, "y")
+    draw_grid(axes, "y")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=11, handlelength=1.6)
-    return figure
+    return settle(figure)
+
+
+def wilson_interval(found: int, cases: int) -> tuple[float, float]:
+    """95 % bounds of a share, 0 to 1 (Wilson, "Probable inference", 1927); ``cases`` is at least 1."""
+    square = INTERVAL_DEVIATIONS**2
+    share = found / cases
+    middle = (share + square / (2 * cases)) / (1 + square / cases)
+    half = INTERVAL_DEVIATIONS / (1 + square / cases) * math.sqrt(
+        share * (1 - share) / cases + square / (4 * cases * cases)
+    )
+    return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
 
 
 def crosstable_chart(tables: Tables, language: str) -> Figure:
-    """Heat map: score of the row's player against the column's, in percent."""
+    """Heat map: score of the row's player against the column's, in percent; columns have the numbers of the rows."""
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -356,17 +417,25 @@ def crosstable_chart(tables: Tables, language: str) -> Figure:
     scores = np.full((len(names), len(names)), np.nan)
     for result in tables.head_to_heads:
         scores[names.index(result.player), names.index(result.opponent)] = 100 * result.score
-    figure, axes = _figure(1.6 + 0.42 * len(names))
+    say = _say(language)
+    figure, axes = single_axes(1.4 + min(0.42 * len(names), 3.0 + 0.2 * len(names)))
     colors = LinearSegmentedColormap.from_list("score", [LOSS, "#f6f3ee", WIN]).with_extremes(bad=GROUND)
-    axes.imshow(np.ma.masked_invalid(scores), cmap=colors, vmin=0, vmax=100, aspect="auto")
-    for (row, column), score in np.ndenumerate(scores):
-        if not np.isnan(score):
-            axes.text(column, row, f"{score:.1f}", ha="center", va="center", fontsize=11)
-    short = _names(names, 16)
-    turned: dict[str, Any] = {"rotation": 30, "ha": "right"} if len(names) > 4 else {}
-    axes.set_xticks(range(len(names)), short, **turned)
-    axes.set_yticks(range(len(names)), short)
+    image = axes.imshow(np.ma.masked_invalid(scores), cmap=colors, vmin=0, vmax=100, aspect="auto")
+    if len(names) <= MAX_NUMBERED_CELLS:
+        size = 11 if len(names) <= 8 else 7
+        for (row, column), score in np.ndenumerate(scores):
+            if not np.isnan(score):
+                axes.text(column, row, f"{score:.1f}", ha="center", va="center", fontsize=size,
+                          color=GROUND if score > DARK_SCORE else INK)  # fmt: skip
+    else:
+        figure.colorbar(image, ax=axes, shrink=0.5, label="%")
+    small = 12 if len(names) <= MAX_NUMBERED_CELLS else 9
+    numbers = [str(place + 1) for place in range(len(names))]
+    shown = told_apart(names, NAME_COLUMNS - 4)
+    axes.set_xticks(range(len(names)), numbers, fontsize=min(small, 7) if len(names) > 30 else small)
+    axes.set_yticks(range(len(names)), [f"{name}  {number}" for number, name in zip(numbers, shown, strict=True)],
+                    fontsize=small)  # fmt: skip
     axes.tick_params(axis="x", labelcolor=INK)
-    axes.set_xlabel(_say(language)("chart.opponent"))
+    figure.supxlabel(say("chart.opponent"), fontsize=12, color=MUTED)
     axes.spines["bottom"].set_visible(False)
-    return figure
+    return settle(figure)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from arena.figures.match import verdict_sentence
 from arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
 from arena.figures.search_statistics import SearchStatistics
-from arena.figures.standings import Tables, percent_text, rating_reference, signed
+from arena.figures.standings import Tables, error_text, percent_text, rating_reference, signed
 from arena.records import GameRecord, PlayerSpec
 from arena.schedule import format_of
 from arena.sequential import SequentialRun
@@ -129,16 +129,6 @@ def mean_text(value: float | None, digits: int) -> str:
     return number_text(round(value)) if digits == 0 or value >= 1000 else f"{value:.{digits}f}"
 
 
-def interval_text(value: float) -> str:
-    """Half the width of an interval, in Elo."""
-    return "∞" if value == float("inf") else f"{value:.1f}"
-
-
-def elo_text(value: float) -> str:
-    """Elo with its sign."""
-    return signed(value).replace("inf", "∞")
-
-
 def summary_of(contents: Contents, messages: Messages = Catalogue, shown: Callable[[str], str] = str) -> str:
     """What was played and what came of it in two sentences; ``shown`` marks up a player's name."""
     say = messages(REPORTS, contents.language)
@@ -162,7 +152,7 @@ def _leader_sentence(contents: Contents, say: Callable[..., str], shown: Callabl
     best, second = rows[0], rows[1]
     names = contents.tables.counter.players
     elo, error = contents.tables.ratings.difference(names.index(best.player), names.index(second.player))
-    difference = say("report.difference", elo=elo_text(elo), error=interval_text(error))
+    difference = say("report.difference", elo=signed(elo), error=error_text(error))
     key = "report.ahead" if elo > error else "report.not_ahead"
     return say(key, best=shown(best.player), second=shown(second.player), difference=difference)
 
@@ -206,7 +196,7 @@ def facts_of(contents: Contents) -> list[tuple[str, str]]:
     first, second = words.side_names
     value = say(
         "fact.advantage_text", first=first, score=f"{100 * counts.score:.1f}", wins=counts.wins, draws=counts.draws,
-        losses=counts.losses, elo=elo_text(advantage), error=interval_text(error),
+        losses=counts.losses, elo=signed(advantage), error=error_text(error),
     )  # fmt: skip
     identities = say("fact.comma").join(_identities(contents)) or say("fact.no_games")
     return [
@@ -314,12 +304,12 @@ def sequential_facts(contents: Contents) -> list[tuple[str, str]]:
         "ratio": say("sequential.ratio_text", ratio=ratio, low=low, high=high),
         "pairs": say("sequential.pairs_text", counts=" / ".join(map(str, run.counts.counts)), one=one),
         "after": say(
-            "sequential.after_text", elo=elo_text(after.elo), low=elo_text(after.elo_low),
-            high=elo_text(after.elo_high), los=percent_text(after.los),
+            "sequential.after_text", elo=signed(after.elo), low=signed(after.elo_low),
+            high=signed(after.elo_high), los=percent_text(after.los),
         ),
         "games": say(
-            "sequential.games_text", elo=elo_text(naive.elo), error=interval_text(naive.elo_error),
-            normalized=elo_text(naive.normalized_elo), los=percent_text(naive.los),
+            "sequential.games_text", elo=signed(naive.elo), error=error_text(naive.elo_error),
+            normalized=signed(naive.normalized_elo), los=percent_text(naive.los),
         ),
     }  # fmt: skip
     return [(say(f"sequential.{name}"), text) for name, text in texts.items()]

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.placing import Placing, points_text, reason_text, round_name, round_title
-from arena.figures.standings import HeadToHead, percent_text
+from arena.figures.standings import HeadToHead, error_text, percent_text, signed
 from arena.formats.knockout import BYE, POINTS, UNKNOWN, Tie
 from arena.reports import tables
 from arena.reports.contents import (
     ARENA,
-    REPORTS,
     Contents,
-    elo_text,
     facts_of,
-    interval_text,
     repeat_command,
     sequential_facts,
     summary_of,
     warnings_of,
 )
-from arena.reports.games import packed_games
+from arena.reports.games import GamesOnPage
 from arena.reports.render import markup_messages, render
-from engine.language import Catalogue, messages_of
+from engine.language import Catalogue
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
+    pass
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")
 """Figures that stand by the standings or the test, or that the crosstable shows."""
@@ -47,8 +43,6 @@ def html_page(contents: Contents) -> str:
         summary=summary_of(contents, markup_messages, name.format),
         navigation=[(section, say(f"section.{section}")) for section in (*contents.sections, "games", "replay")],
         contents=contents,
-        first=words.side_names[0],
-        unit=words.score_name,
         warnings=warnings_of(contents),
         sequential_facts=sequential_facts(contents) if sequential is not None else (),
         facts=facts_of(contents),
@@ -56,33 +50,19 @@ def html_page(contents: Contents) -> str:
         tables=tables,
         players=tables.players_table(contents, code),
         crosstable=_crosstable(contents),
+        numbered=len(contents.tables.standings) > MAX_NAMED_COLUMNS,
         superiority=_superiority(contents),
         bracket=_bracket(contents.placing, Catalogue(ARENA, contents.language)),
         figures=[plot for plot in contents.plots if plot.name not in ELSEWHERE],
-        data=_data(contents),
-        packed=packed_games(contents.tables.counter.players, contents.records),
-    )
+        games=GamesOnPage(
+            contents.spec.game, contents.spec.name, tuple(contents.tables.counter.players), contents.records,
+            contents.planned_games, language=contents.language,
+        ),
+    )  # fmt: skip
 
 
-def _data(contents: Contents) -> Markup:
-    """What report.js needs to know besides the games, as JSON."""
-    from markupsafe import Markup
-
-    words, endings = contents.words, Catalogue("engine", contents.language)
-    reasons = sorted({record.reason for record in contents.records})
-    messages = messages_of(REPORTS, contents.language)
-    data = {
-        "game": contents.spec.game,
-        "sides": words.side_names,
-        "pieces": words.pieces,
-        "counted": contents.planned_games,
-        "endings": {reason: endings.name_of("ending", reason) for reason in reasons},
-        "explanations": {reason: endings.name_of("explanation", reason) for reason in reasons},
-        "messages": {
-            key.removeprefix("script."): text for key, text in messages.items() if key.startswith("script.")
-        },
-    }
-    return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
+MAX_NAMED_COLUMNS = 8
+"""Players whose names head the columns of the crosstable; more have the numbers of their rows."""
 
 
 def _crosstable(contents: Contents) -> list[tuple[str, list[dict[str, Any] | None]]]:
@@ -102,7 +82,7 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
         "direction": "up" if result.score >= 0.5 else "down",
         "share": f"{min(0.75, 1.5 * abs(result.score - 0.5)):.2f}",
         "figure": f"{100 * result.score:.1f}",
-        "beside": f"{elo_text(result.elo)} ± {interval_text(result.elo_error)}{'' if result.from_pairs else ' *'}",
+        "beside": f"{signed(result.elo)} ± {error_text(result.elo_error)}{'' if result.from_pairs else ' *'}",
         "below": [f"LOS {percent_text(result.los)} %", f"{result.wins}-{result.draws}-{result.losses}"],
     }
 
@@ -156,5 +136,5 @@ def _superiority_cell(contents: Contents, row: int, column: int, share: float) -
         "direction": "up" if share >= 0.5 else "down",
         "share": f"{1.5 * abs(share - 0.5):.2f}",
         "figure": percent_text(share),
-        "below": [f"{elo_text(elo)} ± {interval_text(error)}" if error < float("inf") else "\N{EN DASH}"],
+        "below": [f"{signed(elo)} ± {error_text(error)}" if error < float("inf") else "\N{EN DASH}"],
     }

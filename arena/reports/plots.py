@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.files import FileError, replace_file
 from arena.records import GameRecord
 from arena.reports.contents import REPORTS, Plot
-from arena.reports.fonts import chart_language
+from arena.reports.drawing.fonts import chart_language
 from engine.language import Catalogue, game_words
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from arena.figures.search_statistics import SearchStatistics
     from arena.figures.standings import Tables
     from arena.sequential import SequentialRun
+
+PLOT_FOLDER = "plots"
+"""Where a report has its figures as files."""
 
 
 def plots_of(
@@ -32,13 +37,24 @@ def plots_of(
     first = game_words(game, language).side_names[0]
     return (
         _plot("ratings", charts.ratings_chart(tables, drawn), say, origin=origin),
-        _plot("convergence", charts.convergence_chart(tables, records, drawn), say),
+        _course(tables, records, drawn, say),
         _plot("pairs", charts.pairs_chart(tables, drawn), say),
         _plot("endings", charts.endings_chart(tables, sides, names, drawn), say, first=first),
         _plot("lengths", charts.lengths_chart(records, drawn), say),
         _plot("crosstable", charts.crosstable_chart(tables, drawn), say),
         *([] if run is None else [_plot("sequential", charts.sequential_chart(run, drawn), say)]),
     )
+
+
+def _course(tables: Tables, records: Sequence[GameRecord], drawn: str, say: Catalogue) -> Plot:
+    """The tournament as games came in: of two players their difference with its interval."""
+    from arena.reports import charts
+
+    if len(tables.counter.players) != 2:
+        return _plot("convergence", charts.convergence_chart(tables, records, drawn), say)
+    one, other = tables.counter.players
+    caption = say("plot.course_caption", one=one, other=other)
+    return Plot("convergence", say("plot.course"), caption, charts.course_chart(tables, records, drawn))
 
 
 def search_statistics_plots(search_statistics: SearchStatistics, language: str) -> tuple[Plot, ...]:
@@ -54,3 +70,23 @@ def search_statistics_plots(search_statistics: SearchStatistics, language: str) 
 
 def _plot(name: str, figure: Figure, say: Catalogue, **fields: str) -> Plot:
     return Plot(name, say(f"plot.{name}"), say(f"plot.{name}_caption", **fields), figure)
+
+
+def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
+    """Write every figure into ``directory/plots`` as PNG (300 dpi), SVG and PDF. Raises ``FileError``.
+
+    One that is there as it would be drawn is left alone: SVG, which is written last, says so and is drawn soonest.
+    """
+    from arena.reports.drawing.style import FORMATS, figure_files, svg_of
+
+    folder = directory / PLOT_FOLDER
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
+    for plot in plots:
+        files = [folder / f"{plot.name}.{ending}" for ending in FORMATS]
+        if all(file.is_file() for file in files) and files[-1].read_bytes() == svg_of(plot.figure).encode():
+            continue
+        for ending, data in figure_files(plot.figure).items():
+            replace_file(folder / f"{plot.name}.{ending}", data)

@@ -59,7 +59,7 @@ def picture(plot: Plot, description: Markup) -> Markup:
     """A figure as an SVG element that follows the page's colours; ``description`` is for those who cannot see it."""
     from markupsafe import Markup
 
-    from arena.reports.charts import svg_text
+    from arena.reports.drawing.style import svg_text
 
     return Markup(svg_text(plot.figure, plot.name, description.unescape()))
 

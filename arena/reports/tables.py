@@ -17,13 +17,11 @@ from arena.figures.placing import (
     score_text,
 )
 from arena.figures.search_statistics import end_rows, iteration_rows, player_row, shown_columns
-from arena.figures.standings import error_text, percent_text, rating_text
+from arena.figures.standings import error_text, percent_text, rating_error_text, rating_text, signed
 from arena.reports.contents import (
     ARENA,
     Contents,
-    elo_text,
     figure_text,
-    interval_text,
     mean_text,
     number_text,
     setting_text,
@@ -69,8 +67,9 @@ def standings_table(contents: Contents) -> TextTable:
     )  # fmt: skip
     rows = [
         (
-            str(row.rank), row.player, rating_text(row, tables), error_text(row, tables, arena), f"{row.points:g}",
-            number_text(row.games), number_text(row.wins), number_text(row.draws), number_text(row.losses),
+            str(row.rank), row.player, rating_text(row, tables), rating_error_text(row, tables, arena),
+            f"{row.points:g}", number_text(row.games), number_text(row.wins), number_text(row.draws),
+            number_text(row.losses),
             f"{100 * row.score:.1f}", f"{row.LL} / {row.LD} / {row.even} / {row.WD} / {row.WW}",
             mean_text(row.mean_depth, 1), mean_text(row.mean_nodes, 0), mean_text(row.mean_time_ms, 2),
         )
@@ -140,8 +139,8 @@ def pairings_table(contents: Contents) -> TextTable:
     rank = {row.player: row.rank for row in contents.tables.standings}
     rows = [
         (
-            result.player, result.opponent, f"{elo_text(result.elo)}{'' if result.from_pairs else ' *'}",
-            interval_text(result.elo_error), percent_text(result.los), f"{result.wins}-{result.draws}-{result.losses}",
+            result.player, result.opponent, f"{signed(result.elo)}{'' if result.from_pairs else ' *'}",
+            error_text(result.elo_error), percent_text(result.los), f"{result.wins}-{result.draws}-{result.losses}",
             f"{100 * result.score:.1f}",
         )
         for result in contents.tables.head_to_heads

@@ -1,4 +1,4 @@
-"""What is written from a tournament's games: PGN, tables as CSV, one HTML page, a Markdown summary, plots as PNG."""
+"""What is written from a tournament's games: PGN, tables as CSV, one HTML page, a Markdown summary, plots."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import IO
 from arena.figures.placing import Placing, placing_of
 from arena.figures.search_statistics import search_statistics_of
 from arena.figures.standings import HeadToHead, Standing, Tables, csv_text, tables_of
-from arena.files import FileError, replace_file
+from arena.files import replace_file
 from arena.notation.pgn import write_games
 from arena.play.store import Store
 from arena.play.tournament import withdrawals_of
 from arena.records import GameRecord, Outcome
-from arena.reports.contents import Contents, Plot
+from arena.reports.contents import Contents
 from arena.reports.markdown import markdown
 from arena.reports.page import html_page
-from arena.reports.plots import plots_of, search_statistics_plots
+from arena.reports.plots import plots_of, search_statistics_plots, write_plots
 from arena.schedule import Withdrawal, games_that_count, sequential_run
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
@@ -100,7 +100,7 @@ def write_report(
     notes: Sequence[str] = (),
     language: str = DEFAULT_LANGUAGE,
 ) -> Path:
-    """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and plots/*.png into ``directory``.
+    """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and the plots into ``directory``.
 
     Of a Swiss tournament or a knockout also placing.csv and encounters.csv; ``withdrawals`` are players that it could
     not wait for. Where players' searches were counted also instruments.csv and its companions. Records whose number is
@@ -124,12 +124,7 @@ def write_report(
         spec, ordered, planned_games, tables, plots, search_statistics, counted_plots, sequential, tuple(runs),
         tuple(notes), language, placing,
     )  # fmt: skip
-    folder = directory / "plots"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
-    _write_plots(folder, (*plots, *counted_plots))
+    write_plots(directory, (*plots, *counted_plots))
     if placing is not None:
         replace_file(directory / "placing.csv", placing.frame().to_csv(index=False))
         replace_file(directory / "encounters.csv", placing.encounters_frame().to_csv(index=False))
@@ -145,8 +140,3 @@ def write_report(
     return page
 
 
-def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
-    from arena.reports.charts import png_bytes
-
-    for plot in plots:
-        replace_file(folder / f"{plot.name}.png", png_bytes(plot.figure))

@@ -57,7 +57,10 @@ def builtin(limit: str, name: str = "builtin") -> PlayerSpec:
 
 
 def assert_same_games(protocol: str, limit: str = "nodes=700", **changes: Any) -> None:
-    """The engine as a program plays against itself as it does built in: to the same digest, from several openings."""
+    """The engine as a program plays against itself as it does built in, from several openings.
+
+    To the same digest, and with the same principal variations.
+    """
     adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=24)
     expected = (builtin(limit, "a"), builtin(limit, "b"))
     own = own_engine(protocol, limit, **changes)
@@ -65,7 +68,12 @@ def assert_same_games(protocol: str, limit: str = "nodes=700", **changes: Any) -
         for opening in (Opening(START), AFTER_CAPTURES, BLACK_TO_MOVE):
             record = play(opening)
             assert record.reason == "maximum_length", record.detail
-            assert record.digest == play_one(*expected, opening, adjudication=adjudication).digest
+            built_in = play_one(*expected, opening, adjudication=adjudication)
+            assert record.digest == built_in.digest
+            assert [move.principal_variation for move in record.moves] == [
+                move.principal_variation for move in built_in.moves
+            ]
+            assert all(move.principal_variation.split()[0] == move.move for move in record.moves)
 
 
 def need_program(name: str) -> None:

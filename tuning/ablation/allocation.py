@@ -65,6 +65,19 @@ class Allocation:
         later = [analysis for analysis in self._analyses[match] if analysis > self.pairs[match]]
         return later[0] if is_open and later else self.pairs[match]
 
+    def why_ended(self, match: int, planned: int) -> str:
+        """Why a match gets no more pairs, as ``AblationRow.ended`` has it."""
+        if self.pairs[match] >= planned:
+            return "complete"
+        open_questions = [
+            given_up
+            for question, asked, given_up in zip(self.questions, self.research_questions, self.given_up, strict=True)
+            if match in asked.matches and question.verdict == UNDECIDED
+        ]
+        if not open_questions:
+            return "decided"
+        return "futility" if all(open_questions) else "games"
+
     def analyse(self, pairs: Sequence[int]) -> None:
         """Take up that every match has so many pairs, and judge the questions that have reached a new analysis."""
         self.pairs = list(pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +76,10 @@ class AblationRow:
     """Plies."""
     positions: int | None
     """Positions over which the nodes were counted."""
+    planned_pairs: int = 0
+    """The most pairs there could be."""
+    ended: str = ""
+    """Why there are no more pairs: ``complete``, ``decided``, ``futility`` or ``games`` (of all together)."""
 
 
 @dataclass(frozen=True)
@@ -220,9 +224,12 @@ class PlayedComparisons:
         """Both tables, with the pairs that the allocation counts."""
         judgements = iter(judgements_of(allocation))
         rows = tuple(
-            row_of(
-                spec, comparison, self.counts(place, allocation.pairs[place]), cost,
-                next(judgements) if comparison.is_question else Judgement(),
+            replace(
+                row_of(
+                    spec, comparison, self.counts(place, allocation.pairs[place]), cost,
+                    next(judgements) if comparison.is_question else Judgement(),
+                ),
+                ended=allocation.why_ended(place, comparison.pairs),
             )
             for place, (comparison, cost) in enumerate(zip(self._comparisons, costs, strict=True))
         )  # fmt: skip
@@ -296,6 +303,7 @@ def row_of(
         nodes_ratio_high=None if cost is None else cost.high,
         depth=None if cost is None else wanted.depth,
         positions=None if cost is None else min(wanted.positions, longest),
+        planned_pairs=comparison.pairs,
     )
 
 

@@ -8,6 +8,7 @@ import sys
 from arena.commands.arguments import specification_of
 from arena.commands.results import finishing
 from engine.commands.arguments import print_json
+from engine.language import Catalogue
 from tuning.commands.arguments import (
     configure_with_specification,
     describe,
@@ -35,6 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     from tuning.ablation.run import ablate, check_engine, prepare_ablation
     from tuning.ablation.spec import load_ablation
     from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
+    from tuning.reports.document import MESSAGES
+    from tuning.reports.labels import in_language
     from tuning.reports.study import repeat_command
 
     spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
@@ -58,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(ablation_data(result, report))
     else:
-        text = ablation_text(result.rows, result.effects, arguments.language, result.speeds)
+        shown = in_language(result, Catalogue(MESSAGES, arguments.language))
+        text = ablation_text(shown.rows, shown.effects, arguments.language, shown.speeds)
         print_outcome(text, result.digest, report)
     return result.exit_code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.standings import clipped, percent_text, signed
+from arena.figures.names import told_apart
+from arena.figures.standings import error_text, percent_text, signed
 from arena.files import replace_file
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
-from engine.language import DEFAULT_LANGUAGE, Catalogue
+from engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from tuning.ablation.rows import AGAINST
 from tuning.ablation.verdicts import (
     BETTER,
@@ -39,15 +41,19 @@ from tuning.reports.document import (
     Section,
     table_of,
     write_document,
-    write_svg,
 )
+from tuning.reports.games import games_of_run
+from tuning.reports.labels import base_label, in_language
 from tuning.reports.study import (
+    TEXT_WIDTH,
     condition_facts,
+    counted,
     elo_text,
     engine_text,
     in_columns,
     in_one,
     interval_text,
+    ratio_text,
     repeat_command,
 )
 from tuning.reports.study_charts import chart_words
@@ -61,7 +67,8 @@ if TYPE_CHECKING:
 
 
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write the tables as CSV, report.md, report.html and the plots as PNG and SVG; returns report.html's path."""
+    """Write the tables as CSV, games.pgn, report.md, report.html and the plots; returns report.html's path."""
+    message = Catalogue(MESSAGES, language)
     tables = {"ablation": result.frame()}
     if result.effects:
         tables["effects"] = result.effects_frame()
@@ -71,10 +78,8 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
         tables["speeds"] = result.speeds_frame()
     for name, table in tables.items():
         replace_file(result.directory / f"{name}.csv", partial(table.to_csv, index=False))
-    document = _ablation_document(result, Catalogue(MESSAGES, language))
-    page = write_document(result.directory, document)
-    write_svg(result.directory, document)
-    return page
+    document = _ablation_document(in_language(result, message), message)
+    return write_document(result.directory, document)
 
 
 def _ablation_document(result: AblationResult, message: Catalogue) -> Document:
@@ -103,6 +108,7 @@ def _ablation_document(result: AblationResult, message: Catalogue) -> Document:
         summary=_ablation_sentence(result, message),
         sections=tuple(sections),
         language=message.language,
+        games=games_of_run(result.directory, spec.conditions.game, spec.name, message.language),
     )
 
 
@@ -117,7 +123,7 @@ def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
         caption=caption,
         games=result.games,
         limit=conditions.limits,
-        base=conditions.base_name,
+        base=base_label(conditions, message),
         engine=engine_text(conditions, result.engine),
         command=repeat_command("ablate", conditions, result.directory, message.language),
     )
@@ -243,13 +249,14 @@ def _ablation_sentence(result: AblationResult, message: Catalogue) -> str:
     """How many questions are decided, what it cost, and the largest effect."""
     asked = [row.verdict for row in result.rows] + [row.verdict for row in result.effects]
     verdicts = [verdict for verdict in asked if verdict]
+    found = [(verdict, verdicts.count(verdict)) for verdict in (BETTER, WORSE, EQUIVALENT, UNDECIDED)]
     summary = message(
         "ablation.summary",
         decided=len(verdicts) - verdicts.count(UNDECIDED),
         questions=len(verdicts),
         games=sum(row.games for row in result.rows),
         planned=result.planned,
-        **{verdict: verdicts.count(verdict) for verdict in (BETTER, WORSE, EQUIVALENT, UNDECIDED)},
+        found=counted([(_verdict_text(verdict, message), count) for verdict, count in found], message),
     )
     settled = [row for row in result.rows if row.verdict in DIFFERENT]
     if not settled:
@@ -302,6 +309,22 @@ def _verdict_text(verdict: str, message: Catalogue) -> str:
     return message(f"verdict.{verdict}") if verdict else ""
 
 
+def _needed_text(row: AblationRow | EffectRow) -> str:
+    return "" if row.games_needed is None else str(row.games_needed)
+
+
+def _pairs_text(row: AblationRow, message: Catalogue) -> str:
+    """The pairs that count, of those planned where there are fewer."""
+    if row.pairs >= row.planned_pairs:
+        return str(row.pairs)
+    return message("ablation.pairs_of", pairs=row.pairs, planned=row.planned_pairs)
+
+
+def _ended_text(row: AblationRow, message: Catalogue) -> str:
+    """Why a comparison got no more pairs."""
+    return message(f"ended.{row.ended}") if row.ended else ""
+
+
 def _verdict_cell(row: AblationRow | EffectRow, message: Catalogue) -> str:
     text = _verdict_text(row.verdict, message)
     return text if row.games_needed is None else message("ablation.games_needed", verdict=text, games=row.games_needed)
@@ -314,7 +337,7 @@ def limit_text(limit: str, message: Catalogue) -> str:
 
 
 def _ratio_text(ratio: float | None) -> str:
-    return "" if ratio is None else f"{ratio:.3g}×"
+    return "" if ratio is None else ratio_text(ratio)
 
 
 def _kind_of_cost(speeds: Sequence[SpeedRow]) -> str:
@@ -336,18 +359,19 @@ def _main_table(result: AblationResult, message: Catalogue) -> TextTable:
     heads = (
         message("ablation.comparison"), message("ablation.elo"), message("ablation.verdict"),
         message("ablation.simultaneous_interval"), message("ablation.los"), message("ablation.pair_count"),
-        message("ablation.games"), message("ablation.pentanomial"),
+        message("ablation.ended"), message("ablation.needed"), message("ablation.pentanomial"),
         message(f"ablation.{_kind_of_cost(result.speeds)}"),
     )  # fmt: skip
     cells = tuple(
         (
-            row.label, elo_text(row.elo, row.elo_error), _verdict_cell(row, message),
-            interval_text(row.simultaneous_low, row.simultaneous_high), percent_text(row.los), str(row.pairs),
-            str(row.games), f"{row.LL} {row.LD} {row.even} {row.WD} {row.WW}", cost,
+            row.label, elo_text(row.elo, row.elo_error), _verdict_text(row.verdict, message),
+            interval_text(row.simultaneous_low, row.simultaneous_high), percent_text(row.los),
+            _pairs_text(row, message), _ended_text(row, message), _needed_text(row),
+            f"{row.LL} {row.LD} {row.even} {row.WD} {row.WW}", cost,
         )
         for row, cost in zip(result.rows, _costs(result.rows, result.speeds), strict=True)
     )  # fmt: skip
-    return table_of(heads, cells, (1, 3, 4, 5, 6, 7, 8))
+    return table_of(heads, cells, (1, 3, 4, 5, 7, 8, 9))
 
 
 def _speeds_table(speeds: Sequence[SpeedRow], message: Catalogue) -> TextTable:
@@ -415,7 +439,7 @@ def _ablation_facts(result: AblationResult, message: Catalogue) -> tuple[tuple[s
     )
     is_builtin = conditions.external is None
     return (
-        (message("fact.base"), conditions.base_name),
+        (message("fact.base"), base_label(conditions, message)),
         (message("fact.limit"), message("ablation.usual_limit", limit=conditions.limits)),
         *condition_facts(conditions, result.engine, message),
         *([(message("ablation.nodes_to_depth"), measured)] if is_builtin else []),
@@ -446,26 +470,28 @@ def ablation_text(
         message("terminal.pairs"), message(f"terminal.{_kind_of_cost(speeds)}"),
     )  # fmt: skip
     lines += ["", in_columns(heads, COMPARISON_COLUMNS)]
-    for row, cost in zip(rows, _costs(rows, speeds), strict=True):
+    labels = told_apart([row.label for row in rows], COMPARISON_COLUMNS[0])
+    for row, label, cost in zip(rows, labels, _costs(rows, speeds), strict=True):
         cells = (
-            clipped(row.label, 36), signed(row.elo), _error(row.elo_error), _verdict_text(row.verdict, message),
+            label, signed(row.elo), error_text(row.elo_error), _verdict_text(row.verdict, message),
             str(row.pairs), cost,
         )  # fmt: skip
         lines.append(in_columns(cells, COMPARISON_COLUMNS))
     if effects:
         effect_heads = (message("terminal.effect"), message("terminal.elo"), "±", message("terminal.verdict"))
         lines += ["", in_columns(effect_heads, EFFECT_COLUMNS)]
-        for effect in effects:
+        names = told_apart([effect.effect for effect in effects], EFFECT_COLUMNS[0])
+        for effect, name in zip(effects, names, strict=True):
             effect_cells = (
-                clipped(effect.effect, 52), signed(effect.elo), _error(effect.elo_error),
+                name, signed(effect.elo), error_text(effect.elo_error),
                 _verdict_text(effect.verdict, message),
             )  # fmt: skip
             lines.append(in_columns(effect_cells, EFFECT_COLUMNS))
+    reasons = Counter(row.ended for row in rows if row.ended)
+    if reasons.keys() - {"complete"}:
+        told = counted([(message(f"ended.{reason}"), count) for reason, count in reasons.most_common()], message)
+        lines += ["", *wrapped(message("terminal.ended", reasons=told), TEXT_WIDTH)]
     return "\n".join(lines)
-
-
-def _error(error: float) -> str:
-    return f"{error:.1f}" if math.isfinite(error) else "inf"
 
 
 def ablation_data(result: AblationResult, report: Path) -> dict[str, Any]:

@@ -15,11 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arena.figures.names import told_apart
 from arena.figures.standings import signed
-from arena.reports.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN
+from arena.reports.drawing.marks import (
+    draw_interval,
+    draw_point,
+    settle,
+    shown_bounds,
+    widen_coinciding,
+)
+from arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, single_axes
 from engine.language import Catalogue
-from tuning.ablation.verdicts import DIFFERENT, EQUIVALENT
-from tuning.reports.study_charts import MAX_SHOWN_ELO, RATIO_TICKS, empty_figure, unit_text
+from tuning.ablation.verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE
+from tuning.reports.study_charts import FONT_SIZE, RATIO_TICKS, empty_figure, unit_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,89 +42,122 @@ SAME = SERIES[2]
 """Colour of what was found equivalent."""
 HEAT_LIMIT_ELO = 60.0
 LABEL_WIDTH = 36
+LABEL_COLUMNS = 2 * LABEL_WIDTH - 4
+"""Columns of a label beside a figure, over two or three lines."""
+LINE_INCHES = 0.155
+"""Of a label's lines."""
 DEPTH_STYLES = ("o-", "s--", "^:", "D-.")
+VERDICT_MARKS = {BETTER: (WIN, "^"), WORSE: (SERIES[1], "v"), EQUIVALENT: (SAME, "s"), UNDECIDED: (MUTED, "o")}
+"""The colour and the shape of a verdict; the shape of an open one is hollow."""
+OUTCOME_MARKS = {"confirmed": (WIN, "^"), "refuted": (SERIES[1], "v"), UNDECIDED: (MUTED, "o")}
+"""The same of a measure that a claim expects something of."""
+UNASKED = (INK, "d")
 
 
 def wrapped(label: str) -> str:
-    """A label on two lines if it is long: what comparisons differ in often comes last."""
-    lines = textwrap.wrap(label, LABEL_WIDTH)
-    return "\n".join(lines[:2])
+    """A label over several lines if it is long: what comparisons differ in often comes last."""
+    return "\n".join(textwrap.wrap(label, LABEL_WIDTH, break_on_hyphens=False))
+
+
+def row_labels(labels: Sequence[str]) -> tuple[list[str], float]:
+    """Labels to stand beside a figure's rows, no two different ones alike, and the inches that a row needs for them."""
+    shown = [wrapped(label) for label in told_apart(labels, LABEL_COLUMNS)]
+    lines = max(text.count("\n") + 1 for text in shown)
+    return shown, max(0.3, LINE_INCHES * lines + 0.04)
 
 
 def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 0.0) -> Figure:
     """Elo of every comparison with both of its intervals, and beside it what the same depth costs.
 
-    ``margin`` (Elo) is the width of the band that counts as nothing.
+    ``margin`` (Elo) is the width of the band that counts as nothing. An interval that is wider than the picture ends in
+    an arrowhead; a point beyond it stands at the edge, with its Elo and the interval by which it is judged.
     """
     with_nodes = any(row.nodes_ratio is not None for row in rows)
-    wide = (3, 2) if with_nodes else (1,)
-    figure, grid = empty_figure(1.0 + 0.3 * (len(rows) + 0.7 * _groups(rows)), 1, len(wide), wide)
+    widths = (3, 2) if with_nodes else (1,)
+    labels, row_inches = row_labels([row.label for row in rows])
     places = _layout(rows)
+    height = 1.3 + row_inches * (max(places) + 1)
+    figure, grid = empty_figure(height, 1, len(widths), widths=widths)
     axes: Axes = grid[0, 0]
     axes.axvline(0, color=MUTED, linewidth=0.9)
     if margin:
         axes.axvspan(-margin, margin, color=SAME, alpha=0.12, linewidth=0)
-    limit = _shown_limit(rows)
+    bounds = shown_bounds(map(judged_interval, rows))
     for place, row in zip(places, rows, strict=True):
-        _draw_interval(axes, row, place, limit)
-    axes.set_yticks(places, [wrapped(row.label) for row in rows], fontsize=9)
+        _draw_comparison(axes, row, place, bounds)
+    axes.set_yticks(places, labels, fontsize=9)
     axes.set_ylim(max(places) + 0.7, min(places) - 0.7)
-    low, high = min(row.elo_low for row in rows), max(row.elo_high for row in rows)
-    axes.set_xlim(max(min(low, 0.0), -limit) - 0.05 * limit, min(max(high, 0.0), limit) + 0.05 * limit)
+    room = 0.05 * (bounds[1] - bounds[0])
+    axes.set_xlim(bounds[0] - room, bounds[1] + room)
     axes.set_xlabel(words("chart.elo_difference"))
-    axes.grid(axis="x", color=GRID, linewidth=0.8)
+    draw_grid(axes, "x")
     if with_nodes:
         _draw_nodes(grid[0, 1], rows, places, words)
-    return figure
+    _explain_marks(figure, axes, {row.verdict: words(f"verdict.{row.verdict}") for row in rows if row.verdict})
+    return settle(figure)
 
 
-def _shown_limit(rows: Sequence[AblationRow]) -> float:
-    """Elo up to which intervals are drawn to scale: a few very weak variants must not flatten all others."""
-    reaches = sorted(max(abs(row.elo_low), abs(row.elo_high)) for row in rows)
-    typical = reaches[(2 * len(reaches)) // 3]
-    return min(reaches[-1], 3 * typical, MAX_SHOWN_ELO) if len(rows) > 2 else min(reaches[-1], MAX_SHOWN_ELO)
-
-
-def _draw_interval(axes: Axes, row: AblationRow, place: float, limit: float) -> None:
-    """Point and line; an arrow with the number where the point lies beyond what is drawn to scale."""
-    color = verdict_color(row.verdict, row.elo)
-    if abs(row.elo) > limit:
-        edge = math.copysign(limit, row.elo)
-        axes.plot([edge], [place], "<" if row.elo < 0 else ">", color=color, markersize=7)
-        axes.annotate(
-            f"{signed(row.elo, 0)}", (edge, place), xytext=(9 if row.elo < 0 else -9, 0), textcoords="offset points",
-            ha="left" if row.elo < 0 else "right", va="center", color=color, fontsize=9,
-        )  # fmt: skip
-        return
+def judged_interval(row: AblationRow) -> tuple[float, float]:
+    """The interval by which a row is judged: the one for all where there is a verdict, else its own."""
     if row.verdict:
-        wide = max(row.simultaneous_low, -1.5 * limit), min(row.simultaneous_high, 1.5 * limit)
-        axes.plot(wide, [place, place], color=color, linewidth=0.9)
-    low, high = max(row.elo_low, -limit), min(row.elo_high, limit)
-    axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="round")
-    axes.plot([row.elo], [place], "o", color=color, markersize=5, markeredgecolor=GROUND, markeredgewidth=0.7)
+        return row.simultaneous_low, row.simultaneous_high
+    return row.elo_low, row.elo_high
 
 
-def verdict_color(verdict: str, elo: float) -> str:
-    """The colour of a verdict: found better, worse, or equivalent; muted while open."""
-    if verdict in DIFFERENT:
-        return WIN if elo > 0 else SERIES[1]
-    return SAME if verdict == EQUIVALENT else MUTED
+def verdict_mark(verdict: str) -> tuple[str, str]:
+    """The colour and the shape of a verdict: found better, worse, or equivalent; muted and hollow while open."""
+    return VERDICT_MARKS.get(verdict, UNASKED)
+
+
+def _draw_comparison(axes: Axes, row: AblationRow, place: float, bounds: tuple[float, float]) -> None:
+    color, marker = verdict_mark(row.verdict)
+    judged = judged_interval(row)
+    draw_interval(axes, place, judged, bounds, color, linewidth=1.0)
+    inner = max(row.elo_low, bounds[0]), min(row.elo_high, bounds[1])
+    draw_interval(axes, place, inner, bounds, color, linewidth=2.4)
+    said = f"{signed(row.elo, 0)} [{signed(judged[0], 0)}, {signed(judged[1], 0)}]"
+    draw_point(axes, place, row.elo, bounds, color, marker, size=6, is_open=row.verdict == UNDECIDED, said=said)
+
+
+def _explain_marks(figure: Figure, axes: Axes, meanings: dict[str, str]) -> None:
+    """A line above the figure that says which shape and colour is which verdict."""
+    from matplotlib.lines import Line2D
+
+    marks = {**VERDICT_MARKS, **OUTCOME_MARKS}
+    handles = [
+        Line2D(
+            [], [], linestyle="none", color=color, marker=marker, markersize=6, label=meanings[verdict],
+            markerfacecolor=GROUND if verdict == UNDECIDED else color,
+        )
+        for verdict, (color, marker) in marks.items() if verdict in meanings
+    ]  # fmt: skip
+    if handles:
+        figure.legend(
+            handles=handles, loc="outside upper center", ncols=len(handles), frameon=False, fontsize=9, handlelength=1,
+            columnspacing=1.4,
+        )  # fmt: skip
 
 
 def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float], words: Catalogue) -> None:
     axes.axvline(1, color=MUTED, linewidth=0.9)
-    seen = [1.0]
-    for place, row in zip(places, rows, strict=True):
-        if row.nodes_ratio is None or row.nodes_ratio_low is None or row.nodes_ratio_high is None:
-            continue
-        if math.isfinite(row.nodes_ratio_high):
-            axes.plot([row.nodes_ratio_low, row.nodes_ratio_high], [place, place], color=INK, linewidth=1.6)
-            seen += [row.nodes_ratio_low, row.nodes_ratio_high]
-        axes.plot([row.nodes_ratio], [place], "s", color=INK, markersize=4)
-        seen.append(row.nodes_ratio)
-    _mark_ratios(axes, seen, max_ticks=3)
-    axes.set_xlabel(words("chart.nodes_to_depth", depth=rows[0].depth))
-    axes.grid(axis="x", color=GRID, linewidth=0.8)
+    known = [
+        (place, row.nodes_ratio, row.nodes_ratio_low, row.nodes_ratio_high)
+        for place, row in zip(places, rows, strict=True)
+        if row.nodes_ratio is not None and row.nodes_ratio_low is not None and row.nodes_ratio_high is not None
+    ]
+    bounds = ratio_bounds([end for _, *ends in known for end in ends])
+    for place, ratio, low, high in known:
+        draw_interval(axes, place, (low, high), bounds, INK, linewidth=1.6)
+        draw_point(axes, place, ratio, bounds, INK, "s", size=4)
+    _mark_ratios(axes, bounds, max_ticks=3)
+    axes.set_xlabel(words("chart.nodes_to_depth", depth=next(row.depth for row in rows if row.depth is not None)))
+    draw_grid(axes, "x")
+
+
+def ratio_bounds(ends: Sequence[float]) -> tuple[float, float]:
+    """The least and the largest of ratios and 1; what is infinite or 0 lies beyond."""
+    finite = [end for end in ends if math.isfinite(end) and end > 0]
+    return min([*finite, 1.0]), max([*finite, 1.0])
 
 
 def _layout(rows: Sequence[AblationRow]) -> list[float]:
@@ -129,10 +170,6 @@ def _layout(rows: Sequence[AblationRow]) -> list[float]:
         places.append(place)
         place += 1
     return places
-
-
-def _groups(rows: Sequence[AblationRow]) -> int:
-    return len({row.group for row in rows})
 
 
 @dataclass(frozen=True)
@@ -148,35 +185,42 @@ class Curve:
 def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
     """Elo along each parameter, with its 95 % intervals."""
     columns = min(2, len(curves))
-    figure, grid = empty_figure(0.7 + 2.6 * math.ceil(len(curves) / columns), math.ceil(len(curves) / columns), columns)
+    rows = math.ceil(len(curves) / columns)
+    figure, grid = empty_figure(0.7 + 2.8 * rows, rows, columns)
+    bounds = shown_bounds([(row.elo_low, row.elo_high) for curve in curves for _, row in curve.points])
     for place, axes in enumerate(grid.flat):
         if place >= len(curves):
             axes.set_visible(False)
             continue
-        _draw_curve(axes, curves[place], words)
+        _draw_curve(axes, curves[place], words, bounds)
+    room = 0.06 * (bounds[1] - bounds[0])
+    grid[0, 0].set_ylim(bounds[0] - room, bounds[1] + room)
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo_against_reference"))
-    return figure
+    return settle(figure)
 
 
-def _draw_curve(axes: Axes, curve: Curve, words: Catalogue) -> None:
-    """Values as a line with a band; what is switched off stands apart, on the left of all values."""
+def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float, float]) -> None:
+    """Values as a line with their intervals; what is switched off stands apart, on the left of all values."""
     reference = curve.reference
     levels = [*(level for level, _ in curve.points), curve.reference]
-    found = [*((one.elo, one.elo_low, one.elo_high) for _, one in curve.points), (0.0, 0.0, 0.0)]
     places = level_places(levels, reference.scale == "log")
-    shown = np.column_stack([places, np.clip(found, -MAX_SHOWN_ELO, MAX_SHOWN_ELO)])
-    is_off = np.array([level.value is None for level in levels])
-    line = shown[~is_off]
-    values, elo, low, high = line[np.argsort(line[:, 0])].T
+    found = [(one.elo, one.elo_low, one.elo_high) for _, one in curve.points]
+    values = sorted(
+        (place, min(max(elo, bounds[0]), bounds[1]))
+        for place, level, (elo, _, _) in zip(places, levels, [*found, (0.0, 0.0, 0.0)], strict=True)
+        if level.value is not None
+    )
     axes.axhline(0, color=MUTED, linewidth=0.9)
-    axes.fill_between(values, low, high, color=WIN, alpha=0.18, linewidth=0)
-    axes.plot(values, elo, "o-", color=WIN, markersize=5, linewidth=1.6)
-    for place, worth, *interval in shown[is_off]:
-        axes.plot([place, values[0]], [worth, elo[0]], ":", color=WIN, linewidth=1.2)
-        axes.plot([place, place], interval, color=LOSS, linewidth=2.2, solid_capstyle="round")
-        axes.plot([place], [worth], "s", color=LOSS, markersize=5)
-    axes.plot([places[-1]], [0], "D", color=GROUND, markeredgecolor=WIN, markersize=7)
+    axes.plot(*zip(*values, strict=True), "-", color=WIN, linewidth=1.4)
+    for place, level, (elo, low, high) in zip(places, levels, found, strict=False):
+        color, marker = (LOSS, "s") if level.value is None else (WIN, "o")
+        if level.value is None:
+            shown = min(max(elo, bounds[0]), bounds[1])
+            axes.plot([place, values[0][0]], [shown, values[0][1]], ":", color=WIN, linewidth=1.2)
+        draw_interval(axes, place, (low, high), bounds, color, upright=True, linewidth=1.8)
+        draw_point(axes, place, elo, bounds, color, marker, upright=True, size=5)
+    axes.plot([places[-1]], [0], "D", color=GROUND, markeredgecolor=WIN, markersize=7, zorder=4)
     name, unit = reference.parameter, unit_text(reference.unit, words)
     axes.set_xlabel(words("chart.parameter_with_unit", parameter=name, unit=unit) if unit else name)
     if reference.scale == "log":
@@ -186,7 +230,8 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue) -> None:
     if curve.title:
         axes.set_title(curve.title, fontsize=10, loc="left")
     axes.tick_params(labelleft=True)
-    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    axes.margins(x=0.08)
+    draw_grid(axes, "y")
 
 
 def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
@@ -202,33 +247,43 @@ def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
 def interactions_chart(squares: Sequence[Sequence[CellRow]], words: Catalogue) -> Figure:
     """For every 2 x 2 factorial the strength of its four combinations: parallel lines mean no interaction."""
     columns = min(2, len(squares))
-    figure, grid = empty_figure(
-        0.6 + 2.7 * math.ceil(len(squares) / columns), math.ceil(len(squares) / columns), columns
+    rows = math.ceil(len(squares) / columns)
+    figure, grid = empty_figure(0.6 + 2.9 * rows, rows, columns)
+    bounds = shown_bounds(
+        [(cell.elo - cell.elo_error, cell.elo + cell.elo_error) for square in squares for cell in square]
     )
     for place, axes in enumerate(grid.flat):
         if place >= len(squares):
             axes.set_visible(False)
             continue
-        cells = {(cell.first_level, cell.second_level): cell for cell in squares[place]}
-        low = squares[place][0]
-        for level, color, style in ((-1, LOSS, "s--"), (1, WIN, "o-")):
-            line = [cells[level, other] for other in (-1, 1)]
-            shift = 0.02 * level
-            axes.errorbar(
-                [shift, 1 + shift], [cell.elo for cell in line], [cell.elo_error for cell in line], fmt=style,
-                color=color, markersize=6, linewidth=1.7, capsize=3, label=line[0].first_text,
-            )  # fmt: skip
-        axes.axhline(0, color=MUTED, linewidth=0.9)
-        axes.set_xlim(-0.35, 1.35)
-        axes.set_xticks([0, 1], [cells[-1, level].second_text for level in (-1, 1)])
-        axes.tick_params(axis="x", labelcolor=INK, labelleft=True)
-        axes.set_title(low.factorial, fontsize=10, loc="left")
-        axes.margins(y=0.3)
-        axes.legend(frameon=False, fontsize=9, loc="upper right", ncols=2, borderpad=0)
-        axes.grid(axis="y", color=GRID, linewidth=0.8)
+        _draw_square(axes, squares[place], bounds)
+    room = 0.06 * (bounds[1] - bounds[0])
+    grid[0, 0].set_ylim(bounds[0] - room, bounds[1] + room)
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo_above_low"))
-    return figure
+    return settle(figure)
+
+
+def _draw_square(axes: Axes, square: Sequence[CellRow], bounds: tuple[float, float]) -> None:
+    cells = {(cell.first_level, cell.second_level): cell for cell in square}
+    names = told_apart([cells[level, -1].first_text for level in (-1, 1)], LABEL_WIDTH // 2)
+    for level, name, color, style, marker in ((-1, names[0], LOSS, "--", "s"), (1, names[1], WIN, "-", "o")):
+        line = [cells[level, other] for other in (-1, 1)]
+        places = [0.02 * level, 1 + 0.02 * level]
+        axes.plot(places, [min(max(cell.elo, bounds[0]), bounds[1]) for cell in line], style, color=color,
+                  linewidth=1.7, marker=marker, label=name)  # fmt: skip
+        for place, cell in zip(places, line, strict=True):
+            interval = cell.elo - cell.elo_error, cell.elo + cell.elo_error
+            draw_interval(axes, place, interval, bounds, color, upright=True, linewidth=1.4)
+            draw_point(axes, place, cell.elo, bounds, color, marker, upright=True)
+    axes.axhline(0, color=MUTED, linewidth=0.9)
+    axes.set_xlim(-0.35, 1.35)
+    axes.set_xticks([0, 1], told_apart([cells[-1, level].second_text for level in (-1, 1)], LABEL_WIDTH // 2))
+    axes.tick_params(axis="x", labelcolor=INK, labelleft=True)
+    # Below the title and above the picture, where no line can run.
+    axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=2, borderpad=0)
+    axes.set_title(wrapped(square[0].factorial), fontsize=10, loc="left", pad=20)
+    draw_grid(axes, "y")
 
 
 def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue) -> Figure:
@@ -238,8 +293,7 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    figure, grid = empty_figure(1.5 + 0.5 * len(features))
-    axes: Axes = grid[0, 0]
+    figure, axes = single_axes(1.5 + 0.5 * len(features), FONT_SIZE)
     shown = np.ma.masked_invalid(worth)
     limit = max(10.0, min(HEAT_LIMIT_ELO, float(np.abs(shown).max()) if shown.count() else 10.0))
     colors = LinearSegmentedColormap.from_list("worth", [SERIES[1], "#f6f3ee", WIN]).with_extremes(bad=GROUND)
@@ -248,75 +302,108 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
         if not np.isnan(value):
             weight = "bold" if known[row, column] else "normal"
             axes.text(column, row, signed(float(value), 0), ha="center", va="center", fontsize=10, fontweight=weight)
-    axes.set_xticks(range(len(features)), features, rotation=30 if len(features) > 3 else 0,
-                    ha="right" if len(features) > 3 else "center")  # fmt: skip
-    axes.set_yticks(range(len(features)), features)
+    names = told_apart(features, LABEL_WIDTH // 2)
+    axes.set_xticks(range(len(features)), names)
+    axes.set_yticks(range(len(features)), names)
     axes.tick_params(axis="x", labelcolor=INK)
     axes.set_xlabel(words("chart.interaction"))
     axes.spines["bottom"].set_visible(False)
-    return figure
+    return settle(figure)
 
 
 def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
     """Nodes to the end of each depth on a logarithmic scale, a line for each setting."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, grid = empty_figure(3.3)
-    axes: Axes = grid[0, 0]
     settings = list(dict.fromkeys(row.setting for row in rows))
-    for place, setting in enumerate(settings):
+    names = [wrapped(name) for name in told_apart(settings, LABEL_COLUMNS)]
+    legend_lines = math.ceil(len(names) / 2) * max(name.count("\n") + 1 for name in names)
+    figure, axes = single_axes(3.0 + LINE_INCHES * legend_lines, FONT_SIZE)
+    lines = []
+    for place, (setting, name) in enumerate(zip(settings, names, strict=True)):
         own = [row for row in rows if row.setting == setting]
-        axes.plot(
+        lines += axes.plot(
             [row.depth for row in own], [row.nodes for row in own], DEPTH_STYLES[place % len(DEPTH_STYLES)],
-            color=SERIES[place % len(SERIES)], markersize=4.5, linewidth=1.7,
-            label=wrapped(setting),
+            color=SERIES[place % len(SERIES)], markersize=4.5, linewidth=1.7, label=name,
         )  # fmt: skip
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
     axes.yaxis.set_minor_formatter("")
+    widen_coinciding(lines)
     axes.set_xlabel(words("chart.depth"))
     axes.set_ylabel(words("chart.nodes"))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    draw_grid(axes, "y")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=2)
-    return figure
+    return settle(figure)
 
 
 def measures_chart(rows: Sequence[MeasureRow], words: Catalogue) -> Figure:
-    """What is measured without games, all of one unit: points with their 95 % intervals, and what is compared with."""
-    figure, grid = empty_figure(1.1 + 0.34 * len(rows))
-    axes: Axes = grid[0, 0]
+    """What is measured without games, all of one unit: points with their 95 % intervals, and what is compared with.
+
+    Behind every label stands the number of cases.
+    """
+    cases = [f"(n = {row.cases})".replace(" ", "\N{NO-BREAK SPACE}") for row in rows]
+    labels, row_inches = row_labels([f"{row.label} {count}" for row, count in zip(rows, cases, strict=True)])
+    figure, axes = single_axes(1.4 + max(0.34, row_inches) * len(rows), FONT_SIZE)
     is_ratio = rows[0].kind == "nodes"
-    finite = [value for row in rows for value in (row.effect, row.low, row.high) if math.isfinite(value)]
+    ends = [value for row in rows for value in (row.effect, row.low, row.high, row.threshold)]
+    if is_ratio:
+        bounds = ratio_bounds(ends)
+    else:
+        finite = [end for end in ends if math.isfinite(end)]
+        bounds = min(0.0, *finite), max(0.0, *finite)
+    if bounds[0] == bounds[1]:
+        bounds = bounds[0] - 1, bounds[1] + 1
     axes.axvline(1 if is_ratio else 0, color=MUTED, linewidth=0.9)
+    meanings = {}
     for place, row in enumerate(rows):
-        color = {"confirmed": WIN, "refuted": SERIES[1]}.get(row.outcome, MUTED if row.expect else INK)
-        high = row.high if math.isfinite(row.high) else max(finite)
-        low = row.low if math.isfinite(row.low) else min(finite)
-        axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="round")
-        axes.plot([row.effect], [place], "o", color=color, markersize=6, markeredgecolor=GROUND)
+        color, marker = OUTCOME_MARKS.get(row.outcome, UNASKED) if row.expect else UNASKED
+        if row.expect:
+            meanings[row.outcome] = words(f"outcome.{row.outcome}")
+        draw_interval(axes, place, (row.low, row.high), bounds, color, linewidth=2.2)
+        draw_point(axes, place, row.effect, bounds, color, marker, is_open=marker == "o")
         if row.threshold:
             axes.plot([row.threshold] * 2, [place - 0.35, place + 0.35], color=SERIES[4], linewidth=2)
-    axes.set_yticks(range(len(rows)), [wrapped(row.label) for row in rows], fontsize=9)
+    axes.set_yticks(range(len(rows)), labels, fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     if is_ratio:
-        _mark_ratios(axes, [value for value in finite if value > 0])
+        _mark_ratios(axes, bounds)
+    else:
+        room = 0.04 * (bounds[1] - bounds[0])
+        axes.set_xlim(bounds[0] - room, bounds[1] + room)
     units = {"×": "chart.node_ratio" if is_ratio else "chart.ratio", "%": "chart.percent",
              "points": "chart.percentage_points"}  # fmt: skip
     axes.set_xlabel(words(units[rows[0].unit]))
-    axes.grid(axis="x", color=GRID, linewidth=0.8)
-    return figure
+    draw_grid(axes, "x")
+    _explain_marks(figure, axes, meanings)
+    return settle(figure)
 
 
-def _mark_ratios(axes: Axes, values: Sequence[float], max_ticks: int = 7) -> None:
-    low, high = min([*values, 1.0]), max([*values, 1.0])
+FINE_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2)
+"""Of ratios that lie within a factor of 3."""
+
+
+def _mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7) -> None:
+    """A logarithmic axis of ratios, its ticks all with the same number of digits behind the point."""
+    low, high = bounds
+    room = max(1.08, (high / low) ** 0.06)
     axes.set_xscale("log")
-    fine = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2)
-    ticks = [tick for tick in (fine if high / low < 3 else RATIO_TICKS) if low / 1.1 < tick < high * 1.1]
-    ticks = spaced_ticks(ticks, (high / low * 1.08**2) ** (1 / (max_ticks + 1)))
-    axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
+    ticks = [
+        tick for tick in (FINE_TICKS if high / low < 3 else RATIO_TICKS) if low / room < tick < high * room
+    ]
+    ticks = spaced_ticks(ticks, (high / low * room**2) ** (1 / (max_ticks + 1)))
+    axes.set_xticks(ticks, ratio_labels(ticks))
     axes.minorticks_off()
-    axes.set_xlim(low / 1.08, high * 1.08)
+    axes.set_xlim(low / room, high * room)
+
+
+def ratio_labels(ticks: Sequence[float]) -> list[str]:
+    """Factors; of those near 1 all with as many digits behind the point as the finest has."""
+    if min(ticks) < FINE_TICKS[0] or max(ticks) > FINE_TICKS[-1]:
+        return [f"{tick:g}×" for tick in ticks]
+    digits = max(len(f"{tick:g}".partition(".")[2]) for tick in ticks)
+    return [f"{tick:.{digits}f}×" for tick in ticks]
 
 
 def spaced_ticks(ticks: Sequence[float], factor: float) -> list[float]:

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from arena.figures.names import told_apart
 from arena.figures.search_statistics import SearchStatistics
-from arena.figures.standings import clipped, signed
+from arena.figures.standings import INFINITY, signed
 from arena.files import replace_file
 from arena.reports.charts import null_failures_chart
 from arena.reports.contents import Plot
@@ -33,9 +34,16 @@ from tuning.reports.document import (
     Section,
     table_of,
     write_document,
-    write_svg,
 )
-from tuning.reports.study import condition_facts, in_columns, in_one, interval_text, language_words
+from tuning.reports.study import (
+    condition_facts,
+    counted,
+    in_columns,
+    in_one,
+    interval_text,
+    language_words,
+    ratio_text,
+)
 from tuning.reports.study_charts import chart_words
 
 
@@ -46,9 +54,7 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> 
     for name, table in tables.items():
         replace_file(run.directory / f"{name}.csv", partial(table.to_csv, index=False))
     document = _claims_document(run, Catalogue(MESSAGES, language))
-    page = write_document(run.directory, document)
-    write_svg(run.directory, document)
-    return page
+    return write_document(run.directory, document)
 
 
 def _claims_document(run: ClaimsResult, message: Catalogue) -> Document:
@@ -96,13 +102,13 @@ def claims_command(spec: ClaimsSpec, directory: Path, language: str = DEFAULT_LA
 def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
     """How many claims are confirmed, refuted and undecided."""
     verdicts = [result.verdict for result in run.results]
-    counts = {verdict: verdicts.count(verdict) for verdict in (CONFIRMED, REFUTED, UNDECIDED)}
-    shown = {"claims": len(verdicts), "games": sum(result.games for result in run.results), **counts}
-    summary = (
-        message("claims.summary_so_far", asked=len(run.spec.claims), **shown)
-        if run.missing
-        else message("claims.summary", **shown)
-    )
+    counts = [(message(f"outcome.{one}"), verdicts.count(one)) for one in (CONFIRMED, REFUTED, UNDECIDED)]
+    shown = {"games": sum(result.games for result in run.results), "found": counted(counts, message)}
+    if run.missing:
+        summary = message("claims.summary_so_far", claims=len(verdicts), asked=len(run.spec.claims), **shown)
+    else:
+        key = "claims.summary_of_one" if len(verdicts) == 1 else "claims.summary"
+        summary = message(key, claims=len(verdicts), **shown)
     if not run.is_indicative:
         return summary
     return in_one((summary, message("claims.indicative_only")), message)
@@ -246,7 +252,7 @@ def effect_text(row: MeasureRow, message: Catalogue) -> str:
     if row.unit == "Elo":
         return f"{signed(row.effect)} Elo"
     if row.unit == "×":
-        return f"{row.effect:.3g}×"
+        return ratio_text(row.effect)
     if row.unit == "points":
         return message("claims.percentage_points", difference=signed(row.effect, 2))
     return f"{row.effect:.3g} %" if row.unit == "%" else f"{row.effect:g} / {row.cases}"
@@ -258,7 +264,9 @@ def range_text(row: MeasureRow) -> str:
         return interval_text(row.low, row.high)
     if row.unit == "cases" and (row.kind == "occurs" or row.effect):  # one is enough to decide, whatever their rate
         return ""
-    return f"[{row.low:.3g}, {row.high:.3g}]"
+    if row.unit == "×":
+        return f"[{ratio_text(row.low)[:-1]}, {ratio_text(row.high)[:-1]}]"
+    return f"[{row.low:.3g}, {row.high:.3g}]".replace("inf", INFINITY)
 
 
 def _summary_table(results: Sequence[ClaimResult], message: Catalogue) -> TextTable:
@@ -326,11 +334,11 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
         message("terminal.measure"),
     )  # fmt: skip
     lines = [_claims_sentence(run, message), "", in_columns(heads, CLAIM_COLUMNS)]
-    for result in run.results:
-        head = result.headline
+    labels = told_apart([result.headline.label for result in run.results], CLAIM_COLUMNS[-1])
+    for result, label in zip(run.results, labels, strict=True):
         cells = (
-            result.claim.id, message(f"outcome.{result.verdict}"), str(result.games), effect_text(head, message),
-            clipped(head.label, 40),
+            result.claim.id, message(f"outcome.{result.verdict}"), str(result.games),
+            effect_text(result.headline, message), label,
         )  # fmt: skip
         lines.append(in_columns(cells, CLAIM_COLUMNS))
     return "\n".join(lines)

@@ -134,7 +134,7 @@ def _filled(kept: KeptClaims, what: str, rest: str, message: Catalogue) -> str:
 
 
 def _figure(row: MeasureRow, message: Catalogue) -> str:
-    return f"{effect_text(row, message)} {range_text(row)}".rstrip().replace("+inf", "∞").replace("−inf", "−∞")
+    return f"{effect_text(row, message)} {range_text(row)}".rstrip().replace("+∞", "∞")
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

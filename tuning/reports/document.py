@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.files import FileError, replace_file
+from arena.files import replace_file
 from arena.reports.contents import Plot
+from arena.reports.games import GamesOnPage
 from arena.reports.markdown import table_markdown
+from arena.reports.plots import PLOT_FOLDER, write_plots
 from arena.reports.render import OWN_PACKAGE, render
 from arena.reports.tables import NUMBER, TEXT, TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 
 MESSAGES = "tuning.reports"
 """The package whose catalogues say everything in these reports."""
-PLOT_FOLDER = "plots"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Document:
     sections: tuple[Section, ...]
     language: str = DEFAULT_LANGUAGE
     """One of ``engine.language.LANGUAGES``."""
+    games: GamesOnPage | None = None
+    """Games to be replayed on the page, after the sections."""
 
     @property
     def plots(self) -> list[Plot]:
@@ -80,43 +83,32 @@ class Document:
 
 
 def write_document(directory: Path, document: Document) -> Path:
-    """Write report.html, report.md and the plots as PNG; returns the path of report.html. Raises ``FileError``."""
-    from arena.reports.charts import png_bytes
-
-    folder = directory / PLOT_FOLDER
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
-    for plot in document.plots:
-        replace_file(folder / f"{plot.name}.png", png_bytes(plot.figure))
+    """Write report.html, report.md and the plots; returns the path of report.html. Raises ``FileError``."""
+    write_plots(directory, document.plots)
     replace_file(directory / "report.md", markdown(document))
     page = directory / "report.html"
     replace_file(page, html_page(document))
     return page
 
 
-def write_svg(directory: Path, document: Document) -> None:
-    """Write a document's plots as SVG beside the PNG."""
-    from arena.reports.charts import svg_bytes
-
-    for plot in document.plots:
-        replace_file(directory / PLOT_FOLDER / f"{plot.name}.svg", svg_bytes(plot.figure))
-
-
 def html_page(document: Document) -> str:
     """The whole page; it loads nothing from elsewhere."""
+    shell = Catalogue(OWN_PACKAGE, document.language)
+    of_games = [(section, shell(f"section.{section}")) for section in ("games", "replay")]
     return render(
         f"{MESSAGES}/document.html.j2",
         document.language,
         title=document.title,
         kicker=document.kicker,
         summary=document.summary,
-        navigation=[(section.name, section.title) for section in document.sections],
+        navigation=[
+            *((section.name, section.title) for section in document.sections), *(of_games if document.games else ())
+        ],
+        games=document.games,
         sections=[
             (section, [(type(block).__name__, block) for block in section.blocks]) for section in document.sections
         ],
-    )
+    )  # fmt: skip
 
 
 # Markdown

@@ -10,7 +10,8 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.standings import clipped, percent_text, signed
+from arena.figures.names import told_apart
+from arena.figures.standings import INFINITY, error_text, percent_text, signed
 from arena.files import replace_file
 from arena.players.registry import protocol_named
 from arena.reports.contents import Plot
@@ -23,6 +24,7 @@ from tuning.conditions import Conditions, describe, value_text
 from tuning.external_engine import BUILD
 from tuning.reports import study_charts as charts
 from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Note, Section, table_of, write_document
+from tuning.reports.games import games_of_run
 from tuning.reports.study_charts import chart_words, unit_text
 from tuning.study.response import importances
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from tuning.study.validate import Verdict
 
 TEXT_WIDTH = 80
+MIN_OPTIMISM = 0.05
+"""Elo: less is no optimism worth a word."""
 PARAMETER_COLUMNS = (24, -22, -22)
 SPECIFICATIONS = {"tune": "tuning", "ablate": "ablations"}
 """The commands and the kinds of configuration files that they are given."""
@@ -42,12 +46,26 @@ SPECIFICATIONS = {"tune": "tuning", "ablate": "ablations"}
 
 def elo_text(elo: float, error: float) -> str:
     """``+12.3 ± 4.5``; infinite figures as such."""
-    return f"{signed(elo)} ± {error:.1f}" if math.isfinite(error) else f"{signed(elo)} ± inf"
+    return f"{signed(elo)} ± {error_text(error)}"
 
 
 def interval_text(low: float, high: float) -> str:
     """``[+1.2, +9.8]``."""
     return f"[{signed(low)}, {signed(high)}]"
+
+
+def ratio_text(ratio: float) -> str:
+    """A factor with three significant digits, ``0.0315×``, ``1.50×``, ``1230×``."""
+    if not math.isfinite(ratio) or ratio <= 0:
+        return f"{ratio:g}×".replace("inf", INFINITY)
+    digits = max(0, 2 - math.floor(math.log10(float(f"{ratio:.2e}"))))
+    return f"{ratio:.{digits}f}×"
+
+
+def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
+    """How often each was found, in a list without those that were not: ``2 better, 1 undecided``."""
+    parts = [message("list.count", count=count, name=name) for name, count in found if count]
+    return message("list.comma").join(parts)
 
 
 def in_one(sentences: Iterable[str], message: Catalogue) -> str:
@@ -94,7 +112,7 @@ def rounds_frame(result: StudyResult) -> DataFrame:
 
 
 def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write rounds.csv, report.md, report.html and the plots; returns the path of report.html."""
+    """Write rounds.csv, games.pgn, report.md, report.html and the plots; returns the path of report.html."""
     if result.model is not None:
         table = rounds_frame(result)
         replace_file(result.directory / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
@@ -124,6 +142,7 @@ def _tuning_document(result: StudyResult, language: str) -> Document:
         summary=tuning_sentence(result, language),
         sections=tuple(sections),
         language=language,
+        games=games_of_run(result.directory, spec.conditions.game, spec.name, language),
     )
 
 
@@ -260,7 +279,10 @@ def _optimism_sentence(result: StudyResult, message: Catalogue) -> str:
     if best is not None:
         key = "recommendation.best_centre" if result.spec.sampler == "duel" else "recommendation.best_trial"
         shown = {"observed": signed(best["observed"]), "expected": signed(best["expected"])}
-        sentences.append(message(key, round=f"{best['round']:.0f}", optimism=best["optimism"], **shown))
+        sentence = message(key, round=f"{best['round']:.0f}", **shown)
+        if best["optimism"] >= MIN_OPTIMISM:
+            sentence = message("recommendation.optimistic", finding=sentence, optimism=best["optimism"])
+        sentences.append(message("list.sentence", text=sentence))
     return in_one(sentences, message)
 
 
@@ -370,15 +392,16 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     head = "terminal.parameter" if result.spec.engine is None else "terminal.option"
     lines = [
         in_columns(
-            (message(head), clipped(result.spec.base_name, 22), message("terminal.recommended")),
+            (message(head), told_apart([result.spec.base_name], 22)[0], message("terminal.recommended")),
             PARAMETER_COLUMNS,
         )
     ]
-    for name in result.spec.space.names:
+    names = result.spec.space.names
+    for name, shown in zip(names, told_apart(names, PARAMETER_COLUMNS[0]), strict=True):
         base = result.spec.space.default[name]
         recommended = base if result.decision is None else result.recommended[name]
         mark = "" if base == recommended else "  *"
-        lines.append(in_columns((name[:24], value_text(base), value_text(recommended)), PARAMETER_COLUMNS) + mark)
+        lines.append(in_columns((shown, value_text(base), value_text(recommended)), PARAMETER_COLUMNS) + mark)
     parts = ["\n".join(lines)]
     if result.decision is not None:
         parts.append("\n".join(wrapped(optimism_sentence(result, language), TEXT_WIDTH)))

@@ -1,8 +1,7 @@
 """The figures of studies, drawn by matplotlib without a display.
 
 Every function takes results and the words of the figure (``chart_words``) and returns a figure; none writes a file.
-matplotlib is imported inside them only. Colours are those of ``arena.reports.charts``, so that the page can replace
-them.
+matplotlib is imported inside them only.
 """
 
 from __future__ import annotations
@@ -13,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from arena.figures.standings import clipped
-from arena.reports.charts import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIDTH_INCHES, WIN
-from arena.reports.fonts import chart_language, font_families
+from arena.figures.names import told_apart
+from arena.reports.drawing.fonts import chart_language
+from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
+from arena.reports.drawing.style import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, new_figure, single_axes
 from engine.language import Catalogue
 from engine.settings.parameters import BY_NAME
 from tuning.conditions import value_text
@@ -30,15 +30,18 @@ if TYPE_CHECKING:
 
 SLICES_PER_ROW = 3
 SLICE_POINTS = 60
+MAX_ARROWHEADS = 8
+"""Along the edge of a band that is cut."""
 DENSITY_BARS = 26
-CONTOUR_LEVELS = (-200, -100, -50, -30, -20, -10, -5, -2)
-"""Elo below the recommendation."""
+CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+"""Elo below the recommendation at which a line may run."""
+MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
 RATIO_TICKS = (0.01, 0.03, 0.1, 0.25, 0.5, 1, 2, 4, 10, 30, 100, 1000)
+NAME_COLUMNS = 28
 AXIS_NAME_WIDTH = 26
 """Columns of the base's name beside an axis: the caption has it whole."""
-MAX_SHOWN_ELO = 400.0
-"""Elo: intervals are cut off here, so that a very weak variant does not flatten all others."""
+FONT_SIZE = 10
 
 
 def chart_words(message: Catalogue) -> Catalogue:
@@ -53,135 +56,157 @@ def unit_text(unit: str, message: Catalogue) -> str:
 
 
 def empty_figure(
-    height_inches: float,
-    rows: int = 1,
-    columns: int = 1,
-    widths: Sequence[float] | None = None,
-    *,
+    height_inches: float, rows: int = 1, columns: int = 1, *, widths: Sequence[float] | None = None,
     share_scale: bool = True,
-) -> tuple[Figure, Any]:
-    """An empty figure in the report's style and its axes, which share their vertical scale unless told otherwise."""
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    style = {
-        "svg.fonttype": "none", "font.family": font_families(), "font.size": 10, "text.color": INK,
-        "text.parse_math": False, "axes.labelcolor": MUTED, "axes.edgecolor": MUTED, "xtick.color": MUTED,
-        "ytick.color": MUTED, "ytick.labelcolor": INK, "axes.unicode_minus": True,
-    }  # fmt: skip
-    matplotlib.rcParams.update(style)  # type: ignore[arg-type]
-    figure = Figure(figsize=(WIDTH_INCHES, height_inches), layout="constrained", facecolor=GROUND)
-    FigureCanvasAgg(figure)
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=share_scale, width_ratios=widths)
-    for axes in grid.flat:
-        axes.set_facecolor("none")
-        for side in ("top", "right", "left"):
-            axes.spines[side].set_visible(False)
-        axes.tick_params(length=0)
-        axes.set_axisbelow(True)
-    return figure, grid
+) -> tuple[Figure, Any]:  # fmt: skip
+    """``new_figure`` with the letters of these reports, whose figures are fuller."""
+    return new_figure(height_inches, rows, columns, widths=widths, share_scale=share_scale, font_size=FONT_SIZE)
 
 
 # Studies
 
 
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """What every round's set is worth by the model of all games, with 90 % band, and the estimates of the time."""
+    """What every round's set is worth by the model of all games, with 90 % band, and the estimates of the time.
+
+    Intervals and points beyond the picture, which shows all but the widest, end in arrowheads.
+    """
     assert result.model is not None
     assert result.decision is not None
-    figure, grid = empty_figure(3.7)
-    axes: Axes = grid[0, 0]
+    figure, axes = single_axes(3.7, FONT_SIZE)
     games = [2 * end.pairs for end in result.rounds]
     mean, deviation = result.model.gain([end.values for end in result.rounds])
-    mean, deviation = np.clip(mean, -MAX_SHOWN_ELO, MAX_SHOWN_ELO), np.minimum(deviation, MAX_SHOWN_ELO)
+    is_duel = result.spec.sampler == "duel"
+    bands = [
+        (float(value - width), float(value + width))
+        for value, width in zip(mean, INTERVAL_90 * deviation if is_duel else 0 * deviation, strict=True)
+    ]
+    shown = _final_intervals(result, words)
+    judged = [(value, value) for value, *_ in shown] + [interval for _, interval, *_ in shown]
+    bounds = shown_bounds([*bands, *((end.elo, end.elo) for end in result.rounds)], judged)
     axes.axhline(0, color=MUTED, linewidth=0.9)
-    if result.spec.sampler == "duel":
-        band = INTERVAL_90 * deviation
-        axes.fill_between(games, mean - band, mean + band, color=WIN, alpha=0.18, linewidth=0)
-        axes.plot(games, mean, color=WIN, linewidth=1.8, label=words("chart.by_all_games_band"))
-        observed = words("chart.by_model_of_time")
-    else:
-        axes.plot(games, mean, "_", color=WIN, markersize=9, markeredgewidth=2.2, label=words("chart.by_all_games"))
-        observed = words("chart.observed")
-    elo = [min(max(end.elo, -MAX_SHOWN_ELO), MAX_SHOWN_ELO) for end in result.rounds]
-    axes.plot(games, elo, "o", color=LOSS, markersize=3.5, alpha=0.8, label=observed)
-    place = games[-1] * 1.04
-    low, high = result.decision.interval()
-    shown = [(place, result.decision.gain, low, high, INK, words("chart.recommended_interval"))]
-    for number, verdict in enumerate(result.verdicts):
-        shown.append(
-            (
-                games[-1] * (1.08 + 0.04 * number), verdict.elo, *verdict.interval,
-                SERIES[number % len(SERIES)], words("chart.validated_interval", limit=verdict.limits),
-            )
-        )  # fmt: skip
-    for where, value, below, above, color, label in shown:
-        below, above = max(below, -MAX_SHOWN_ELO), min(above, MAX_SHOWN_ELO)
-        axes.plot([where, where], [below, above], color=color, linewidth=2.4, solid_capstyle="round")
-        axes.plot([where], [value], "D", color=color, markersize=6, markeredgecolor=GROUND, label=label)
+    for place, (value, band, end) in enumerate(zip(mean, bands, result.rounds, strict=True)):
+        label = (words("chart.by_all_games_band" if is_duel else "chart.by_all_games")) if place == 0 else None
+        if is_duel:
+            draw_interval(axes, games[place], band, bounds, WIN, upright=True, linewidth=1.2)
+        draw_point(axes, games[place], float(value), bounds, WIN, "_", upright=True, size=8, is_open=True, said=None,
+                   label=label)  # fmt: skip
+        label = words("chart.by_model_of_time" if is_duel else "chart.observed") if place == 0 else None
+        draw_point(axes, games[place], end.elo, bounds, LOSS, "o", upright=True, size=4, said=None, label=label)
+    if is_duel:
+        axes.plot(games, np.clip(mean, *bounds), color=WIN, linewidth=1, alpha=0.5)
+    room = 0.05 * max(1, games[-1])
+    for place, (value, interval, color, marker, label) in enumerate(shown, start=1):
+        where = games[-1] + place * room
+        draw_interval(axes, where, interval, bounds, color, upright=True, linewidth=2.4)
+        draw_point(axes, where, value, bounds, color, marker, upright=True, label=label)
+    axes.set_xlim(0, games[-1] + (len(shown) + 1) * room)
+    height = 0.06 * (bounds[1] - bounds[0])
+    axes.set_ylim(bounds[0] - height, bounds[1] + height)
+    _scale_axis(axes, "x", Dimension("games"))
     axes.set_xlabel(words("chart.games"))
-    axes.set_ylabel(words("chart.elo_against_base", base=clipped(result.spec.base_name, AXIS_NAME_WIDTH)))
-    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    (base,) = told_apart([result.spec.base_name], AXIS_NAME_WIDTH)
+    axes.set_ylabel(words("chart.elo_against_base", base=base))
+    draw_grid(axes, "y")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=1.2)
-    return figure
+    return settle(figure)
+
+
+FINAL_MARKERS = ("s", "^", "v", "P", "X")
+"""Of the validations in turn."""
+
+
+def _final_intervals(
+    result: StudyResult, words: Catalogue
+) -> list[tuple[float, tuple[float, float], str, str, str]]:
+    """Of the recommendation and the validations: Elo, interval, colour, marker and what it is."""
+    assert result.decision is not None
+    recommended = words("chart.recommended_interval")
+    found = [(result.decision.gain, result.decision.interval(), INK, "D", recommended)]
+    for number, verdict in enumerate(result.verdicts):
+        marker, color = FINAL_MARKERS[number % len(FINAL_MARKERS)], SERIES[number % len(SERIES)]
+        label = words("chart.validated_interval", limit=verdict.limits)
+        found.append((verdict.elo, verdict.interval, color, marker, label))
+    return found
 
 
 def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """The model along each dimension through the recommendation, and where games were played."""
+    """The model along each dimension through the recommendation, and where games were played.
+
+    The scale holds every value that the model expects; a band that is wider still has arrowheads where it is cut.
+    """
     assert result.model is not None
     assert result.decision is not None
     assert result.observations is not None
     space, best = result.spec.space, result.decision.values
     columns = min(SLICES_PER_ROW, len(space.dimensions))
     rows = math.ceil(len(space.dimensions) / columns)
-    figure, grid = empty_figure(0.5 + 2.35 * rows, rows, columns)
+    figure, grid = empty_figure(0.6 + 2.5 * rows, rows, columns)
     first, second, pairs, _ = result.observations.arrays()
     sampled, weights = np.concatenate([first, second]), np.concatenate([pairs, pairs])
-    lowest = 0.0
-    for place, axes in enumerate(grid.flat):
-        if place >= len(space.dimensions):
-            axes.set_visible(False)
-            continue
-        dimension = space.dimensions[place]
+    slices = []
+    for place, dimension in enumerate(space.dimensions):
         values = _values_along(dimension)
         sets = [space.effective_values((*best[:place], value, *best[place + 1 :])) for value in values]
-        mean, deviation = result.model.gain(sets, best)
-        places = [_place(dimension, value) for value in values]
-        band = INTERVAL_90 * deviation
-        if dimension.choices:
-            axes.errorbar(places, mean, band, fmt="_", color=WIN, markersize=14, markeredgewidth=2.2)
-            lowest = min(lowest, float(mean.min()))
-        else:
-            axes.fill_between(places, mean - band, mean + band, color=WIN, alpha=0.18, lw=0)
-            axes.plot(places, mean, color=WIN, linewidth=1.8)
-            inside = (np.array([dimension.coordinate(value) for value in values]) >= sampled[:, place].min()) & (
-                np.array([dimension.coordinate(value) for value in values]) <= sampled[:, place].max()
-            )
-            lowest = min(lowest, float(mean[inside].min(initial=0.0)))
+        slices.append((dimension, values, *result.model.gain(sets, best)))
+    bounds = _slice_bounds([(mean, INTERVAL_90 * deviation) for _, _, mean, deviation in slices])
+    for place, axes in enumerate(grid.flat):
+        if place >= len(slices):
+            axes.set_visible(False)
+            continue
+        dimension, values, mean, deviation = slices[place]
+        _draw_slice(axes, dimension, values, mean, INTERVAL_90 * deviation, bounds)
         _draw_density(axes, dimension, sampled[:, place], weights)
         _mark_axis(axes, result, dimension, words)
-    grid[0, 0].set_ylim(max(1.25 * lowest, -MAX_SHOWN_ELO) - 10, 20)
+    room = 0.05 * (bounds[1] - bounds[0])
+    grid[0, 0].set_ylim(bounds[0] - room, bounds[1] + room)
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo"))
-    return figure
+    return settle(figure)
+
+
+def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
+    """Elo that hold all means of slices (means and half widths of bands), and bands up to as wide again."""
+    least = min(float(mean.min()) for mean, _ in slices)
+    most = max(0.0, *(float(mean.max()) for mean, _ in slices))
+    room = max(most - least, 20.0)
+    low = min(float((mean - band).min()) for mean, band in slices)
+    high = max(float((mean + band).max()) for mean, band in slices)
+    return max(low, least - room), min(high, most + room)
+
+
+def _draw_slice(
+    axes: Axes, dimension: Dimension, values: Sequence[Any], mean: Any, band: Any, bounds: tuple[float, float]
+) -> None:
+    """A line with its band, or of choices points with theirs."""
+    places = [_place(dimension, value) for value in values]
+    if dimension.choices:
+        for place, value, width in zip(places, mean, band, strict=True):
+            draw_interval(axes, place, (value - width, value + width), bounds, WIN, upright=True)
+            draw_point(axes, place, float(value), bounds, WIN, "_", upright=True, size=12, is_open=True)
+        return
+    axes.fill_between(places, mean - band, mean + band, color=WIN, alpha=0.18, lw=0)
+    axes.plot(places, mean, color=WIN, linewidth=1.8, clip_on=False)
+    step = max(1, len(places) // MAX_ARROWHEADS)
+    for place, low, high in list(zip(places, mean - band, mean + band, strict=True))[::step]:
+        if low < bounds[0] or high > bounds[1]:
+            draw_interval(axes, place, (low, high), bounds, WIN, upright=True, linewidth=0)
 
 
 def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:
     """How much of the model's variance each parameter accounts for."""
-    figure, grid = empty_figure(0.8 + 0.28 * len(shares))
-    axes: Axes = grid[0, 0]
+    figure, axes = single_axes(0.8 + 0.28 * len(shares), FONT_SIZE)
     places = range(len(shares))
     axes.barh(places, [100 * share for share in shares.values()], 0.62, color=WIN)
     for place, share in zip(places, shares.values(), strict=True):
         axes.annotate(f"{100 * share:.0f} %", (100 * share, place), xytext=(4, 0), textcoords="offset points",
                       va="center", fontsize=9, color=INK)  # fmt: skip
-    axes.set_yticks(places, list(shares))
+    axes.set_yticks(places, told_apart(list(shares), NAME_COLUMNS))
     axes.invert_yaxis()
     axes.set_xlim(0, 112 * max([*shares.values(), 0.01]))
     axes.set_xlabel(words("chart.importance"))
-    axes.grid(axis="x", color=GRID, linewidth=0.8)
-    return figure
+    draw_grid(axes, "x")
+    return settle(figure)
 
 
 def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: Catalogue) -> Figure:
@@ -203,9 +228,9 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
                 one[places[0]], one[places[1]] = right, upper
                 sets.append(tuple(one))
         elo = result.model.gain(sets, tuple(best))[0].reshape(len(values[1]), len(values[0]))
-        levels = CONTOUR_LEVELS
+        levels = _contour_levels(float(elo.max() - elo.min()))
         drawn = axes.contour(values[0], values[1], elo, levels=levels, colors=WIN, linewidths=1.1, linestyles="solid")
-        axes.clabel(drawn, fmt=lambda level: f"{level:.0f}".replace("-", "\N{MINUS SIGN}"), fontsize=8, colors=INK)
+        _label_contours(axes, drawn)
         kept = sampled[:: max(1, len(sampled) // CONTOUR_POINTS)]
         points = [
             [_value_of(dimension, float(coordinate)) for coordinate in kept[:, place]]
@@ -215,11 +240,11 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
         base = result.spec.space.default
         axes.plot(
             [base[across]], [base[up]], "s", color=MUTED, markersize=7, markeredgecolor=GROUND,
-            label=words("chart.base"),
+            label=words("chart.base"), clip_on=False, zorder=4,
         )  # fmt: skip
         axes.plot(
             [result.recommended[across]], [result.recommended[up]], "D", color=INK, markersize=7,
-            markeredgecolor=GROUND, label=words("chart.recommended"),
+            markeredgecolor=GROUND, label=words("chart.recommended"), clip_on=False, zorder=5,
         )  # fmt: skip
         _scale_axis(axes, "x", dimensions[0])
         _scale_axis(axes, "y", dimensions[1])
@@ -227,7 +252,29 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
         axes.set_ylabel(up)
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
-    return figure
+    return settle(figure)
+
+
+def _contour_levels(depth: float) -> list[float]:
+    """Elo, below 0 and rising, of lines down to so many below the recommendation."""
+    steps = [step for step in CONTOUR_STEPS if step < depth] or [CONTOUR_STEPS[0]]
+    return [-float(step) for step in reversed(steps[-MAX_CONTOURS:])]
+
+
+def _label_contours(axes: Axes, drawn: Any) -> None:
+    """Write its Elo on every line, but where that would lie upon another label or leave the picture."""
+    labels = axes.clabel(
+        drawn, fmt=lambda level: f"{level:.0f}".replace("-", "\N{MINUS SIGN}"), fontsize=8, colors=INK,
+    )  # fmt: skip
+    kept: list[Any] = []
+    inside = axes.get_window_extent()
+    for label in labels:
+        box = label.get_window_extent()
+        is_inside = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+        if is_inside and not any(box.overlaps(other) for other in kept):
+            kept.append(box)
+        else:
+            label.set_visible(False)
 
 
 def _value_of(dimension: Dimension, coordinate: float) -> float:
@@ -275,7 +322,8 @@ def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Cat
     axes.axvline(_place(dimension, result.spec.space.default[dimension.name]), color=MUTED, linewidth=1, linestyle=":")
     axes.axvline(_place(dimension, result.recommended[dimension.name]), color=WIN, linewidth=1)
     if dimension.choices:
-        axes.set_xticks(range(len(dimension.choices)), [value_text(value) for value in dimension.choices], fontsize=8)
+        names = told_apart([value_text(value) for value in dimension.choices], NAME_COLUMNS)
+        axes.set_xticks(range(len(dimension.choices)), names, fontsize=8)
         axes.margins(x=0.2)
     else:
         _scale_axis(axes, "x", dimension)

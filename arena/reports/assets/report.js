@@ -6,7 +6,7 @@ const facts = JSON.parse(document.getElementById("facts").textContent);
 const say = (name, fields = {}) => facts.messages[name].replace(/\{(\w+)\}/g, (_, field) => fields[field]);
 const element = (id) => document.getElementById(id);
 const NO_SCORE = -32768, NO_DEPTH = 255, NO_NODES = 4294967295, MATE = 30000, MATE_FROM = 29872, REPETITION_FROM = 28872;
-const ROWS_PER_PAGE = 15;
+const ROWS_PER_PAGE = 15, COPIED_MS = 1500;
 const SVG = "http://www.w3.org/2000/svg";
 
 function fail(error) {
@@ -53,15 +53,19 @@ async function unpack() {
       return value;
     };
   };
-  const move = column(2), score = column(2), depth = column(1), nodes = column(4), time = column(2);
+  const move = column(2), score = column(2), depth = column(1), nodes = column(4), time = column(2), plies = column(1);
+  const lines = new Uint32Array(total + 1);
+  for (let index = 0; index < total; index++) lines[index + 1] = lines[index] + plies(index);
+  const lineMove = (place) => header.vocabulary[data[offset + place] + 256 * data[offset + lines[total] + place]];
   const entry = (index) => {
-    const raw = (score(index) << 16) >> 16, packed = time(index), counted = nodes(index), plies = depth(index);
+    const raw = (score(index) << 16) >> 16, packed = time(index), counted = nodes(index), deep = depth(index);
     return {
       move: header.vocabulary[move(index)],
       score: raw === NO_SCORE ? null : raw,
-      depth: plies === NO_DEPTH ? null : plies,
+      depth: deep === NO_DEPTH ? null : deep,
       nodes: counted === NO_NODES ? null : counted,
       time: (packed & 1023) * Math.pow(10, (packed >> 10) - 3),
+      line: Array.from({ length: plies(index) }, (_, ply) => lineMove(lines[index] + ply)),
     };
   };
   return { header, entries: (game) => Array.from({ length: header.games.plies[game] }, (_, ply) => entry(starts[game] + ply)) };
@@ -142,196 +146,6 @@ function inflate(source) {
   return out.subarray(0, size);
 }
 
-// --- Boards: one entry a game ------------------------------------------------------------------------------------
-// parse(text) -> {cells, side}; side 0 is the first mover's colour. play(state, move) -> new state.
-// squares(move) -> the squares to mark. text(state) -> what is shown below. paint(state, options) -> SVG element.
-
-const BOARDS = {
-  xiangqi: {
-    characters: { K: "帥", A: "仕", B: "相", N: "傌", R: "俥", C: "炮", P: "兵", k: "將", a: "士", b: "象", n: "馬", r: "車", c: "砲", p: "卒" },
-
-    parse(text) {
-      const [placement, side] = text.split(/\s+/);
-      const cells = new Map();
-      placement.split("/").forEach((row, index) => {
-        let file = 0;
-        for (const sign of row) {
-          if (/\d/.test(sign)) { file += Number(sign); continue; }
-          const piece = { H: "N", E: "B", h: "n", e: "b" }[sign] || sign;
-          cells.set("abcdefghi"[file++] + (9 - index), piece);
-        }
-      });
-      return { cells, side: side === "b" ? 1 : 0 };
-    },
-
-    squares(move) { return [move.slice(0, 2), move.slice(2, 4)]; },
-
-    play(state, move) {
-      const [from, to] = this.squares(move), cells = new Map(state.cells);
-      cells.set(to, cells.get(from));
-      cells.delete(from);
-      return { cells, side: 1 - state.side };
-    },
-
-    text(state) {
-      const rows = [];
-      for (let rank = 9; rank >= 0; rank--) {
-        let row = "", empty = 0;
-        for (const file of "abcdefghi") {
-          const piece = state.cells.get(file + rank);
-          if (!piece) { empty++; continue; }
-          row += (empty || "") + piece;
-          empty = 0;
-        }
-        rows.push(row + (empty || ""));
-      }
-      return rows.join("/") + (state.side ? " b" : " w");
-    },
-
-    paint(state, { flipped, letters, marks, label }) {
-      const step = 60, margin = 48;
-      const x = (file) => margin + step * (flipped ? 8 - file : file);
-      const y = (rank) => margin + step * (flipped ? rank : 9 - rank);
-      const place = (square) => [x(square.charCodeAt(0) - 97), y(Number(square[1]))];
-      const board = draw("svg", { viewBox: "0 0 576 636", role: "img", "aria-label": label });
-      board.append(draw("rect", { width: 576, height: 636, rx: 6, fill: "var(--wood)" }));
-      board.append(this.lines(x, y), this.labels(x, y, flipped));
-      for (const square of marks) {
-        const [cx, cy] = place(square);
-        board.append(draw("circle", { cx, cy, r: state.cells.has(square) ? 29.5 : 9, fill: state.cells.has(square) ? "none" : "var(--mark)", "fill-opacity": .55, stroke: "var(--mark)", "stroke-width": 4 }));
-      }
-      for (const [square, piece] of state.cells) board.append(this.piece(piece, ...place(square), letters));
-      return board;
-    },
-
-    lines(x, y) {
-      const parts = [];
-      const line = (a, b, c, d) => parts.push(`M${x(a)} ${y(b)}L${x(c)} ${y(d)}`);
-      for (let rank = 0; rank < 10; rank++) line(0, rank, 8, rank);
-      for (let file = 0; file < 9; file++) {
-        if (file === 0 || file === 8) { line(file, 0, file, 9); continue; }
-        line(file, 0, file, 4);
-        line(file, 5, file, 9);
-      }
-      for (const low of [0, 7]) { line(3, low, 5, low + 2); line(5, low, 3, low + 2); }
-      const points = [[1, 2], [7, 2], [1, 7], [7, 7], ...[0, 2, 4, 6, 8].flatMap((file) => [[file, 3], [file, 6]])];
-      for (const [file, rank] of points) {
-        for (const [across, up] of [[-1, -1], [-1, 1], [1, -1], [1, 1]]) {
-          if (file + across < 0 || file + across > 8) continue;
-          const sx = Math.sign(x(file + across) - x(file)), sy = Math.sign(y(rank + (rank + up > 9 || rank + up < 0 ? -up : up)) - y(rank));
-          const px = x(file) + 5 * sx, py = y(rank) + 5 * sy;
-          parts.push(`M${px + 9 * sx} ${py}H${px}V${py + 9 * sy}`);
-        }
-      }
-      const left = Math.min(x(0), x(8)) - 5, top = Math.min(y(0), y(9)) - 5;
-      return draw("g", { fill: "none", stroke: "var(--wood-line)", "stroke-width": 1.3, "stroke-linecap": "square" },
-        draw("path", { d: parts.join("") }),
-        draw("rect", { x: left, y: top, width: 490, height: 550, "stroke-width": 2.6 }));
-    },
-
-    labels(x, y, flipped) {
-      const group = draw("g", { fill: "var(--wood-line)", "font-size": 15, "text-anchor": "middle", "font-family": "var(--sans)" });
-      const river = Math.min(y(4), y(5)) + 30;
-      for (let file = 0; file < 9; file++) group.append(draw("text", { x: x(file), y: 629 }, "abcdefghi"[file]));
-      for (let rank = 0; rank < 10; rank++) group.append(draw("text", { x: 10, y: y(rank) + 5 }, String(rank)));
-      if (!glyphsMissing) {
-        const [left, right] = flipped ? ["漢界", "楚河"] : ["楚河", "漢界"];
-        for (const [text, at] of [[left, 168], [right, 408]]) {
-          group.append(draw("text", { x: at, y: river + 9, "font-size": 26, "letter-spacing": 16, opacity: .55, "font-family": CHINESE, lang: "zh-Hant" }, text));
-        }
-      }
-      return group;
-    },
-
-    piece(piece, cx, cy, letters) {
-      const red = piece === piece.toUpperCase();
-      const ink = red ? "var(--red)" : "#f6efdf", ground = red ? "var(--disc)" : "var(--dark-disc)";
-      const text = letters ? piece.toUpperCase() : this.characters[piece];
-      const face = letters ? { "font-size": 29, "font-weight": 700, "font-family": "var(--sans)" } : { "font-size": 33, "font-weight": 600, "font-family": CHINESE, lang: "zh-Hant" };
-      return draw("g", {},
-        draw("circle", { cx, cy, r: 26, fill: ground, stroke: red ? "var(--red)" : "#15181c", "stroke-width": 2 }),
-        draw("circle", { cx, cy, r: 22.3, fill: "none", stroke: ink, "stroke-width": 1, opacity: .6 }),
-        draw("text", { x: cx, y: cy, dy: letters ? "0.355em" : "0.36em", "text-anchor": "middle", fill: ink, ...face }, text),
-        draw("title", {}, say("piece", { side: facts.sides[red ? 0 : 1], piece: facts.pieces[piece] || piece })));
-    },
-  },
-
-  othello: {
-    parse(text) {
-      const [board, side] = text.split(/\s+/);
-      return { cells: [...board], side: side === "O" ? 1 : 0 };
-    },
-
-    squares(move) { return move === "pass" ? [] : [move]; },
-
-    index(square) { return square.charCodeAt(0) - 97 + 8 * (Number(square[1]) - 1); },
-
-    play(state, move) {
-      const cells = [...state.cells], own = "XO"[state.side];
-      if (move !== "pass") {
-        const at = this.index(move);
-        for (const [across, down] of [[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]]) {
-          const line = [];
-          for (let file = at % 8 + across, rank = Math.floor(at / 8) + down; file >= 0 && file < 8 && rank >= 0 && rank < 8; file += across, rank += down) {
-            const disc = cells[8 * rank + file];
-            if (disc === "-") break;
-            if (disc === own) { for (const place of line) cells[place] = own; break; }
-            line.push(8 * rank + file);
-          }
-        }
-        cells[at] = own;
-      }
-      return { cells, side: 1 - state.side };
-    },
-
-    text(state) { return state.cells.join("") + " " + "XO"[state.side]; },
-
-    paint(state, { flipped, marks, label }) {
-      const step = 66, margin = 30, place = (number) => margin + step * (flipped ? 7 - number : number);
-      const board = draw("svg", { viewBox: "0 0 588 588", role: "img", "aria-label": label });
-      board.append(draw("rect", { width: 588, height: 588, rx: 6, fill: "#1f6b4a" }));
-      for (let line = 0; line <= 8; line++) {
-        const at = margin + step * line, end = margin + 8 * step;
-        board.append(draw("path", { d: `M${at} ${margin}V${end}M${margin} ${at}H${end}`, stroke: "#0f3d2a", "stroke-width": 1.4 }));
-      }
-      for (let number = 0; number < 8; number++) {
-        const middle = place(number) + step / 2, words = { fill: "#e7efe9", "font-size": 15, "text-anchor": "middle", "font-family": "var(--sans)" };
-        board.append(draw("text", { x: middle, y: 21, ...words }, "abcdefgh"[number]), draw("text", { x: 15, y: middle + 5, ...words }, String(number + 1)));
-      }
-      state.cells.forEach((disc, index) => {
-        if (disc === "-") return;
-        const square = "abcdefgh"[index % 8] + (Math.floor(index / 8) + 1);
-        const cx = place(index % 8) + step / 2, cy = place(Math.floor(index / 8)) + step / 2;
-        board.append(draw("g", {},
-          draw("circle", { cx, cy, r: 27, fill: disc === "X" ? "#15181c" : "#f4f1e8", stroke: disc === "X" ? "#000" : "#b9b4a4", "stroke-width": 1.5 }),
-          draw("title", {}, say("piece", { side: facts.sides[disc === "X" ? 0 : 1], piece: square }))));
-        if (marks.includes(square)) board.append(draw("circle", { cx, cy, r: 7, fill: "var(--mark)" }));
-      });
-      return board;
-    },
-  },
-};
-
-const CHINESE = "'Noto Serif CJK TC','Noto Serif TC','Songti TC','Songti SC','Kaiti TC',PMingLiU,SimSun,'Noto Sans CJK TC','Noto Sans CJK SC','PingFang TC','Microsoft JhengHei','Microsoft YaHei',serif";
-
-// Without a Chinese font every character is drawn as the same box (or, in some browsers, as a narrow one with digits).
-function missingGlyphs() {
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 48;
-  const context = canvas.getContext("2d", { willReadFrequently: true });
-  if (!context) return false;
-  context.font = "32px " + CHINESE;
-  const pictures = ["帥", "馬", "車"].map((sign) => {
-    context.clearRect(0, 0, 48, 48);
-    context.fillText(sign, 4, 38);
-    return context.getImageData(0, 0, 48, 48).data.join();
-  });
-  const width = context.measureText("帥").width;
-  return pictures[0] === pictures[1] || pictures[1] === pictures[2] || width < 26;
-}
-
-let glyphsMissing = missingGlyphs();
-
 // --- The list of games -------------------------------------------------------------------------------------------
 
 const list = {
@@ -391,6 +205,7 @@ const list = {
 
   value(game, key) {
     const value = this.games[key][game];
+    if (key === "number") return game;
     if (key === "first" || key === "second") return this.header.players[value].toLowerCase();
     if (key === "reason") return facts.endings[this.header.reasons[value]];
     if (key === "opening") return this.header.openings[value][2];
@@ -432,7 +247,7 @@ const list = {
   row(game) {
     const games = this.games, result = games.result[game], players = this.header.players;
     const link = make("a", { href: "#game=" + games.number[game] }, String(games.number[game]));
-    const beyond = games.number[game] >= facts.counted;
+    const beyond = isBeyond(game);
     const row = make("tr", { ...(game === replay.game ? { "aria-current": "true" } : {}), ...(beyond ? { class: "beyond" } : {}) },
       make("td", {}, link),
       make("td", { class: result === "1-0" ? "won" : "" }, players[games.first[game]]),
@@ -458,6 +273,9 @@ const list = {
   },
 };
 
+// Whether it lies beyond the end of a sequential test.
+function isBeyond(game) { return facts.counted !== null && games.header.games.number[game] >= facts.counted; }
+
 function resultText(result) {
   return { "1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½" }[result] || result;
 }
@@ -466,6 +284,9 @@ function resultText(result) {
 
 const replay = {
   game: null, ply: 0, flipped: false, letters: glyphsMissing, timer: null,
+  // Moves of the principal variation that the board shows; 0 is the game itself.
+  ahead: 0,
+  notation: notationChosen(),
 
   open(game, ply) {
     this.stop();
@@ -473,15 +294,17 @@ const replay = {
     const [position, before, name] = header.openings[columns.opening[game]];
     const drawer = BOARDS[facts.game];
     this.game = game;
-    this.entries = [...before.split(" ").filter(Boolean).map((move) => ({ move, book: true, score: null, depth: null, nodes: null, time: null })), ...games.entries(game)];
+    this.entries = [...before.split(" ").filter(Boolean).map((move) => ({ move, book: true, score: null, depth: null, nodes: null, time: null, line: [] })), ...games.entries(game)];
+    this.position = position;
     this.players = [header.players[columns.first[game]], header.players[columns.second[game]]];
     this.result = columns.result[game];
     this.states = drawer ? [drawer.parse(position)] : [];
     this.start = drawer ? this.states[0].side : 0;
     if (drawer) for (const entry of this.entries) this.states.push(drawer.play(this.states[this.states.length - 1], entry.move));
+    element("variation").hidden = !drawer || this.entries.every((entry) => !entry.line.length);
     const reason = header.reasons[columns.reason[game]];
     element("replay-title").textContent = say("title", { number: columns.number[game], first: this.players[0], second: this.players[1], result: resultText(this.result) });
-    const beyond = columns.number[game] >= facts.counted ? " " + say("beyond") : "";
+    const beyond = isBeyond(game) ? " " + say("beyond") : "";
     const detail = beyond + (header.details[game] ? ` ${header.details[game]}` : "");
     element("replay-text").textContent = say("text", {
       ending: capital(facts.endings[reason]), plies: columns.plies[game], explanation: facts.explanations[reason],
@@ -505,12 +328,32 @@ const replay = {
     return score === null ? null : this.side(index) ? -score : score;
   },
 
+  // What the move at an index is called.
+  name(index) {
+    const drawer = BOARDS[facts.game], { move } = this.entries[index];
+    return drawer ? called(drawer, this.states[index], move, this.notation) : move;
+  },
+
+  // The principal variation of a move: names, and the states after them, up to the first that is not legal.
+  variation(index) {
+    const drawer = BOARDS[facts.game], found = { names: [], moves: [], states: [this.states[index]], isCut: false };
+    for (const move of drawer ? this.entries[index].line : []) {
+      const state = found.states[found.states.length - 1];
+      if (!drawer.legal(state, move)) return found;
+      found.names.push(called(drawer, state, move, this.notation));
+      found.moves.push(move);
+      found.states.push(drawer.play(state, move));
+    }
+    found.isCut = found.moves.length > 0 && found.moves.length === games.header.variation_plies;
+    return found;
+  },
+
   fillMoves() {
     const rows = this.entries.map((entry, index) => {
       const score = this.view(index);
       const cells = [String(index + 1), null, entry.book ? say("book") : score === null ? "–" : scoreText(score), entry.depth ?? "–", entry.nodes === null ? "–" : entry.nodes.toLocaleString("en").replace(/,/g, "\u202f"), entry.time === null ? "–" : timeText(entry.time)];
       const row = make("tr", { "data-ply": index + 1 }, ...cells.map((text, column) => column === 1
-        ? make("td", {}, make("span", { class: "dot dot" + this.side(index), role: "img", "aria-label": facts.sides[this.side(index)] }), entry.move)
+        ? make("td", {}, make("span", { class: "dot dot" + this.side(index), role: "img", "aria-label": facts.sides[this.side(index)] }), this.name(index))
         : make("td", { class: "number" + (entry.book ? " book" : "") }, entry.book && column > 2 ? "" : String(text))));
       row.addEventListener("click", () => this.go(index + 1));
       return row;
@@ -519,24 +362,72 @@ const replay = {
   },
 
   go(ply) {
-    const last = this.entries.length;
-    this.ply = Math.max(0, Math.min(ply, last));
-    const drawer = BOARDS[facts.game];
-    if (drawer) {
-      const state = this.states[this.ply];
-      const marks = this.ply ? drawer.squares(this.entries[this.ply - 1].move) : [];
-      const label = this.ply
-        ? say("position_after", { ply: this.ply, move: this.entries[this.ply - 1].move, side: facts.sides[this.side(this.ply - 1)] })
-        : say("position_before");
-      element("board").replaceChildren(drawer.paint(state, { flipped: this.flipped, letters: this.letters, marks, label }));
-      element("position-label").textContent = say("to_move", { ply: this.ply, last, side: facts.sides[state.side] });
-      element("position").textContent = drawer.text(state);
-    } else {
-      element("board").textContent = say("no_drawing", { game: facts.game });
-    }
+    this.ply = Math.max(0, Math.min(ply, this.entries.length));
+    this.ahead = 0;
+    this.repaint();
     this.seats();
     this.mark();
     if (games) history.replaceState(null, "", `#game=${games.header.games.number[this.game]}&ply=${this.ply}`);
+  },
+
+  repaint() {
+    if (BOARDS[facts.game]) this.paint();
+    else element("board").textContent = say("no_drawing", { game: facts.game });
+  },
+
+  // The board and what is said of it: the game's position, or one of the principal variation.
+  paint() {
+    const drawer = BOARDS[facts.game], line = this.ply ? this.variation(this.ply - 1) : null;
+    const state = this.ahead ? line.states[this.ahead] : this.states[this.ply], { ply, ahead } = this, last = this.entries.length;
+    const move = ahead ? line.moves[ahead - 1] : ply ? this.entries[ply - 1].move : null;
+    const label = ahead ? say("position_ahead", { ply, ahead, move: line.names[ahead - 1] })
+      : ply ? say("position_after", { ply, move: this.name(ply - 1), side: facts.sides[this.side(ply - 1)] }) : say("position_before");
+    const board = drawer.paint(state, { flipped: this.flipped, letters: this.letters, marks: move ? drawer.squares(move) : [], label });
+    element("board").replaceChildren(board);
+    element("board").classList.toggle("ahead", ahead > 0);
+    element("position-label").textContent = ahead ? say("to_move_ahead", { ply, ahead, side: facts.sides[state.side] }) : say("to_move", { ply, last, side: facts.sides[state.side] });
+    element("position").textContent = drawer.text(state);
+    this.showVariation(line);
+  },
+
+  showVariation(line) {
+    const place = element("variation");
+    if (place.hidden) return;
+    if (!line || !line.moves.length) { place.replaceChildren(say("no_variation")); return; }
+    const moves = line.names.map((name, index) => {
+      const button = make("button", { type: "button", ...(index + 1 === this.ahead ? { "aria-current": "true" } : {}) }, name);
+      button.addEventListener("click", () => this.look(index + 1 === this.ahead ? 0 : index + 1));
+      return button;
+    });
+    const side = this.side(this.ply - 1);
+    place.replaceChildren(say("variation", { player: this.players[side], side: facts.sides[side] }), ...moves.flatMap((button) => [" ", button]), ...(line.isCut ? [" …"] : []));
+  },
+
+  // So many moves into the principal variation of the move just made.
+  look(ahead) {
+    if (!this.ply || !BOARDS[facts.game]) return;
+    this.stop();
+    const { moves } = this.variation(this.ply - 1);
+    this.ahead = Math.max(0, Math.min(ahead, moves.length));
+    const focused = element("variation").contains(document.activeElement);
+    this.paint();
+    if (focused) (element("variation").querySelector("[aria-current]") || element("replay")).focus({ preventScroll: true });
+  },
+
+  choose(notation) {
+    this.notation = notation;
+    element("notation").value = notation;
+    remember("notation", notation);
+    if (this.game === null) return;
+    this.fillMoves();
+    this.paint();
+    this.mark();
+  },
+
+  // The next notation.
+  turn() {
+    const { notations } = BOARDS[facts.game] || { notations: [] };
+    if (notations.length) this.choose(notations[(notations.indexOf(this.notation) + 1) % notations.length]);
   },
 
   seats() {
@@ -567,7 +458,9 @@ const replay = {
       this.go(graph.ply((event.clientX - box.left) / box.width * graph.width, this.entries.length));
       element("replay").focus({ preventScroll: true });
     });
-    element("graph").replaceChildren(picture);
+    // Names stand beside the picture, where they can run over several lines, and are never cut.
+    const curves = [0, 1].map((side) => make("span", {}, graph.key(side), say("curve", { side: facts.sides[side], player: this.players[side] })));
+    element("graph").replaceChildren(make("p", { class: "curves" }, ...curves), picture);
   },
 
   act(name) {
@@ -576,13 +469,18 @@ const replay = {
     if (step) {
       const game = list.neighbour(this.game, step);
       if (game !== undefined) this.open(game);
-    } else if (name === "flip") { this.flipped = !this.flipped; this.go(this.ply); }
-    else if (name === "letters") { this.letters = !this.letters; this.pressed(); this.go(this.ply); }
+    } else if (name === "flip") { this.flipped = !this.flipped; this.seats(); this.repaint(); }
+    else if (name === "letters") { this.letters = !this.letters; this.pressed(); this.repaint(); }
     else if (name === "play") this.timer ? this.stop() : this.run();
+    else if (name === "ahead") this.look(this.ahead + 1);
+    else if (name === "return") this.look(this.ahead - 1);
+    else if (name === "game") this.look(0);
+    else if (name === "notation") this.turn();
+    else if (name in copies) copy(copies[name]());
     else { this.stop(); this.go({ start: 0, back: this.ply - 1, on: this.ply + 1, end: this.entries.length }[name]); }
   },
 
-  pressed() { element("letters").setAttribute("aria-pressed", String(this.letters)); },
+  pressed() { element("letters")?.setAttribute("aria-pressed", String(this.letters)); },
 
   run() {
     if (this.ply >= this.entries.length) this.go(0);
@@ -611,31 +509,38 @@ function timeText(time) {
 }
 
 const graph = {
-  width: 560, height: 214, left: 34, right: 10, top: 34, bottom: 24,
+  width: 560, height: 190, left: 34, right: 10, top: 10, bottom: 24,
 
   x(ply, plies) { return this.left + (this.width - this.left - this.right) * ply / Math.max(1, plies); },
   ply(x, plies) { return Math.round((x - this.left) / (this.width - this.left - this.right) * plies); },
-  // Compressed far from zero: a pawn matters most when the game is even.
-  y(score) { const middle = (this.top + this.height - this.bottom) / 2; return middle - (middle - this.top) * Math.tanh(score / 500) / Math.tanh(4); },
+  // How a side's curve looks: the line, or the disc on the board's ground.
+  key(side) {
+    const { lines, ground } = this.chart, picture = draw("svg", { viewBox: "0 0 18 18", width: 18, height: 18, "aria-hidden": "true" });
+    if (ground === "none") picture.append(draw("line", { x1: 0, x2: 18, y1: 9, y2: 9, stroke: lines[side], "stroke-width": 2.4 }));
+    else picture.append(draw("rect", { width: 18, height: 18, rx: 2, fill: ground }), draw("circle", { cx: 9, cy: 9, r: 6.5, fill: lines[side] }));
+    return picture;
+  },
+  get chart() { return { ground: "none", grid: "var(--line)", axis: "var(--muted)", cursor: "var(--win)", ...(BOARDS[facts.game] || BOARDS.xiangqi).chart }; },
+  y(score) {
+    const middle = (this.top + this.height - this.bottom) / 2, share = this.chart.height(score / 100);
+    return middle - (middle - this.top) * Math.max(-1, Math.min(1, share));
+  },
 
   paint(game) {
     this.width = Math.max(320, element("graph").clientWidth || 560);
     const plies = game.entries.length, end = this.width - this.right;
     const picture = draw("svg", { viewBox: `0 0 ${this.width} ${this.height}`, role: "img", "aria-label": say("graph", { plies, first: facts.sides[0] }) });
-    for (const pawns of [10, 3, 1, 0, -1, -3, -10]) {
-      const y = this.y(100 * pawns);
-      picture.append(draw("line", { x1: this.left, x2: end, y1: y, y2: y, stroke: pawns ? "var(--line)" : "var(--muted)", "stroke-width": 1 }),
-        draw("text", { x: this.left - 5, y: y + 4, "text-anchor": "end", "font-size": 11.5, fill: "var(--muted)" }, (pawns > 0 ? "+" : pawns < 0 ? "−" : "") + Math.abs(pawns)));
+    const { chart } = this;
+    picture.append(draw("rect", { x: this.left, y: this.top, width: end - this.left, height: this.height - this.bottom - this.top, fill: chart.ground }));
+    for (const tick of chart.ticks) {
+      const y = this.y(100 * tick);
+      picture.append(draw("line", { x1: this.left, x2: end, y1: y, y2: y, stroke: tick ? chart.grid : chart.axis, "stroke-width": 1 }),
+        draw("text", { x: this.left - 5, y: y + 4, "text-anchor": "end", "font-size": 11.5, fill: "var(--muted)" }, (tick > 0 ? "+" : tick < 0 ? "−" : "") + Math.abs(tick)));
     }
     const step = [10, 20, 50, 100, 200].find((size) => plies / size <= this.width / 55) || 500;
     for (let ply = 0; ply <= plies; ply += step) picture.append(draw("text", { x: this.x(ply, plies), y: this.height - 7, "text-anchor": "middle", "font-size": 11.5, fill: "var(--muted)" }, String(ply)));
     for (const side of [1, 0]) picture.append(this.curve(game, side));
-    for (const side of [0, 1]) {
-      const color = side ? "var(--ink)" : "var(--accent)", x = this.left + side * (end - this.left) / 2;
-      picture.append(draw("line", { x1: x, x2: x + 18, y1: 12, y2: 12, stroke: color, "stroke-width": 2.4 }),
-        draw("text", { x: x + 24, y: 16, "font-size": 12.5, fill: color }, say("curve", { side: facts.sides[side], player: shortened(game.players[side]) })));
-    }
-    picture.append(draw("line", { class: "cursor", x1: this.left, x2: this.left, y1: this.top, y2: this.height - this.bottom, stroke: "var(--win)", "stroke-width": 1.5 }));
+    picture.append(draw("line", { class: "cursor", x1: this.left, x2: this.left, y1: this.top, y2: this.height - this.bottom, stroke: chart.cursor, "stroke-width": 1.5 }));
     return picture;
   },
 
@@ -646,22 +551,127 @@ const graph = {
       const score = game.view(index);
       if (score !== null) path += `${path ? "L" : "M"}${this.x(index + 1, game.entries.length).toFixed(1)} ${this.y(score).toFixed(1)}`;
     }
-    return draw("path", { d: path, fill: "none", stroke: side ? "var(--ink)" : "var(--accent)", "stroke-width": 1.8, "stroke-linejoin": "round" });
+    return draw("path", { d: path, fill: "none", stroke: this.chart.lines[side], "stroke-width": 1.8, "stroke-linejoin": "round" });
   },
 };
 
-function shortened(name) { return name.length > 18 ? name.slice(0, 17) + "…" : name; }
+// --- Notations and copies ----------------------------------------------------------------------------------------
+
+// A browser may forbid a page to keep anything, above all one opened from a file.
+function remember(name, value) {
+  try { localStorage.setItem("elolab-" + name, value); } catch { /* it is asked again next time */ }
+}
+
+function remembered(name) {
+  try { return localStorage.getItem("elolab-" + name); } catch { return null; }
+}
+
+function notationChosen() {
+  const { notations } = BOARDS[facts.game] || { notations: [] }, kept = remembered("notation");
+  if (notations.includes(kept)) return kept;
+  return notations.includes("chinese") && document.documentElement.lang.startsWith("zh") ? "chinese" : notations[0] || "";
+}
+
+// A game of a damaged record may hold moves that have no name.
+function called(drawer, state, move, notation) {
+  return drawer.notations.length && drawer.legal(state, move) ? drawer.name(state, move, notation) : move;
+}
+
+const PGN_FORMATS = { iccs: "ICCS", wxf: "WXF", chinese: "Chinese", traditional: "Chinese" }, PGN_WIDTH = 80, MAX_UNBROKEN_COMMENT = 40;
+
+const copies = {
+  fen: () => element("position").textContent,
+  link: () => location.href,
+  pgn: () => portable(replay),
+};
+
+// The game as PGN, in the notation that is chosen; as arena/notation/pgn.py writes it.
+function portable(shown) {
+  const { header } = games, columns = header.games, { pgn } = facts, drawer = BOARDS[facts.game], index = shown.game;
+  const tags = [["Game", pgn.game], ["Event", pgn.event], ["Site", "elolab"], ["Date", columns.date[index]], ["Round", columns.round[index]],
+    [pgn.sides[0], shown.players[0]], [pgn.sides[1], shown.players[1]], ["Result", shown.result]];
+  if (shown.position !== pgn.start) tags.push(["SetUp", "1"], ["FEN", shown.position]);
+  const opening = header.openings[columns.opening[index]][2];
+  if (opening) tags.push(["Opening", opening]);
+  if (isBeyond(index)) tags.push(["Counted", "no"]);
+  if (drawer && drawer.notations.length) tags.push(["Format", PGN_FORMATS[shown.notation]]);
+  tags.push(["PlyCount", String(shown.entries.length)], ["Termination", header.reasons[columns.reason[index]]]);
+  const words = [];
+  shown.entries.forEach((entry, place) => {
+    const ply = shown.start + place;
+    if (ply % 2 === 0) words.push(`${ply / 2 + 1}.`);
+    else if (place === 0) words.push(`${(ply + 1) / 2}...`);
+    words.push(portableName(shown.name(place), shown.notation));
+    const comment = entry.book ? "" : figures(entry);
+    if (comment.length > MAX_UNBROKEN_COMMENT) words.push(...`{${comment}}`.split(" "));
+    else if (comment) words.push(`{${comment}}`);
+  });
+  const text = tags.map(([name, value]) => `[${name} "${String(value).split(/\s+/).join(" ").replace(/[\\"]/g, "\\$&")}"]\n`).join("");
+  return `${text}\n${folded([...words, shown.result])}\n`;
+}
+
+// Coordinates as records of games have them; Chinese moves with full-width digits, so that every character is as wide.
+function portableName(name, notation) {
+  if (notation === "iccs") return name.replace(/^([a-i]\d)([a-i]\d)$/, "$1-$2").toUpperCase();
+  return notation === "wxf" || !notation ? name : name.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)));
+}
+
+// The mover's score in pawns, depth, seconds and nodes, and its principal variation.
+function figures({ score, depth, nodes, time, line }) {
+  const size = Math.abs(score), sign = score < 0 ? "-" : "+";
+  const worth = score === null ? "" : size >= MATE_FROM ? `${sign}M${Math.ceil((MATE - size) / 2)}` : size >= REPETITION_FROM ? `${sign}R` : sign + (size / 100).toFixed(2);
+  const beginning = worth + (depth === null ? "" : `/${depth}`);
+  return `${beginning}${beginning && " "}${(time / 1000).toFixed(3)}s${nodes === null ? "" : ` ${nodes}n`}${line.length ? `, pv="${line.join(" ")}"` : ""}`;
+}
+
+function folded(words) {
+  const lines = [];
+  let line = "";
+  const width = (text) => [...text].reduce((sum, sign) => sum + (sign > "\u2e7f" ? 2 : 1), 0);
+  for (const word of words) {
+    if (line && width(line) + 1 + width(word) > PGN_WIDTH) { lines.push(line); line = word; }
+    else line += (line && " ") + word;
+  }
+  return [...lines, line].join("\n");
+}
+
+async function copy(text) {
+  const isCopied = await written(text), box = element("copy-text");
+  box.hidden = isCopied;
+  element("copied").textContent = say(isCopied ? "copied" : "not_copied");
+  if (!isCopied) { box.value = text; box.focus(); box.select(); }
+  clearTimeout(copy.timer);
+  if (isCopied) copy.timer = setTimeout(() => { element("copied").textContent = ""; }, COPIED_MS);
+}
+
+// By the clipboard's interface, or, where a browser keeps that from pages opened from a file, by a command of old.
+async function written(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const box = make("textarea", { class: "visually-hidden", readonly: "" }), before = document.activeElement;
+    box.value = text;
+    document.body.append(box);
+    box.select();
+    let isCopied = false;
+    try { isCopied = document.execCommand("copy"); } catch { /* not allowed either */ }
+    box.remove();
+    if (before) before.focus({ preventScroll: true });
+    return isCopied;
+  }
+}
 
 // --- Wiring ------------------------------------------------------------------------------------------------------
 
 let games = null;
 
-const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "start", End: "end", ArrowUp: "previous", ArrowDown: "next", " ": "play", f: "flip", F: "flip", l: "letters", L: "letters" };
+const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "start", End: "end", ArrowUp: "previous", ArrowDown: "next", " ": "play", f: "flip", F: "flip", l: "letters", L: "letters", n: "notation", N: "notation", v: "ahead", V: "return", Escape: "game" };
 
 function openFromAddress(scroll) {
-  const match = /game=(\d+)(?:&ply=(\d+))?/.exec(location.hash);
+  const match = /game=([\w-]+)(?:&ply=(\d+))?/.exec(location.hash);
   if (!match) return false;
-  const game = games.header.games.number.indexOf(Number(match[1]));
+  const game = games.header.games.number.findIndex((number) => String(number) === match[1]);
   if (game < 0) return false;
   replay.open(game, match[2] === undefined ? undefined : Number(match[2]));
   if (scroll) {
@@ -675,10 +685,15 @@ async function begin() {
   games = await unpack();
   list.prepare(games.header);
   replay.pressed();
+  const chooser = element("notation");
+  if (chooser) {
+    chooser.value = replay.notation;
+    chooser.addEventListener("change", () => replay.choose(chooser.value));
+  }
   if (!games.header.games.number.length) { element("replay").hidden = true; return; }
   element("replay").addEventListener("keydown", (event) => {
     const act = KEYS[event.key];
-    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!act || event.ctrlKey || event.metaKey || event.altKey || ["SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
     if (event.key === " " && event.target.tagName === "BUTTON") return;
     event.preventDefault();
     replay.act(act);

@@ -78,7 +78,7 @@ def test_infinite_figures_are_null_and_a_sign_in_words(words: list[str], capsys:
     assert 0 <= data["los"] <= 1
     assert command_line.main(["stats", *words, "--elo0", "0", "--elo1", "5"]) == 0
     text = capsys.readouterr().out
-    assert "inf" in text
+    assert "∞" in text
     assert "nan" not in text
     assert max(map(len, text.splitlines())) <= 80
 

@@ -157,7 +157,7 @@ def test_nothing_played_gives_tables_without_numbers_that_lie() -> None:
 
 
 def test_signs_are_typographic_and_zero_has_none() -> None:
-    assert [signed(value) for value in (1.25, -3.0, 0.0, -0.01, math.inf)] == ["+1.2", "−3.0", "0.0", "0.0", "+inf"]
+    assert [signed(value) for value in (1.25, -3.0, 0.0, -0.01, math.inf)] == ["+1.2", "−3.0", "0.0", "0.0", "+∞"]
 
 
 def test_importing_is_light() -> None:

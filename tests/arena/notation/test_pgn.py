@@ -181,7 +181,10 @@ def test_round_trips_are_exact_in_every_notation_and_encoding(notation: str, enc
 
 
 def test_games_of_a_run_are_read_back_with_their_figures() -> None:
-    played = (MoveRecord("h9g7", -31, 12, 1000, 430.0), MoveRecord("h0g2", None, None, None, 7.0))
+    played = (
+        MoveRecord("h9g7", -31, 12, 1000, 430.0, " ".join(["h9g7", "h0g2"] * 10)),
+        MoveRecord("h0g2", None, None, None, 7.0),
+    )
     fault = {"fault": {"player": "Bob", "text": "Bob: crashed"}}
     record = record_of(GAME.start, played, opening=Opening(GAME.start, ("h2e2",), "cannon"), detail=fault)
     for notation in FORMATS:
@@ -189,6 +192,7 @@ def test_games_of_a_run_are_read_back_with_their_figures() -> None:
         assert moves_of(again) == "h2e2 h9g7 h0g2"
         assert [entry.figures for entry in again.moves] == [None, *played]
         assert again.moves[2].comment == "0.007s Bob: crashed"
+        assert again.moves[1].comment.endswith(', pv="' + "h9g7 h0g2 " * 9 + 'h9g7 h0g2"')
         assert again.tag("Termination") == "checkmate"
     assert portable_game(record, "cup", GAME).closing_comment == "Bob: crashed"
 

@@ -46,7 +46,7 @@ def record_of(number: int = 0, score: int | None = 10, key: str = "") -> GameRec
         first="Ann",
         second="Bob",
         opening=Opening("K w", ("a0a1",), "some opening"),
-        moves=(MoveRecord("h2e2", score, 5, 1000, 0.5), MoveRecord("h9g7", None, None, None, 1.25)),
+        moves=(MoveRecord("h2e2", score, 5, 1000, 0.5), MoveRecord("h9g7", None, None, None, 1.25, "h9g7 h0g2")),
         result="1/2-1/2",
         reason="repetition",
         engine_identity="identity1234",
@@ -64,12 +64,20 @@ def test_records_come_back_as_they_were_in_schedule_order(tmp_path: Path) -> Non
     with Store(tmp_path / "deep" / "run", read_only=True) as store:
         assert store.records() == [records[1], records[2], records[0]]
         assert store.keys() == {record.key for record in records}
+        assert list(store.iterate([records[0].key, records[1].key, "another"])) == [records[1], records[0]]
+        assert list(store.iterate([])) == []
         assert len(store) == 3
         assert store.digest() == games_digest(records)
         assert [(outcome.pairing, outcome.score) for outcome in store.outcomes()] == [
             (record_of(number).pairing, 0.5) for number in range(3)
         ]
         assert store.mean_duration_ms() == 1.5
+
+
+def test_the_digest_of_a_game_does_not_depend_on_its_variations() -> None:
+    record = record_of()
+    silent = replace(record, moves=tuple(move._replace(principal_variation="") for move in record.moves))
+    assert silent.digest == record.digest
 
 
 def test_a_reader_without_leave_to_write_sees_the_log_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from othello_match import START, builtin, final_text, mock_spec, own_engine, play_one, playing
 
-from arena.players.contract import GameStopped
+from arena.players.contract import MAX_VARIATION, GameStopped
 from arena.players.event_loop import run
 from arena.players.registry import PlayerError, check_player
 from arena.protocols.nboard import NBoardPlayer, NBoardSession, read_move
@@ -41,6 +41,28 @@ def test_a_whole_conversation() -> None:
     reply = session.reply(7)
     assert reply is not None
     assert (reply.move, reply.score, reply.depth, reply.nodes, reply.elapsed_ns) == ("d3", -125, 4, 500, 7)
+    assert reply.principal_variation == "d3 e3"
+
+
+@pytest.mark.parametrize(
+    ("said", "variation"),
+    [
+        ("D3c5PAf6", "d3 c5 pass f6"),
+        ("D3--f6", "d3 pass f6"),
+        ("D3/9C5", "d3"),
+        ("D3i4C5", "d3"),
+        ("D3c", "d3"),
+        ("+1.0", ""),
+        ("a1b2" * 1000, " ".join(["a1 b2"] * (MAX_VARIATION // 2))),
+    ],
+)
+def test_the_principal_variation(said: str, variation: str) -> None:
+    session = NBoardSession()
+    session.think("set game G")
+    heard(session, f"pong 1\nsearch {said} 1.00 0 3\n=== d3")
+    reply = session.reply(0)
+    assert reply is not None
+    assert reply.principal_variation == variation
 
 
 def test_a_search_that_was_stopped_owes_no_move() -> None:
@@ -136,3 +158,9 @@ def test_over_nboard_it_plays_as_it_does_built_in() -> None:
     assert [move.move for move in record.moves] == [move.move for move in expected.moves]
     scores = [(move.score, other.score) for move, other in zip(record.moves, expected.moves, strict=True)]
     assert all(score == other for score, other in scores if score is not None)
+    lines = [
+        (move.principal_variation, other.principal_variation)
+        for move, other in zip(record.moves, expected.moves, strict=True)
+    ]
+    assert all(line == other for line, other in lines if line)
+    assert sum(bool(line) for line, _ in lines) > len(lines) // 2

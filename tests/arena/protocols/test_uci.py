@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.players.contract import GameStopped, PlayerClock, PlayerFault
+from arena.players.contract import MAX_VARIATION, GameStopped, PlayerClock, PlayerFault
 from arena.players.event_loop import run
 from arena.players.options import Option
 from arena.players.registry import PlayerError, check_player, make_player
@@ -29,6 +29,7 @@ from arena.protocols.uci import (
     parse_option,
     position_command,
     read_move,
+    read_variation,
     write_move,
 )
 from arena.records import Opening, PlayerSpec
@@ -331,6 +332,7 @@ bestmove h1g3 ponder h8c8""",
     assert session.best_move_line == "bestmove h1g3 ponder h8c8"
     found = session.information()
     assert (found.score, found.depth, found.nodes) == (139, 4, 1000)
+    assert session.variation == "h1g3 f10e9 b3c3 h8h4"
 
 
 def test_an_engine_that_says_nothing_about_its_search() -> None:
@@ -339,15 +341,33 @@ def test_an_engine_that_says_nothing_about_its_search() -> None:
     assert replay(session, "info string ok\nbestmove a0a1") == ["bestmove"]
     found = session.information()
     assert (found.score, found.depth, found.nodes) == (None, None, None)
+    assert session.variation == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "first_rank", "variation"),
+    [
+        ("h1g3 f10e9 b3c3", 1, "h0g2 f9e8 b2c2"),
+        ("h0g2 f9e8  b2c2", 0, "h0g2 f9e8 b2c2"),
+        ("h0g2 f10e9 b2c2", 0, "h0g2"),
+        ("h0g2 (none) b2c2", 0, "h0g2"),
+        ("h0g2 " + 10**6 * "1", 0, "h0g2"),
+        ("", 0, ""),
+        ("a0a1 " * 1000, 0, " ".join(["a0a1"] * MAX_VARIATION)),
+    ],
+)
+def test_a_principal_variation(text: str, first_rank: int, variation: str) -> None:
+    assert read_variation(text, first_rank) == variation
 
 
 def test_the_last_search_leaves_nothing_behind() -> None:
     session = UciSession()
     session.think("position fen F", "go depth 1")
-    replay(session, "info depth 9 score cp 99 nodes 9\nbestmove a0a1")
+    replay(session, "info depth 9 score cp 99 nodes 9 pv a0a1\nbestmove a0a1")
     session.think("position fen F moves a0a1", "go depth 1")
     replay(session, "bestmove a9a8")
     assert session.information().score is None
+    assert session.variation == ""
 
 
 def test_only_replies_that_are_due_count() -> None:

@@ -22,7 +22,7 @@ from xiangqi_match import (
     with_keys,
 )
 
-from arena.players.contract import PlayerClock, PlayerFault
+from arena.players.contract import MAX_VARIATION, PlayerClock, PlayerFault
 from arena.players.event_loop import run
 from arena.players.options import Option
 from arena.players.registry import PlayerError, check_player
@@ -38,6 +38,7 @@ from arena.protocols.xboard import (
     parse_move,
     parse_option,
     parse_thinking,
+    parse_variation,
 )
 from arena.records import Opening, PlayerSpec
 from engine.engine import StopFlag
@@ -133,6 +134,24 @@ def test_options_that_the_engine_would_not_take(name: str, value: str, text: str
 def test_thinking_output(line: str, score: int | None, depth: int | None, nodes: int | None) -> None:
     found = parse_thinking(line)
     assert (found.score, found.depth, found.nodes) == (score, depth, nodes)
+
+
+@pytest.mark.parametrize(
+    ("line", "first_rank", "variation"),
+    [
+        ("6 57 1 7297 6 429235 0\t h0g2 h7h5 g3g4", 0, "h0g2 h7h5 g3g4"),  # Fairy-Stockfish
+        ("3 8 1 4254 1. Pa3-a4 Pc6-c5 2. Cb2xb9 Ce7xb0+", 0, "a3a4 c6c5 b2b9 e7b0"),  # HoiXiangqi
+        (" 4     10        6      22328 h9g7", 0, "h9g7"),  # MaxQi
+        ("4. -8 22 13884 1... h10g8 2.b3c3 h8h9", 1, "h9g7 b2c2 h7h8"),
+        ("5 8 21 60983 h2e2 zz a0a1", 0, "h2e2"),
+        ("5 8 21 60983", 0, ""),
+        ("5 8 21 60983 h2e2 " + 10**6 * "1.", 0, "h2e2"),
+        ("tellics h2e2", 0, ""),
+        ("5 8 21 60983" + 1000 * " h2e2 h9g7", 0, " ".join(["h2e2 h9g7"] * (MAX_VARIATION // 2))),
+    ],
+)
+def test_the_principal_variation(line: str, first_rank: int, variation: str) -> None:
+    assert parse_variation(line, first_rank) == variation
 
 
 def test_moves_as_engines_write_them() -> None:

@@ -33,8 +33,8 @@ START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 NAMES = ("default", "<plain> & simple", "external")
 LINE = ("h2e2", "h9g7", "h0g2", "i9h9", "i0h0", "b9c7", "h0h6", "c6c5")
 MOVES = (
-    MoveRecord("h2e2", 31, 5, 1000, 1.25),
-    MoveRecord("h9g7", -28, 6, 999, 0.5),
+    MoveRecord("h2e2", 31, 5, 1000, 1.25, "h2e2 h9g7 h0g2"),
+    MoveRecord("h9g7", -28, 6, 999, 0.5, "h9g7 h0g2 a9a5 b0c2"),
     MoveRecord("h0g2", None, None, None, 1234.5),
     MoveRecord("i9h9", 29990, 7, 123456, 12.0),
 )
@@ -85,11 +85,13 @@ def unpacked(text: str) -> tuple[dict, dict[str, np.ndarray]]:
     length = int.from_bytes(data[:4], "little")
     header, rest = json.loads(data[4 : 4 + length]), data[4 + length :]
     total, columns = sum(header["games"]["plies"]), {}
-    for name, width in (("move", 2), ("score", 2), ("depth", 1), ("nodes", 4), ("time", 2)):
+    for name, width in (("move", 2), ("score", 2), ("depth", 1), ("nodes", 4), ("time", 2), ("plies", 1)):
         planes = np.frombuffer(rest[: width * total], np.uint8).reshape(width, total).astype(np.int64)
         columns[name] = sum(planes[plane] << (8 * plane) for plane in range(width))
         rest = rest[width * total :]
-    assert rest == b""
+    total = int(columns["plies"].sum())
+    planes = np.frombuffer(rest, np.uint8).reshape(2, total).astype(np.int64)
+    columns["variations"] = planes[0] + 256 * planes[1]
     return header, columns
 
 
@@ -102,6 +104,10 @@ def test_packed_games_keep_every_move() -> None:
     assert scores.tolist() == [NO_SCORE if entry.score is None else entry.score for entry in moves]
     assert columns["depth"].tolist() == [NO_DEPTH if entry.depth is None else entry.depth for entry in moves]
     assert columns["nodes"].tolist() == [NO_NODES if entry.nodes is None else entry.nodes for entry in moves]
+    places = iter(columns["variations"].tolist())
+    variations = [" ".join(header["vocabulary"][next(places)] for _ in range(plies)) for plies in columns["plies"]]
+    assert variations == [entry.principal_variation for entry in moves]
+    assert header["variation_plies"] == 0
     assert header["games"]["result"] == [record.result for record in records]
     assert header["openings"][1] == [START, "h2e2 h9g7", "line 1"]
     assert "late by 3 ms" in header["details"]["4"]
@@ -272,7 +278,7 @@ def check_third_game(document: str) -> None:
     # After all eight plies: Red's rook stands on h6, and a black pawn on c5.
     position = re.search(r'<code id="position">(.*?)</code>', document)
     assert position
-    assert position.group(1) == "r1bakabr1/9/1cn3nc1/p3p1pRp/2p6/9/P1P1P1P1P/1C2C1N2/9/RNBAKAB2 w"
+    assert position.group(1) == "r1bakabr1/9/1cn3nc1/p3p1pRp/2p6/9/P1P1P1P1P/1C2C1N2/9/RNBAKAB2 w - - 8 5"
     assert document.count("<title>Red pawn</title>") == 5
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +38,7 @@ from tuning.ablation.rows import AblationRow, frame_of, row_of
 from tuning.ablation.run import AblationResult, ablate, prepare_ablation
 from tuning.ablation.settings import feature_left_out
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
+from tuning.reports import games
 from tuning.reports.ablation import ablation_text, write_ablation_report
 from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
 from tuning.reports.document import MESSAGES
@@ -278,7 +282,7 @@ def test_a_curve_has_a_tick_for_every_level_and_its_diamond_at_the_reference(ref
     assert ticks == {"off": 1, "2": 2, "3": 3, "four": 4}
     (diamond,) = (line for line in axes.lines if line.get_marker() == "D")
     assert list(diamond.get_xdata()) == [ticks[str(reference)]]
-    (curve,) = (line for line in axes.lines if line.get_marker() == "o")
+    (curve,) = (line for line in axes.lines if len(line.get_xdata()) == 3)
     assert list(curve.get_xdata()) == [2, 3, 4]
 
 
@@ -685,6 +689,30 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, AblationResult
     assert float(depths[2]["branching_factor"]) == pytest.approx(float(depths[2]["nodes"]) / float(depths[1]["nodes"]))
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert (out / "plots" / "forest.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "games.pgn").read_text().count("[Event ") == ended.games
+    assert games_on(page) == [record.pairing.number for record in records_in(out)]
+
+
+def games_on(page: str) -> list[int]:
+    """The numbers of the games that a page can replay."""
+    packed = re.search(r'<script type="application/octet-stream" id="packed">(.*?)</script>', page)
+    assert packed
+    data = zlib.decompress(base64.b64decode(packed.group(1)))
+    numbers: list[int] = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])["games"]["number"]
+    return numbers
+
+
+def test_a_page_says_which_games_it_has(
+    played: tuple[Path, Path, AblationResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, out, ended = played
+    shutil.copy(out / STORE_NAME, tmp_path)
+    monkeypatch.setattr(games, "MAX_MOVES", 250)
+    page = write_ablation_report(replace(ended, directory=tmp_path), "en").read_text("utf-8")
+    numbers = games_on(page)
+    assert 0 < len(numbers) < ended.games
+    assert f"This page has {len(numbers)} of the {ended.games} games, and games.pgn all of them." in page
+    assert (tmp_path / "games.pgn").read_text().count("[Event ") == ended.games
 
 
 def test_the_report_and_the_table_are_in_chinese_too(played: tuple[Path, Path, AblationResult], tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from scipy import stats
 
 from arena.play.store import Store
 from arena.records import Opening
-from arena.reports.fonts import chinese_font
+from arena.reports.drawing.fonts import chinese_font
 from elolab import command_line
 from engine.engine import Engine, StopFlag
 from engine.errors import UserError

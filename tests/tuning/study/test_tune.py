@@ -653,6 +653,8 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) 
     assert (frame[["LL", "LD", "even", "WD", "WW"]].sum(axis=1) == frame.pairs).all()
     page = (out / "report.html").read_text()
     assert page.count("<svg") == 4
+    assert 'data-game="xiangqi"' in page
+    assert (out / "games.pgn").read_text().count("[Event ") == study_result.games
     assert "http://" not in page.replace("http://www.w3.org", "")
     report = (out / "report.md").read_text()
     assert "optimistic" in report

@@ -1,0 +1,37 @@
+"""Names in little room: never longer than it, never two alike."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.figures.names import told_apart
+from engine.language import columns_of
+
+LETTERS = st.sampled_from("ab-红…1'")
+
+
+@given(st.lists(st.text(LETTERS, min_size=1, max_size=40), unique=True, min_size=1, max_size=30), st.integers(8, 30))
+def test_different_names_are_shown_differently_and_fit(names: list[str], columns: int) -> None:
+    shown = told_apart(names, columns)
+    assert len(set(shown)) == len(names)
+    assert max(map(columns_of, shown)) <= columns
+    for name, text in zip(names, shown, strict=True):
+        assert columns_of(name) > columns or text == name
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["short", "longer than the room, and one"], ["short", "longer than… and one"]),
+        (["the engine with tempo 1 and history on", "the engine with tempo 2 and history on"],
+         ["the engine…po 1 and…", "the engine…po 2 and…"]),
+    ],
+)  # fmt: skip
+def test_what_tells_names_apart_stays(names: list[str], shown: list[str]) -> None:
+    assert told_apart(names, 20) == shown
+
+
+def test_equal_names_are_shown_alike() -> None:
+    assert len(set(told_apart(["x" * 50, "x" * 50, "y"], 20))) == 2

@@ -1,0 +1,351 @@
+"""The replay of games on a page: which games, boards and names against the engine's, variations, copies, Othello."""
+
+from __future__ import annotations
+
+import html
+import json
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_report import START, after, body_of, game, sample, specification, unpacked
+
+from arena.notation.pgn import game_text
+from arena.records import GameRecord, MoveRecord, Opening, Pairing
+from arena.reports import games as games_module
+from arena.reports.games import Candidate, chosen, packed_games
+from arena.reports.write import write_report
+from engine.games import game_named
+from engine.games.xiangqi.move_names import NOTATIONS, format_move_name
+
+MANY_PAWNS = (
+    "4k4/9/2P1P4/2P1P4/9/9/9/9/9/3K5 w - - 0 1",
+    "4k4/9/2P6/2P6/2P6/9/9/9/9/3K5 w - - 0 1",
+    "4k4/9/2P6/2P6/2P6/2P6/4P4/9/9/3K5 w - - 3 40",
+    "3k5/9/9/9/9/4p4/2p1p4/2p6/9/4K4 b - - 0 7",
+    "4k4/4a4/2N1ba3/2N6/2R3b2/2B6/2R6/3A5/9/2BAK4 w - - 0 1",
+)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(tmp_path_factory.mktemp("run"), specification(), sample(), planned_games=12)
+
+
+def othello_records() -> list[GameRecord]:
+    start = game_named("othello").start
+    moves = (
+        MoveRecord("d3", 250, 5, 100, 1.0, "d3 c3 c4"),
+        MoveRecord("c3", 6400, 6, 90, 1.0, "c3 c4 a1"),
+        MoveRecord("c4", -1600, None, None, 1.0),
+    )
+    return [
+        GameRecord(f"{number:032x}", Pairing(number, 0, *seats, 0), *names, Opening(start), moves, result,
+                   "final_score", "0123456789ab")
+        for number, (seats, names, result) in enumerate(
+            (((0, 1), ("default", "other"), "1-0"), ((1, 0), ("other", "default"), "0-1"))
+        )
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def othello_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    players = tuple(
+        replace(player, name=name, parameters=())
+        for player, name in zip(specification().players[:2], ("default", "other"), strict=True)
+    )
+    spec = replace(specification(), game="othello", players=players, openings="othello")
+    return write_report(tmp_path_factory.mktemp("othello"), spec, othello_records(), planned_games=4)
+
+
+def computed(page: Path, expression: str, folder: Path) -> Any:
+    """What an expression is on a page, as plain data."""
+    document = after(page, f"document.title = JSON.stringify({expression});", folder)
+    found = re.search("<title>(.*?)</title>", document, re.DOTALL)
+    assert found
+    return json.loads(html.unescape(found.group(1)))
+
+
+# Which games
+
+
+def candidate(number: int, series: str = "", players: str = "ab", moves: int = 10) -> Candidate:
+    return Candidate(str(number), (series, frozenset(players)), (0, number // 2), moves)
+
+
+def test_a_page_has_whole_pairs_of_all_parts_and_players_in_turn() -> None:
+    games = [candidate(number) for number in range(10)]
+    games += [candidate(number, players="cd") for number in range(10, 14)]
+    games += [candidate(number, "validation") for number in range(14, 24)]
+    assert chosen(games, 40) == {"0", "1", "14", "15"}
+    assert chosen(games, 79) == {"0", "1", "14", "15", "10", "11"}
+    assert chosen(games, 80) == {"0", "1", "14", "15", "10", "11", "16", "17"}
+    assert chosen(games, 240) == {game.key for game in games}
+    assert chosen(games[:1], 9) == set()
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(1, 30)), max_size=40), st.integers(0, 400))
+def test_a_page_is_bounded_and_has_all_games_where_it_can(kinds: list[tuple[int, int, int]], most: int) -> None:
+    games = [
+        candidate(2 * pair + turn, str(series), f"a{player}", moves)
+        for pair, (series, player, moves) in enumerate(kinds)
+        for turn in (0, 1)
+    ]
+    keys = chosen(games, most)
+    assert sum(game.moves for game in games if game.key in keys) <= most
+    assert (keys == {game.key for game in games}) == (sum(game.moves for game in games) <= most)
+    assert all((str(2 * pair) in keys) == (str(2 * pair + 1) in keys) for pair in range(len(kinds)))
+
+
+def test_variations_are_cut_alike_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert games_module._plies_shown([["a"] * 3, ["a"] * 9, []], 12) == 20
+    assert games_module._plies_shown([["a"] * 3, ["a"] * 9, []], 11) == 8
+    assert games_module._plies_shown([["a"] * 3, ["a"] * 9, []], 6) == 3
+    assert games_module._plies_shown([["a"] * 3, ["a"] * 9, []], 1) == 0
+    monkeypatch.setattr(games_module, "_plies_shown", lambda variations: 2)
+    header, columns = unpacked(packed_games(("a", "b"), []))
+    assert header["variation_plies"] == 2
+    assert columns["variations"].size == 0
+
+
+# Boards and names against the engine's
+
+
+def positions_of(name: str, seed: int, games: int) -> list[Any]:
+    """Positions of random games, every seventh of each."""
+    generator, found = random.Random(seed), []
+    contract = game_named(name)
+    for _ in range(games):
+        position = contract.position()
+        while (moves := position.legal_moves()) and position.ply < (150 if name == "xiangqi" else 60):
+            if position.ply % 7 == 0:
+                found.append(position.copy())
+            position.push(generator.choice(moves))
+    return found
+
+
+def test_moves_are_legal_and_named_as_the_engine_has_them(report: Path, tmp_path: Path) -> None:
+    positions = [*positions_of("xiangqi", 1, 8), *map(game_named("xiangqi").position, MANY_PAWNS)]
+    cases = [(position.text, position.legal_moves()) for position in positions]
+    script = """
+        %s.map((text) => {
+          const board = BOARDS.xiangqi, state = board.parse(text), squares = [];
+          for (const file of "abcdefghi") for (let rank = 0; rank < 10; rank++) squares.push(file + rank);
+          const moves = squares.flatMap((from) => squares.map((to) => from + to));
+          return moves.filter((move) => board.legal(state, move)).map((move) => [
+            move, board.text(board.play(state, move)), ...board.notations.map((name) => board.name(state, move, name)),
+          ]);
+        })"""
+    found = computed(report, script % json.dumps([text for text, _ in cases]), tmp_path)
+    named = 0
+    for position, (_, moves), rows in zip(positions, cases, found, strict=True):
+        assert sorted(row[0] for row in rows) == sorted(moves), position.text
+        for move, text, iccs, *names in rows:
+            after_move = position.copy()
+            after_move.push(move)
+            assert text == after_move.text
+            assert iccs == move
+            assert names == [format_move_name(position, move, notation) for notation in NOTATIONS[1:]], position.text
+            named += 1
+    assert named > 2000
+
+
+def test_discs_are_turned_as_by_the_engine(othello_report: Path, tmp_path: Path) -> None:
+    positions = positions_of("othello", 2, 12)
+    script = """
+        %s.map((text) => {
+          const board = BOARDS.othello, state = board.parse(text), squares = ["pass", "a9", "i1", "e"];
+          for (const file of "abcdefgh") for (let rank = 1; rank < 9; rank++) squares.push(file + rank);
+          const moves = squares.filter((move) => board.legal(state, move));
+          return moves.map((move) => [move, board.text(board.play(state, move))]);
+        })"""
+    found = computed(othello_report, script % json.dumps([position.text for position in positions]), tmp_path)
+    for position, rows in zip(positions, found, strict=True):
+        assert sorted(row[0] for row in rows) == sorted(position.legal_moves()), position.text
+        for move, text in rows:
+            after_move = position.copy()
+            after_move.push(move)
+            assert text == after_move.text
+
+
+# Principal variations
+
+
+def test_the_variation_of_a_move_is_shown_as_far_as_it_is_legal(report: Path, tmp_path: Path) -> None:
+    script = """[[0, 2], [0, 3], [0, 0], [2, 3]].map(([game, ply]) => {
+        replay.open(game, ply);
+        return element("variation").hidden ? null : element("variation").textContent;
+    })"""
+    assert computed(report, script, tmp_path) == [
+        # After h9g7 h0g2 no rook of a9 can jump over its pawn to a5.
+        "<plain> & simple (Black) expected: h9g7 h0g2",
+        "No principal variation here.",
+        "No principal variation here.",
+        None,
+    ]
+
+
+def test_keys_and_clicks_step_through_a_variation_and_back_to_the_game(report: Path, tmp_path: Path) -> None:
+    script = """(() => {
+        const seen = [], note = () => {
+          const current = element("variation").querySelector("[aria-current]");
+          const [label, position] = ["position-label", "position"].map((id) => element(id).textContent);
+          seen.push([label, position, current && current.textContent]);
+        };
+        const press = (...keys) => {
+          for (const key of keys) element("replay").dispatchEvent(new KeyboardEvent("keydown", { key }));
+        };
+        press("ArrowRight", "v", "v", "v", "v", "V"); note();
+        press("f"); note();
+        press("Escape"); note();
+        press("v", "ArrowRight"); note();
+        press("ArrowLeft"); element("variation").querySelectorAll("button")[2].click(); note();
+        element("variation").querySelectorAll("button")[2].click(); note();
+        return seen;
+    })()"""
+    position = game_named("xiangqi").position
+    moves = ["h2e2", "h9g7", "h0g2"]
+    after_moves = [position(START, moves[:ply]).text for ply in range(4)]
+    ahead = ["Principal variation of ply 1, after 2 moves, Red to move:", after_moves[2], "h9g7"]
+    game_itself = ["After ply 1 of 4, Black to move:", after_moves[1], None]
+    assert computed(report, script, tmp_path) == [
+        ahead,
+        ahead,
+        game_itself,
+        ["After ply 2 of 4, Red to move:", after_moves[2], None],
+        ["Principal variation of ply 1, after 3 moves, Black to move:", after_moves[3], "h0g2"],
+        game_itself,
+    ]
+
+
+# Notations and copies
+
+
+def test_the_notation_is_chosen_and_kept(report: Path, tmp_path: Path) -> None:
+    choose = """(() => {
+        const moves = () => [...element("move-list").tBodies[0].rows].map((row) => row.cells[1].textContent);
+        const before = [replay.notation, ...moves()], chooser = element("notation");
+        chooser.value = "wxf"; chooser.dispatchEvent(new Event("change"));
+        const chosen = moves(), kept = notationChosen();
+        element("replay").dispatchEvent(new KeyboardEvent("keydown", { key: "n" }));
+        replay.go(1);
+        return [before, chosen, kept, moves(), chooser.value, element("variation").textContent];
+    })()"""
+    before, chosen_moves, kept, turned, value, variation = computed(report, choose, tmp_path)
+    assert before == ["iccs", "h2e2", "h9g7", "h0g2", "i9h9"]
+    assert chosen_moves == ["C2=5", "H8+7", "H2+3", "R9=8"]
+    assert kept == "wxf"
+    assert turned == ["炮二平五", "马8进7", "马二进三", "车9平8"]
+    assert value == "chinese"
+    assert variation == "default (Red) expected: 炮二平五 马8进7 马二进三"
+
+
+def test_a_page_that_may_keep_nothing_works_all_the_same(report: Path, tmp_path: Path) -> None:
+    page = tmp_path / "strict.html"
+    refusal = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no'); } });"
+    page.write_text(report.read_text("utf-8").replace('"use strict";', refusal, 1), "utf-8")
+    document = after(page, 'replay.choose("wxf");', tmp_path)
+    assert "C2=5" in body_of(document, "move-list")
+    assert re.search(r'<p id="failure" role="alert" hidden=""></p>', document)
+
+
+def timeless(text: str) -> str:
+    """A game without its times, of which a page has three digits."""
+    return re.sub(r"\d+\.\d{3}s", "(time)", text)
+
+
+def test_a_copied_game_is_as_in_the_file_beside(report: Path, tmp_path: Path) -> None:
+    script = """[0, 3].flatMap((game) => {
+        replay.open(game);
+        return %s.map((notation) => { replay.choose(notation); return copies.pgn(); });
+    })"""
+    found = computed(report, script % json.dumps(NOTATIONS), tmp_path)
+    contract = game_named("xiangqi")
+    expected = [
+        game_text(sample()[number], "sample", contract, notation) for number in (0, 3) for notation in NOTATIONS
+    ]
+    assert [*map(timeless, found)] == [*map(timeless, expected)]
+
+
+def test_copies_are_made_by_whatever_the_browser_allows(report: Path, tmp_path: Path) -> None:
+    script = """
+        replay.go(1);
+        const clipboard = navigator.clipboard, said = [], press = async (name) => {
+          document.querySelector(`[data-act="${name}"]`).click();
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          const box = element("copy-text");
+          said.push(box.hidden ? element("copied").textContent : [element("copied").textContent, box.value]);
+        };
+        (async () => {
+          clipboard.writeText = async (text) => { said.push(text); };
+          await press("fen"); await press("link");
+          clipboard.writeText = async () => { throw new Error("no"); };
+          document.execCommand = (name) => { said.push([name, document.activeElement.value]); return true; };
+          await press("fen");
+          document.execCommand = () => false;
+          await press("fen");
+          document.title = JSON.stringify(said);
+        })();"""
+    position = game_named("xiangqi").position(START, ["h2e2"]).text
+    document = after(report, script, tmp_path)
+    title = re.search("<title>(.*?)</title>", document)
+    assert title
+    said = json.loads(html.unescape(title.group(1)))
+    assert said[0] == position
+    assert said[2].endswith("#game=0&ply=1")
+    assert said[4:] == [
+        ["copy", position], "Copied.", ["Copying is not allowed here; press Ctrl+C.", position],
+    ]  # fmt: skip
+
+
+def test_a_link_leads_to_game_and_position(report: Path, tmp_path: Path) -> None:
+    script = """["#game=3&ply=5", "#game=2&ply=99", "#game=1", "#game=77&ply=1"].map((address) => {
+        history.replaceState(null, "", address);
+        return [openFromAddress(true), replay.game, replay.ply];
+    })"""
+    assert computed(report, script, tmp_path) == [[True, 3, 5], [True, 2, 8], [True, 1, 0], [False, 1, 0]]
+
+
+def test_games_of_parts_of_a_run_have_names_of_their_own(tmp_path: Path) -> None:
+    def of_series(record: GameRecord, series: str) -> GameRecord:
+        return replace(record, pairing=replace(record.pairing, series=series))
+
+    games = [game(number, 0, 1, 0, "1-0", "checkmate") for number in (0, 1)]
+    records = [of_series(record, series) for series in ("", "validation 00") for record in games]
+    header, _ = unpacked(packed_games(("default", "<plain> & simple"), records))
+    assert header["games"]["number"] == [0, 1, "validation-00-0", "validation-00-1"]
+
+
+# Othello
+
+
+def test_othello_has_its_colours_and_its_discs(othello_report: Path, tmp_path: Path) -> None:
+    script = "replay.open(1); document.title = JSON.stringify(copies.pgn()); replay.open(0, 2);"
+    document = after(othello_report, script, tmp_path)
+    title = re.search("<title>(.*?)</title>", document, re.DOTALL)
+    assert title
+    pgn = json.loads(html.unescape(title.group(1)))
+    assert timeless(pgn) == timeless(game_text(othello_records()[1], "sample", game_named("othello")))
+    assert 'data-game="othello"' in document
+    graph = re.search(r'<div id="graph">(.*?)</div>', document, re.DOTALL)
+    assert graph
+    assert re.findall(r">([+−]?\d+)</text>", graph.group(1))[:9] == [
+        "+64", "+32", "+16", "+8", "0", "−8", "−16", "−32", "−64",
+    ]  # fmt: skip
+    assert graph.group(1).count('fill="var(--felt)"') == 3  # the field, and the grounds of two discs in the legend
+    discs = re.findall(r'<circle cx="[\d.]+" cy="12" r="6.5" fill="var\(--(\w+)-disc\)"', graph.group(1))
+    assert discs == ["black", "white"]
+    # White's 64 discs are the bottom of the field, and 2.5 discs of Black's a little above the middle.
+    heights = [float(y) for y in re.findall(r'd="M[\d.]+ ([\d.]+)', graph.group(1))]
+    assert heights[0] == pytest.approx(190)
+    assert 95 < heights[1] < 112
+    assert 'id="letters"' not in document
+    assert 'id="notation"' not in document
+    variation = re.search(r'id="variation"[^>]*>(.*?)</p>', document)
+    assert variation
+    assert re.sub("<.*?>", "", variation.group(1)) == "other (White) expected: c3 c4"

@@ -1,0 +1,212 @@
+"""Figures and tables of studies, ablations and claims on extreme results."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from extreme_results import ablation, ablation_rows, all_won_row, claims, comparison_row, long_names, study
+from figure_geometry import check_figure, is_cut
+
+from arena.figures.statistics import Pentanomial
+from arena.reports.drawing.marks import CUT
+from engine.language import Catalogue, columns_of
+from tuning.ablation.rows import AblationRow
+from tuning.ablation.spec import ablation_from_mapping
+from tuning.reports import ablation_charts as charts
+from tuning.reports import study_charts
+from tuning.reports.ablation import ablation_text
+from tuning.reports.claims import claims_text
+from tuning.reports.document import MESSAGES
+from tuning.reports.labels import base_label, comparison_label, in_language
+from tuning.reports.study import counted, ratio_text
+
+WORDS = Catalogue(MESSAGES)
+ROWS = ablation_rows()
+
+
+@pytest.mark.parametrize("case", ROWS)
+def test_forest_plots_show_intervals_whole_or_mark_the_cut(case: str) -> None:
+    rows = ROWS[case]
+    figure = charts.forest_chart(rows, WORDS, 5.0)
+    check_figure(figure, case)
+    axes = figure.axes[0]
+    low, high = axes.get_xlim()
+    for place, row in zip(axes.get_yticks(), rows, strict=True):
+        judged = charts.judged_interval(row)
+        marks = [line for line in axes.lines if line.get_label() == CUT and line.get_ydata()[0] == place]
+        beyond = sum((judged[0] < low, judged[1] > high))
+        assert bool(marks) == bool(beyond), row.label
+        if not beyond:
+            ends = [x for line in axes.lines if set(line.get_ydata()) == {place} for x in line.get_xdata()]
+            assert min(ends) == pytest.approx(judged[0])
+            assert max(ends) == pytest.approx(judged[1])
+
+
+def test_a_verdict_has_a_shape_of_its_own() -> None:
+    shapes = [charts.verdict_mark(verdict)[1] for verdict in ("better", "worse", "equivalent", "undecided", "")]
+    assert len(set(shapes)) == len(shapes)
+    rows = [comparison_row(f"{place}", 5.0, 3.0, verdict) for place, verdict in enumerate(("better", "undecided"))]
+    figure = charts.forest_chart(rows, WORDS)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["better", "undecided"]
+
+
+def test_every_figure_of_a_whole_ablation_is_legible(tmp_path: Path) -> None:
+    from tuning.reports.ablation import _ablation_document
+
+    document = _ablation_document(ablation(tmp_path), WORDS)
+    assert {plot.name for plot in document.plots} == {"forest", "curves", "depths", "interactions", "pairs"}
+    for plot in document.plots:
+        check_figure(plot.figure, plot.name)
+
+
+@pytest.mark.parametrize("kind", ["usual", "huge", "few", "trials"])
+def test_figures_of_a_study_hold_what_they_are_judged_by(kind: str, tmp_path: Path) -> None:
+    result = study(tmp_path, kind)
+    assert result.decision is not None
+    assert result.model is not None
+    history = study_charts.convergence_chart(result, WORDS)
+    check_figure(history, kind)
+    low, high = history.axes[0].get_ylim()
+    intervals = [result.decision.interval(), *(verdict.interval for verdict in result.verdicts)]
+    for least, most in intervals:
+        assert least >= low
+        assert most <= high or (most == math.inf and is_cut(history.axes[0]))
+    slices = study_charts.slices_chart(result, WORDS)
+    check_figure(slices, kind)
+    low, high = slices.axes[0].get_ylim()
+    best = result.decision.values
+    for place, dimension in enumerate(result.spec.space.dimensions):
+        sets = [(*best[:place], value, *best[place + 1 :]) for value in dimension.values]
+        mean, _ = result.model.gain(sets, best)
+        assert low <= min(mean)
+        assert max(mean) <= high
+
+
+def test_measures_have_their_cases_and_mark_what_has_no_end() -> None:
+    from tuning.claims.run import MeasureRow
+
+    def measure(kind: str, unit: str, effect: float, low: float, high: float) -> MeasureRow:
+        return MeasureRow(
+            "C1", f"{kind} {high}", kind, "", "", "below", "confirmed", unit, effect, low, high, 50, 60, 0, None
+        )
+
+    for rows in (
+        [measure("nodes", "×", 1.2, 0.9, math.inf), measure("nodes", "×", 0.02, 0.01, 0.03)],
+        [measure("share", "%", 100.0, 95.0, 100.0), measure("share", "%", 0.0, 0.0, 2.0)],
+    ):
+        figure = charts.measures_chart(rows, WORDS)
+        check_figure(figure, rows[0].kind)
+        assert is_cut(figure.axes[0]) == (rows[0].high == math.inf)
+        assert all("(n\xa0=\xa060)" in label.get_text() for label in figure.axes[0].get_yticklabels())
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(0.03151, "0.0315×"), (1.5, "1.50×"), (0.9999, "1.00×"), (12.34, "12.3×"), (99.96, "100×"), (1234.5, "1234×"),
+     (math.inf, "∞×")],
+)  # fmt: skip
+def test_factors_have_one_form(ratio: float, text: str) -> None:
+    assert ratio_text(ratio) == text
+
+
+def test_ticks_of_factors_have_one_form() -> None:
+    assert charts.ratio_labels([0.9, 1, 1.05]) == ["0.90×", "1.00×", "1.05×"]
+    assert charts.ratio_labels([0.1, 1, 10]) == ["0.1×", "1×", "10×"]
+
+
+def test_the_terminal_has_no_two_rows_alike_and_says_why_comparisons_ended() -> None:
+    names = long_names(40)
+    rows = [
+        comparison_row(name, -1.0, 2.0, ended="futility" if place else "decided") for place, name in enumerate(names)
+    ]
+    for language, reason in (("en", "39 stopped for futility"), ("zh", "因无望而停止 39")):
+        text = ablation_text(rows, language=language)
+        lines = [line for line in text.splitlines() if "…" in line]
+        assert len({line[:36] for line in lines}) == 40
+        assert max(map(columns_of, text.splitlines())) <= 80
+        assert reason in text
+
+
+def test_the_table_of_claims_fits_and_has_no_zeros(tmp_path: Path) -> None:
+    result = claims(tmp_path)
+    for language in ("en", "zh"):
+        lines = claims_text(result, language).splitlines()
+        assert max(map(columns_of, lines[1:])) <= 80
+        assert not re.search(r"\binf\b|nan", "\n".join(lines))
+    one = claims_text(
+        replace(result, results=result.results[:1], spec=replace(result.spec, claims=result.spec.claims[:1]))
+    )
+    assert one.startswith("1 claim, 40 games: 1 confirmed.")
+
+
+def test_infinite_figures_have_one_sign() -> None:
+    won = all_won_row("won", Pentanomial((0, 0, 0, 0, 5)))
+    for language in ("en", "zh"):
+        text = ablation_text([won], language=language)
+        assert "+∞" in text
+        assert not re.search(r"\binf\b|nan", text)
+
+
+EXTERNAL: dict[str, Any] = {
+    "pairs": 400, "limit": "nodes=1000", "name": "sample",
+    "engine": {"command": "some-engine", "protocol": "uci", "options": {"Hash": 16}},
+    "leave_one_out": [{"features": {"Hash": 1, "Ponder": False}}],
+}  # fmt: skip
+
+
+def test_a_comparison_says_what_it_changes_and_in_which_language() -> None:
+    spec = ablation_from_mapping(EXTERNAL, "sample.toml")
+
+    def labels(language: str) -> list[str]:
+        message = Catalogue(MESSAGES, language)
+        return [comparison_label(one, spec.conditions, message) for one in spec.comparisons]
+
+    assert labels("en") == ["Hash 1 instead of 16", "without Ponder"]
+    assert labels("zh") == ["Hash 1（原为 16）", "去掉 Ponder"]
+    assert base_label(spec.conditions, Catalogue(MESSAGES, "zh")) == "some-engine 原样"
+
+
+def test_labels_follow_the_language_and_own_ones_stay(tmp_path: Path) -> None:
+    result = ablation(tmp_path, comparisons=[{"label": "mine against all", "variant": {"tempo": 3}}])
+    chinese = in_language(result, Catalogue(MESSAGES, "zh"))
+    shown = {row.label for row in chinese.rows}
+    assert {"去掉 null_move", "null_depth 2 对 3", "mine against all"} <= shown
+    assert not any("without" in label for label in shown)
+    assert [row.label for row in in_language(result, WORDS).rows] == [row.label for row in result.rows]
+
+
+def test_zeros_that_say_nothing_are_left_out() -> None:
+    assert counted([("better", 2), ("worse", 0), ("undecided", 1)], WORDS) == "2 better, 1 undecided"
+
+
+def test_rows_of_a_run_know_why_they_ended() -> None:
+    from tuning.ablation.allocation import Allocation, ResearchQuestion
+    from tuning.ablation.verdicts import Rule, match_estimate
+
+    def question(match: int, outcome: int) -> ResearchQuestion:
+        def after(pairs: int) -> Any:
+            counts = [0] * 5
+            counts[outcome] = pairs
+            return match_estimate(Pentanomial(tuple(counts)), 5.0)  # type: ignore[arg-type]
+
+        return ResearchQuestion((match,), after)
+
+    def ended(max_pairs: int) -> list[str]:
+        allocation = Allocation([100, 100], [question(0, 4), question(1, 2)], Rule(rounds=10), max_pairs)
+        while (wanted := allocation.next_pairs()) is not None:
+            allocation.analyse(wanted)
+        assert allocation.why_ended(0, allocation.pairs[0]) == "complete"
+        return [allocation.why_ended(match, 100) for match in (0, 1)]
+
+    assert ended(200) == ["decided", "futility"]
+    assert ended(20) == ["games", "games"]
+
+
+def test_a_row_without_a_reason_says_none() -> None:
+    row: AblationRow = replace(comparison_row("x", 1.0, 1.0), ended="")
+    assert "Of the comparisons" not in ablation_text([row])

@@ -1,0 +1,72 @@
+"""The names of comparisons and bases in a report: the specification's own labels are English, and keys of the run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.language import Catalogue
+from engine.settings.parameters import Value
+from tuning.ablation.run import AblationResult
+from tuning.ablation.spec import MAX_LABEL, Comparison
+from tuning.conditions import Conditions, describe, value_text
+
+GENERATED = ("values", "builds", "factorial", "interactions")
+"""Groups whose labels this program makes, ``... against ...``."""
+OFF_TEXTS = ("off", "false", "none", "no")
+"""What an option of an external engine is at when it is switched off, in lower case."""
+
+
+def in_language(result: AblationResult, message: Catalogue) -> AblationResult:
+    """The result with all comparisons called what the language of ``message`` calls them."""
+    names = {
+        comparison.label: comparison_label(comparison, result.spec.conditions, message)
+        for comparison in result.spec.comparisons
+    }
+    return replace(
+        result,
+        rows=tuple(replace(row, label=names.get(row.label, row.label)) for row in result.rows),
+        depths=tuple(replace(row, setting=names.get(row.setting, row.setting)) for row in result.depths),
+        speeds=tuple(replace(row, label=names.get(row.label, row.label)) for row in result.speeds),
+    )
+
+
+def comparison_label(comparison: Comparison, conditions: Conditions, message: Catalogue) -> str:
+    """The label of a comparison in the language; one that the specification gives itself as it stands there."""
+    label, name = comparison.label, next(iter(comparison.differences), "")
+    if comparison.group == "leave_one_out" and label == f"without {name}":
+        value, other = dict(comparison.variant).get(name), dict(comparison.reference).get(name)
+        if conditions.external is None or value is False or str(value).lower() in OFF_TEXTS:
+            return message("label.without", feature=name)
+        return _changed_to(name, value, other, message)
+    if comparison.group == "add_one_in" and label.endswith(f" with {name}"):
+        return message("label.with", base=label.removesuffix(f" with {name}"), feature=name)
+    if comparison.group in GENERATED or label == _unnamed(comparison, conditions):
+        return label.replace(" against ", message("label.against"))
+    return label
+
+
+def _changed_to(name: str, value: Value | None, other: Value | None, message: Catalogue) -> str:
+    """``Hash 1 instead of 16``; the engine's own value, of which nothing is said, is not named."""
+    if value is None:
+        return message("label.default", feature=name)
+    if other is None:
+        return f"{name} {value_text(value)}"
+    return message("label.instead", feature=name, value=value_text(value), other=value_text(other))
+
+
+def _unnamed(comparison: Comparison, conditions: Conditions) -> str:
+    """The label that a comparison without one of its own has been given."""
+    one, other = (
+        describe(conditions.differences(dict(side))) or "base" for side in (comparison.variant, comparison.reference)
+    )
+    return f"{one} against {other}"[:MAX_LABEL]
+
+
+def base_label(conditions: Conditions, message: Catalogue) -> str:
+    """The base's name in the language, such as ``default with tempo 10``."""
+    name = conditions.base_name
+    if conditions.external is not None:
+        engine = name.removesuffix(" as it is")
+        return name if engine == name else message("label.as_it_is", engine=engine)
+    preset, _, settings = name.partition(" with ")
+    return message("label.with", base=preset, feature=settings) if settings else name
