@@ -47,8 +47,9 @@ bench: .venv/.installed  ## measure the engine and the arena (ARGUMENTS go to ea
 		[ -e "$$script" ] || continue; echo; echo "$$script"; .venv/bin/python "$$script" $(ARGUMENTS); \
 	done
 
-docs: .venv/.installed  ## write docs/claims.md from its source text and the kept results
+docs: .venv/.installed  ## write docs/claims.md and docs/keys.md, and the JSON schemas of TOML files
 	@.venv/bin/python -m tuning.reports.claims_page
+	@.venv/bin/python -m tuning.keys.reference
 
 .venv/.installed: pyproject.toml constraints.txt .ci/bootstrap
 	@PYTHON="$(PYTHON)" .ci/bootstrap

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from arena.keys.player import DESCRIPTION
 from engine.settings.configuration import ConfigurationError, nearest, read_toml
 
 ENGINES_NAME = "engines.toml"
@@ -59,7 +60,7 @@ class EnginesFile:
 
 def located(entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The entry with its program and directory where they lie, if that is in ``folder``."""
-    located = {key: value for key, value in entry.items() if key != "description"}
+    located = {key: value for key, value in entry.items() if key != DESCRIPTION}
     if folder == Path():
         return located
     directory, command = located.get("directory"), located.get("command")

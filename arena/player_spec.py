@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.engines_file import EnginesFile, engines_file
+from arena.keys.player import ANY_PLAYER, DESCRIPTION, REFERENCE, keys_of
 from arena.players.detect import DetectionError, ProtocolFinder
 from arena.players.registry import (
     DEFAULT_PROTOCOL,
@@ -37,20 +38,8 @@ from engine.settings.presets import load_preset, preset_name
 
 MAX_NAME_LENGTH = 60
 
-PLAYER_KEYS = ("name", "protocol", "limit", "ponder")
-"""Keys of any table [[players]]; its protocol has more."""
-EXTERNAL_KEYS = ("command", "directory", "start_timeout", "margin", "watchdog", "restart")
-"""Keys of players that are programs."""
-REFERENCE = "engine"
-"""The key by which a table [[players]] refers to an engine of a file of engines."""
-DEFAULT_START_SECONDS = 10
 PLAYER_KINDS = "a preset, a program (with its path), an engine of your file of engines, or a TOML file"
 """What a player may be where a single word names it."""
-
-
-def keys_of(protocol: Protocol) -> tuple[str, ...]:
-    """What a table [[players]] of the protocol may hold."""
-    return (*PLAYER_KEYS, *(EXTERNAL_KEYS if protocol.is_external else ()), *protocol.keys)
 
 
 @dataclass(frozen=True)
@@ -96,15 +85,17 @@ class PlayerReader:
         """The table over that of the engine it refers to, if it does; options and settings are merged one by one."""
         if REFERENCE not in entry:
             return entry
-        name = Table(entry, where, tuple(entry)).text(REFERENCE, expected="an engine's name in the file of engines")
+        name = Table(entry, where, ANY_PLAYER, knows_all=False).text(
+            REFERENCE, expected="an engine's name in the file of engines"
+        )
         own = {key: value for key, value in entry.items() if key != REFERENCE}
         return merged(self.engines.entry(name, where), own)
 
     def protocol_of(self, entry: Mapping[str, Any], where: str) -> Protocol:
         """The protocol that is given or, of a program without, found by asking it."""
         if "command" in entry and "protocol" not in entry:
-            table = Table(entry, where, tuple(entry))
-            seconds = table.number("start_timeout", 0.1, 3600, DEFAULT_START_SECONDS, "seconds")
+            table = Table(entry, where, ANY_PLAYER, knows_all=False)
+            seconds = table.number("start_timeout")
             try:
                 return self.finder.protocol_of(_command(table), _directory(table), self.game, seconds)
             except DetectionError as error:
@@ -209,7 +200,7 @@ def _player_name(table: Table, default: str) -> str:
 
 
 def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> PlayerSpec:
-    preset = table.text("preset", "default")
+    preset = table.text("preset")
     try:
         overrides = load_preset(preset, game, beside)
     except ConfigurationError as error:
@@ -228,12 +219,10 @@ def _external_player(table: Table, protocol: Protocol, limits: Limits) -> Player
         limits,
         command=command,
         directory=_directory(table),
-        start_timeout_ms=round(
-            1000 * table.number("start_timeout", 0.1, 3600, DEFAULT_START_SECONDS, "seconds")
-        ),
-        margin_ms=round(1000 * table.number("margin", 0, 3600, 0.1, "seconds")),
-        watchdog_ms=round(1000 * table.number("watchdog", 0.1, 86_400, 60, "seconds")),
-        restart=table.choice("restart", ("on_fault", "always"), "on_fault"),
+        start_timeout_ms=round(1000 * table.number("start_timeout")),
+        margin_ms=round(1000 * table.number("margin")),
+        watchdog_ms=round(1000 * table.number("watchdog")),
+        restart=table.choice("restart"),
     )
     return replace(player, **protocol.read(table))
 
@@ -334,7 +323,7 @@ def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:
     name = preset_name(word)
     if any(section in data for section in GAMES):
         return NamedPlayer({"name": name, "preset": word})
-    entry = {key: value for key, value in data.items() if key != "description"}
+    entry = {key: value for key, value in data.items() if key != DESCRIPTION}
     if REFERENCE not in entry and not any(key in keys_of(protocol) for key in entry for protocol in protocols()):
         entry = {"set": entry}
     return NamedPlayer({"name": name, **entry}, path)

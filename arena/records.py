@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -74,7 +74,7 @@ class PlayerSpec:
         return data | dict(data.pop("protocol_keys"))
 
     @classmethod
-    def from_stored(cls, data: Mapping[str, Any], protocol_keys: Sequence[str]) -> PlayerSpec:
+    def from_stored(cls, data: Mapping[str, Any], protocol_keys: Collection[str]) -> PlayerSpec:
         """The player that ``stored`` described; ``protocol_keys`` are those of its protocol."""
         own = {key: data[key] for key in protocol_keys if key in data and key not in cls.__dataclass_fields__}
         known = {key: value for key, value in data.items() if key in cls.__dataclass_fields__}

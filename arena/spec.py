@@ -3,56 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
 from arena.engines_file import beside_or_here, engines_file
-from arena.figures.statistics import SPRT_MODELS
 from arena.formats.contract import Format
-from arena.formats.encounters import SEEDINGS
-from arena.formats.knockout import TIEBREAKS
+from arena.keys.tournament import TOURNAMENT
 from arena.player_spec import MAX_NAME_LENGTH, PlayerReader, read_limits, read_players
 from arena.players.detect import ProtocolFinder
 from arena.records import PlayerSpec
 from arena.schedule import DEFAULT_FORMAT, FORMATS
-from arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
+from arena.sequential import MIN_GAP, SequentialSettings
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
-from engine.rules import MAX_PLIES, REPETITION_RULES, Adjudication, Rules
+from engine.rules import Adjudication, Rules
 from engine.search_statistics import SearchStatisticsSettings
 from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
 
-OPENING_PARTS = ("tournament", "validation", "all")
-OPENING_ORDERS = ("random", "sequential")
-
-MAX_PAIRS = 1_000_000
-MAX_SEED = 2**63 - 1
-MAX_SCORE = 30_000
-MAX_SOLVED_EMPTIES = 24
-"""Beyond, hardly any position is solved within ``engine.play.SOLVING_NODES``."""
-MAX_INTERVAL = 10**9
-DEFAULT_TIEBREAK_PAIRS = 3
 MIN_PLAYERS_FOR_THIRD_PLACE = 4
-MAX_RATING = 10_000
-"""Elo of an anchor, either way."""
-ERROR_PROBABILITIES = (0.000001, 0.499999)
-"""Least and greatest probability of an error of a sequential test."""
-
-TOURNAMENT_KEYS = (
-    "name", "description", "game", "engines", "format", "pairs", "rounds", "seed", "limit", "openings", "opening_start",
-    "opening_part", "opening_order", "opening_plies", "ponder", "rules", "adjudication", "search_statistics",
-    "instruments", "gauntlet_players", "seeding", "repeats", "tiebreak_pairs", "tiebreak", "third_place",
-    "sprt", "anchors", "players",
-)  # fmt: skip
-RULES_KEYS = ("repetition", "fold", "move_limit", "insufficient")
-ADJUDICATION_KEYS = (
-    "resign_score", "resign_moves", "draw_score", "draw_moves", "draw_after_ply", "maximum_plies",
-    "solved_empties",
-)  # fmt: skip
-SPRT_KEYS = ("elo0", "elo1", "alpha", "beta", "model", "batch_pairs")
-SEARCH_STATISTICS_KEYS = ("null_cutoff_interval", "null_cutoff_nodes")
 
 
 def load_tournament(path: Path) -> TournamentSpec:
@@ -67,12 +37,12 @@ def spec_from_mapping(
 
     ``finder`` asks programs of which no protocol is given. Raises ``UserError`` with one line for the first mistake.
     """
-    table = Table(data, where, TOURNAMENT_KEYS)
-    game = _game(table)
-    kind = table.choice("format", tuple(FORMATS), DEFAULT_FORMAT)
+    table = Table(data, where, TOURNAMENT)
+    game = table.choice("game")
+    kind = table.choice("format")
     chosen = FORMATS[kind]
     _check_keys_of_format(table, kind, chosen)
-    pairs = 0 if chosen.may_take_all_openings and "pairs" not in table else table.whole("pairs", 1, MAX_PAIRS)
+    pairs = 0 if chosen.may_take_all_openings and "pairs" not in table else table.whole("pairs")
     players = _players(table, game, finder or ProtocolFinder())
     if chosen.players not in (None, len(players)):
         raise table.error("format", f"{DEFAULT_FORMAT!r} for {len(players)} players, or two players")
@@ -84,16 +54,16 @@ def spec_from_mapping(
         format=kind,
         players=players,
         pairs=pairs * rounds,
-        seed=table.whole("seed", 0, MAX_SEED, 1),
+        seed=table.whole("seed"),
         openings=beside_or_here(openings, where),
-        opening_start=table.whole("opening_start", 0, MAX_PAIRS, 0),
+        opening_start=table.whole("opening_start"),
         rules=read_rules(table),
         adjudication=read_adjudication(table, game),
         source=where,
         rounds=rounds,
-        opening_part=table.choice("opening_part", OPENING_PARTS, default_part(game, openings)),
-        opening_order=table.choice("opening_order", OPENING_ORDERS, OPENING_ORDERS[0]),
-        opening_plies=table.whole("opening_plies", 0, MAX_PLIES, 0),
+        opening_part=table.choice("opening_part", default_part(game, openings)),
+        opening_order=table.choice("opening_order"),
+        opening_plies=table.whole("opening_plies"),
         search_statistics=read_search_statistics(table),
         sprt=_read_sprt(table, kind, chosen.is_sequential),
         anchors=_read_anchors(table, players),
@@ -114,7 +84,7 @@ def _check_keys_of_format(table: Table, kind: str, chosen: Format) -> None:
 
 
 def _read_rounds(table: Table, chosen: Format, players: int) -> int:
-    rounds = table.whole("rounds", 1, MAX_PAIRS, chosen.default_rounds(players))
+    rounds = table.whole("rounds", chosen.default_rounds(players))
     most = chosen.most_rounds(players)
     if most is not None and rounds > most and table.value("repeats", False) is not True:
         raise table.error(
@@ -126,13 +96,13 @@ def _read_rounds(table: Table, chosen: Format, players: int) -> int:
 
 def _read_keys_of_format(table: Table, chosen: Format, players: int) -> dict[str, Any]:
     """The keys that only some formats have, as far as the chosen one has them."""
-    read = {
-        "gauntlet_players": lambda key: table.whole(key, 1, players - 1, 1),
-        "seeding": lambda key: table.choice(key, SEEDINGS, SEEDINGS[0]),
-        "repeats": lambda key: table.switch(key, False),
-        "tiebreak_pairs": lambda key: table.whole(key, 0, MAX_PAIRS, DEFAULT_TIEBREAK_PAIRS),
-        "tiebreak": lambda key: table.choice(key, TIEBREAKS, TIEBREAKS[0]),
-        "third_place": lambda key: table.switch(key, False),
+    read: dict[str, Callable[[str], Any]] = {
+        "gauntlet_players": lambda key: table.whole(key, high=players - 1),
+        "seeding": table.choice,
+        "repeats": table.switch,
+        "tiebreak_pairs": table.whole,
+        "tiebreak": table.choice,
+        "third_place": table.switch,
     }
     values = {key: read[key](key) for key in chosen.keys}
     if values.get("third_place") and players < MIN_PLAYERS_FOR_THIRD_PLACE:
@@ -146,15 +116,14 @@ def _read_sprt(table: Table, kind: str, is_sequential: bool) -> SequentialSettin
         if "sprt" in table:
             raise table.error("sprt", 'no such table without format = "sprt"')
         return None
-    section = table.table("sprt", SPRT_KEYS)
-    default = SequentialSettings()
+    section = table.table("sprt")
     settings = SequentialSettings(
-        elo0=section.number("elo0", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, default.elo0, "Elo"),
-        elo1=section.number("elo1", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, default.elo1, "Elo"),
-        alpha=section.number("alpha", *ERROR_PROBABILITIES, default.alpha),
-        beta=section.number("beta", *ERROR_PROBABILITIES, default.beta),
-        model=section.choice("model", SPRT_MODELS, default.model),
-        batch_pairs=section.whole("batch_pairs", 1, MAX_PAIRS, default.batch_pairs),
+        elo0=section.number("elo0"),
+        elo1=section.number("elo1"),
+        alpha=section.number("alpha"),
+        beta=section.number("beta"),
+        model=section.choice("model"),
+        batch_pairs=section.whole("batch_pairs"),
     )
     if settings.elo1 - settings.elo0 < MIN_GAP:
         raise section.error("elo1" if "elo1" in section else "elo0", f"elo0 ({settings.elo0:g}) below elo1 "
@@ -167,7 +136,7 @@ def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[st
     names = [player.name for player in players]
     section = table.table("anchors", names)
     return tuple(
-        (name, section.number(name, -MAX_RATING, MAX_RATING, unit="Elo")) for name in names if name in section
+        (name, section.number(name)) for name in names if name in section
     )
 
 
@@ -183,13 +152,12 @@ def default_suite(game: str) -> str:
 
 def read_rules(table: Table) -> Rules:
     """The table ``[rules]`` over the defaults."""
-    rules = table.table("rules", RULES_KEYS)
-    default = Rules()
+    rules = table.table("rules")
     return Rules(
-        repetition=rules.choice("repetition", REPETITION_RULES, default.repetition),
-        fold=rules.choice("fold", (3, 4), default.fold),
-        move_limit=rules.whole("move_limit", 0, MAX_PLIES, default.move_limit),
-        insufficient=rules.switch("insufficient", default.insufficient),
+        repetition=rules.choice("repetition"),
+        fold=rules.choice("fold"),
+        move_limit=rules.whole("move_limit"),
+        insufficient=rules.switch("insufficient"),
     )
 
 
@@ -197,20 +165,20 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
     """The table ``[adjudication]`` over the game's defaults."""
     from engine.games import GAMES, game_named
 
-    section = table.table("adjudication", ADJUDICATION_KEYS)
+    section = table.table("adjudication")
     contract = game_named(game)
     default = contract.adjudication
-    if not contract.score_unit and section.whole("solved_empties", 0, MAX_PLIES, 0):
+    if not contract.score_unit and section.value("solved_empties", 0) != 0:
         able = " and ".join(name for name in GAMES if game_named(name).score_unit)
         raise section.error("solved_empties", f"0 in {game}, whose endgames cannot be solved; the key is for {able}")
     return Adjudication(
-        resign_score=section.whole("resign_score", 1, MAX_SCORE, default.resign_score),
-        resign_moves=section.whole("resign_moves", 0, MAX_PLIES, default.resign_moves),
-        draw_score=section.whole("draw_score", 0, MAX_SCORE, default.draw_score),
-        draw_moves=section.whole("draw_moves", 0, MAX_PLIES, default.draw_moves),
-        draw_after_ply=section.whole("draw_after_ply", 0, MAX_PLIES, default.draw_after_ply),
-        maximum_plies=section.whole("maximum_plies", 0, MAX_PLIES, default.maximum_plies),
-        solved_empties=section.whole("solved_empties", 0, MAX_SOLVED_EMPTIES, default.solved_empties),
+        resign_score=section.whole("resign_score", default.resign_score),
+        resign_moves=section.whole("resign_moves", default.resign_moves),
+        draw_score=section.whole("draw_score", default.draw_score),
+        draw_moves=section.whole("draw_moves", default.draw_moves),
+        draw_after_ply=section.whole("draw_after_ply", default.draw_after_ply),
+        maximum_plies=section.whole("maximum_plies", default.maximum_plies),
+        solved_empties=section.whole("solved_empties", default.solved_empties),
     )
 
 
@@ -225,18 +193,8 @@ def read_search_statistics(table: Table) -> SearchStatisticsSettings | None:
         return SearchStatisticsSettings() if switch else None
     if not isinstance(switch, Mapping):
         raise table.error(key, f"true, false or a table [{key}]")
-    section = table.table(key, SEARCH_STATISTICS_KEYS)
-    default = SearchStatisticsSettings()
-    return SearchStatisticsSettings(
-        section.whole("null_cutoff_interval", 0, MAX_INTERVAL, default.null_cutoff_interval),
-        section.whole("null_cutoff_nodes", 1, MAX_INTERVAL, default.null_cutoff_nodes),
-    )
-
-
-def _game(table: Table) -> str:
-    from engine.games import GAMES
-
-    return table.choice("game", GAMES, "xiangqi")
+    section = table.table(key)
+    return SearchStatisticsSettings(section.whole("null_cutoff_interval"), section.whole("null_cutoff_nodes"))
 
 
 def _folder_name(table: Table, default: str) -> str:
@@ -251,7 +209,7 @@ def _players(table: Table, game: str, finder: ProtocolFinder) -> tuple[PlayerSpe
     reader = PlayerReader(
         game,
         read_limits(table) if "limit" in table else None,
-        table.switch("ponder", False),
+        table.switch("ponder"),
         folder,
         engines_file(table.text("engines", None, "the file of your engines"), folder),
         finder,

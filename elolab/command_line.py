@@ -64,6 +64,7 @@ COMMANDS = (
     Command("check", "arena.checking", "Playing", "check whether an engine keeps to its protocol"),
     Command("openings", "arena", "Playing", "generate and check suites of balanced openings"),
     Command("convert", "arena", "Playing", "convert games between notations, formats and encodings"),
+    Command("keys", "tuning", "Playing", "explain the keys of every kind of TOML file"),
     Command("tune", "tuning", "Improving", "search for better settings, then confirm them"),
     Command("validate", "tuning", "Improving", "let a study's recommendation play its base again"),
     Command("ablate", "tuning", "Improving", "measure the effect of each technique of the search"),
@@ -84,7 +85,7 @@ COMMANDS = (
 
 EXAMPLES = """\
 Examples:
-  elolab tournament configs/tournaments/demo.toml    again resumes it
+  elolab tournament demo    again resumes it
   elolab sprt default no-null-move --elo0 0 --elo1 10
   elolab analyse --depth 8 --moves h2e2
   elolab parameters
@@ -164,8 +165,11 @@ def find_command(name: str) -> Command:
 
     from difflib import get_close_matches
 
+    from engine.commands.arguments import MATCH_COMMANDS, WORDS_OF_MATCHES
     from engine.errors import UserError
 
+    if f"--{name.lstrip('-')}" in WORDS_OF_MATCHES and name.startswith("-"):
+        raise UserError(f"{name!r} is a word of {MATCH_COMMANDS}; put one of them before it: elolab match {name} ...")
     near = get_close_matches(name, [command.name for command in COMMANDS], 1, 0.4)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     kind = "option" if name.startswith("-") else "command"

@@ -14,9 +14,10 @@ from arena.engines_file import engines_file
 from arena.figures.match import figures_of_match
 from arena.figures.placing import placing_of
 from arena.figures.standings import Tables, tables_of
+from arena.keys.player import REFERENCE, keys_of
 from arena.play import tournament
 from arena.play.store import Store
-from arena.player_spec import MAX_NAME_LENGTH, REFERENCE, PlayerReader, keys_of, name_players, player_entry
+from arena.player_spec import MAX_NAME_LENGTH, PlayerReader, name_players, player_entry
 from arena.players.detect import ProtocolFinder
 from arena.players.registry import protocols
 from arena.records import BUILTIN

@@ -66,8 +66,8 @@ NOT_RUN = {
     "elolab match fenon xqwlight-0.3 --pairs 200": "minutes; the tutorial has a shorter match",
     "elolab stats --pgn results/match-fenon-xqwlight-0.3-nodes-1000-seed-1/games.pgn --player fenon":
         "reads what that match wrote",
-    "elolab tune configs/tuning/first.toml": "minutes; the tutorial has a shorter study",
-    "elolab ablate configs/ablations/first.toml": "minutes; the tutorial has a shorter ablation",
+    "elolab tune first": "minutes; the tutorial has a shorter study",
+    "elolab ablate first": "minutes; the tutorial has a shorter ablation",
     "elolab claims --game othello --only C20": "minutes",
     "elolab fit-evaluation --game othello --games 5000 --output mine.toml": "fits weights for many minutes",
     "elolab fit-evaluation --game xiangqi --games 5000 --iterations 3 --until-no-gain --output mine.toml":

@@ -11,7 +11,7 @@ from typing import Any
 from arena.player_spec import MAX_NAME_LENGTH
 from arena.players.registry import check_player
 from arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
-from arena.spec import MAX_SEED, read_adjudication, read_rules
+from arena.spec import read_adjudication, read_rules
 from engine.errors import UserError
 from engine.rules import Adjudication, Rules
 from engine.settings.configuration import ConfigurationError, Table
@@ -20,19 +20,12 @@ from engine.settings.parameters import BY_NAME, Value, by_own_names, format_valu
 from engine.settings.presets import load_preset, preset_name
 from tuning.external_engine import (
     BUILD,
-    ENGINE_TABLES,
     ExternalEngine,
     is_external,
     protocol_of,
     read_external,
     read_settings,
 )
-
-CONDITION_KEYS = (
-    "name", "description", "game", "base", "set", "seed", "limit", "openings", "rules", "adjudication",
-    *ENGINE_TABLES,
-)  # fmt: skip
-"""The keys that specifications of studies and ablations have in common."""
 
 EMPTY = '""'
 """How an empty text is shown."""
@@ -137,9 +130,7 @@ def shortened(text: str, longest: int) -> str:
 
 def read_conditions(table: Table, default_name: str) -> Conditions:
     """Read the common keys of a specification. Raises ``UserError`` with one line for the first mistake."""
-    from engine.games import GAMES
-
-    game = table.choice("game", GAMES, GAMES[0])
+    game = table.choice("game")
     if is_external(table):
         limits = read_limits(table, own_level=protocol_of(table).has_own_level)
         external, base_name, values = _external_base(table, game, limits)
@@ -155,7 +146,7 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
         base=tuple(values.items()),
         limits=limits,
         openings=str(beside) if not Path(openings).is_file() and beside.is_file() else openings,
-        seed=table.whole("seed", 0, MAX_SEED, 1),
+        seed=table.whole("seed"),
         rules=read_rules(table),
         adjudication=read_adjudication(table, game),
         source=table.where,
@@ -165,7 +156,7 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
 
 def _builtin_base(table: Table, game: str) -> tuple[str, dict[str, Value]]:
     """Name and parameters of the base that ``base`` and ``[set]`` describe."""
-    base_name = table.text("base", "default", "an engine preset's name or file")
+    base_name = table.text("base", expected="an engine preset's name or file")
     try:
         overrides = load_preset(base_name, game, Path(table.where).parent)
     except ConfigurationError as error:

@@ -13,18 +13,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from arena.player_spec import EXTERNAL_KEYS, read_player
-from arena.players.registry import Protocol, protocol_named, protocols
+from arena.player_spec import read_player
+from arena.players.registry import Protocol, protocol_named
 from arena.records import PlayerSpec
 from engine.settings.configuration import ConfigurationError, Table, nearest
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
+from tuning.keys.conditions import BUILD_PROGRAM, ENGINE_TABLES
 
-ENGINE_TABLES = ("engine", "builds")
-"""The tables of a specification that say whose engine it is about; without them it is the built-in one."""
 BUILD = "build"
 """The setting that says which of several builds plays."""
-DEFAULT_PROTOCOL = "uci"
 MAX_BUILD_NAME = 40
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")
@@ -185,19 +183,9 @@ def is_external(table: Table) -> bool:
 
 def protocol_of(table: Table) -> Protocol:
     """The protocol that the table ``[engine]`` of a specification names."""
-    names = [protocol.name for protocol in _external_protocols()]
-    own = table.table("engine", ("name", "protocol", *_program_keys()))
+    own = table.table("engine")
     own.text("name", "")
-    return protocol_named(own.choice("protocol", names, DEFAULT_PROTOCOL))
-
-
-def _external_protocols() -> list[Protocol]:
-    return [protocol for protocol in protocols() if protocol.is_external]
-
-
-def _program_keys() -> tuple[str, ...]:
-    """How a program is run and set up, over any protocol; ``read_player`` knows which are of which."""
-    return (*EXTERNAL_KEYS, *dict.fromkeys(key for protocol in _external_protocols() for key in protocol.keys))
+    return protocol_named(own.choice("protocol"))
 
 
 def read_external(table: Table, game: str, limits: Limits) -> ExternalEngine:
@@ -236,7 +224,7 @@ def _build_entries(table: Table) -> list[tuple[str, Any]]:
 def _build(common: Mapping[str, Any], entry: object, where: str, game: str, limits: Limits) -> PlayerSpec:
     """One entry of ``[builds]``: a command, or a table of what it has of its own beside ``[engine]``."""
     own = dict(entry) if isinstance(entry, Mapping) else {"command": entry}
-    Table(own, where, _program_keys())
+    Table(own, where, BUILD_PROGRAM)
     return read_player({**common, **own}, where, game, limits)
 
 

@@ -19,7 +19,8 @@ from engine.commands.arguments import (
     add_language_argument,
     add_output_argument,
 )
-from engine.settings.configuration import KIND_NAMES, available_configs, find_config
+from engine.language import console
+from engine.settings.configuration import KIND_NAMES, available_configs, find_config, shipped_folder
 
 if TYPE_CHECKING:
     from arena.play.dialogue_log import DialogueLog
@@ -115,7 +116,7 @@ def add_anchor_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _anchor(text: str) -> tuple[str, float]:
-    from arena.spec import MAX_RATING
+    from arena.keys.tournament import MAX_RATING
 
     name, _, elo = text.rpartition("=")
     try:
@@ -215,13 +216,17 @@ def names_paragraph(kind: str) -> str:
 
 
 def specification_of(arguments: argparse.Namespace, kind: str, command: str, otherwise: str = "") -> Path:
-    """The file that ``SPEC`` means. Raises ``UserError`` with the nearest name, or all names if it is missing.
+    """The file that ``SPEC`` means, of a name told on standard error; one in the current folder comes first.
 
-    ``otherwise`` is what may be given instead.
+    ``otherwise`` is what may be given instead. Raises ``UserError`` with near names, or all names if it is missing.
     """
     if arguments.spec is None:
         raise UsageError(
             f"{command}: SPEC is missing: give a TOML file or one of {', '.join(available_configs(kind))}{otherwise}; "
             f"elolab {command} --help explains the arguments"
         )
-    return find_config(kind, arguments.spec)
+    path = find_config(kind, arguments.spec)
+    if str(path) != arguments.spec:
+        key = "console.taken_shipped" if path.parent == shipped_folder() / kind else "console.taken"
+        print(f"elolab: {console('arena')(key, name=arguments.spec, path=path)}", file=sys.stderr)
+    return path

@@ -14,8 +14,8 @@ from arena.commands.words.tournament import (
     play_words,
     rounds_as_pairs,
 )
+from arena.keys.tournament import SPRT
 from arena.sequential import SequentialSettings
-from arena.spec import SPRT_KEYS
 from engine.commands.arguments import CommandParser, whole_number
 
 
@@ -47,7 +47,7 @@ def configure(parser: CommandParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play or resume a sequential test."""
     hypotheses_of(arguments)
-    test = {name: getattr(arguments, name) for name in SPRT_KEYS} | sprt_of_words(arguments.sprt or ())
+    test = {name: getattr(arguments, name) for name in SPRT} | sprt_of_words(arguments.sprt or ())
     words = [word for name, value in test.items() for word in (f"--{name.replace('_', '-')}", value)]
     own: dict[str, Any] = {"format": "sprt", "sprt": test}
     pairs = rounds_as_pairs(arguments)

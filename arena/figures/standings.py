@@ -6,10 +6,12 @@ pandas tables, once, from all records.
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -264,6 +266,12 @@ class Tables:
             "dispersion": ratings.dispersion,
         }
 
+    def superiority_csv(self) -> str:
+        """``superiority_frame`` as CSV."""
+        names = [row.player for row in self.standings]
+        rows = [[name, *row] for name, row in zip(names, self.superiority(), strict=True)]
+        return csv_lines(["player", *names], rows)
+
     def superiority_frame(self) -> DataFrame:
         """``superiority`` as a pandas table with the names on both sides."""
         import pandas
@@ -282,6 +290,20 @@ class Tables:
     def endings_frame(self) -> DataFrame:
         """The endings as a pandas table; columns are the fields of ``EndingCount``."""
         return _frame(self.endings, EndingCount)
+
+
+def csv_text(rows: Sequence[Any], kind: type) -> str:
+    """The same tables as CSV, without pandas, which takes longer to import than a short tournament to report."""
+    return csv_lines([field.name for field in fields(kind)], map(astuple, rows))
+
+
+def csv_lines(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as CSV, as pandas writes them: numbers in full, nothing for what is missing."""
+    stream = io.StringIO()
+    table = csv.writer(stream, lineterminator="\n")
+    table.writerow(heads)
+    table.writerows([["" if cell is None or cell != cell else cell for cell in row] for row in rows])
+    return stream.getvalue()
 
 
 def _frame(rows: Sequence[Any], kind: type) -> DataFrame:

@@ -13,6 +13,8 @@ from arena.players.event_loop import in_thread
 from arena.players.processors import Processors, pin_thread
 from arena.players.registry import Protocol
 from arena.records import BUILTIN
+from engine.settings.keys import Section, Topic
+from engine.settings.presets import DEFAULT_PRESET, SETTINGS
 
 if TYPE_CHECKING:
     from arena.records import Opening, PlayerSpec
@@ -221,11 +223,20 @@ def _nanoseconds(result: SearchResult) -> int:
     return round(result.time_ms * 1e6)
 
 
+_player = Topic("arena.keys", "player")
+KEYS = Section(
+    "builtin",
+    (
+        _player.text("preset", "fenon", DEFAULT_PRESET),
+        _player.table(SETTINGS, "set", example="{ null_depth = 3, killers = 0 }"),
+    ),
+)
+
 PROTOCOL = Protocol(
     name=BUILTIN,
     title="the built-in engine",
     player=BuiltinPlayer,
     is_external=False,
-    keys=("preset", "set"),
+    keys=KEYS,
     can_ponder=True,
 )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UserError
+from engine.settings.keys import Section
 from engine.settings.limits import Limits
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ EXPECTED_PROTOCOLS = f"{', '.join(PROTOCOLS[:-1])} or {PROTOCOLS[-1]}"
 """The same in words."""
 DEFAULT_PROTOCOL = PROTOCOLS[0]
 """That of a player that names none."""
+
+
+NO_KEYS = Section("no keys")
 
 
 class PlayerError(UserError):
@@ -77,7 +81,7 @@ class Protocol:
     """The games that can be played over it; ``None`` is all of them."""
     is_external: bool = True
     """Whether its players are programs: with a command, a process, a deadline for moves, and wall clocks only."""
-    keys: tuple[str, ...] = ()
+    keys: Section = NO_KEYS
     """Keys under ``[[players]]`` beside those that all external engines have."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
     """Reads ``keys`` into fields of ``PlayerSpec``, checked; raises ``ConfigurationError``."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
 from arena.players.external import ExternalPlayer
 from arena.players.registry import Greeting, Protocol
+from engine.settings.keys import TEXTS, Section, Topic
 from engine.settings.limits import OWN_LEVEL, Limits
 
 if TYPE_CHECKING:
@@ -49,12 +50,22 @@ def passes_of(spec: PlayerSpec) -> str:
     return str(spec.protocol_key("gtp_passes", PASSES[0]))
 
 
+_player = Topic("arena.keys", "player")
+KEYS = Section(
+    "gtp",
+    (
+        _player("commands", TEXTS, default=(), example='["level 3"]'),
+        _player.choice("gtp_passes", PASSES, PASSES[1], PASSES[0]),
+    ),
+)
+
+
 def read_keys(table: Table) -> dict[str, Any]:
     """What a player's table says that is GTP's alone."""
     commands = table.value("commands", [])
     if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
         raise table.error("commands", 'a list of texts such as ["level 3"]')
-    passes = table.choice("gtp_passes", PASSES, PASSES[0])
+    passes = table.choice("gtp_passes")
     return {"protocol_keys": (("commands", tuple(commands)), ("gtp_passes", passes))}
 
 
@@ -320,7 +331,7 @@ PROTOCOL = Protocol(
     title="GTP",
     player=lambda spec, game, _: GtpPlayer(spec, game),
     games=("othello",),
-    keys=("commands", "gtp_passes"),
+    keys=KEYS,
     read=read_keys,
     check=mistake_in,
     remedy="commands = [...]",

@@ -29,6 +29,7 @@ from arena.players.process import DeadlinePassed
 from arena.players.registry import Greeting, Protocol
 from arena.protocols import uci
 from arena.protocols.uci import GameLine, Information, UciPlayer, UciSession
+from engine.settings.keys import Topic
 from engine.settings.limits import Limits
 from engine.values import MATE
 
@@ -63,10 +64,17 @@ def start_of_moves(spec: PlayerSpec) -> str:
     return str(spec.protocol_key("moves_since", STARTS[0]))
 
 
+_player = Topic("arena.keys", "player")
+KEYS = uci.KEYS.with_keys(
+    _player.choice("moves_since", STARTS, STARTS[1], STARTS[0]),
+    _player.choice("time_unit", TIME_UNITS, TIME_UNITS[1], TIME_UNITS[0]),
+)
+
+
 def read_keys(table: Table) -> dict[str, Any]:
     """What a player's table says that is UCCI's alone."""
-    since = table.choice("moves_since", STARTS, STARTS[0])
-    unit = table.choice("time_unit", TIME_UNITS, TIME_UNITS[0])
+    since = table.choice("moves_since")
+    unit = table.choice("time_unit")
     return {**uci.read_keys(table), "protocol_keys": (("moves_since", since), ("time_unit", unit))}
 
 
@@ -390,7 +398,7 @@ PROTOCOL = Protocol(
     title="UCCI",
     player=lambda spec, game, _: UcciPlayer(spec, game),
     games=("xiangqi",),
-    keys=("options", "moves_since", "time_unit"),
+    keys=KEYS,
     read=read_keys,
     check=mistake_in,
     remedy="options = {...}",

@@ -30,6 +30,7 @@ from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
 from arena.players.registry import Greeting, Protocol
 from engine.settings.configuration import ConfigurationError
+from engine.settings.keys import VALUE, Default, Section, Topic
 from engine.settings.limits import Limits
 from engine.values import BAN_BOUND, MATE, MAX_PLY
 
@@ -234,6 +235,12 @@ def mistake_in(spec: PlayerSpec) -> str:
     except PlayerFault as fault:
         return fault.text
     return ""
+
+
+_player = Topic("arena.keys", "player")
+_OPTIONS = _player.section("options", others=_player("option", VALUE, default=Default.COMPUTED, example="16"))
+KEYS = Section("uci", (_player.table(_OPTIONS, example="{ Hash = 16 }"),))
+"""What protocols with options have, by which engines are set up."""
 
 
 def read_keys(table: Table) -> dict[str, Any]:
@@ -626,7 +633,7 @@ PROTOCOL = Protocol(
     title="UCI",
     player=lambda spec, game, _: UciPlayer(spec, game),
     games=tuple(VARIANTS),
-    keys=("options",),
+    keys=KEYS,
     read=read_keys,
     check=mistake_in,
     remedy="options = {...}",

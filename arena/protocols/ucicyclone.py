@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from arena.players.contract import PlayerFault
 from arena.players.registry import Protocol
-from arena.protocols.uci import RANKS_OPTION, GameLine, UciPlayer, read_keys
+from arena.protocols.uci import KEYS, RANKS_OPTION, GameLine, UciPlayer, read_keys
 
 if TYPE_CHECKING:
     from arena.records import PlayerSpec
@@ -52,7 +52,7 @@ PROTOCOL = Protocol(
     title="UCI-Cyclone",
     player=lambda spec, game, _: UciCyclonePlayer(spec, game),
     games=("xiangqi",),
-    keys=("options",),
+    keys=KEYS,
     read=read_keys,
     check=mistake_in,
     remedy="options = {...}",

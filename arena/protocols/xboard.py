@@ -637,7 +637,7 @@ PROTOCOL = Protocol(
     title="xboard",
     player=lambda spec, game, _: XboardPlayer(spec, game),
     games=tuple(VARIANTS),
-    keys=("options",),
+    keys=uci.KEYS,
     read=uci.read_keys,
     check=mistake_in,
     remedy="options = {...}",

@@ -73,8 +73,11 @@ def _plot(name: str, figure: Figure, say: Catalogue, **fields: str) -> Plot:
 
 
 def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
-    """Write every figure into ``directory/plots`` as PNG (300 dpi), SVG and PDF. Raises ``FileError``."""
-    from arena.reports.drawing.style import figure_files
+    """Write every figure into ``directory/plots`` as PNG (300 dpi), SVG and PDF. Raises ``FileError``.
+
+    One that is there as it would be drawn is left alone: SVG, which is written last, says so and is drawn soonest.
+    """
+    from arena.reports.drawing.style import FORMATS, figure_files, svg_of
 
     folder = directory / PLOT_FOLDER
     try:
@@ -82,5 +85,8 @@ def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
     except OSError as error:
         raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
     for plot in plots:
+        files = [folder / f"{plot.name}.{ending}" for ending in FORMATS]
+        if all(file.is_file() for file in files) and files[-1].read_bytes() == svg_of(plot.figure).encode():
+            continue
         for ending, data in figure_files(plot.figure).items():
             replace_file(folder / f"{plot.name}.{ending}", data)

@@ -10,7 +10,7 @@ from typing import IO
 
 from arena.figures.placing import Placing, placing_of
 from arena.figures.search_statistics import search_statistics_of
-from arena.figures.standings import Tables, tables_of
+from arena.figures.standings import HeadToHead, Standing, Tables, csv_text, tables_of
 from arena.files import replace_file
 from arena.notation.pgn import write_games
 from arena.play.store import Store
@@ -131,9 +131,9 @@ def write_report(
     if search_statistics:
         for name, frame in search_statistics.frames().items():
             replace_file(directory / f"{name}.csv", frame.to_csv(index=False))
-    replace_file(directory / "standings.csv", lambda stream: tables.standings_frame().to_csv(stream, index=False))
-    replace_file(directory / "crosstable.csv", lambda stream: tables.crosstable_frame().to_csv(stream, index=False))
-    replace_file(directory / "superiority.csv", lambda stream: tables.superiority_frame().to_csv(stream))
+    replace_file(directory / "standings.csv", csv_text(tables.standings, Standing))
+    replace_file(directory / "crosstable.csv", csv_text(tables.head_to_heads, HeadToHead))
+    replace_file(directory / "superiority.csv", tables.superiority_csv())
     replace_file(directory / "report.md", markdown(contents))
     page = directory / "report.html"
     replace_file(page, html_page(contents))

@@ -30,8 +30,34 @@ OTHER_WORDS = {
     "--engine": "--preset", "--configuration": "--preset", "--config": "--preset",
     "--parameter": "--set", "--parameters": "--set", "--option": "--set", "--options": "--set",
     "--tournament": "--format", "--seeds": "--gauntlet-players", "--srand": "--seed", "--games": "--pairs",
+    "--variant": "--game", "--output": "--json", "--use-affinity": "--affinity", "--event": "--out",
+    "--each": "--limit", "--tc": "--limit", "--st": "--limit", "--book": "--openings", "--threads": "--concurrency",
 }  # fmt: skip
 """What other programs call an option of ours; where a command has ours, its error names it."""
+
+WORDS_OF_MATCHES = {
+    "--engine": "two [[players]], or [engine] with command = ...",
+    "--each": "limit = ...",
+    "--tc": "limit = ...",
+    "--st": "limit = ...",
+    "--openings": "openings = FILE",
+    "--rounds": "pairs = N, or budget = { games = N }",
+    "--games": "pairs = N, or budget = { games = N }",
+    "--repeat": "nothing: every opening is played twice with colours swapped",
+    "--resign": "[adjudication] with resign_score and resign_moves",
+    "--draw": "[adjudication] with draw_score, draw_moves and draw_after_ply",
+    "--maxmoves": "[adjudication] with maximum_plies",
+    "--sprt": "[sprt], or [validation] of a tuning",
+    "--srand": "seed = N",
+    "--variant": "game = NAME",
+    "--event": "name = NAME",
+    "--pgnout": "nothing: games.pgn is in the run's folder",
+    "--concurrency": "nothing: it is no part of what is played",
+    "--tournament": "format = NAME",
+    "--ratinginterval": "nothing: live.json in the run's folder says how it stands",
+}
+"""Words of cutechess-cli and fastchess, which the commands that play take, and what says the same in a TOML file."""
+MATCH_COMMANDS = "elolab match, sprt and tournament"
 
 
 class UsageError(UserError):
@@ -87,12 +113,16 @@ class CommandParser(argparse.ArgumentParser):
 
     def _hint(self, word: str) -> str:
         """``" (did you mean --json?)"`` for the option that an unknown one is likely to stand for, or nothing."""
+        if not word.startswith("-"):
+            return ""
         actions = self._option_string_actions.items()
         options = [option for option, action in actions if action.help is not argparse.SUPPRESS]
-        near = difflib.get_close_matches(word, options, 1, 0.5)
-        if (meant := OTHER_WORDS.get(word)) in options:
-            near = [str(meant)]
-        return f" (did you mean {near[0]}?)" if near and word.startswith("-") else ""
+        spelt = f"--{word.lstrip('-')}"
+        near = [name for name in (spelt, OTHER_WORDS.get(spelt)) if name in options]
+        if not near and spelt in WORDS_OF_MATCHES:
+            return f" (a word of {MATCH_COMMANDS}; in a TOML file it is {WORDS_OF_MATCHES[spelt]})"
+        near = near or difflib.get_close_matches(spelt, options, 1, 0.5)
+        return f" (did you mean {near[0]}?)" if near else ""
 
     def error(self, message: str) -> NoReturn:
         """Raise ``UsageError`` with the command's name and where to find help."""

@@ -5,6 +5,8 @@
 * The cache directory carries a digest of all engine sources, because numba does not notice an edited callee.
 * Processes write to the cache one at a time. Numba reads a function's index, takes the next free number for the code
   and writes both: two processes that compile a function for two games at once could give both the same number.
+* Where the sources lie does not matter: what two environments have alike is compiled once. Numba would keep a place
+  for each path; the directory's digest says more, for it covers every source, and the versions of what compiles them.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ from typing import Any
 import numba
 import numba.core.config
 import numpy as np
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import CacheImpl, IndexDataCacheFile, UserProvidedCacheLocator
 from numba.core.types.npytypes import Record
 
-from engine.compiled.sources import cache_key
+from engine.compiled.sources import ENGINE_DIRECTORY, cache_key
 from engine.errors import UserError
 
 KEPT_CACHES = 4
@@ -119,6 +121,28 @@ def _prepare_writing() -> None:
     setattr(IndexDataCacheFile, "save", save_alone)  # noqa: B010 - a method of another package is replaced
 
 
+class _EngineLocator(UserProvidedCacheLocator):
+    """Finds the cached code of an engine's function by where its source lies in the package, not where that lies."""
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        """The folder for the functions of a source file."""
+        folder = Path(py_file).parent.relative_to(ENGINE_DIRECTORY)
+        # Code with calls of Intel's vector library runs only where that is installed.
+        library = ("svml",) if getattr(numba.config, "USING_SVML", False) else ()
+        return "_".join((ENGINE_DIRECTORY.name, *folder.parts, *library))
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """The locator of a function of the engine; ``None`` for any other."""
+        return super().from_function(py_func, py_file) if ENGINE_DIRECTORY in Path(py_file).parents else None
+
+
+def _prepare_places() -> None:
+    CacheImpl._locator_classes.insert(0, _EngineLocator)
+
+
 _prepare_mangling()
+_prepare_places()
 CACHE_DIRECTORY = _prepare_cache()
 _prepare_writing()

@@ -1,7 +1,7 @@
 """The engine's sources, and the digest of them that says which machine code may be reused.
 
-It covers every file of the package byte for byte, numba's version and the flags that change what is compiled, because
-numba itself notices neither an edited callee in another file nor a flag.
+It covers every file of the package byte for byte, the versions of numba, llvmlite and numpy, and the flags that change
+what is compiled, because numba itself notices neither an edited callee in another file nor a flag.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def engine_files() -> list[Path]:
 
 def cache_key() -> str:
     """Sixteen hexadecimal digits that change whenever cached machine code might be stale."""
-    flags = [metadata.version("numba"), metadata.version("llvmlite"), os.environ.get("NUMBA_BOUNDSCHECK", "")]
+    versions = [metadata.version(name) for name in ("numba", "llvmlite", "numpy")]
+    flags = [*versions, os.environ.get("NUMBA_BOUNDSCHECK", "")]
     digest = hashlib.sha256(" ".join([*flags, *(["debug"] if DEBUG else [])]).encode())
     for path in engine_files():
         digest.update(str(path.relative_to(ENGINE_DIRECTORY).as_posix()).encode())

@@ -9,11 +9,12 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from engine.errors import UserError
+from engine.settings.keys import CHOICE, NUMBER, SWITCH, TABLE, TABLES, TEXT, WHOLE, Default, Key, Section
 
 SUFFIXES = {
     "engines": (".toml",),
@@ -38,7 +39,8 @@ KIND_NAMES = {
     "weights": "file of evaluation weights",
 }
 
-_REQUIRED: Any = object()
+_DECLARED: Any = object()
+"""Stands for the default that a key's declaration gives."""
 
 
 class ConfigurationError(UserError):
@@ -72,12 +74,21 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
                 return path
     if os.sep in name_or_path and Path(name_or_path).is_dir():
         raise ConfigurationError(f"{name_or_path}: a folder; give the {KIND_NAMES[kind]} in it")
-    hint = nearest(name_or_path, available_configs(kind))
+    hint = _near_names(name_or_path, available_configs(kind))
     searched = ", ".join(str(folder) for folder in folders[:-1])
     raise ConfigurationError(
         f"no {KIND_NAMES[kind]} {name_or_path!r}{hint}: no such file, nor one of that name in {searched} "
         "or among those that are shipped"
     )
+
+
+def _near_names(name: str, names: Sequence[str]) -> str:
+    """Those that come near a name, the nearest first, or how to see them all where none does."""
+    near = difflib.get_close_matches(name, names, 4, 0.4) or [other for other in names if name and name in other][:4]
+    if not near:
+        return f" (there are {', '.join(names)})" if names else ""
+    listed = " or ".join(filter(None, (", ".join(map(repr, near[:-1])), repr(near[-1]))))
+    return f" (did you mean {listed}?)"
 
 
 def _is_file(path: Path) -> bool:
@@ -113,17 +124,21 @@ def read_toml(path: Path) -> dict[str, Any]:
 class Table:
     """One table of a configuration; its methods return checked values, and unknown keys are refused at once.
 
-    ``where`` is the file, followed by the table's name where it is not the top one.
+    ``where`` is the file, followed by the table's name where it is not the top one. ``section`` declares the keys with
+    their ranges and defaults: reading one that it does not have is a ``KeyError``, a mistake of the program's. A
+    default that is given to a method stands in for what the declaration calls computed.
     """
 
-    def __init__(self, data: object, where: str, known: Sequence[str]) -> None:
+    def __init__(self, data: object, where: str, section: Section, *, knows_all: bool = True) -> None:
+        """``knows_all`` is false where others read the rest of the table."""
         if not isinstance(data, Mapping):
             raise ConfigurationError(f"{where}: {data!r} is not a table of key = value")
         self.where = where
+        self.section = section
         self._data = data
         for key in data:
-            if key not in known:
-                hint = nearest(str(key), known) or f"; expected one of {', '.join(known)}"
+            if knows_all and key not in section:
+                hint = nearest(str(key), section) or f"; expected one of {', '.join(section)}"
                 raise ConfigurationError(f"{where}: unknown key {key!r}{hint}")
 
     def __contains__(self, key: str) -> bool:
@@ -135,23 +150,28 @@ class Table:
             return ConfigurationError(f"{self.where}: {key} is missing, expected {expected}")
         return ConfigurationError(f"{self.where}: {key} = {self._data[key]!r}, expected {expected}")
 
-    def value(self, key: str, default: Any = _REQUIRED, expected: str = "a value") -> Any:
+    def value(self, key: str, default: Any = _DECLARED, expected: str = "a value") -> Any:
         """The value as it stands."""
+        declared = self.section[key]
         if key in self._data:
             return self._data[key]
-        if default is _REQUIRED:
+        if default is _DECLARED:
+            default = declared.default
+        if isinstance(default, Default):
             raise self.error(key, expected)
         return default
 
-    def text(self, key: str, default: Any = _REQUIRED, expected: str = "a text") -> Any:
+    def text(self, key: str, default: Any = _DECLARED, expected: str = "a text") -> Any:
         """A text that is not empty; ``default`` may be ``None``."""
+        self._declared(key, TEXT)
         value = self.value(key, default, expected)
         if key in self._data and (not isinstance(value, str) or not value.strip()):
             raise self.error(key, expected)
         return value
 
-    def choice(self, key: str, choices: Sequence[Any], default: Any = _REQUIRED) -> Any:
-        """One of a few values."""
+    def choice(self, key: str, default: Any = _DECLARED, *, but: Container[Any] = ()) -> Any:
+        """One of a few values; ``but`` are those that are wrong here."""
+        choices = [choice for choice in self._declared(key, CHOICE).choices if choice not in but]
         expected = " or ".join(repr(choice) for choice in choices)
         value = self.value(key, default, expected)
         if isinstance(value, bool) or value not in choices:
@@ -159,46 +179,61 @@ class Table:
             raise self.error(key, expected + hint)
         return choices[choices.index(value)]
 
-    def whole(self, key: str, low: int, high: int, default: Any = _REQUIRED) -> int:
-        """A whole number from ``low`` to ``high``."""
+    def whole(self, key: str, default: Any = _DECLARED, *, high: int | None = None) -> int:
+        """A whole number in its range; ``high`` is a smaller upper end."""
+        declared = self._declared(key, WHOLE)
+        low, high = int(declared.low), int(declared.high if high is None else high)
         expected = f"a whole number from {low} to {high}"
         value = self.value(key, default, expected)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise self.error(key, expected)
         return value
 
-    def number(self, key: str, low: float, high: float, default: Any = _REQUIRED, unit: str = "") -> float:
-        """A number from ``low`` to ``high``."""
-        expected = f"a number from {low:g} to {high:g}{' ' if unit else ''}{unit}"
+    def number(self, key: str, default: Any = _DECLARED) -> float:
+        """A number in its range."""
+        declared = self._declared(key, NUMBER)
+        unit = f" {declared.unit}" if declared.unit else ""
+        expected = f"a number from {declared.low:g} to {declared.high:g}{unit}"
         value = self.value(key, default, expected)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not declared.low <= value <= declared.high:
             raise self.error(key, expected)
         return float(value)
 
-    def switch(self, key: str, default: Any = _REQUIRED) -> bool:
+    def switch(self, key: str, default: Any = _DECLARED) -> bool:
         """``true`` or ``false``."""
+        self._declared(key, SWITCH)
         value = self.value(key, default, "true or false")
         if not isinstance(value, bool):
             raise self.error(key, "true or false")
         return value
 
     def mapping(self, key: str) -> dict[str, Any]:
-        """A table whose keys are free; empty if it is missing."""
+        """A table as it stands; empty if it is missing."""
+        self._declared(key, TABLE)
         value = self.value(key, {})
         if not isinstance(value, Mapping):
             raise self.error(key, "a table of name = value")
         return dict(value)
 
-    def table(self, key: str, known: Sequence[str]) -> Table:
-        """The table ``[key]``; empty if it is missing."""
-        return Table(self.value(key, {}), f"{self.where}: [{key}]", known)
+    def table(self, key: str, names: Sequence[str] | None = None) -> Table:
+        """The table ``[key]``; empty if it is missing. ``names`` are its only keys where they are free otherwise."""
+        section = self._declared(key, TABLE).section
+        assert section is not None
+        return Table(self.value(key, {}), f"{self.where}: [{key}]", section if names is None else section.only(names))
 
     def array(self, key: str, expected: str) -> list[Any]:
         """The tables ``[[key]]``."""
+        self._declared(key, TABLES)
         value = self.value(key, expected=expected)
         if not isinstance(value, list) or not value:
             raise self.error(key, expected)
         return value
+
+    def _declared(self, key: str, kind: str) -> Key:
+        """The declaration of a key that is read as what it is declared as."""
+        declared = self.section[key]
+        assert kind in declared.kinds, f"{self.section.name}: {key} is declared as {declared.kinds}"
+        return declared
 
 
 def specification_word(kind: str, source: str) -> str:

@@ -6,14 +6,33 @@ without every technique that it does not name, so that techniques that are added
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path, PurePath
 from typing import Any
 
 from engine.settings.configuration import ConfigurationError, Table, find_config, read_toml
+from engine.settings.keys import VALUE, Default, Section, Topic
 from engine.settings.parameters import by_own_names, resolve, without_what_is_not_named
 
 DEFAULT_PRESET = "default"
 """The engine as it comes, in every game: those without a section in it have nothing that differs."""
+
+_preset = Topic("engine", "preset_key")
+SETTINGS = _preset.section("settings", others=_preset("parameter", VALUE, default=Default.COMPUTED, example="3"))
+"""Parameters of the engine by their names, which the table of parameters knows."""
+
+
+@functools.cache
+def preset_section() -> Section:
+    """The keys of a preset."""
+    from engine.games import GAMES
+
+    return _preset.section(
+        "preset",
+        _preset.text("description", "Without null moves.", None),
+        _preset.switch("complete"),
+        *(_preset.table(SETTINGS, game, example="{ killers = 0 }") for game in GAMES),
+    )
 
 
 def preset_name(name_or_path: str) -> str:
@@ -27,13 +46,11 @@ def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dic
     Of a preset that is complete also whatever it is without. Raises ``UserError`` if there is no such preset or
     section, or if a parameter or value is wrong.
     """
-    from engine.games import GAMES
-
     path = find_config("engines", name_or_path, beside)
-    table = Table(read_toml(path), str(path), ("description", "complete", *GAMES))
-    table.text("description", "none")
+    table = Table(read_toml(path), str(path), preset_section())
+    table.text("description")
     if game not in table and preset_name(name_or_path) != DEFAULT_PRESET:
         raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
     overrides = by_own_names(table.mapping(game), f"{path}: [{game}]")
     resolve(overrides, f"{path}: [{game}]", game)
-    return without_what_is_not_named(overrides, game) if table.switch("complete", False) else overrides
+    return without_what_is_not_named(overrides, game) if table.switch("complete") else overrides

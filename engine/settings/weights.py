@@ -28,8 +28,8 @@ import numpy as np
 
 from engine.settings.configuration import ConfigurationError, Table, find_config, nearest, read_toml
 from engine.settings.features import FEATURES
+from engine.settings.keys import ROWS, TEXTS, Default, Topic
 
-KEYS = ("game", "provenance", "features", "phases", "pattern_phases", "patterns")
 STEPS = 60
 """Steps of a game that the kernels tell apart: in Othello the discs placed since the start, but for the last."""
 LINE = 116
@@ -39,6 +39,17 @@ MAX_WEIGHT = 10_000
 MAX_XIANGQI_WEIGHT = 2_000
 """There the kernels add up two numbers in one, and both sums must fit 16 bits."""
 DIGEST_DIGITS = 12
+
+_weights = Topic("engine", "weights_key")
+WEIGHTS = _weights.section(
+    "weights",
+    _weights.text("game", "othello"),
+    _weights.text("provenance", "Fitted by: ..."),
+    _weights("features", TEXTS, example='["mobility", "corners"]'),
+    _weights("phases", ROWS, example="[[52, 10], [102, -2]]"),
+    _weights.whole("pattern_phases", 1, STEPS, 6, Default.COMPUTED),
+    _weights.text("patterns", "...", Default.COMPUTED),
+)
 
 
 @dataclass(frozen=True)
@@ -73,7 +84,7 @@ def read_weights(path: Path) -> Weights:
 
 @functools.lru_cache(64)
 def _read(path: Path, changed_ns: int, size: int) -> Weights:
-    table = Table(read_toml(path), str(path), KEYS)
+    table = Table(read_toml(path), str(path), WEIGHTS)
     features = table.value("features")
     if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
         raise table.error("features", "a list of the features' names")
@@ -94,7 +105,7 @@ def _read_patterns(table: Table) -> tuple[int, bytes]:
     """Phases and weights of the patterns."""
     if "patterns" not in table:
         return 0, b""
-    phases = table.whole("pattern_phases", 1, STEPS)
+    phases = table.whole("pattern_phases")
     if STEPS % phases:
         raise table.error("pattern_phases", f"a number that divides {STEPS}")
     text = table.text("patterns", expected="compressed numbers in base 85")

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from engine.settings.configuration import ConfigurationError, Table
+from engine.settings.keys import Section
 from engine.settings.limits import Limits
 from engine.settings.parameters import Parameter, Value, find, find_all, format_value, parameters_of, resolve
 from engine.settings.presets import load_preset, preset_name
 from tuning.ablation.levels import Level, level_of
 from tuning.conditions import Conditions, value_text, why_without_effect
 from tuning.external_engine import BUILD, ExternalEngine, placeholders_of
+from tuning.keys.ablation import VALUES_OF_OPTION, VALUES_OF_PARAMETER
 
-SCALES = ("linear", "log")
-BARE = "plain-alpha-beta"
-"""The preset to which features are added one at a time, unless another is named."""
 DEFAULT_LEVEL = "default"
 """What an option is at where nothing is said of it: the engine's own value."""
 
@@ -38,8 +37,8 @@ class Settings(Protocol):
 
     noun: str
     """What one of them is called."""
-    keys_of_values: tuple[str, ...]
-    """Keys of ``[[values]]`` that only these settings have; the first names the setting."""
+    values: Section
+    """The keys of ``[[values]]``; that of the noun names the setting."""
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
         """A table of settings by their own names, checked."""
@@ -69,7 +68,7 @@ class BuiltinSettings:
     """The parameters of the built-in engine."""
 
     noun = "parameter"
-    keys_of_values: tuple[str, ...] = (noun,)
+    values = VALUES_OF_PARAMETER
 
     def __init__(self, conditions: Conditions) -> None:
         self._game, self._beside = conditions.game, Path(conditions.source).parent
@@ -100,7 +99,7 @@ class BuiltinSettings:
         return [feature_left_out(rows[word].name, base, table.where, self._game) for word in words]
 
     def additions(self, table: Table, base: Mapping[str, Value]) -> Additions:
-        name = table.text("bare", BARE, "an engine preset's name or file")
+        name = table.text("bare", expected="an engine preset's name or file")
         try:
             overrides = load_preset(name, self._game, self._beside)
         except ConfigurationError as error:
@@ -143,7 +142,7 @@ class ExternalSettings:
     """Options of an external engine, placeholders of its command, and its builds."""
 
     noun = "option"
-    keys_of_values: tuple[str, ...] = (noun, "scale")
+    values = VALUES_OF_OPTION
 
     def __init__(self, conditions: Conditions) -> None:
         assert conditions.external is not None
@@ -161,7 +160,7 @@ class ExternalSettings:
 
     def level(self, table: Table, value: Any, names: Mapping[str, str], where: str) -> Level:
         name = self._name(table)
-        scale = table.choice("scale", SCALES, SCALES[0])
+        scale = table.choice("scale")
         if value is None:
             return Level(name, None, (), names.get(DEFAULT_LEVEL, DEFAULT_LEVEL), is_number=True, scale=scale)
         ((_, checked),) = self.read({name: value}, where).items()

@@ -10,31 +10,26 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.players.registry import check_player
-from arena.spec import OPENING_PARTS, default_part
+from arena.spec import default_part
 from engine.settings.configuration import ConfigurationError, Table, read_toml
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
 from tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
 from tuning.ablation.levels import CurvePoint, read_names, switched_on
 from tuning.ablation.settings import DEFAULT_LEVEL, Settings, settings_of
-from tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule, analyses_of, min_pairs, pairs_to_decide
-from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions, read_limits, shortened, value_text
+from tuning.ablation.verdicts import Rule, analyses_of, min_pairs, pairs_to_decide
+from tuning.conditions import Conditions, describe, read_conditions, read_limits, shortened, value_text
 from tuning.external_engine import BUILD
+from tuning.keys.ablation import (
+    ABLATION,
+    ADD_ONE_IN,
+    BUILD_COMPARISON,
+    COMPARISON,
+    FACTORIAL,
+    INTERACTIONS,
+    LEAVE_ONE_OUT,
+)
 
-ABLATION_KEYS = (
-    *CONDITION_KEYS, "pairs", "games", "rounds", "margin", "error_rate", "opening_part", "leave_one_out", "add_one_in",
-    "values", "comparisons", "factorial", "interactions", "nodes_to_depth",
-)  # fmt: skip
-LEAVE_ONE_OUT_KEYS = ("features", "set", "limit", "pairs")
-ADD_ONE_IN_KEYS = ("features", "bare", "set", "limit", "pairs")
-VALUES_KEYS = ("label", "values", "reference", "names", "set", "limit", "pairs")
-COMPARISON_KEYS = ("label", "variant", "reference", "limit", "reference_limit", "ponder", "pairs")
-FACTORIAL_KEYS = ("label", "factors", "fraction", "set", "limit", "pairs")
-INTERACTIONS_KEYS = ("features", "set", "limit", "pairs")
-NODES_TO_DEPTH_KEYS = ("depth", "positions")
-
-MAX_PAIRS = 1_000_000
-MAX_ROUNDS = 100
 MAX_LABEL = 60
 
 
@@ -175,16 +170,16 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
 
     Raises ``UserError`` with one line for the first mistake.
     """
-    table = Table(data, where, ABLATION_KEYS)
+    table = Table(data, where, ABLATION)
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is not None:
         conditions.external.refuse_unfilled(conditions.base_values, where, "[set]")
     rule = Rule(
-        margin_elo=table.number("margin", 0, 100, MARGIN_ELO, "Elo"),
-        error_rate=table.number("error_rate", 0.0001, 0.5, ERROR_RATE),
-        rounds=table.whole("rounds", 1, MAX_ROUNDS, Rule().rounds),
+        margin_elo=table.number("margin"),
+        error_rate=table.number("error_rate"),
+        rounds=table.whole("rounds"),
     )
-    reader = _Reader(conditions, table.whole("pairs", 1, MAX_PAIRS), settings_of(conditions))
+    reader = _Reader(conditions, table.whole("pairs"), settings_of(conditions))
     comparisons = [
         comparison
         for kind, read in (
@@ -214,10 +209,10 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
     spec = AblationSpec(
         conditions=conditions,
         comparisons=tuple(comparisons),
-        opening_part=table.choice("opening_part", OPENING_PARTS, part),
+        opening_part=table.choice("opening_part", part),
         nodes_to_depth=_nodes_to_depth(table, conditions),
         rule=rule,
-        max_games=table.whole("games", 2, 2 * MAX_PAIRS) if "games" in table else None,
+        max_games=table.whole("games") if "games" in table else None,
         factorials=tuple(factorials),
         text=json.dumps(data, default=str),
     )
@@ -251,8 +246,8 @@ def _nodes_to_depth(table: Table, conditions: Conditions) -> NodesToDepth:
                 "engine tells of nodes, depth and time in its games is in the report"
             )
         return NodesToDepth(0, 0)
-    cost = table.table("nodes_to_depth", NODES_TO_DEPTH_KEYS)
-    return NodesToDepth(cost.whole("depth", 0, 64, 6), cost.whole("positions", 1, 10_000, 40))
+    cost = table.table("nodes_to_depth")
+    return NodesToDepth(cost.whole("depth"), cost.whole("positions"))
 
 
 def _entries(table: Table, kind: str) -> list[Any]:
@@ -270,7 +265,7 @@ class _Reader:
     def builds(self, names: Sequence[str], table: Table) -> Iterator[Comparison]:
         """Each build against the base's, where nothing else is asked."""
         base = self.conditions.base_values
-        limits = Table({}, f"{table.where}: [builds]", ("limit", "pairs"))
+        limits = Table({}, f"{table.where}: [builds]", BUILD_COMPARISON)
         for name in names:
             if name != base[BUILD]:
                 label = f"{name} against {base[BUILD]}"
@@ -278,14 +273,14 @@ class _Reader:
 
     def leave_one_out(self, entry: object, where: str) -> Iterator[Comparison]:
         """``features = [...]``: the base without each of them, against the base."""
-        table = Table(entry, where, LEAVE_ONE_OUT_KEYS)
+        table = Table(entry, where, LEAVE_ONE_OUT)
         base = self._base(table)
         for name, value in self.settings.features(table, base):
             yield self._comparison(f"without {name}", "leave_one_out", base | {name: value}, base, table)
 
     def add_one_in(self, entry: object, where: str) -> Iterator[Comparison]:
         """``features = [...]``: each feature of the base added to a bare engine, against the bare engine."""
-        table = Table(entry, where, ADD_ONE_IN_KEYS)
+        table = Table(entry, where, ADD_ONE_IN)
         base = self._base(table)
         asked = self.settings.additions(table, base)
         for name, variant in asked.variants:
@@ -293,14 +288,14 @@ class _Reader:
 
     def factorial(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
         """``factors``: two values of each of some parameters; ``fraction``: 1 for all combinations, 2 for half, 4."""
-        table = Table(entry, where, FACTORIAL_KEYS)
+        table = Table(entry, where, FACTORIAL)
         base = self._base(table)
         given = table.mapping("factors")
         if not 2 <= len(given) <= MAX_FACTORS:
             raise table.error("factors", f"a table of 2 to {MAX_FACTORS} {self.settings.noun}s with two values each")
         levels = self.settings.levels(given, f"{where}: factors")
         factors = [(name, low, high) for name, (low, high) in levels.items()]
-        fraction = table.choice("fraction", (1, 2, 4), 1)
+        fraction = table.choice("fraction")
         if fraction > 1 and (len(factors), fraction) not in GENERATORS:
             raise table.error("fraction", f"1, for there is no such fraction of the combinations of {len(factors)}")
         default = " × ".join(name for name, _, _ in factors)
@@ -310,7 +305,7 @@ class _Reader:
 
     def interactions(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
         """``features``: for every two of them a 2 x 2 factorial of leaving them out of the base."""
-        table = Table(entry, where, INTERACTIONS_KEYS)
+        table = Table(entry, where, INTERACTIONS)
         base = self._base(table)
         factors = [
             (name, without, self._level_of_base(name, base, where))
@@ -356,7 +351,7 @@ class _Reader:
         ``"off"`` switches off what the parameter depends on. ``names`` are words for values, and ``label``
         stands in every comparison's label for the parameter's name.
         """
-        table = Table(entry, where, (*self.settings.keys_of_values, *VALUES_KEYS))
+        table = Table(entry, where, self.settings.values)
         base = self._base(table)
         given = table.value("values", expected="a list of values")
         if not isinstance(given, list) or not given:
@@ -379,7 +374,7 @@ class _Reader:
         ``reference_limit`` is the reference's, where it is another; with ``ponder`` the variant thinks on the
         reference's time.
         """
-        table = Table(entry, where, COMPARISON_KEYS)
+        table = Table(entry, where, COMPARISON)
         base = self.conditions.base_values
         sides = []
         for side in ("variant", "reference"):
@@ -425,7 +420,7 @@ class _Reader:
         self, label: str, group: str, variant: Mapping[str, Value], reference: Mapping[str, Value], table: Table
     ) -> Comparison:
         limits = self._limits(table, self.conditions.limits)
-        pairs = table.whole("pairs", 1, MAX_PAIRS, self.pairs)
+        pairs = table.whole("pairs", self.pairs)
         comparison = Comparison(label, group, self._ordered(variant), self._ordered(reference), limits, pairs)
         where = f"{table.where}: {label}"
         if "reference_limit" in table:

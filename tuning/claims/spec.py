@@ -21,43 +21,18 @@ from engine.language import DEFAULT_LANGUAGE, LANGUAGES
 from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value, by_own_names, resolve
-from tuning.ablation.spec import MAX_PAIRS, AblationSpec, ablation_from_mapping
+from tuning.ablation.spec import AblationSpec, ablation_from_mapping
 from tuning.ablation.verdicts import POWER
-from tuning.claims.measures import SHARES
-from tuning.conditions import CONDITION_KEYS, Conditions, describe, read_conditions
+from tuning.conditions import Conditions, describe, read_conditions
+from tuning.keys.claims import CLAIM, CLAIMS, EXPECTED, MEASURE
+from tuning.keys.conditions import CONDITIONS
 
-BUDGETS = ("quick", "full")
-BASES = {"c": "claimed", "i": "implied", "o": "own"}
-"""The text claims it, its design implies it, or no text says so and the question is our own."""
 CONFIRMED, REFUTED, UNDECIDED, SHOWN = "confirmed", "refuted", "undecided", "shown"
 
-FILE_KEYS = ("name", "game", "seed", "openings", "adjudication", "budgets", "claims")
-BUDGET_KEYS = ("pairs", "rounds", "depth", "positions", "limits")
-TRANSLATED_KEYS = ("claim", "rule")
-"""Keys whose texts are in English; those in another language follow under ``claim_zh`` and so on."""
-TRANSLATIONS = tuple(f"{key}_{language}" for key in TRANSLATED_KEYS for language in LANGUAGES[1:])
-CLAIM_KEYS = ("id", "source", "basis", "base", "measures", *TRANSLATED_KEYS, *TRANSLATIONS)
-MEASURE_KEYS = (
-    "kind", "label", "set", "variant", "reference", "limit", "reference_limit", "ponder", "expect", "of", "bound",
-    "threshold", "weight", "margin", "depth", "suite", "only", "factors",
-)  # fmt: skip
-EXPECTED = {
-    "elo": ("better", "worse", "equivalent", "not_worse"),
-    "interaction": ("equivalent",),
-    "nodes": ("less", "more", "equal"),
-    "share": ("below", "above"),
-    "share_difference": ("less", "more"),
-    "occurs": ("occurs",),
-    "mates": ("same",),
-    "exact": ("same",),
-}
-"""By kind of measure what a claim may expect; without ``expect`` a measure is only shown."""
 STRENGTH = ("elo", "interaction")
 """Kinds of measure that are played; the others are searches of fixed positions."""
 COMPARED = ("elo", "nodes", "share_difference")
 """Kinds that compare two settings."""
-SUITES = ("games", "last")
-"""Positions from self-play: of whole games, or of their last plies."""
 EQUAL_NODES_PERCENT = 5.0
 """Costs whose interval lies within so many percent are equal."""
 CLAIM_PATTERN = r"C\d+"
@@ -98,7 +73,7 @@ class Measure:
     threshold: float = 0.0
     """Percent (``growth`` and ``passes``: as they are)."""
     suite: str = "games"
-    """Where its positions come from, one of ``SUITES``."""
+    """Where its positions come from, one of ``tuning.keys.claims.SUITES``."""
     comparison: int = -1
     """Its place among the comparisons of its group, of an interaction among the factorials; -1 for what is neither."""
     group: int = -1
@@ -120,7 +95,7 @@ class Claim:
     source: str
     """Abbreviation of the text, as in ``engine.settings.parameters``."""
     basis: str
-    """A key of ``BASES``."""
+    """A key of ``tuning.keys.claims.BASES``."""
     rules: Mapping[str, str]
     """What decides it, in words, by language."""
     conditions: Conditions
@@ -176,14 +151,12 @@ def claims_from_text(text: str, where: str, budget: str, only: Sequence[str]) ->
 
 def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
     """Check a table of claims given as plain data; ``where`` is its file."""
-    from engine.games import GAMES
-
-    table = Table(data, where, FILE_KEYS)
-    game = table.choice("game", GAMES)
-    spent = _budget(table.table("budgets", BUDGETS), budget)
+    table = Table(data, where, CLAIMS)
+    game = table.choice("game")
+    spent = _budget(table.table("budgets"), budget)
     shared = {
         "game": game,
-        "seed": table.whole("seed", 0, 2**31, 1),
+        "seed": table.whole("seed"),
         "openings": table.text("openings", game),
         "adjudication": table.mapping("adjudication"),
     }
@@ -204,7 +177,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
     return ClaimsSpec(
         name=table.text("name", f"claims-{game}-{budget}"),
         game=game,
-        conditions=read_conditions(Table({**shared, "limit": spent.limits["play"]}, where, CONDITION_KEYS), "claims"),
+        conditions=read_conditions(Table({**shared, "limit": spent.limits["play"]}, where, CONDITIONS), "claims"),
         budget=spent,
         claims=tuple(claims),
         source=where,
@@ -214,7 +187,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
 
 
 def _budget(table: Table, name: str) -> Budget:
-    own = table.table(name, BUDGET_KEYS)
+    own = table.table(name)
     limits = own.mapping("limits")
     for key, text in limits.items():
         Limits.parse(str(text))
@@ -222,37 +195,36 @@ def _budget(table: Table, name: str) -> Budget:
     if "play" not in limits:
         raise ConfigurationError(f"{own.where}: limits: play is missing, expected the limit of games: nodes=1000")
     return Budget(
-        name, own.whole("pairs", 4, MAX_PAIRS), own.whole("rounds", 1, 100, 10), own.whole("depth", 2, 30),
-        own.whole("positions", 2, 10_000), limits,
-    )  # fmt: skip
+        name, own.whole("pairs"), own.whole("rounds"), own.whole("depth"), own.whole("positions"), limits
+    )
 
 
 def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget) -> Claim:
-    table = Table(entry, where, CLAIM_KEYS)
+    table = Table(entry, where, CLAIM)
     name = table.text("id", expected="an id such as C1")
     if not re.fullmatch(CLAIM_PATTERN, name):
         raise table.error("id", "an id such as C1")
     where = f"{PurePath(where.partition(':')[0])}: {name}"
-    shared = {**shared, "base": table.text("base", "default"), "limit": budget.limits["play"]}
-    conditions = read_conditions(Table(shared, where, CONDITION_KEYS), name)
+    shared = {**shared, "base": table.text("base"), "limit": budget.limits["play"]}
+    conditions = read_conditions(Table(shared, where, CONDITIONS), name)
     measures: list[Measure] = []
     mappings: dict[float, dict[str, list[dict[str, Any]]]] = {}
     for number, given in enumerate(table.array("measures", "tables [[claims.measures]]"), start=1):
-        measure = Table(given, f"{where}: measure {number}", MEASURE_KEYS)
-        if measure.choice("only", BUDGETS, budget.name) != budget.name:
+        measure = Table(given, f"{where}: measure {number}", MEASURE)
+        if measure.choice("only", budget.name) != budget.name:
             continue
-        kind = measure.choice("kind", tuple(EXPECTED))
+        kind = measure.choice("kind")
         if kind not in STRENGTH:
             measures.append(_suite_measure(measure, kind, conditions, budget))
             continue
-        margin = measure.number("margin", 0, 100, 5, "Elo")
+        margin = measure.number("margin")
         group = mappings.setdefault(margin, {})
         if kind == "elo":
             tables, found = group.setdefault("comparisons", []), _comparison(measure, budget)
         else:
             tables, found = group.setdefault("factorial", []), _factorial(measure, budget)
         tables.append(found)
-        expect = measure.choice("expect", EXPECTED[kind], None) if "expect" in measure else None
+        expect = _expected(measure, kind)
         measures.append(Measure(kind, "", expect, (), (), Limits(), comparison=len(tables) - 1,
                                 group=list(mappings).index(margin)))  # fmt: skip
     groups = [
@@ -280,9 +252,17 @@ def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget)
     if not any(one.expect for one in measures):
         raise ConfigurationError(f"{where}: no measure expects anything; give at least one of them expect = ...")
     return Claim(
-        name, _translations(table, "claim"), table.text("source"), table.choice("basis", tuple(BASES)),
+        name, _translations(table, "claim"), table.text("source"), table.choice("basis"),
         _translations(table, "rule"), conditions, tuple(measures), tuple(groups),
     )  # fmt: skip
+
+
+def _expected(measure: Table, kind: str) -> str | None:
+    """What a claim expects of a measure of this kind; ``None`` if nothing."""
+    if "expect" not in measure:
+        return None
+    others = {word for words in EXPECTED.values() for word in words if word not in EXPECTED[kind]}
+    return str(measure.choice("expect", but=others))
 
 
 def _translations(table: Table, key: str) -> dict[str, str]:
@@ -348,7 +328,7 @@ def _settings(measure: Table, side: str) -> dict[str, Any]:
 
 
 def _pairs(measure: Table, budget: Budget) -> int:
-    return max(4, round(budget.pairs * measure.number("weight", 0.01, 100, 1)))
+    return max(4, round(budget.pairs * measure.number("weight")))
 
 
 def _suite_measure(measure: Table, kind: str, conditions: Conditions, budget: Budget) -> Measure:
@@ -360,7 +340,7 @@ def _suite_measure(measure: Table, kind: str, conditions: Conditions, budget: Bu
     if kind in ("nodes", "share_difference") and sides[0][1] == sides[1][1]:
         raise ConfigurationError(f"{measure.where}: compares a set of parameters with itself; change one of the two")
     share = kind in ("share", "share_difference", "occurs")
-    depth = measure.whole("depth", -20, 60, 0)
+    depth = measure.whole("depth")
     text = _limit(measure, budget, "limit", f"depth={max(1, budget.depth + depth if depth <= 0 else depth)}")
     default = describe(sides[0][0]) or conditions.base_name
     if kind in ("nodes", "share_difference"):
@@ -368,14 +348,14 @@ def _suite_measure(measure: Table, kind: str, conditions: Conditions, budget: Bu
     return Measure(
         kind=kind,
         label=measure.text("label", default),
-        expect=measure.choice("expect", EXPECTED[kind], None) if "expect" in measure else None,
+        expect=_expected(measure, kind),
         variant=sides[0][1],
         reference=sides[1][1],
         limits=Limits.parse(text),
-        of=measure.choice("of", tuple(SHARES)) if share else "",
-        bound=measure.whole("bound", 0, 100_000, 0),
-        threshold=measure.number("threshold", 0, 1000, 0),
-        suite=measure.choice("suite", SUITES, SUITES[0]),
+        of=measure.choice("of") if share else "",
+        bound=measure.whole("bound"),
+        threshold=measure.number("threshold"),
+        suite=measure.choice("suite"),
     )
 
 

@@ -20,7 +20,8 @@ from engine.language import DEFAULT_LANGUAGE, Catalogue
 from tuning.ablation.rows import AblationRow
 from tuning.ablation.verdicts import MARGIN_ELO, POWER, Rule, detectable_elo, pairs_for_equivalence
 from tuning.claims.run import ClaimResult, ClaimsResult, MeasureRow
-from tuning.claims.spec import BASES, COMPARED, CONFIRMED, REFUTED, STRENGTH, UNDECIDED, Claim, ClaimsSpec
+from tuning.claims.spec import COMPARED, CONFIRMED, REFUTED, STRENGTH, UNDECIDED, Claim, ClaimsSpec
+from tuning.keys.claims import BASES
 from tuning.reports import ablation_charts as charts
 from tuning.reports.ablation import limit_text, smallest_text
 from tuning.reports.document import (

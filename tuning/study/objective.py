@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 from arena.files import replace_file
 from arena.play.store import LOCK_NAME, STORE_NAME, FolderLock
 from arena.run import differences, plain
-from arena.spec import MAX_SEED
 from engine.errors import UserError
 from engine.settings.configuration import Table
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value, by_own_names, resolve
 from engine.settings.presets import load_preset
+from tuning.keys.study import OBJECTIVE
 from tuning.study.space import Space, read_space
-from tuning.study.spec import MAX_TRIALS, SAMPLERS
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -31,10 +30,8 @@ if TYPE_CHECKING:
 Objective = Callable[[dict[str, Value]], float]
 
 TRIALS_NAME = "trials.json"
-OBJECTIVE_SAMPLERS = tuple(name for name in SAMPLERS if name != "duel")
-"""Those that need nothing but values; pairs of settings are for games."""
-KEYS = ("base", "set", "parameters", "dimensions", "sampler", "startup_trials", "seed")
-STARTUP_TRIALS = 10
+PAIRS_SAMPLER = "duel"
+"""The one that compares pairs of settings in games; all others need nothing but values."""
 ANY_LIMITS = Limits(clock_ms=1000)
 """A function may measure on a clock, so that no parameter is without effect for want of one."""
 
@@ -48,7 +45,7 @@ class ObjectiveSpec:
     fixed: tuple[tuple[str, Value], ...]
     """In what the base differs from the defaults; what is searched may be among it."""
     sampler: str
-    """One of ``OBJECTIVE_SAMPLERS``."""
+    """One of ``tuning.keys.study.SAMPLERS``, but not ``PAIRS_SAMPLER``."""
     startup_trials: int
     """Trials that TPE and GP draw at random before they start to model."""
     seed: int
@@ -89,7 +86,7 @@ class Trial:
 
 
 def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveSpec:
-    """Check what is searched for a function's maximum; the keys are ``KEYS``, as in a study's file.
+    """Check what is searched for a function's maximum; the keys are those of ``OBJECTIVE``, as in a study's file.
 
     Raises ``UserError`` with one line for the first mistake.
     """
@@ -97,19 +94,19 @@ def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveS
     from tuning.study.sampler import check_sampler
 
     game = game_named(game).name
-    table = Table(data, where, KEYS)
-    preset = load_preset(table.text("base", "default", "an engine preset's name or file"), game)
+    table = Table(data, where, OBJECTIVE)
+    preset = load_preset(table.text("base", expected="an engine preset's name or file"), game)
     fixed = {**preset, **by_own_names(table.mapping("set"), f"{where}: [set]")}
     base = resolve(fixed, where, game)
-    sampler = table.choice("sampler", OBJECTIVE_SAMPLERS, "tpe")
+    sampler = table.choice("sampler", "tpe", but=(PAIRS_SAMPLER,))
     check_sampler(sampler, where)
     return ObjectiveSpec(
         game=game,
         space=read_space(table, base, game, ANY_LIMITS),
         fixed=tuple((name, base[name]) for name in fixed),
         sampler=sampler,
-        startup_trials=table.whole("startup_trials", 1, MAX_TRIALS, STARTUP_TRIALS),
-        seed=table.whole("seed", 0, MAX_SEED, 1),
+        startup_trials=table.whole("startup_trials"),
+        seed=table.whole("seed"),
     )
 
 

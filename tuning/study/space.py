@@ -12,10 +12,7 @@ from engine.settings.configuration import ConfigurationError, Table
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, Parameter, Value, find_all, is_active, parameters_of
 from tuning.conditions import why_without_effect
-
-DIMENSION_KEYS = ("low", "high", "step", "scale", "choices")
-OPTION_KEYS = (*DIMENSION_KEYS, "default")
-SCALES = ("linear", "log")
+from tuning.keys.study import DIMENSION, PARAMETER_DIMENSION, RANGE_KEYS
 
 
 @dataclass(frozen=True)
@@ -137,7 +134,7 @@ def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limit
         if name not in applicable:
             raise ConfigurationError(f"{where}: {name} does not apply to {game}")
         own = tables[words[name]] if name in words else {}
-        dimensions.append(_dimension(applicable[name], Table(own, where, DIMENSION_KEYS)))
+        dimensions.append(_dimension(applicable[name], Table(own, where, PARAMETER_DIMENSION)))
     _refuse_what_has_no_effect(table.where, dimensions, base, limits)
     return Space(tuple(dimensions), tuple(base.items()))
 
@@ -157,7 +154,7 @@ def read_options(table: Table) -> Space:
         raise ConfigurationError(f"{table.where}: nothing to tune; expected tables [dimensions.OPTION]")
     dimensions, base = [], []
     for name, entry in given.items():
-        own = Table(entry, f"{table.where}: [dimensions.{name}]", OPTION_KEYS)
+        own = Table(entry, f"{table.where}: [dimensions.{name}]", DIMENSION)
         dimension = _option_choice(name, own) if "choices" in own else _option_range(name, own)
         default = own.value("default", expected="the value that the tuned one must beat")
         if not any(type(default) is type(value) and default == value for value in dimension.values):
@@ -167,21 +164,20 @@ def read_options(table: Table) -> Space:
     return Space(tuple(dimensions), tuple(base), external=True)
 
 
-MAX_OPTION = 10**9
 MAX_VALUES = 1_000_000
 """Values of the longest range."""
 
 
 def _option_range(name: str, table: Table) -> Dimension:
-    low = table.whole("low", -MAX_OPTION, MAX_OPTION)
-    high = table.whole("high", -MAX_OPTION, MAX_OPTION)
+    low = table.whole("low")
+    high = table.whole("high")
     return _checked_range(name, low, high, "linear", table)
 
 
 def _option_choice(name: str, table: Table) -> Dimension:
-    for key in ("low", "high", "step", "scale"):
-        if key in table:
-            raise ConfigurationError(f"{table.where}: {key} is for a range of whole numbers; use choices alone")
+    for key in RANGE_KEYS:
+        if key.name in table:
+            raise ConfigurationError(f"{table.where}: {key.name} is for a range of whole numbers; use choices alone")
     choices = table.value("choices")
     if not isinstance(choices, list) or len(choices) < 2 or len({str(choice) for choice in choices}) < len(choices):
         raise table.error("choices", "a list of at least two different values")
@@ -193,7 +189,7 @@ def _option_choice(name: str, table: Table) -> Dimension:
 def _dimension(row: Parameter, table: Table) -> Dimension:
     if "choices" in table or row.kind != "integer":
         return _choice(row, table)
-    if not row.tuning and not {"low", "high"} <= {key for key in DIMENSION_KEYS if key in table}:
+    if not row.tuning and not ("low" in table and "high" in table):
         raise ConfigurationError(f"{table.where}: {row.name} has no range of its own for tuning; give low and high")
     low, high = row.tuning or (None, None)
     low = row.check(table.value("low", low), f"{table.where}: low")
@@ -206,8 +202,8 @@ def _dimension(row: Parameter, table: Table) -> Dimension:
 def _checked_range(name: str, low: int, high: int, default_scale: str, table: Table) -> Dimension:
     if low >= high:
         raise ConfigurationError(f"{table.where}: low = {low} and high = {high}, expected low below high")
-    scale = table.choice("scale", SCALES, default_scale)
-    step = table.whole("step", 1, high - low, 1)
+    scale = table.choice("scale", default_scale)
+    step = table.whole("step", high=high - low)
     if scale == "log" and (low < 1 or step != 1):
         raise ConfigurationError(f"{table.where}: scale = 'log' needs low of at least 1 and no step; use 'linear'")
     if (high - low) % step:
@@ -218,9 +214,9 @@ def _checked_range(name: str, low: int, high: int, default_scale: str, table: Ta
 
 
 def _choice(row: Parameter, table: Table) -> Dimension:
-    for key in ("low", "high", "step", "scale"):
-        if key in table:
-            raise ConfigurationError(f"{table.where}: {key} is for a range of whole numbers; use choices alone")
+    for key in RANGE_KEYS:
+        if key.name in table:
+            raise ConfigurationError(f"{table.where}: {key.name} is for a range of whole numbers; use choices alone")
     choices = table.value("choices", list(row.tuning or row.legal))
     if not isinstance(choices, list) or len(choices) < 2:
         raise table.error("choices", "a list of at least two values")

@@ -8,47 +8,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.figures.statistics import SPRT_MODELS
 from arena.records import PlayerSpec
-from arena.sequential import MAX_HYPOTHESIS, MIN_GAP
+from arena.sequential import MIN_GAP
 from engine.settings.configuration import ConfigurationError, Table, read_toml
-from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
+from engine.settings.limits import OWN_LEVEL, Limits
 from engine.settings.parameters import Value
-from tuning.conditions import CONDITION_KEYS, Conditions, read_conditions, read_limits
+from tuning.conditions import Conditions, read_conditions, read_limits
 from tuning.external_engine import BUILD, ExternalEngine
+from tuning.keys.study import SECONDS, STUDY
 from tuning.study.playoff import SHARE
 from tuning.study.space import Space, read_options, read_space
 
-SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
-
-TUNING_KEYS = (
-    *CONDITION_KEYS, "sampler", "budget", "round_pairs", "trials", "startup_trials", "stop_below", "storage",
-    "parameters", "dimensions", "validation",
-)  # fmt: skip
-BUDGET_KEYS = ("games", "seconds", "minutes", "hours")
-VALIDATION_KEYS = (
-    "limit", "elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_limit", "slow_pairs",
-    "preset",
-)  # fmt: skip
-SLOW_KINDS = ("fixed", "sprt", "off")
-
-MAX_GAMES = 100_000_000
-MAX_ROUND_PAIRS = 100_000
-MAX_TRIALS = 100_000
-MAX_VALIDATION_PAIRS = 1_000_000
 MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500
 """Pairs of a validation and of its slow match whose length follows from the budget, however large that is."""
-MAX_ELO = 400
-SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
-MAX_SECONDS = 365 * 24 * 3600
-
 DEFAULT_ROUND_PAIRS = 200
 """Pairs of a round, at a thousand nodes a move a few seconds of games: a trial costs Optuna's storage tens of ms."""
 MIN_ROUNDS = 20
 """Smaller budgets have shorter rounds, so that there are this many."""
-DEFAULT_TRIALS = 80
-MIN_TRIALS, MAX_TRIALS = 2, 10_000
 MIN_PAIRS = 20
 """The smallest budget: below it a study would be all luck."""
 SLOW_FACTOR = 4
@@ -196,7 +173,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
 
     Raises ``UserError`` with one line for the first mistake.
     """
-    table = Table(data, where, TUNING_KEYS)
+    table = Table(data, where, STUDY)
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is None:
         space = read_space(table, conditions.base_values, conditions.game, conditions.limits)
@@ -206,12 +183,12 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     spec = TuningSpec(
         conditions=conditions,
         space=space,
-        sampler=table.choice("sampler", SAMPLERS, SAMPLERS[0]),
+        sampler=table.choice("sampler"),
         budget=_budget(table),
-        round_pairs=table.whole("round_pairs", 1, MAX_ROUND_PAIRS) if "round_pairs" in table else None,
-        trials=table.whole("trials", MIN_TRIALS, MAX_TRIALS, DEFAULT_TRIALS),
-        startup_trials=table.whole("startup_trials", 1, MAX_TRIALS, 10),
-        stop_below=table.number("stop_below", 0, MAX_ELO, 0.0, "Elo"),
+        round_pairs=table.whole("round_pairs") if "round_pairs" in table else None,
+        trials=table.whole("trials"),
+        startup_trials=table.whole("startup_trials"),
+        stop_below=table.number("stop_below"),
         storage=table.text("storage", None, "the URL of an Optuna storage"),
         validation=_validation(table, conditions),
         text=json.dumps(data, default=str),
@@ -243,14 +220,14 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
 def _budget(table: Table) -> Budget:
     expected = "one of { games = N }, { seconds = S }, { minutes = M }, { hours = H }"
     table.value("budget", expected=expected)
-    own = table.table("budget", BUDGET_KEYS)
-    given = [key for key in BUDGET_KEYS if key in own]
+    own = table.table("budget")
+    given = [key for key in own.section if key in own]
     if len(given) != 1:
         raise table.error("budget", expected)
     if given == ["games"]:
-        return Budget(own.whole("games", 1, MAX_GAMES), None)
+        return Budget(own.whole("games"), None)
     unit = given[0]
-    return Budget(None, own.number(unit, 1 / SECONDS[unit], MAX_SECONDS / SECONDS[unit], unit=unit) * SECONDS[unit])
+    return Budget(None, own.number(unit) * SECONDS[unit])
 
 
 def min_games(spec: TuningSpec) -> int:
@@ -276,25 +253,25 @@ def _check_budget(spec: TuningSpec) -> None:
 
 
 def _validation(table: Table, conditions: Conditions) -> Validation:
-    own = table.table("validation", VALIDATION_KEYS)
+    own = table.table("validation")
     limits = read_limits(own, conditions.limits, own_level=conditions.own_level)
-    slow = own.choice("slow", SLOW_KINDS, SLOW_KINDS[0] if limits != Limits() else "off")
+    slow = own.choice("slow", "fixed" if limits != Limits() else "off")
     if slow != "off" and limits == Limits() and "slow_limit" not in own:
         raise own.error("slow", f"'off' or a slow_limit, for limit = {OWN_LEVEL!r} has none that is slower")
     slow_limits = _slow_limits(own, limits)
     for one in (limits, slow_limits):
         conditions.check_limits(one, own.where)
-    lower = own.number("elo_lower", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, 0.0)
-    upper = own.number("elo_upper", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, 5.0)
+    lower = own.number("elo_lower")
+    upper = own.number("elo_upper")
     if upper - lower < MIN_GAP:
         raise own.error("elo_upper", f"a number above elo_lower = {lower:g}, by {MIN_GAP:g} or more")
     return Validation(
         limits=limits,
         elo_lower=lower,
         elo_upper=upper,
-        model=own.choice("model", SPRT_MODELS, SPRT_MODELS[0]),
-        alpha=own.number("alpha", 0.0001, 0.49, 0.05),
-        beta=own.number("beta", 0.0001, 0.49, 0.05),
+        model=own.choice("model"),
+        alpha=own.number("alpha"),
+        beta=own.number("beta"),
         maximum_pairs=_length(own, "maximum_pairs"),
         slow=slow,
         slow_limits=slow_limits,
@@ -305,15 +282,12 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
 
 def _length(table: Table, key: str) -> int | None:
     """A match's pairs; ``None`` where the key is missing, so that they follow from the budget."""
-    return table.whole(key, 1, MAX_VALIDATION_PAIRS) if key in table else None
+    return table.whole(key) if key in table else None
 
 
 def _slow_limits(table: Table, limits: Limits) -> Limits:
     """The key ``slow_limit``; without it four times the nodes and times of the other match."""
-    if "slow_limit" in table:
-        text = table.text("slow_limit", expected=GRAMMAR)
-        return read_limits(Table({"limit": text}, table.where, ("limit",)))
-    return slower(limits)
+    return read_limits(table, slower(limits), "slow_limit")
 
 
 def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from arena.commands.words.engines import read_player_words
 from arena.commands.words.pairs import SWITCHES, assignments, plain_value, refuse_unknown_words
-from arena.spec import SPRT_KEYS
+from arena.keys.tournament import SPRT
 from engine.commands.arguments import UsageError, whole_number
 from engine.rules import MAX_PLIES, Adjudication
 from engine.settings.whole_numbers import natural_number
@@ -203,7 +203,7 @@ def words_of_conditions(arguments: argparse.Namespace) -> list[str]:
 
 def sprt_of_words(words: Sequence[str]) -> dict[str, Any]:
     """The table ``[sprt]`` of ``--sprt``; its values are checked with the tournament."""
-    return {name: plain_value(value) for name, value in assignments(words, "--sprt", SPRT_KEYS).items()}
+    return {name: plain_value(value) for name, value in assignments(words, "--sprt", tuple(SPRT)).items()}
 
 
 def pgn_file(words: Sequence[str]) -> str:

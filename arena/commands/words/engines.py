@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
 from arena.commands.words.pairs import SWITCHES, assignment, plain_value, refuse_unknown_words
 from arena.engines_file import EnginesFile
-from arena.player_spec import REFERENCE, NamedPlayer, PlayerReader, is_installed, keys_of, merged, player_named
+from arena.keys.player import REFERENCE, keys_of
+from arena.player_spec import NamedPlayer, PlayerReader, is_installed, merged, player_named
 from arena.players.registry import protocols
 from engine.commands.arguments import UsageError
 from engine.errors import UserError
@@ -254,7 +255,7 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
     return entry | ({"limit": limit} if limit else {})
 
 
-def _options(given: PlayerWords, keys: Sequence[str], *, is_each: bool) -> dict[str, Any]:
+def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dict[str, Any]:
     """``option.NAME=VALUE`` and ``set.NAME=VALUE`` as tables, where the player has such."""
     is_builtin = "set" in keys
     found: dict[str, Any] = {}

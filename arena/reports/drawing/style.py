@@ -77,14 +77,25 @@ def draw_grid(axes: Axes, way: str) -> None:
     axes.grid(axis=way, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
 
 
+FORMATS = ("png", "pdf", "svg")
+"""The endings of a figure's files, in the order in which they are written."""
 _drawn_svg: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 """A report needs each figure twice as SVG, as a file and in its page, and to draw it takes a while."""
 
 
-def _svg_of(figure: Figure) -> str:
+def _lay_out(figure: Figure) -> None:
+    """Find the places of all parts once: otherwise every file of the figure is laid out anew, and twice."""
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        figure.set_layout_engine(None)
+
+
+def svg_of(figure: Figure) -> str:
+    """The figure as a picture of its own; drawn when it is first asked for."""
     import matplotlib
 
     if figure not in _drawn_svg:
+        _lay_out(figure)
         stream = io.StringIO()
         with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
             figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
@@ -97,15 +108,16 @@ def figure_files(figure: Figure) -> dict[str, bytes]:
 
     Text stays text in SVG and PDF.
     """
+    _lay_out(figure)
     png, pdf = io.BytesIO(), io.BytesIO()
     figure.savefig(png, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": None})
     figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    return {"png": png.getvalue(), "svg": _svg_of(figure).encode(), "pdf": pdf.getvalue()}
+    return {"png": png.getvalue(), "pdf": pdf.getvalue(), "svg": svg_of(figure).encode()}
 
 
 def svg_text(figure: Figure, name: str, description: str) -> str:
     """The figure as an SVG element for a page: colours are the page's variables, ids begin with ``name``."""
-    text = _svg_of(figure)
+    text = svg_of(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'\bid="', f'id="{name}-', text)

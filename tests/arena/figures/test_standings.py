@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 from arena.figures.standings import (
+    HeadToHead,
     PairCounter,
+    Standing,
     count_pairs,
     crosstable,
+    csv_text,
     signed,
     standings,
     standings_text,
@@ -53,6 +56,13 @@ def test_pairs_and_single_games_are_told_apart() -> None:
     wins = counter.between(1, 0).trinomial()
     assert (wins.wins, wins.draws, wins.losses) == (1, 1, 3)
     assert counter.pentanomial(1).counts == (1, 1, 1, 0, 0)
+
+
+def test_csv_files_are_what_pandas_writes_of_the_same_tables() -> None:
+    tables = tables_of("xiangqi", (*NAMES, 'a "quoted", name'), sample())
+    assert csv_text(tables.standings, Standing) == tables.standings_frame().to_csv(index=False)
+    assert csv_text(tables.head_to_heads, HeadToHead) == tables.crosstable_frame().to_csv(index=False)
+    assert tables.superiority_csv() == tables.superiority_frame().to_csv()
 
 
 def test_order_of_arrival_does_not_matter() -> None:

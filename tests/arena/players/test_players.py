@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from othello_match import builtin
 
-from arena.player_spec import keys_of
+from arena.keys.player import keys_of
 from arena.players import registry
 from arena.players.registry import PROTOCOLS, Protocol, check_player, make_player, protocol_named, protocols
 from arena.spec import spec_from_mapping
@@ -17,6 +17,7 @@ from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 from engine.games import GAMES
 from engine.settings.configuration import ConfigurationError, Table
+from engine.settings.keys import TEXTS, Section, Topic
 from engine.settings.limits import Limits
 
 
@@ -42,9 +43,9 @@ def semaphore(monkeypatch: pytest.MonkeyPatch) -> Protocol:
     """A protocol that is nothing but a module and a line in the registry."""
 
     def read(table: Table) -> dict[str, object]:
-        if not isinstance(table.value("flags", []), list):
+        if not isinstance(table.value("flags"), list | tuple):
             raise table.error("flags", "a list of flags")
-        return {"protocol_keys": (("flags", tuple(table.value("flags", []))),)}
+        return {"protocol_keys": (("flags", tuple(table.value("flags"))),)}
 
     module = types.ModuleType("arena_players_semaphore")
     module.PROTOCOL = Protocol(  # type: ignore[attr-defined]
@@ -52,7 +53,7 @@ def semaphore(monkeypatch: pytest.MonkeyPatch) -> Protocol:
         title="Semaphore",
         player=lambda spec, game, _: make_player(replace(builtin(), name=f"{spec.name} waves {game}"), game),
         games=("othello",),
-        keys=("flags",),
+        keys=Section("semaphore", (Topic("arena.keys", "player")("flags", TEXTS, default=()),)),
         read=read,
         check=lambda spec: "flags: too many" if len(spec.protocol_key("flags", ())) > 2 else "",
         remedy="flags = [...]",

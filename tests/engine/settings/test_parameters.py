@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from arena.player_spec import keys_of
+from arena.keys.player import keys_of
 from arena.players.registry import protocols
 from engine.games import GAMES
 from engine.protocols import ucci, uci

@@ -13,6 +13,7 @@ from engine.settings.configuration import Table
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, resolve
 from tuning.conditions import describe, short_name, why_without_effect
+from tuning.keys.study import STUDY as STUDY_KEYS
 from tuning.study.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
 from tuning.study.space import Dimension, Space, read_options, read_space
 from tuning.study.spec import load_tuning, tuning_from_mapping
@@ -22,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def space_of(data: dict[str, Any], limits: Limits = NODES, **base: Any) -> Space:
-    return read_space(Table(data, "study.toml", ("parameters", "dimensions")), resolve(base), "xiangqi", limits)
+    return read_space(Table(data, "study.toml", STUDY_KEYS), resolve(base), "xiangqi", limits)
 
 
 # Dimensions
@@ -192,11 +193,11 @@ def test_what_depends_on_a_range_may_be_searched_with_it() -> None:
 
 def test_choices_of_different_kinds_have_a_default_of_either() -> None:
     table = {"dimensions": {"Mode": {"choices": ["auto", 4, 8], "default": 4}}}
-    assert read_options(Table(table, "study.toml", ("parameters", "dimensions"))).default == {"Mode": 4}
+    assert read_options(Table(table, "study.toml", STUDY_KEYS)).default == {"Mode": 4}
     for wrong in ("4", True, 5):
         table["dimensions"]["Mode"]["default"] = wrong
         with pytest.raises(UserError, match="one of the values searched"):
-            read_options(Table(table, "study.toml", ("parameters", "dimensions")))
+            read_options(Table(table, "study.toml", STUDY_KEYS))
 
 
 # Samplers

@@ -1,0 +1,62 @@
+"""The keys of a player: those of any, those of programs, and those of its protocol (``Protocol.keys``)."""
+
+from __future__ import annotations
+
+from arena.players.registry import PROTOCOLS, Protocol, protocols
+from engine.settings.keys import TEXT, TEXTS, Default, Section, Topic
+
+RESTARTS = ("on_fault", "always")
+DEFAULT_START_SECONDS = 10
+
+_player = Topic("arena.keys", "player")
+
+REFERENCE = "engine"
+"""The key by which a table [[players]] refers to an engine of a file of engines."""
+
+OF_ANY_PLAYER = (
+    _player.text("name", "mine", Default.COMPUTED),
+    _player.choice("protocol", PROTOCOLS, "uci", Default.COMPUTED),
+    _player.text("limit", "nodes=1000", Default.COMPUTED),
+    _player.switch("ponder", Default.COMPUTED),
+)
+
+PROGRAM = Section(
+    "program",
+    (
+        _player("command", TEXT, TEXTS, default=Default.COMPUTED, example='"./mine --threads 1"'),
+        _player.text("directory", "engines/mine", Default.COMPUTED),
+        _player.number("start_timeout", 0.1, 3600, 30, DEFAULT_START_SECONDS, "seconds"),
+        _player.number("margin", 0, 3600, 0.3, 0.1, "seconds"),
+        _player.number("watchdog", 0.1, 86_400, 120, 60, "seconds"),
+        _player.choice("restart", RESTARTS, "always", RESTARTS[0]),
+    ),
+)
+"""Keys of players that are programs."""
+
+
+def keys_of(protocol: Protocol) -> Section:
+    """What a table [[players]] of the protocol may hold."""
+    program = PROGRAM.keys if protocol.is_external else ()
+    return _player.section("players", *OF_ANY_PLAYER, *program, *protocol.keys.keys)
+
+
+def _keys_of_all() -> Section:
+    named = {key.name: key for protocol in protocols() for key in keys_of(protocol).keys}
+    return _player.section("players", *named.values(), _player.text(REFERENCE, "mine", Default.COMPUTED))
+
+
+ANY_PLAYER = _keys_of_all()
+"""What a table [[players]] of some protocol may hold, or one that refers to an engine of a file of engines."""
+DESCRIPTION = "description"
+"""The key of an engine in a file of engines that no player has: it is for whoever reads the file."""
+ENGINES = _player.section(
+    "engines-file",
+    others=_player.table(
+        _player.section(
+            "engine-entry",
+            *(key for key in ANY_PLAYER.keys if key.name != REFERENCE),
+            _player.text(DESCRIPTION, "The version of last week.", None),
+        ),
+        "entry",
+    ),
+)

@@ -1,0 +1,210 @@
+"""The declarations of keys: complete, true of the readers, and the same in reference, pages and schemas."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from arena.keys.tournament import ADJUDICATION, RULES, SPRT, TOURNAMENT
+from arena.spec import spec_from_mapping
+from elolab import command_line
+from engine.errors import UserError
+from engine.language import LANGUAGES, columns_of, messages_of
+from engine.settings.configuration import ConfigurationError, Table
+from engine.settings.keys import NUMBER, WHOLE, Default, Key, Section, Topic
+from tuning.keys.kinds import KINDS, Kind, entries_of, places_of
+from tuning.keys.reference import PAGES, SCHEMAS, example_of, find_places, page
+from tuning.keys.schema import schema_of, schema_text
+
+ROOT = Path(__file__).parents[3]
+PLACES = [place for kind in KINDS for place in places_of(kind)]
+SHIPPED = [
+    (kind, path)
+    for kind in KINDS
+    if kind.folder
+    for path in sorted((ROOT / "configs" / kind.folder).glob("*.toml"))
+]
+RANGES = [
+    (section, key)
+    for section in (TOURNAMENT, RULES, ADJUDICATION, SPRT)
+    for key in section.keys
+    if key.kinds[0] in (WHOLE, NUMBER) and key.name != "gauntlet_players"  # of which there are fewer than players
+]
+FORMATS = {"tiebreak_pairs": "knockout", **dict.fromkeys(SPRT, "sprt")}
+"""By key the format that has it, where not all have."""
+
+
+def declared_keys(section: Section) -> Iterator[Key]:
+    """Every key below a section."""
+    for key in entries_of(section):
+        yield key
+        if key.section is not None:
+            yield from declared_keys(key.section)
+
+
+KEYS = [key for kind in KINDS for key in declared_keys(kind.section)]
+
+
+def is_valid(kind: Kind, data: Any) -> bool:
+    return jsonschema.Draft7Validator(schema_of(kind)).is_valid(data)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_key_has_a_meaning_and_every_meaning_a_key(language: str) -> None:
+    needed = {(key.catalogue, f"{key.topic}.{key.message}") for key in KEYS}
+    needed |= {
+        (key.catalogue, f"{key.topic}_default.{key.message}") for key in KEYS if key.default is Default.COMPUTED
+    }
+    needed |= {(place.section.catalogue, f"{place.section.topic}.{place.section.name}") for place in PLACES}
+    topics = {(catalogue, message.split(".")[0]) for catalogue, message in needed}
+    there = {
+        (catalogue, message)
+        for catalogue in {catalogue for catalogue, _ in topics}
+        for message in messages_of(catalogue, language)
+        if (catalogue, message.split(".")[0]) in topics
+    }
+    sections = {(kind.section.catalogue, f"{kind.section.topic}.{kind.section.name}") for kind in KINDS}
+    assert needed | sections == there
+
+
+def test_what_is_read_must_be_declared_and_as_what_it_is() -> None:
+    topic = Topic("arena.keys", "run")
+    table = Table({"seed": 3}, "cup.toml", topic.section("cup", topic.whole("seed", 0, 9, 2, 1)))
+    assert table.whole("seed") == 3
+    with pytest.raises(KeyError):
+        table.value("pairs", 1)
+    with pytest.raises(AssertionError):
+        table.text("seed")
+
+
+def test_what_is_declared_is_read() -> None:
+    """Every name stands in the code somewhere outside the declarations."""
+    words: set[str] = set()
+    for room in ("arena", "tuning", "engine"):
+        for path in (ROOT / room).rglob("*.py"):
+            if "keys" not in path.relative_to(ROOT).parts[:-1] and path.name != "keys.py":
+                nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+                words |= {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
+    names = {key.name for key in KEYS if key.name != "NAME"}
+    # For readers: a description; texts in another language follow under claim_zh; budgets, games and units by a table.
+    by_table = {"description", "claim_zh", "rule_zh", "quick", "full", "xiangqi", "othello", "minutes", "hours"}
+    assert names - words - by_table == set()
+
+
+@pytest.mark.parametrize("key", {id(key): key for key in KEYS}.values(), ids=lambda key: key.name)
+def test_examples_and_defaults_are_what_the_key_may_hold(key: Key) -> None:
+    from tuning.keys.schema import _value
+
+    validator = jsonschema.Draft7Validator(_value(key))
+    if key.example:
+        ((name, value),) = tomllib.loads(example_of(key)).items()
+        assert name == key.name
+        validator.validate(value)
+        assert key.default != value
+    if key.has_constant_default and key.default is not None:
+        validator.validate(list(key.default) if isinstance(key.default, tuple) else key.default)
+
+
+@pytest.mark.parametrize(("kind", "path"), SHIPPED, ids=lambda value: getattr(value, "stem", None))
+def test_shipped_files_name_their_schema_and_keep_to_it(kind: Kind, path: Path) -> None:
+    text = path.read_text("utf-8")
+    named = re.match("#:schema (.+)\n", text)
+    assert named is not None
+    assert (path.parent / named[1]).resolve() == ROOT / SCHEMAS / f"{kind.name}.json"
+    data = tomllib.loads(text)
+    jsonschema.Draft7Validator(schema_of(kind)).validate(data)
+    for spoilt, name in misspelled(data):
+        assert not is_valid(kind, spoilt), name
+
+
+FREE = (
+    "set", "variant", "reference", "options", "names", "factors", "limits", "anchors", "dimensions", "builds",
+    "features", "bare",
+)  # fmt: skip
+"""Tables whose names the schema cannot know."""
+
+
+def misspelled(data: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """The data with one key spelled otherwise, for every key but free names."""
+
+    def paths(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        if isinstance(part, dict):
+            for key, value in part.items():
+                if not (path and path[-1] in FREE):
+                    yield (*path, key)
+                yield from paths(value, (*path, key))
+        elif isinstance(part, list):
+            for place, value in enumerate(part[:1]):
+                yield from paths(value, (*path, place))
+
+    for *path, key in paths(data, ()):
+        spoilt = copy.deepcopy(data)
+        table: Any = spoilt
+        for step in path:
+            table = table[step]
+        table[f"{key}x"] = table.pop(key)
+        yield spoilt, ".".join(map(str, (*path, key)))
+
+
+@pytest.mark.parametrize(("section", "key"), RANGES, ids=lambda value: value.name)
+def test_readers_and_schemas_have_the_same_ranges(section: Section, key: Key) -> None:
+    kind = KINDS[0]
+    for value, is_right in ((key.low, True), (key.high, True), (key.low - 1, False), (key.high + 1, False)):
+        number = int(value) if key.kinds[0] == WHOLE else float(value)
+        players = [{}, {"preset": "othello-ids"}]
+        data: dict[str, Any] = {"game": "othello", "pairs": 2, "limit": "depth=1", "players": players}
+        data["format"] = FORMATS.get(key.name, "round_robin")
+        table = data if section is TOURNAMENT else data.setdefault(section.name, {})
+        table[key.name] = number
+        assert is_valid(kind, data) == is_right
+        assert refuses_range(data, key.name) != is_right
+
+
+def refuses_range(data: dict[str, Any], name: str) -> bool:
+    """Whether the reader says that a key's number is out of its range; it may find fault with other things."""
+    try:
+        spec_from_mapping(data, "cup.toml")
+    except ConfigurationError as error:
+        return re.search(rf"\b{name} = \S+ expected a (whole )?number from", str(error)) is not None
+    return False
+
+
+def test_the_pages_and_schemas_are_those_of_the_declarations() -> None:
+    """``make docs`` writes them."""
+    for name, language in PAGES.items():
+        assert (ROOT / "docs" / name).read_text("utf-8") == page(language)
+    assert {path.stem for path in (ROOT / SCHEMAS).iterdir()} == {kind.name for kind in KINDS}
+    for kind in KINDS:
+        assert (ROOT / SCHEMAS / f"{kind.name}.json").read_text("utf-8") == schema_text(kind)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_command_fits_a_terminal(
+    language: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for words in ([], *([kind.name] for kind in KINDS), ["resign_score", "sprt", "tuning.validation"]):
+        assert command_line.main(["keys", *words, "--language", language]) == 0
+        out = capsys.readouterr().out
+        assert all(columns_of(line) <= 80 for line in out.splitlines()), words
+        assert out.endswith("\n")
+    assert "resign_score = 800" in out
+    assert "maximum_pairs = 4000" in out
+
+
+def test_a_schema_can_be_had_and_a_wrong_word_is_told_with_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["keys", "tournament", "--schema"]) == 0
+    assert capsys.readouterr().out == (ROOT / SCHEMAS / "tournament.json").read_text("utf-8")
+    assert command_line.main(["keys", "sprt", "--schema"]) == 2
+    assert "tournament, engines, tuning" in capsys.readouterr().err
+    with pytest.raises(UserError, match="did you mean 'resign_score'"):
+        find_places("resign_scor")
+    assert [place.heading for place, _ in find_places("budgets.full")] == ["[budgets.quick], [budgets.full]"]

@@ -1,0 +1,47 @@
+"""The keys that studies and ablations have in common."""
+
+from __future__ import annotations
+
+from arena.keys.player import PROGRAM
+from arena.keys.tournament import RUN_KEYS
+from arena.players.registry import PROTOCOLS, protocol_named
+from engine.settings.keys import TABLE, TEXT, VALUE, Default, Key, Topic
+from engine.settings.presets import DEFAULT_PRESET
+
+ENGINE_TABLES = ("engine", "builds")
+"""The tables of a specification that say whose engine it is about; without them it is the built-in one."""
+DEFAULT_PROTOCOL = "uci"
+EXTERNAL_PROTOCOLS = tuple(name for name in PROTOCOLS if protocol_named(name).is_external)
+
+_conditions = Topic("tuning.keys", "conditions")
+_engine = Topic("tuning.keys", "engine")
+
+
+def _program_keys() -> tuple[Key, ...]:
+    """How a program is run and set up, over any protocol; ``read_player`` knows which are of which."""
+    own = [key for name in EXTERNAL_PROTOCOLS for key in protocol_named(name).keys.keys]
+    return tuple({key.name: key for key in (*PROGRAM.keys, *own)}.values())
+
+
+BUILD_PROGRAM = _engine.section("build", *_program_keys())
+ENGINE = _engine.section(
+    "engine",
+    _engine.text("name", "mine", Default.COMPUTED),
+    _engine.choice("protocol", EXTERNAL_PROTOCOLS, "ucci", DEFAULT_PROTOCOL),
+    *_program_keys(),
+)
+BUILDS = _engine.section("builds", others=_engine("build", TEXT, TABLE, section=BUILD_PROGRAM, example='"./mine-new"'))
+
+SETTINGS = _conditions.section("set", others=_conditions("setting", VALUE, default=Default.COMPUTED, example="3"))
+SET = _conditions.table(SETTINGS, example="{ null_depth = 3 }")
+"""Parameters of the built-in engine, or settings of the one under test."""
+
+CONDITION_KEYS = (
+    *RUN_KEYS,
+    _conditions.text("base", "fenon", DEFAULT_PRESET),
+    SET,
+    _conditions.text("limit", "nodes=1000"),
+    _conditions.table(ENGINE),
+    _conditions.table(BUILDS, example='{ old = "./mine-1.0", new = "./mine-1.1" }'),
+)
+CONDITIONS = _conditions.section("conditions", *CONDITION_KEYS)

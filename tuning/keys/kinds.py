@@ -1,0 +1,87 @@
+"""Every kind of TOML file that is read, and the tables in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from arena.keys.player import ENGINES
+from arena.keys.tournament import TOURNAMENT
+from engine.settings.keys import TABLE, TABLES, Key, Section
+from engine.settings.presets import preset_section
+from engine.settings.weights import WEIGHTS
+from tuning.keys.ablation import ABLATION
+from tuning.keys.claims import CLAIMS
+from tuning.keys.study import STUDY
+
+NAME = "NAME"
+"""Stands for a name that is free."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file."""
+
+    name: str
+    section: Section
+    folder: str = ""
+    """Where such files are among the shipped ones; empty where there are none."""
+
+
+KINDS = (
+    Kind("tournament", TOURNAMENT, "tournaments"),
+    Kind("engines", ENGINES),
+    Kind("tuning", STUDY, "tuning"),
+    Kind("ablation", ABLATION, "ablations"),
+    Kind("claims", CLAIMS, "claims"),
+    Kind("preset", preset_section(), "engines"),
+    Kind("weights", WEIGHTS, "weights"),
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A table of a kind of file, or the file itself."""
+
+    kind: Kind
+    section: Section
+    paths: tuple[str, ...]
+    """Its names, ``validation`` or ``builds.NAME``; one is empty for the file itself."""
+    is_array: bool = False
+    """Whether there may be several of it."""
+
+    @property
+    def heading(self) -> str:
+        """As it stands in the file: ``[sprt]``, ``[[players]]``; the kind's name for the file itself."""
+        if not self.paths[0]:
+            return self.kind.name
+        return ", ".join(f"[[{path}]]" if self.is_array else f"[{path}]" for path in self.paths)
+
+
+def places_of(kind: Kind) -> list[Place]:
+    """The tables of a kind that have keys of their own, the file itself first; equal ones are one place."""
+    found: dict[int, Place] = {}
+    for place in (Place(kind, kind.section, ("",)), *_below(kind, kind.section, "")):
+        same = found.get(id(place.section))
+        found[id(place.section)] = place if same is None else replace(same, paths=(*same.paths, *place.paths))
+    return list(found.values())
+
+
+def _below(kind: Kind, section: Section, path: str) -> Iterator[Place]:
+    for key in entries_of(section):
+        if key.section is None or not (key.section.keys or _holds_tables(key.section)):
+            continue
+        own = f"{path}.{key.name}" if path else key.name
+        if key.section.keys:
+            yield Place(kind, key.section, (own,), TABLES in key.kinds)
+        yield from _below(kind, key.section, own)
+
+
+def entries_of(section: Section) -> list[Key]:
+    """The keys of a section, and last what any other name may hold."""
+    return [*section.keys, *([] if section.others is None else [section[NAME]])]
+
+
+def _holds_tables(section: Section) -> bool:
+    """Whether tables are what its free names hold."""
+    return section.others is not None and TABLE in section.others.kinds

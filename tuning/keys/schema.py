@@ -1,0 +1,108 @@
+"""JSON schemas of TOML files, made from the declarations of their keys.
+
+They are of draft 7 with nothing that draft 4 lacks, which is what editors' TOML servers (taplo) understand.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from engine.language import DEFAULT_LANGUAGE, Catalogue
+from engine.settings.keys import (
+    CHOICE,
+    NUMBER,
+    ROWS,
+    SWITCH,
+    TABLE,
+    TABLES,
+    TEXT,
+    TEXTS,
+    VALUE,
+    VALUES,
+    WHOLE,
+    Default,
+    Key,
+    Section,
+)
+from engine.settings.parameters import PARAMETERS, Parameter
+from engine.settings.presets import SETTINGS
+from tuning.keys.kinds import Kind
+
+DIALECT = "http://json-schema.org/draft-07/schema#"
+SCALAR = {"type": ["string", "number", "boolean"]}
+
+
+def schema_of(kind: Kind) -> dict[str, Any]:
+    """The JSON schema of a kind of file."""
+    return {"$schema": DIALECT, "title": f"elolab: {kind.name}", **_object(kind.section)}
+
+
+def schema_text(kind: Kind) -> str:
+    """The same as a file."""
+    return json.dumps(schema_of(kind), ensure_ascii=False, indent=1) + "\n"
+
+
+def _object(section: Section) -> dict[str, Any]:
+    """The schema of a table."""
+    if section == SETTINGS:
+        return _parameters()
+    found: dict[str, Any] = {"type": "object", "additionalProperties": False}
+    if section.keys:
+        found["properties"] = {key.name: _value(key) for key in section.keys}
+    if required := [key.name for key in section.keys if key.default is Default.REQUIRED]:
+        found["required"] = required
+    if section.others is not None:
+        found["additionalProperties"] = _value(section.others)
+    return found
+
+
+def _value(key: Key) -> dict[str, Any]:
+    """The schema of a key's value, with what it means and stands for it."""
+    say = Catalogue(key.catalogue, DEFAULT_LANGUAGE)
+    own: dict[str, Any] = {"description": say(f"{key.topic}.{key.message}")}
+    if key.has_constant_default and key.default is not None:
+        own["default"] = list(key.default) if isinstance(key.default, tuple) else key.default
+    schemas = [_of_kind(key, kind) for kind in key.kinds]
+    return own | (schemas[0] if len(schemas) == 1 else {"anyOf": schemas})
+
+
+def _of_kind(key: Key, kind: str) -> dict[str, Any]:
+    if kind in (WHOLE, NUMBER):
+        return {"type": "integer" if kind == WHOLE else "number", "minimum": key.low, "maximum": key.high}
+    if kind in (TABLE, TABLES):
+        assert key.section is not None
+        table = _object(key.section)
+        return table if kind == TABLE else {"type": "array", "minItems": 1, "items": table}
+    schemas: dict[str, dict[str, Any]] = {
+        TEXT: {"type": "string", "minLength": 1},
+        SWITCH: {"type": "boolean"},
+        CHOICE: {"enum": list(key.choices)},
+        TEXTS: {"type": "array", "items": {"type": "string"}},
+        VALUE: SCALAR,
+        VALUES: {"type": "array", "items": SCALAR},
+        ROWS: {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+    }
+    return schemas[kind]
+
+
+def _parameters() -> dict[str, Any]:
+    """The parameters of the built-in engine by their names; other spellings are known, but not looked into."""
+    others = [name for row in PARAMETERS for name in (row.protocol_name, *row.aliases) if name != row.name]
+    return {
+        "type": "object",
+        "properties": {row.name: _parameter(row) for row in PARAMETERS},
+        "patternProperties": {f"^({'|'.join(dict.fromkeys(others))})$": {}},
+        "additionalProperties": False,
+    }
+
+
+def _parameter(row: Parameter) -> dict[str, Any]:
+    if row.kind == "integer":
+        low, high = row.legal
+        return {"description": row.doc, "type": "integer", "minimum": low, "maximum": high}
+    if row.kind == "choice":
+        return {"description": row.doc, "enum": list(row.legal)}
+    if row.kind == "switch":
+        return {"description": row.doc, "enum": [True, False, "on", "off"]}
+    return {"description": row.doc, "type": "string", "minLength": 1}
