@@ -18,6 +18,10 @@ JOINT_FOLDER = "results/joint"
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab report``."""
     parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a run of any kind")
+    parser.add_argument(
+        "--figures", type=figure_formats, default=(), metavar="png,pdf",
+        help="write the figures in plots/ in these formats too, PNG at 300 dpi (default: SVG, and what is there)",
+    )  # fmt: skip
     parser.epilog = (
         "Several tournaments are rated together: one fit over the games of all. A player is the same in two folders if "
         "its settings are, and has all the names that it has there; a name with different settings becomes several "
@@ -27,6 +31,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_anchor_argument(parser)
     add_language_argument(parser)
     add_json_argument(parser)
+
+
+def figure_formats(text: str) -> tuple[str, ...]:
+    """The formats of ``--figures``."""
+    formats = tuple(filter(None, text.replace(",", " ").lower().split()))
+    if not formats or not set(formats) <= {"png", "pdf", "svg"}:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected png, pdf or both with a comma between")
+    return formats
 
 
 def run(arguments: argparse.Namespace) -> int:

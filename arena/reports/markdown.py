@@ -59,7 +59,7 @@ def _facts(contents: Contents, entries: Sequence[tuple[str, str]]) -> str:
 
 def _plot(contents: Contents, plot: Plot) -> str:
     title = contents.say("page.figure_title", title=plot.title)
-    return f"![{plot.title}](plots/{plot.name}.png)\n\n*{title}* {plot.caption}"
+    return f"![{plot.title}](plots/{plot.name}.svg)\n\n*{title}* {plot.caption}"
 
 
 def table_markdown(table: tables.TextTable) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,21 +74,38 @@ def _plot(name: str, figure: Figure, say: Catalogue, **fields: str) -> Plot:
     return Plot(name, say(f"plot.{name}"), say(f"plot.{name}_caption", **fields), figure)
 
 
-def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
-    """Write every figure into ``directory/plots`` as PNG (300 dpi), SVG and PDF. Raises ``FileError``.
+_WANTED: ContextVar[Collection[str]] = ContextVar("figure formats", default=())
 
-    One that is there as it would be drawn is left alone: SVG, which is written last, says so and is drawn soonest.
+
+@contextmanager
+def figures_also_as(endings: Collection[str]) -> Iterator[None]:
+    """Within it, figures are written in these formats too."""
+    token = _WANTED.set(endings)
+    try:
+        yield
+    finally:
+        _WANTED.reset(token)
+
+
+def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
+    """Write every figure into ``directory/plots`` as SVG, and as what else is asked for. Raises ``FileError``.
+
+    Files of other formats that are there already are kept up to date: those of all figures, so that a folder has the
+    same for each. To draw them takes as long as many a short run, which is why they are not written anyway. A figure
+    that is there as it would be drawn is left alone: its SVG, which is written last, says so.
     """
-    from arena.reports.drawing.style import FORMATS, figure_files, svg_of
+    from arena.reports.drawing.style import FORMATS, figure_file, svg_of
 
     folder = directory / PLOT_FOLDER
+    there = {path.suffix[1:] for path in folder.glob("*.*")}
+    formats = [ending for ending in FORMATS if ending == "svg" or ending in there or ending in _WANTED.get()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
     for plot in plots:
-        files = [folder / f"{plot.name}.{ending}" for ending in FORMATS]
+        files = [folder / f"{plot.name}.{ending}" for ending in formats]
         if all(file.is_file() for file in files) and files[-1].read_bytes() == svg_of(plot.figure).encode():
             continue
-        for ending, data in figure_files(plot.figure).items():
-            replace_file(folder / f"{plot.name}.{ending}", data)
+        for file, ending in zip(files, formats, strict=True):
+            replace_file(file, figure_file(plot.figure, ending))

@@ -20,7 +20,6 @@ def test_a_report_is_written_again_from_a_copy_without_the_specification(
 ) -> None:
     kind, out = KINDS[name], Path("out")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("arena.reports.charts.png_bytes", lambda figure: b"")  # as dear as the games
     kind.prepare(tmp_path)
     assert command_line.main(kind.command(out)) in (0, 3)
     printed = capsys.readouterr().out.splitlines()

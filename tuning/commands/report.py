@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.commands import report as tournaments
+from arena.reports.plots import figures_also_as
 from engine.errors import UserError
 from tuning.commands.arguments import say_stopped
 
@@ -17,6 +18,11 @@ configure = tournaments.configure
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report of a run again, or that of several tournaments together."""
+    with figures_also_as(arguments.figures):
+        return _report(arguments)
+
+
+def _report(arguments: argparse.Namespace) -> int:
     from tuning.rereading import result_in
 
     result = None

@@ -134,4 +134,4 @@ def _markdown(block: Block, language: str) -> str:
     if isinstance(block, TextTable):
         return table_markdown(block)
     caption = message("document.figure", title=block.title, caption=block.caption)
-    return f"![{block.title}]({PLOT_FOLDER}/{block.name}.png)\n\n{caption}"
+    return f"![{block.title}]({PLOT_FOLDER}/{block.name}.svg)\n\n{caption}"

@@ -78,7 +78,7 @@ def draw_grid(axes: Axes, way: str) -> None:
 
 
 FORMATS = ("png", "pdf", "svg")
-"""The endings of a figure's files, in the order in which they are written."""
+"""The endings that a figure's files may have, in the order in which they are written."""
 _drawn_svg: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 """A report needs each figure twice as SVG, as a file and in its page, and to draw it takes a while."""
 
@@ -103,16 +103,20 @@ def svg_of(figure: Figure) -> str:
     return _drawn_svg[figure]
 
 
-def figure_files(figure: Figure) -> dict[str, bytes]:
-    """The figure as files by their endings, the same bytes for the same figure: ``png`` (300 dpi), ``svg``, ``pdf``.
+def figure_file(figure: Figure, ending: str) -> bytes:
+    """The figure as ``png`` (300 dpi), ``svg`` or ``pdf``; the same bytes for the same figure.
 
     Text stays text in SVG and PDF.
     """
     _lay_out(figure)
-    png, pdf = io.BytesIO(), io.BytesIO()
-    figure.savefig(png, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": None})
-    figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    return {"png": png.getvalue(), "pdf": pdf.getvalue(), "svg": svg_of(figure).encode()}
+    if ending == "svg":
+        return svg_of(figure).encode()
+    stream = io.BytesIO()
+    if ending == "png":
+        figure.savefig(stream, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": None})
+    else:
+        figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    return stream.getvalue()
 
 
 def svg_text(figure: Figure, name: str, description: str) -> str:

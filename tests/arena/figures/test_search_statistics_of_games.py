@@ -181,7 +181,7 @@ def test_a_tournament_writes_tables_figures_and_a_section(tmp_path: Path) -> Non
     assert "first <one>" not in page
     assert "## Search statistics" in (counted / "report.md").read_text()
     for name in ("nodes_to_depth", "null_failures"):
-        assert (counted / "plots" / f"{name}.png").stat().st_size > 5000
+        assert (counted / "plots" / f"{name}.svg").stat().st_size > 5000
 
 
 def test_rates_of_counts_made_by_hand() -> None:

@@ -155,7 +155,7 @@ def test_five_thousand_games_stay_small() -> None:
 def test_files_of_a_report(report: Path) -> None:
     folder = report.parent
     for name in ("ratings", "crosstable", "pairs", "convergence", "endings", "lengths"):
-        assert (folder / "plots" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (folder / "plots" / f"{name}.svg").read_bytes().startswith(b"<?xml")
     rows = list(csv.DictReader((folder / "standings.csv").open(encoding="utf-8")))
     assert sorted(row["player"] for row in rows) == sorted(NAMES)
     rows = list(csv.DictReader((folder / "crosstable.csv").open(encoding="utf-8")))
@@ -199,7 +199,7 @@ def test_a_sequential_test_has_a_section_and_marks_what_does_not_count(tmp_path:
         assert said in page
         assert said in text
     assert "Likelihood of superiority" not in page
-    assert (tmp_path / "plots" / "sequential.png").is_file()
+    assert (tmp_path / "plots" / "sequential.svg").is_file()
     (standing, _) = csv.DictReader((tmp_path / "standings.csv").open(encoding="utf-8"))
     number = int(standing["games"])
     document = loaded(report, f"#game={number}", tmp_path / "profile")

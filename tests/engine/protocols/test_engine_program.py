@@ -303,7 +303,7 @@ def test_settings_from_a_preset_and_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--preset", "defualt"], "no engine preset 'defualt' (did you mean 'default'?)"),
+        (["--preset", "defualt"], "no engine preset 'defualt' (did you mean 'default' or "),
         (["--protocol", "gpt"], "invalid choice: 'gpt'"),
         (["--protocol", "gtp"], "cannot play xiangqi, only othello (--game othello); xiangqi is played over ucci or"),
         (["--protocol", "uci", "--game", "othello"], "othello is played over gtp or nboard"),

@@ -740,7 +740,7 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) 
     captions = re.findall(r"^!\[.*\n\n(.*)", report, re.MULTILINE)
     end = f"; engine {engine_identity()}; made by elolab tune {study_result.spec.conditions.source} --out {out}."
     assert [caption.endswith(end) for caption in captions] == [True] * 4, captions
-    assert (out / "plots" / "convergence.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "plots" / "convergence.svg").read_bytes().startswith(b"<?xml")
 
 
 def test_the_report_and_the_console_are_in_chinese_too(

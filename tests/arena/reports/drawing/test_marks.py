@@ -22,7 +22,7 @@ from arena.reports.drawing.marks import (
     shown_bounds,
     widen_coinciding,
 )
-from arena.reports.drawing.style import figure_files, single_axes, svg_text
+from arena.reports.drawing.style import figure_file, single_axes, svg_text
 from arena.reports.plots import plots_of, write_plots
 from arena.schedule import sequential_run
 
@@ -136,6 +136,9 @@ def test_figures_are_written_as_png_svg_and_pdf(tmp_path: Path) -> None:
     figure, axes = single_axes(2)
     axes.set_title("胜 & draws")
     write_plots(tmp_path, [Plot("one", "One", "", figure)])
+    assert [path.name for path in (tmp_path / "plots").iterdir()] == ["one.svg"]
+    with figures_also_as(("png", "pdf")):
+        write_plots(tmp_path, [Plot("one", "One", "", figure)])
     data = {path.suffix: path.read_bytes() for path in (tmp_path / "plots").iterdir()}
     assert data.keys() == {".png", ".svg", ".pdf"}
     width = int.from_bytes(data[".png"][16:20], "big")
@@ -145,7 +148,11 @@ def test_figures_are_written_as_png_svg_and_pdf(tmp_path: Path) -> None:
     assert int.from_bytes(dots[1], "big") == round(300 / 0.0254)
     assert "胜 &amp; draws" in data[".svg"].decode()
     assert data[".pdf"].startswith(b"%PDF")
-    assert figure_files(figure)["svg"] == data[".svg"]
+    assert figure_file(figure, "svg") == data[".svg"]
+    (tmp_path / "plots" / "one.svg").write_text("of other games")
+    (tmp_path / "plots" / "one.png").write_text("of other games")
+    write_plots(tmp_path, [Plot("one", "One", "", figure)])  # what is there is kept up to date
+    assert {path.suffix: path.read_bytes() for path in (tmp_path / "plots").iterdir()} == data
     assert "var(--ink)" in svg_text(figure, "one", "what it is")
 
 
