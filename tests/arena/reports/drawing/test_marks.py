@@ -23,7 +23,7 @@ from arena.reports.drawing.marks import (
     widen_coinciding,
 )
 from arena.reports.drawing.style import figure_file, single_axes, svg_text
-from arena.reports.plots import plots_of, write_plots
+from arena.reports.plots import figures_also_as, plots_of, write_plots
 from arena.schedule import sequential_run
 
 CASES = tournaments()
