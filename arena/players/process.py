@@ -508,6 +508,7 @@ class EngineProcess:
         """The same for those who may block, and whose event loop, if they have one, does not run."""
         if self._gone:
             return
+        self.pause()  # a loop that knew the descriptors would read from whatever gets their numbers next
         by_itself = self._wait_for_exit(20) if self._ended else False
         has_left = False
         assert self._process.stdin is not None

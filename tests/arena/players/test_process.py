@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.players.contract import GameStopped, PlayerFault
-from arena.players.event_loop import run
+from arena.players.event_loop import EventLoop, run
 from arena.players.process import PIPE_BYTES, DeadlinePassed, Dialogue, EngineProcess, ProcessEnded
 from arena.players.supervisor import SUPERVISOR, kill_group
 
@@ -210,6 +210,26 @@ def test_a_polite_program_that_leaves_a_child_behind(start: Callable[..., Engine
     child = int(run(process.read_line(soon())))
     run(process.end("quit"))
     assert wait_until(lambda: not is_alive(child))
+
+
+def test_a_loop_forgets_a_process_that_is_ended_while_it_does_not_run(start: Callable[..., EngineProcess]) -> None:
+    """It would take output of the next process, or wait for ever in a pipe of somebody else's."""
+    watched: list[EventLoop] = []
+
+    async def attend() -> None:
+        await process.send(["hello"], soon())
+        assert await process.read_line(soon()) == "hello"
+        assert process._loop is not None
+        watched.append(process._loop)
+
+    process = start("cat")
+    run(attend())
+    (loop,) = watched
+    assert process._output in loop._sources
+    before = len(loop._sources)
+    process.end_now()
+    assert process not in loop._sources.values()
+    assert len(loop._sources) == before - 2
 
 
 def test_nothing_can_be_said_to_a_process_that_was_ended(start: Callable[..., EngineProcess]) -> None:
