@@ -252,7 +252,7 @@ class _GameInProgress:
         for move in exchanged.moves:
             elapsed_ms = max(0, move.arrived_ns - move.began_ns) / 1e6
             self.line.append(move.move)
-            variation = (first, second)[move.side].variation_in(move.output)
+            variation = (first, second)[move.side].variation_in(move.scored)
             self.moves.append(MoveRecord(move.move, move.score, move.depth, move.nodes, elapsed_ms, variation))
         self.side = exchanged.side
         if len(exchanged.moves) < FEW_MOVES:

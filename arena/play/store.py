@@ -370,9 +370,10 @@ def _place_of(key: str, pairing: Pairing) -> tuple[Any, ...]:
 def _row_of(record: GameRecord) -> tuple[Any, ...]:
     place = record.pairing
     moves = [
-        (*entry[:4], round(entry.time_ms, 3), *((entry.principal_variation,) if entry.principal_variation else ()))
-        for entry in record.moves
-    ]
+        (move, score, depth, nodes, round(time_ms, 3), variation) if variation
+        else (move, score, depth, nodes, round(time_ms, 3))
+        for move, score, depth, nodes, time_ms, variation in record.moves
+    ]  # fmt: skip
     return (
         *_place_of(record.key, place),
         record.first, record.second,

@@ -186,8 +186,8 @@ class ProgramLender(ABC):
         """Go on after the moves that the program has made, and what it has been asked and has said beyond these."""
 
     @abstractmethod
-    def variation_in(self, output: bytes) -> str:
-        """The principal variation in what the program said before it moved, as ``Reply`` has it."""
+    def variation_in(self, scored: bytes) -> str:
+        """The principal variation in the line that told a move's score, as ``Reply`` has it."""
 
     @abstractmethod
     async def finish_move(self, unsent: bytes, began_ns: int, stop: StopFlag) -> Reply:

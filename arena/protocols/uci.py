@@ -175,6 +175,11 @@ def write_move(move: str, first_rank: int) -> str:
     return f"{move[0]}{int(move[1]) + first_rank}{move[2]}{int(move[3]) + first_rank}"
 
 
+def variation_text(line: str) -> str:
+    """The principal variation of an ``info`` line, in the engine's words."""
+    return line.partition(" pv ")[2][:VARIATION_LENGTH]
+
+
 def read_variation(text: str, first_rank: int) -> str:
     """The principal variation that an engine wrote as ``text``, as ``Reply`` has it."""
     return variation_of(map(read_move, text.split(), repeat(first_rank)))
@@ -439,13 +444,7 @@ class UciSession:
     @property
     def variation(self) -> str:
         """The principal variation that came with that score, in the engine's words."""
-        return self._scored.partition(" pv ")[2][:VARIATION_LENGTH]
-
-    def variation_in(self, lines: Sequence[str]) -> str:
-        """The same of a search that somebody else has asked for, from what the engine said."""
-        self._scored = self._counted = ""
-        self._note(lines)
-        return self.variation
+        return variation_text(self._scored)
 
 
 # --- The player -------------------------------------------------------------------------------------------------------
@@ -511,18 +510,17 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         """Note what has been said."""
         process = self._running()
         for move in moves:
-            process.dialogue.sent(move.question, move.began_ns)
+            if move.question:
+                process.dialogue.sent(move.question, move.began_ns)
             process.dialogue.received(move.output, move.arrived_ns)
         if unfinished is not None:
             if unfinished.question:
                 process.dialogue.sent(unfinished.question, unfinished.began_ns)
             process.take_back(unfinished.output, unfinished.arrived_ns)
 
-    def variation_in(self, output: bytes) -> str:
-        """From the last line with a final score."""
-        if b" pv " not in output:
-            return ""
-        return read_variation(self._session.variation_in(output.decode("ascii").splitlines()), self._first_rank or 0)
+    def variation_in(self, scored: bytes) -> str:
+        """What follows ``pv``."""
+        return read_variation(variation_text(scored.decode("ascii")), self._first_rank or 0)
 
     async def finish_move(self, unsent: bytes, began_ns: int, stop: StopFlag) -> Reply:
         """Wait for the answer."""

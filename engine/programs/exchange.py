@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,8 @@ OUTPUT_BYTES = 1 << 20
 READ_BYTES = 1 << 16
 QUESTION_BYTES = 1 << 14
 """A position and the moves of the longest game."""
+KEPT_QUESTIONS = 40
+"""So many moves come with their questions: more than anybody reads after a fault."""
 NO_NUMBER = -1
 """Stands for a depth or a number of nodes that was not said."""
 
@@ -67,6 +69,8 @@ EXCHANGE_DTYPE = np.dtype(
         ("score", np.int64),  # of the answer that is being read
         ("depth", np.int64),
         ("nodes", np.int64),
+        ("scored_from", np.int64),
+        ("scored_to", np.int64),
     ]
 )
 
@@ -81,6 +85,8 @@ ROW_DTYPE = np.dtype(
         ("question_bytes", np.int64),
         ("output_from", np.int64),
         ("output_to", np.int64),
+        ("scored_from", np.int64),  # the line that told the score; empty if none did
+        ("scored_to", np.int64),
     ]
 )
 
@@ -217,6 +223,7 @@ def _read_information(exchanges, text, begin, end):
             talk.depth = depth  # unless the line with the score tells another
     if score != NO_SCORE and not is_bound and talk.score == NO_SCORE:
         talk.score = score
+        talk.scored_from, talk.scored_to = begin, end
         if depth != NO_NUMBER:
             talk.depth = depth
     return np.int64(talk.score != NO_SCORE and talk.nodes != NO_NUMBER)
@@ -234,6 +241,7 @@ def _read_lines(exchanges, text, begin, end):
     """Take what the lines before an answer tell; whether all of it is usual."""
     talk = exchanges[0]
     talk.score, talk.depth, talk.nodes = NO_SCORE, NO_NUMBER, NO_NUMBER
+    talk.scored_from = talk.scored_to = begin
     known = np.int64(0)
     while end > begin and known == 0:
         start = end - 1  # the line feed
@@ -395,6 +403,7 @@ def exchange_moves(exchanges, questions, commands, output, rows, states, lists, 
         row.began_ns, row.arrived_ns = talk.began_ns, talk.arrived_ns
         row.question_bytes = talk.question_bytes[side]
         row.output_from, row.output_to = talk.taken, talk.output_bytes
+        row.scored_from, row.scored_to = talk.scored_from, talk.scored_to
         talk.taken = talk.output_bytes
         talk.made += 1
         talk.moves += 1
@@ -429,8 +438,7 @@ class Program:
     """What a move may take."""
 
 
-@dataclass(frozen=True)
-class ExchangedMove:
+class ExchangedMove(NamedTuple):
     """A move that was asked for, answered and made."""
 
     side: int
@@ -443,8 +451,11 @@ class ExchangedMove:
     """By ``time.monotonic_ns``: when it was asked for."""
     arrived_ns: int
     question: str
+    """Empty but for the last ``KEPT_QUESTIONS`` moves."""
     output: bytes
     """All that the program said meanwhile."""
+    scored: bytes
+    """The line of it that told the score; empty if none did."""
 
 
 @dataclass(frozen=True)
@@ -523,10 +534,15 @@ class Exchange:
 
     def _moves(self, side: int) -> Iterator[ExchangedMove]:
         talk = self._talk
-        output = bytes(self._output[: talk.output_bytes])
-        questions = [bytes(text[: talk.question_bytes[number]]).decode() for number, text in enumerate(self._questions)]
-        commands = [bytes(text[: talk.command_bytes[number]]).decode() for number, text in enumerate(self._commands)]
-        for move, score, depth, nodes, began_ns, arrived_ns, asked, begin, end in self._rows[: talk.made].tolist():
+        output = self._output[: talk.output_bytes].tobytes()
+        questions, commands = (
+            [text[: sizes[number]].tobytes().decode() for number, text in enumerate(texts)]
+            for texts, sizes in ((self._questions, talk.question_bytes), (self._commands, talk.command_bytes))
+        )
+        rows = self._rows[: talk.made].tolist()
+        kept = len(rows) - KEPT_QUESTIONS
+        for place, row in enumerate(rows):
+            move, score, depth, nodes, began_ns, arrived_ns, asked, begin, end, scored_from, scored_to = row
             yield ExchangedMove(
                 side,
                 move_name(move),
@@ -535,8 +551,9 @@ class Exchange:
                 None if nodes == NO_NUMBER else nodes,
                 began_ns,
                 arrived_ns,
-                questions[side][:asked] + commands[side][:-1],
+                questions[side][:asked] + commands[side][:-1] if place >= kept else "",
                 output[begin:end],
+                output[scored_from:scored_to],
             )
             side = 1 - side
 
