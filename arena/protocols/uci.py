@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from arena.players.contract import (
     MAX_DEPTH,
+    MAX_VARIATION,
     VARIATION_LENGTH,
     PlayerClock,
     PlayerFault,
@@ -152,6 +153,7 @@ def parse_ponder_move(line: str) -> str | None:
 # --- Rank bases -------------------------------------------------------------------------------------------------------
 
 _MOVE = re.compile(r"([a-i])(\d{1,2})([a-i])(\d{1,2})")
+_ICCS_MOVES = re.compile(r"[a-i][0-9][a-i][0-9](?: [a-i][0-9][a-i][0-9])*")
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -182,6 +184,8 @@ def variation_text(line: str) -> str:
 
 def read_variation(text: str, first_rank: int) -> str:
     """The principal variation that an engine wrote as ``text``, as ``Reply`` has it."""
+    if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # most engines, and there is one with every move
+        return text[: 5 * MAX_VARIATION - 1]
     return variation_of(map(read_move, text.split(), repeat(first_rank)))
 
 
@@ -509,9 +513,11 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
     def take_program_back(self, moves: Sequence[ExchangedMove], unfinished: Exchanged | None) -> None:
         """Note what has been said."""
         process = self._running()
-        for move in moves:
-            if move.question:
-                process.dialogue.sent(move.question, move.began_ns)
+        earlier = [move for move in moves if not move.question]
+        if earlier:
+            process.dialogue.received(b"".join([move.output for move in earlier]), earlier[-1].arrived_ns)
+        for move in moves[len(earlier) :]:
+            process.dialogue.sent(move.question, move.began_ns)
             process.dialogue.received(move.output, move.arrived_ns)
         if unfinished is not None:
             if unfinished.question:
