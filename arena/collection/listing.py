@@ -70,18 +70,27 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
     live = _live(folder)
     updated = (folder / STORE_NAME).stat().st_mtime
     date = datetime.fromtimestamp(updated, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    kind, planned = str(live.get("kind") or TOURNAMENT), _number(live.get("planned"))
+    kind, planned = str(live.get("kind") or TOURNAMENT), _number(live.get("all_planned") or live.get("planned"))
     try:
         with Store(folder, read_only=True) as store:
             played = len(store)
             spec = tournament_in(store)
             if spec is None:
-                result = str(live.get("words") or "")
+                result = _finding(folder) or str(live.get("words") or "")
             else:
                 kind, planned, played, result = _of_tournament(spec, store, say)
     except StoreError:
         return RunEntry(folder, kind, DAMAGED, 0, planned, date, "")
     return RunEntry(folder, kind, _state(folder, live, played, planned), played, planned, date, result)
+
+
+def _finding(folder: Path) -> str:
+    """The sentence with which the report of a tuning, ablation, fit or run of claims begins; empty without one."""
+    try:
+        lines = (folder / "report.md").read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return next((line for line in lines if line and not line.startswith(("#", "*", "|", "!"))), "").replace("*", "")
 
 
 def tournament_in(store: Store) -> TournamentSpec | None:

@@ -177,7 +177,7 @@ def _leader_sentence(contents: Contents, say: Callable[..., str], shown: Callabl
     names = contents.tables.counter.players
     elo, error = contents.tables.ratings.difference(names.index(best.player), names.index(second.player))
     difference = say("report.difference", elo=signed(elo), error=error_text(error))
-    key = "report.ahead" if elo > error else "report.not_ahead"
+    key = "report.ahead" if elo > error else "report.not_ahead" if round(elo, 1) else "report.level"
     return say(key, best=shown(best.player), second=shown(second.player), difference=difference)
 
 
