@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 import re
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -218,3 +220,11 @@ def test_what_plays_imports_no_report_and_reports_import_no_command() -> None:
 def test_no_folder_has_more_than_twelve_modules() -> None:
     sizes = Counter(str(path.parent.relative_to(ROOT)) for _, path in sources())
     assert not {folder: size for folder, size in sizes.items() if size > 12}
+
+
+def test_an_installed_copy_has_every_package() -> None:
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]["find"]
+    folders = {path.parent.relative_to(ROOT) for top in OWN for path in (ROOT / top).rglob("__init__.py")}
+    packages = {".".join(folder.parts) for folder in folders}
+    assert len(packages) > 30
+    assert {name for name in packages if not any(fnmatch.fnmatch(name, one) for one in wanted["include"])} == set()

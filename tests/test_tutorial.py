@@ -69,6 +69,7 @@ NOT_RUN = {
     "elolab tune first": "minutes; the tutorial has a shorter study",
     "elolab ablate first": "minutes; the tutorial has a shorter ablation",
     "elolab claims --game othello --only C20": "minutes",
+    "elolab adapt --option hashsize=32 -- eleeye": "adapts a program of the reader's",
     "elolab fit-evaluation --game othello --games 5000 --output mine.toml": "fits weights for many minutes",
     "elolab fit-evaluation --game xiangqi --games 5000 --iterations 3 --until-no-gain --output mine.toml":
         "fits weights for hours",
@@ -229,7 +230,8 @@ def test_commands_run_and_print_as_printed(page: str, tmp_path: Path, request: p
     assert not stale, "prints other figures now (pytest --update-golden writes them):\n" + "\n\n".join(stale)
     if page in FIGURES_OF_GAMES:
         reports = {str(path): path.read_text("utf-8") for path in folder.rglob("results/**/*.md")}
-        assert unfounded_figures(text, outputs | reports) == []
+        versions = {"Makefile": text_of("Makefile")}  # of Python
+        assert unfounded_figures(text, outputs | reports | versions) == []
 
 
 @pytest.mark.parametrize("page", FIGURES_OF_GAMES)
