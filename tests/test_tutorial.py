@@ -69,6 +69,7 @@ NOT_RUN = {
     "elolab tune first": "minutes; the tutorial has a shorter study",
     "elolab ablate first": "minutes; the tutorial has a shorter ablation",
     "elolab claims --game othello --only C20": "minutes",
+    "elolab check --protocol uci -- /path/to/engine --its-own arguments": "the same of a program of the reader's",
     "elolab adapt --option hashsize=32 -- eleeye": "adapts a program of the reader's",
     "elolab fit-evaluation --game othello --games 5000 --output mine.toml": "fits weights for many minutes",
     "elolab fit-evaluation --game xiangqi --games 5000 --iterations 3 --until-no-gain --output mine.toml":

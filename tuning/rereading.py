@@ -7,10 +7,14 @@ that is adding games.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import io
+import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -21,6 +25,9 @@ from arena.play.store import STORE_NAME, Store
 from arena.run import RunError, RunOptions
 from engine.engine import StopFlag
 
+COPY_PREFIX = "elolab-report-"
+BEGINNING_SECONDS = 1.0
+"""A copy that is younger may not be claimed yet by who makes it."""
 KEPT_FILES = ("weights-*.toml", "positions-*.npz")
 """What a run has to find in its folder beside its games."""
 
@@ -59,7 +66,8 @@ def _copied(store: Store) -> Iterator[Path]:
     """A copy of what a run needs of its folder."""
     from tuning.study.storage import STUDY_NAME
 
-    with tempfile.TemporaryDirectory(prefix="elolab-report-") as name:
+    _remove_abandoned_copies()
+    with tempfile.TemporaryDirectory(prefix=COPY_PREFIX) as name, _claimed(name):
         copy, directory = Path(name), store.directory
         store.copy_to(copy)
         if (directory / STUDY_NAME).is_file():
@@ -76,6 +84,33 @@ def _copied(store: Store) -> Iterator[Path]:
             for path in directory.glob(pattern):
                 shutil.copyfile(path, copy / path.name)
         yield copy
+
+
+@contextmanager
+def _claimed(folder: str | Path) -> Iterator[bool]:
+    """Within it, no other process has the folder; whether that is so. The system forgets it when the process ends."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # gone, or another user's
+        yield False
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(descriptor)
+
+
+def _remove_abandoned_copies() -> None:
+    """What processes have left behind that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{COPY_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > BEGINNING_SECONDS:
+                with _claimed(folder) as is_abandoned:
+                    if is_abandoned:
+                        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _study(recorded: Any, copy: Path, directory: Path) -> Any:

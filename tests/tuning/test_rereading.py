@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 from interrupted_runs import KINDS
 
 from elolab import command_line
+from tuning import rereading
 
 NAMES = ("sprt", "tune", "ablate", "claims", "fit-evaluation")
 MORE_NAMES = ("match", "swiss")
@@ -39,3 +42,19 @@ def test_a_report_is_written_again_from_a_copy_without_the_specification(
 def test_a_folder_without_a_run_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["report", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("no run in it") == 1
+
+
+def test_copies_of_processes_that_were_killed_are_removed_and_those_in_use_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for name in ("elolab-report-abandoned", "elolab-report-used", "elolab-report-young", "of-another-program"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "games.sqlite").touch()
+        if "young" not in name:
+            os.utime(tmp_path / name, (0, 0))
+    with rereading._claimed(tmp_path / "elolab-report-used") as is_ours:
+        assert is_ours
+        rereading._remove_abandoned_copies()
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"elolab-report-used", "elolab-report-young", "of-another-program"}
