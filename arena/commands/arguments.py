@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 INDENTATION = "  "
 COLUMNS = 78
 
+
 def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "results/<name of the spec>") -> None:
     """The arguments of every command that plays a tournament: read them with ``play_and_print``."""
     add_output_argument(parser, folder)

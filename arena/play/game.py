@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from engine.programs.exchange import Exchanged
 
 SHORT_EXCHANGES = 2
+"""So many exchanges of fewer than ``FEW_MOVES`` moves a game: then its players are none for compiled code."""
 FEW_MOVES = 8
 """Beginning an exchange in compiled code costs as much as some moves by the interpreter."""
 QUOTED = 80

@@ -37,6 +37,7 @@ class GameStage:
         """Games that may still be played."""
         return max(0, self.games - self.stored)
 
+
 @dataclass(frozen=True)
 class StagePlan:
     """What is played for a run that is called ``name``, in its folder."""
@@ -106,4 +107,3 @@ class StagePlan:
 
     def _shown(self) -> dict[str, Any]:
         return {"name": self.name, "games": self.games, "stored": self.stored, "folder": self.directory}
-

@@ -138,5 +138,3 @@ def write_report(
     page = directory / "report.html"
     replace_file(page, html_page(contents))
     return page
-
-

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
-from arena.figures.standings import signed
+from arena.figures.standings import error_text, signed
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
@@ -936,7 +936,7 @@ def validation_words(verdict: Verdict, columns: int) -> str:
     """A validation so far, for the live line."""
     message, elo, test = console("tuning"), signed(verdict.elo), verdict.test
     if test is None:
-        return message("progress.validation_match", elo=elo, error=verdict.estimate.elo_error)
+        return message("progress.validation_match", elo=elo, error=error_text(verdict.estimate.elo_error))
     ratio = {"ratio": test.log_likelihood_ratio, "lower": test.lower_bound, "upper": test.upper_bound}
     return first_that_fits(
         columns, message("progress.validation_test", elo=elo, **ratio), message("progress.ratio", **ratio)
