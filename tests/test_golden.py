@@ -41,6 +41,7 @@ ERRORS = (
     "match default material --out plain.txt",
     "sprt default material --elo0 5 --elo1 5",
     "report .",
+    "report . --figures gif",
     "report nowhere",
     "replay nowhere 0",
     "check --protocol uci",

@@ -85,7 +85,11 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
 
 
 def _finding(folder: Path) -> str:
-    """The sentence with which the report of a tuning, ablation, fit or run of claims begins; empty without one."""
+    """The sentence with which the report of a tuning, ablation, fit or run of claims begins, in its language.
+
+    Only what wrote the report knows it: these runs are kinds of ``tuning``, which nothing here may import. Empty
+    without a report.
+    """
     try:
         lines = (folder / "report.md").read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -131,9 +135,9 @@ def match_estimate(store: Store, games: int) -> Estimate | None:
 
 def elo_words(estimate: Estimate) -> str:
     """Elo with half of its 95 % interval."""
-    from arena.figures.standings import signed
+    from arena.figures.standings import error_text, signed
 
-    return f"{signed(estimate.elo)} ± {estimate.elo_error:.1f}"
+    return f"{signed(estimate.elo)} ± {error_text(estimate.elo_error)}"
 
 
 def _state(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:

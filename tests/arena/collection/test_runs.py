@@ -13,6 +13,7 @@ import pytest
 
 from arena.collection.listing import entry_of, run_folders
 from arena.commands.words import tournament as words_of_tournament
+from arena.play.live import LIVE_NAME
 from arena.play.store import Store
 from arena.play.tournament import run
 from arena.spec import spec_from_mapping
@@ -147,3 +148,13 @@ def test_folders_are_named_after_limit_and_seed(tmp_path: Path, monkeypatch: pyt
     long = folder("--limit", "nodes=20,depth=7,clock=40/60+0.125,node_clock=1000000")
     assert len(long) <= 60
     assert words_of_tournament.FOLDER_SUFFIX_LENGTH < 60
+
+
+def test_other_runs_are_listed_with_the_games_of_all_stages_and_the_finding_of_their_report(tmp_path: Path) -> None:
+    with Store(tmp_path):
+        pass
+    live = {"kind": "tuning", "state": "finished", "planned": 200, "all_planned": 450, "words": "+0.0"}
+    (tmp_path / LIVE_NAME).write_text(json.dumps(live))
+    assert (entry_of(tmp_path, SAY).planned, entry_of(tmp_path, SAY).result) == (450, "+0.0")
+    (tmp_path / "report.md").write_text("# t\n\n*Tuning report*\n\nA **gain** is confirmed.\n\n## Parameters\n")
+    assert entry_of(tmp_path, SAY).result == "A gain is confirmed."
