@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -102,7 +103,7 @@ class Opening:
     name: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pairing:
     """One game of a schedule: who plays whom, from which opening; all indices start at 0."""
 
@@ -231,6 +232,11 @@ class GameRecord:
     """What each side counted, see ``engine.search_statistics``; ``None`` for an external player, or where off."""
 
     @property
+    def plies(self) -> int:
+        """How many moves were played, after the opening."""
+        return len(self.moves)
+
+    @property
     def ponder_hits(self) -> frozenset[int]:
         """Which moves (from 0) were thought about on the opponent's time, who then made the expected move."""
         return frozenset(hit for side in self.detail.get("pondering", ()) for hit in side["hits"])
@@ -252,7 +258,32 @@ class GameRecord:
         return digest_of({"moves": moves, "result": self.result, "reason": self.reason})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class GameSummary:
+    """A finished game without its moves, of which a report keeps all; the fields are those of ``GameRecord``."""
+
+    pairing: Pairing
+    first: str
+    second: str
+    result: str
+    reason: str
+    plies: int
+    engine_identity: str
+
+    @classmethod
+    def of(cls, record: GameRecord) -> GameSummary:
+        """What a game's record says; texts that many games share are kept once."""
+        names = (record.first, record.second, record.result, record.reason, record.engine_identity)
+        first, second, result, reason, identity = map(sys.intern, names)
+        return cls(record.pairing, first, second, result, reason, record.plies, identity)
+
+    @property
+    def score(self) -> float | None:
+        """Points of ``first``: 1, 1/2, 0; ``None`` if the game is unfinished."""
+        return points_of(self.result)
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a schedule may know of a finished game."""
 

@@ -20,6 +20,9 @@ class RemovalError(UserError):
 
 def check(folders: Sequence[Path]) -> None:
     """Raise ``RemovalError`` unless every folder is that of one run; nothing has been removed then."""
+    from arena.reports.games import GAMES_FOLDER
+    from arena.reports.plots import PLOT_FOLDER
+
     for folder in folders:
         if not folder.is_dir():
             raise RemovalError(f"{folder}: {'that is no folder' if folder.exists() else 'no such folder'}")
@@ -31,7 +34,8 @@ def check(folders: Sequence[Path]) -> None:
             raise RemovalError(f"{folder}: holds no run, and is not removed{hint}")
         if Path.cwd().is_relative_to(folder.resolve()):
             raise RemovalError(f"{folder}: is the folder that you are in, or around it; leave it first")
-        others = [other.name for other in sorted(folder.iterdir()) if other.is_dir() and other.name != "plots"]
+        inside_it = sorted(other.name for other in folder.iterdir() if other.is_dir())
+        others = [name for name in inside_it if name not in (PLOT_FOLDER, GAMES_FOLDER)]
         if others:
             raise RemovalError(f"{folder}: has a folder {others[0]!r} in it that is not the run's; move it elsewhere")
 

@@ -96,6 +96,23 @@ class PortableGame:
 # Writing
 
 
+class GameWriter:
+    """Writes a run's games one after another into an open text file, with an empty line between them."""
+
+    def __init__(self, stream: IO[str], event: str, game: str, *, notation: str = "iccs", counted: int | None = None):
+        """Of games whose number in the schedule is ``counted`` or more a tag says that they do not count."""
+        from engine.games import game_named
+
+        self._stream, self._event, self._game = stream, event, game_named(game)
+        self._notation, self._counted = notation, counted
+
+    def write(self, record: GameRecord) -> None:
+        """Write one game."""
+        counts = self._counted is None or record.pairing.number < self._counted
+        self._stream.write(game_text(record, self._event, self._game, self._notation, counts=counts))
+        self._stream.write("\n")
+
+
 def write_games(
     stream: IO[str],
     records: Iterable[GameRecord],
@@ -104,17 +121,10 @@ def write_games(
     notation: str = "iccs",
     counted: int | None = None,
 ) -> None:
-    """Write a run's games one after another, with an empty line between them.
-
-    Of games whose number in the schedule is ``counted`` or more a tag says that they do not count.
-    """
-    from engine.games import game_named
-
-    contract = game_named(game)
+    """Write all of these games; see ``GameWriter``."""
+    writer = GameWriter(stream, event, game, notation=notation, counted=counted)
     for record in records:
-        counts = counted is None or record.pairing.number < counted
-        stream.write(game_text(record, event, contract, notation, counts=counts))
-        stream.write("\n")
+        writer.write(record)
 
 
 def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs", *, counts: bool = True) -> str:

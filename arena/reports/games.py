@@ -1,23 +1,32 @@
-"""The games that a page lists and replays: which of them, and how they are packed into the page.
+"""The games that a page lists and replays, and how they are packed into the page or beside it.
 
-Layout of the uncompressed data, all little-endian: the length of the header (uint32), the header (JSON, UTF-8), then
-columns over all moves of all games, in the order of ``COLUMNS``, and the moves of all principal variations one after
-the other (uint16). What has more than one byte is stored as planes (all low bytes first), which compress better:
-some ten bytes a move, and one or two a move of a variation. ``report.js`` reads it.
+A page has an index of all its games, for the list: JSON, zlib-compressed, in base64. The games themselves are in chunks
+of some hundred, each packed so: the length of the header (uint32), the header (JSON, UTF-8), then columns over all
+moves of the chunk's games, in the order of ``COLUMNS``, and the moves of all principal variations one after the other
+(uint16); little-endian. What has more than one byte is stored as planes (all low bytes first), which compress better:
+some ten bytes a move, and one or two a move of a variation. ``report.js`` reads both.
+
+Few games are in the page itself. The chunks of many are scripts in a folder beside it, of which the page loads those
+that are asked for; their names have digests of what they hold, so that a page never finds games of another report.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.files import FileError, replace_file
 from arena.notation.pgn import date_of, round_of
 from arena.players.contract import MAX_VARIATION
 from arena.records import GameRecord, MoveRecord
@@ -28,10 +37,12 @@ if TYPE_CHECKING:
 
 REPORTS = "arena.reports"
 """The package whose messages the list of games and the replay have."""
-MAX_MOVES = 60_000
-"""Moves of the games on a page that does not have all of them: half a megabyte, some six hundred games."""
-MAX_VARIATION_MOVES = 1_000_000
-"""Moves of all principal variations on a page; where there are more, all of them are cut to as many plies."""
+CHUNK_MOVES = 20_000
+"""Moves from which on a chunk is full: some two hundred games, as many kilobytes."""
+MAX_EMBEDDED = 2_500_000
+"""Characters of the chunks on a page that is a single file: some two thousand games. Those of more are beside it."""
+GAMES_FOLDER = "report-games"
+"""Where a report has the chunks that are not in its page."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
 """Moves index the header's ``vocabulary``; scores are the mover's centipawns; see ``packed_times``; plies are those of
 the principal variation."""
@@ -46,7 +57,22 @@ MAX_DETAIL = 2000
 MAX_DIALOGUE = 16_384
 """Characters of the dialogue before a fault that the page keeps."""
 MAX_DIALOGUES = 4 * 2**20
-"""Characters of all of them together; beyond, a fault is told without."""
+"""Characters of all those of a chunk; beyond, a fault is told without."""
+
+
+@dataclass(frozen=True)
+class PackedGames:
+    """All games of a page, packed."""
+
+    index: str
+    """Base64 of the zlib-compressed JSON of what the list shows."""
+    reasons: tuple[str, ...]
+    """For which the games ended."""
+    games: int
+    embedded: tuple[str, ...] = ()
+    """The chunks, unless they are in files."""
+    files: tuple[str, ...] = ()
+    """Their names in ``GAMES_FOLDER``."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +83,9 @@ class GamesOnPage:
     """Its name in ``engine.games``."""
     event: str
     """What is played, for the tag of that name."""
-    players: tuple[str, ...]
-    records: Sequence[GameRecord]
-    """In schedule order."""
+    packed: PackedGames
     counted: int | None = None
     """Games with this number or a higher one lie beyond the end of a sequential test; ``None`` without one."""
-    note: str = ""
-    """Which games these are, where they are not all."""
     language: str = DEFAULT_LANGUAGE
 
     @property
@@ -91,7 +113,7 @@ class GamesOnPage:
         from engine.games import game_named
 
         contract, words, endings = game_named(self.game), self.words, Catalogue("engine", self.language)
-        reasons = sorted({record.reason for record in self.records})
+        reasons = sorted(self.packed.reasons)
         messages = messages_of(REPORTS, self.language)
         data = {
             "game": self.game,
@@ -109,87 +131,146 @@ class GamesOnPage:
         }  # fmt: skip
         return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
-    @property
-    def packed(self) -> str:
-        """See ``packed_games``."""
-        return packed_games(self.players, self.records)
 
+class GamePacker:
+    """Packs games, given one after another in schedule order, for the page of a report; a context manager.
 
-@dataclass(frozen=True)
-class Candidate:
-    """What decides whether a game is on a page that does not have all of them."""
-
-    key: str
-    group: tuple[str, frozenset[str]]
-    """The part of the run, and the two who played."""
-    pair: tuple[int, ...]
-    """The game pair that it belongs to, within its group."""
-    moves: int
-
-    @classmethod
-    def of(cls, record: GameRecord) -> Candidate:
-        """What matters of a game."""
-        place = record.pairing
-        group = (place.series, frozenset((record.first, record.second)))
-        return cls(record.key, group, (place.round, place.pair), len(record.moves))
-
-
-def chosen(candidates: Iterable[Candidate], most: int) -> set[str]:
-    """The keys of games that together have at most so many moves; all, if they have no more.
-
-    Whole pairs, in turn of each part of the run, and within it of each two players the first one, then the second, and
-    so on. ``candidates`` are in schedule order.
+    Chunks are compressed and written while further games are read. Files of an earlier report stay, for its page is
+    still there: ``remove_other_chunks`` removes them once the page is replaced.
     """
-    parts: dict[str, dict[frozenset[str], dict[tuple[int, ...], list[Candidate]]]] = {}
-    for game in candidates:
-        series, players = game.group
-        parts.setdefault(series, {}).setdefault(players, {}).setdefault(game.pair, []).append(game)
-    found: set[str] = set()
-    for pair in _in_turn([_in_turn([iter(pairs.values()) for pairs in part.values()]) for part in parts.values()]):
-        most -= sum(game.moves for game in pair)
-        if most < 0:
-            break
-        found.update(game.key for game in pair)
-    return found
+
+    def __init__(self, players: Sequence[str], folder: Path) -> None:
+        """``folder`` is made, and files are written, only if the games are too many for the page."""
+        self._players = {name: number for number, name in enumerate(players)}
+        self._folder = folder
+        self._records: list[GameRecord] = []
+        self._moves = 0
+        self._chunks: list[dict[str, Any]] = []
+        self._embedded: list[str] = []
+        self._size = 0
+        self._is_embedded = True
+        self._reasons: dict[str, int] = {}
+        self._openings: dict[str, int] = {}
+        self._columns: dict[str, list[Any]] = {name: [] for name in INDEX_COLUMNS}
+        self._pool = ThreadPoolExecutor(1, "chunk")
+        self._pending: deque[Future[None]] = deque()
+
+    def __enter__(self) -> GamePacker:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def add(self, record: GameRecord) -> None:
+        """Take up a game. Raises ``FileError`` if a chunk cannot be written."""
+        place, columns = record.pairing, self._columns
+        columns["number"].append(
+            "-".join([*place.series.split(), str(place.number)]) if place.series else place.number
+        )
+        columns["pair"].append(place.pair)
+        columns["first"].append(self._players.setdefault(record.first, len(self._players)))
+        columns["second"].append(self._players.setdefault(record.second, len(self._players)))
+        columns["opening"].append(self._openings.setdefault(record.opening.name, len(self._openings)))
+        columns["result"].append(record.result)
+        columns["reason"].append(self._reasons.setdefault(record.reason, len(self._reasons)))
+        columns["plies"].append(len(record.moves))
+        self._records.append(record)
+        self._moves += len(record.moves)
+        if self._moves >= CHUNK_MOVES:
+            self._close_chunk()
+
+    def packed(self) -> PackedGames:
+        """All games given so far, to be asked for once."""
+        if self._records:
+            self._close_chunk()
+        self._wait(0)
+        index = {
+            "players": list(self._players), "reasons": list(self._reasons), "openings": list(self._openings),
+            "folder": self._folder.name, "chunks": self._chunks, "games": self._columns,
+        }  # fmt: skip
+        text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+        return PackedGames(
+            _compressed(text.encode()),
+            tuple(self._reasons),
+            len(self._columns["number"]),
+            tuple(self._embedded),
+            () if self._is_embedded else tuple(f"{chunk['name']}.js" for chunk in self._chunks),
+        )
+
+    def _close_chunk(self) -> None:
+        data = chunk_of(self._records)
+        name = f"{len(self._chunks) + 1:04}-{hashlib.sha256(data).hexdigest()[:12]}"
+        self._chunks.append({"name": name, "games": len(self._records)})
+        self._records, self._moves = [], 0
+        if self._is_embedded:
+            self._embed(_compressed(data))
+        else:
+            self._wait(1)
+            self._pending.append(self._pool.submit(self._write, name, data))
+
+    def _embed(self, text: str) -> None:
+        self._embedded.append(text)
+        self._size += len(text)
+        if self._size <= MAX_EMBEDDED:
+            return
+        self._is_embedded = False
+        try:
+            self._folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{self._folder}: cannot be made: {error.strerror}") from None
+        for chunk, compressed in zip(self._chunks, self._embedded, strict=True):
+            self._write(chunk["name"], compressed)
+        self._embedded = []
+
+    def _write(self, name: str, content: bytes | str) -> None:
+        """Write a chunk, ``content`` its data or what they were compressed to, unless it is there."""
+        path = self._folder / f"{name}.js"
+        if not path.is_file():
+            text = content if isinstance(content, str) else _compressed(content)
+            replace_file(path, f'receiveChunk("{name}", "{text}");\n')
+
+    def _wait(self, most: int) -> None:
+        """Until no more chunks than that are still to be written."""
+        while len(self._pending) > most:
+            self._pending.popleft().result()
 
 
-def _in_turn(sequences: Sequence[Iterator[list[Candidate]]]) -> Iterator[list[Candidate]]:
-    """The first of each, then the second of each that has one, and so on."""
-    waiting = list(sequences)
-    while waiting:
-        left = []
-        for sequence in waiting:
-            for pair in sequence:
-                yield pair
-                left.append(sequence)
-                break
-        waiting = left
+INDEX_COLUMNS = ("number", "pair", "first", "second", "opening", "result", "reason", "plies")
+"""What the index has of every game; players, openings and reasons by their places in lists of their own."""
 
 
-def packed_games(players: Sequence[str], records: Sequence[GameRecord]) -> str:
-    """The games, in the order given, as base64 of the zlib-compressed layout above."""
+def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
+    """Remove the chunks of earlier reports, which are all but ``files``, and the folder if nothing is left in it."""
+    if not folder.is_dir():
+        return
+    for path in folder.glob("*.js"):
+        if path.name not in files:
+            path.unlink(missing_ok=True)
+    if not files:
+        try:
+            folder.rmdir()
+        except OSError:  # something else is in it
+            pass
+
+
+def chunk_of(records: Sequence[GameRecord]) -> bytes:
+    """The games, in the order given, in the layout above."""
     vocabulary: dict[str, int] = {}
     moves = [entry for record in records for entry in record.moves]
     variations = [entry.principal_variation.split() for entry in moves]
-    plies = _plies_shown(variations)
     columns = _columns(moves, vocabulary) if moves else [np.array([], dtype) for _, dtype in COLUMNS[:-1]]
-    columns.append(np.array([min(plies, len(variation)) for variation in variations], "u1"))
+    columns.append(np.array([min(MAX_VARIATION, len(variation)) for variation in variations], "u1"))
     numbers = [
-        vocabulary.setdefault(move, len(vocabulary)) for variation in variations for move in variation[:plies]
+        vocabulary.setdefault(move, len(vocabulary)) for variation in variations for move in variation[:MAX_VARIATION]
     ]
     columns.append(np.array(numbers, "<u2"))
-    header = _header(players, records, vocabulary) | {"variation_plies": plies if plies < MAX_VARIATION else 0}
-    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text = json.dumps(_header(records, vocabulary), ensure_ascii=False, separators=(",", ":")).encode()
     planes = [column[..., None].view(np.uint8).reshape(len(column), column.itemsize).T.tobytes() for column in columns]
-    data = len(text).to_bytes(4, "little") + text + b"".join(planes)
+    return len(text).to_bytes(4, "little") + text + b"".join(planes)
+
+
+def _compressed(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
-
-
-def _plies_shown(variations: Sequence[Sequence[str]], most: int = MAX_VARIATION_MOVES) -> int:
-    """To how many plies principal variations are cut, so that all together have at most so many moves."""
-    lengths = np.array([len(variation) for variation in variations], np.int64)
-    shown = (plies for plies in range(MAX_VARIATION, 0, -1) if np.minimum(lengths, plies).sum() <= most)
-    return next(shown, 0)
 
 
 def _columns(moves: Sequence[MoveRecord], vocabulary: dict[str, int]) -> list[NDArray[Any]]:
@@ -220,31 +301,17 @@ def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
     return exponents << MANTISSA_BITS | mantissas
 
 
-def _header(players: Sequence[str], records: Sequence[GameRecord], vocabulary: dict[str, int]) -> dict[str, Any]:
-    number_of = {name: number for number, name in enumerate(players)}
-    reasons: dict[str, int] = {}
-    openings: dict[tuple[str, tuple[str, ...], str], int] = {}
-    games: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "number", "pair", "round", "date", "first", "second", "opening", "result", "reason", "plies", "key"
-        )
-    }  # fmt: skip
+def _header(records: Sequence[GameRecord], vocabulary: dict[str, int]) -> dict[str, Any]:
+    openings: dict[tuple[str, str], int] = {}
+    games: dict[str, list[Any]] = {name: [] for name in ("round", "date", "opening", "plies", "key")}
     details: dict[str, str] = {}
     faults: dict[str, dict[str, Any]] = {}
     room = MAX_DIALOGUES
     for index, record in enumerate(records):
-        opening = (record.opening.position, record.opening.moves, record.opening.name)
-        place = record.pairing
-        games["number"].append("-".join([*place.series.split(), str(place.number)]) if place.series else place.number)
-        games["pair"].append(place.pair)
+        opening = (record.opening.position, " ".join(record.opening.moves))
         games["round"].append(round_of(record))
         games["date"].append(date_of(record))
-        games["first"].append(number_of[record.first])
-        games["second"].append(number_of[record.second])
         games["opening"].append(openings.setdefault(opening, len(openings)))
-        games["result"].append(record.result)
-        games["reason"].append(reasons.setdefault(record.reason, len(reasons)))
         games["plies"].append(len(record.moves))
         games["key"].append(record.key[:12])
         if "fault" in record.detail:
@@ -255,14 +322,8 @@ def _header(players: Sequence[str], records: Sequence[GameRecord], vocabulary: d
         if others:
             details[str(index)] = json.dumps(others, ensure_ascii=False)[:MAX_DETAIL]
     return {
-        "players": list(players),
-        "reasons": list(reasons),
-        "openings": [[position, " ".join(moves), name] for position, moves, name in openings],
-        "vocabulary": list(vocabulary),
-        "games": games,
-        "details": details,
-        "faults": faults,
-    }
+        "openings": [*openings], "vocabulary": [*vocabulary], "games": games, "details": details, "faults": faults,
+    }  # fmt: skip
 
 
 def _end_of(dialogue: Sequence[str], most: int) -> str:
