@@ -13,6 +13,9 @@ from arena.files import FileError
 from arena.play.store import LOCK_NAME, FolderLock, Store, StoreError
 from engine.errors import UserError
 
+REPORT_FOLDERS = ("plots", "report-games")
+"""What a report may have made in a run's folder."""
+
 
 class RemovalError(UserError):
     """A folder that is not to be removed; the message names it and says why."""
@@ -20,9 +23,6 @@ class RemovalError(UserError):
 
 def check(folders: Sequence[Path]) -> None:
     """Raise ``RemovalError`` unless every folder is that of one run; nothing has been removed then."""
-    from arena.reports.games import GAMES_FOLDER
-    from arena.reports.plots import PLOT_FOLDER
-
     for folder in folders:
         if not folder.is_dir():
             raise RemovalError(f"{folder}: {'that is no folder' if folder.exists() else 'no such folder'}")
@@ -35,7 +35,7 @@ def check(folders: Sequence[Path]) -> None:
         if Path.cwd().is_relative_to(folder.resolve()):
             raise RemovalError(f"{folder}: is the folder that you are in, or around it; leave it first")
         inside_it = sorted(other.name for other in folder.iterdir() if other.is_dir())
-        others = [name for name in inside_it if name not in (PLOT_FOLDER, GAMES_FOLDER)]
+        others = [name for name in inside_it if name not in REPORT_FOLDERS]
         if others:
             raise RemovalError(f"{folder}: has a folder {others[0]!r} in it that is not the run's; move it elsewhere")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_report import START, after, body_of, game, sample, specification, unpacked
+from test_report import START, after, body_of, game, sample, specification
 
 from arena.notation.pgn import game_text
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
