@@ -167,16 +167,16 @@ class GameJob:
     def key(self) -> str:
         """Digest (32 hexadecimal digits) of what decides the game; not of its place in the schedule."""
         parts = {
-            "adjudication": _canonical(self.adjudication.content()),
+            "adjudication": _canonical_adjudication(self.adjudication),
             "first": self.first.canonical_content,
             "game": _canonical(self.game),
             "opening": _canonical([self.opening.position, self.opening.moves]),
             "pair": _canonical(self.pairing.pair),
-            "rules": _canonical(asdict(self.rules)),
+            "rules": _canonical_rules(self.rules),
             "second": self.second.canonical_content,
             "seed": _canonical(self.seed),
         }
-        # The canonical text of all of it, of which most is the players': theirs is made once and not for every game.
+        # The canonical text of all of it, of which most is the same in many games, and is made once and not for each.
         return _digest("{" + ",".join(f'"{name}":{parts[name]}' for name in sorted(parts)) + "}")
 
     @property
@@ -311,6 +311,16 @@ def digest_of(data: Any) -> str:
 
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+
+
+@functools.lru_cache(maxsize=16)
+def _canonical_rules(rules: Rules) -> str:
+    return _canonical(asdict(rules))
+
+
+@functools.lru_cache(maxsize=16)
+def _canonical_adjudication(adjudication: Adjudication) -> str:
+    return _canonical(adjudication.content())
 
 
 def _digest(text: str) -> str:

@@ -177,15 +177,22 @@ class Store:
         rows = self._rows(query, (len(game), game))
         return [_record_of(row) for row in rows]
 
+    def scores(self) -> dict[str, float | None]:
+        """Points of the first player of every game, by its key."""
+        with self._failures():
+            return {key: points_of(result) for key, result in self.connection.execute("SELECT key, result FROM games")}
+
     def outcomes(self) -> list[Outcome]:
         """Pairing and score of every game, in schedule order."""
         query = (
             "SELECT key, result, number, pair, first_index, second_index, opening_index, round, series "
             "FROM games ORDER BY series, number"
         )
-        return [
-            Outcome(key, Pairing(*place), points_of(result)) for key, result, *place in self._rows(query)
-        ]
+        with self._failures():
+            return [
+                Outcome(key, Pairing(*place), points_of(result))
+                for key, result, *place in self.connection.execute(query)
+            ]
 
     def details(self, name: str) -> Iterator[tuple[Pairing, Any]]:
         """Pairing and detail of that name of every game that has one, in schedule order."""

@@ -173,6 +173,8 @@ def _play(plan: Plan, run: Run) -> None:
     run.progress.announce(plan_of_run(plan, run.directory, run.concurrency, run.store))
     elo = RunningElo(spec.players[0].name, outcomes if len(spec.players) == 2 else ())
     scoreboard = _shown(plan, run, sequential, outcomes, elo)
+    stored = len(outcomes)
+    del outcomes  # of a long tournament
 
     def finished(outcome: Outcome) -> None:
         scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
@@ -185,26 +187,34 @@ def _play(plan: Plan, run: Run) -> None:
 
     course = Course(spec, plan.order, withdrawals_of(run.store))
     while not course.is_over:
-        run.progress.planned = max(course.games, len(outcomes))
-        jobs = [job_of(spec, plan.suite, pairing) for pairing in course.batch]
-        wanted = [job for job in jobs if not course.absent(job.pairing)]
-        if not run.play(wanted, finished, enough) and not _withdraw(course, run, wanted):
+        run.progress.planned = max(course.games, stored)
+        keys: dict[int, str] = {}
+        if not run.play(_wanted(plan, course, keys), finished, enough) and not _withdraw(course, plan, run, keys):
             return
         course.advance(
             {
-                job.pairing.number: Outcome(job.key, job.pairing, run.scores[job.key])
-                for job in jobs
-                if job.key in run.scores
+                pairing.number: Outcome(key, pairing, run.scores[key])
+                for pairing in course.batch
+                if (key := keys.get(pairing.number)) in run.scores
             }
         )
-    run.progress.planned = max(course.games, len(outcomes))
+    run.progress.planned = max(course.games, stored)
 
 
-def _withdraw(course: Course, run: Run, jobs: Sequence[GameJob]) -> bool:
+def _wanted(plan: Plan, course: Course, keys: dict[int, str]) -> Iterator[GameJob]:
+    """The games of the batch that can be played, one at a time: there may be many; notes their keys by number."""
+    for pairing in course.batch:
+        job = job_of(plan.spec, plan.suite, pairing)
+        keys[pairing.number] = job.key
+        if not course.absent(pairing):
+            yield job
+
+
+def _withdraw(course: Course, plan: Plan, run: Run, keys: dict[int, str]) -> bool:
     """Take out the players that could not be started, if the tournament goes on without them; whether it does."""
     if not format_of(course.spec).decides_on_the_way or run.is_interrupted:
         return False
-    missing = [job for job in jobs if job.key not in run.scores]
+    missing = [job for job in _wanted(plan, course, keys) if job.key not in run.scores]
     for name, reason in run.unavailable.items():
         rounds = [job.pairing.round for job in missing if name in (job.first.name, job.second.name)]
         if rounds:
@@ -341,6 +351,8 @@ def holds_another(directory: Path, spec: TournamentSpec) -> bool:
 
 def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
     """Raise ``RunError`` if more pairs would take back a verdict: what was the final analysis would be none."""
+    if old.sprt is None and new.sprt is None:
+        return
     outcomes = store.outcomes()
     before, now = sequential_run(old, outcomes), sequential_run(new, outcomes)
     if before is not None and now is not None and before.is_decided and not now.is_decided:
