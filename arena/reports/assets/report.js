@@ -181,8 +181,10 @@ const list = {
     for (const id of ["filter-player", "filter-opponent"]) header.players.forEach((name, index) => element(id).append(make("option", { value: index }, name)));
     header.reasons.forEach((reason, index) => element("filter-reason").append(make("option", { value: index }, facts.endings[reason])));
     for (const id of ["filter-player", "filter-opponent", "filter-result", "filter-reason"]) element(id).addEventListener("change", () => this.filter());
-    element("page-back").addEventListener("click", () => { this.page--; this.fill(); });
-    element("page-on").addEventListener("click", () => { this.page++; this.fill(); });
+    const turns = { "page-first": () => 0, "page-back": () => this.page - 1, "page-on": () => this.page + 1, "page-last": () => Infinity };
+    for (const [id, page] of Object.entries(turns)) element(id).addEventListener("click", () => { this.page = page(); this.fill(); });
+    element("filter-number").addEventListener("input", () => this.filter());
+    element("filter-number").addEventListener("keydown", (event) => { if (event.key === "Enter" && this.shown.length) replay.open(this.shown[0]); });
     this.filter();
   },
 
@@ -198,9 +200,10 @@ const list = {
   filter() {
     this.resultChoices();
     const [player, opponent, result, reason] = ["player", "opponent", "result", "reason"].map((name) => element("filter-" + name).value);
-    const games = this.games;
+    const games = this.games, number = element("filter-number").value.trim();
     this.shown = games.number.map((_, game) => game).filter((game) => {
       const seats = [games.first[game], games.second[game]];
+      if (number !== "" && String(games.number[game]) !== number) return false;
       if (player !== "" && !seats.includes(Number(player))) return false;
       if (opponent !== "" && !seats.includes(Number(opponent))) return false;
       if (player !== "" && player === opponent) return false;
@@ -254,8 +257,8 @@ const list = {
     element("game-list").tBodies[0].replaceChildren(...this.shown.slice(start, start + ROWS_PER_PAGE).map((game) => this.row(game)));
     element("page-text").textContent = this.shown.length
       ? say("page", { from: start + 1, to: Math.min(start + ROWS_PER_PAGE, this.shown.length), shown: this.shown.length }) : say("no_game");
-    element("page-back").disabled = this.page === 0;
-    element("page-on").disabled = this.page >= pages - 1;
+    for (const id of ["page-first", "page-back"]) element(id).disabled = this.page === 0;
+    for (const id of ["page-on", "page-last"]) element(id).disabled = this.page >= pages - 1;
   },
 
   row(game) {
