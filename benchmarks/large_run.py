@@ -214,7 +214,8 @@ def _elolab(*words: str | Path) -> Measured:
 
 def _say(what: str, measured: Measured, more: str = "", goal: str = "") -> None:
     aim = f"  [goal: {goal}]" if goal else ""
-    print(f"{what}: {measured.seconds:.1f} s ({measured.cpu_seconds:.1f} s of CPU), peak {measured.peak_bytes / 1e6:.0f} MB{more}{aim}", flush=True)
+    took = f"{measured.seconds:.1f} s ({measured.cpu_seconds:.1f} s of CPU), peak {measured.peak_bytes / 1e6:.0f} MB"
+    print(f"{what}: {took}{more}{aim}", flush=True)
 
 
 def _measure_resumption(specification: Path, run: Path) -> None:

@@ -11,6 +11,7 @@ next game (advertisements, as a rule) is passed over, unless there are moves in 
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -268,11 +269,17 @@ def _comment_words(comment: str) -> list[str]:
 def format_figures(entry: MoveRecord) -> str:
     """``+0.31/12 0.43s 1000n``: the mover's score in pawns, depth, seconds, nodes, as far as they are known."""
     _, score, depth, nodes, time_ms, _ = entry
+    text = f"{_format_beginning(score, depth)}{time_ms / 1000:.3f}s"
+    return text if nodes is None else f"{text} {nodes}n"
+
+
+@functools.lru_cache(maxsize=2**16)
+def _format_beginning(score: int | None, depth: int | None) -> str:
+    """Score and depth, and a space after them, of whatever is known; kept, as few are different in many games."""
     text = "" if score is None else format_score(score)
     if depth is not None:
         text += f"/{depth}"
-    text += f" {time_ms / 1000:.3f}s" if text else f"{time_ms / 1000:.3f}s"
-    return text if nodes is None else f"{text} {nodes}n"
+    return f"{text} " if text else ""
 
 
 def _format_variation(entry: MoveRecord) -> str:

@@ -396,10 +396,10 @@ def _row_of(record: GameRecord) -> tuple[Any, ...]:
 def _record_of(row: tuple[Any, ...]) -> GameRecord:
     (
         key, series, number, round_, pair, first_index, second_index, opening_index, first, second, position,
-        opening_moves, opening_name, result, reason, _, _, identity, started_at, duration_ms, final_position, detail,
-        moves, counted,
+        opening_moves, opening_name, result, reason, _, digest, identity, started_at, duration_ms, final_position,
+        detail, moves, counted,
     ) = row  # fmt: skip
-    return GameRecord(
+    record = GameRecord(
         key=key,
         pairing=Pairing(number, pair, first_index, second_index, opening_index, round_, series),
         first=first,
@@ -415,6 +415,8 @@ def _record_of(row: tuple[Any, ...]) -> GameRecord:
         detail=json.loads(detail),
         search_statistics=None if counted is None else tuple(json.loads(counted)),
     )
+    record.__dict__["digest"] = digest  # of the cached property: the checksum has vouched for it
+    return record
 
 
 def _made(directory: Path) -> Path:

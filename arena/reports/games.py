@@ -17,7 +17,7 @@ import hashlib
 import json
 import zlib
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,8 +143,7 @@ class GamePacker:
         """``folder`` is made, and files are written, only if the games are too many for the page."""
         self._players = {name: number for number, name in enumerate(players)}
         self._folder = folder
-        self._records: list[GameRecord] = []
-        self._moves = 0
+        self._chunk = _Chunk()
         self._chunks: list[dict[str, Any]] = []
         self._embedded: list[str] = []
         self._size = 0
@@ -174,14 +173,13 @@ class GamePacker:
         columns["result"].append(record.result)
         columns["reason"].append(self._reasons.setdefault(record.reason, len(self._reasons)))
         columns["plies"].append(len(record.moves))
-        self._records.append(record)
-        self._moves += len(record.moves)
-        if self._moves >= CHUNK_MOVES:
+        self._chunk.add(record)
+        if self._chunk.moves >= CHUNK_MOVES:
             self._close_chunk()
 
     def packed(self) -> PackedGames:
         """All games given so far, to be asked for once."""
-        if self._records:
+        if self._chunk.games:
             self._close_chunk()
         self._wait(0)
         index = {
@@ -198,10 +196,10 @@ class GamePacker:
         )
 
     def _close_chunk(self) -> None:
-        data = chunk_of(self._records)
+        data = self._chunk.data()
         name = f"{len(self._chunks) + 1:04}-{hashlib.sha256(data).hexdigest()[:12]}"
-        self._chunks.append({"name": name, "games": len(self._records)})
-        self._records, self._moves = [], 0
+        self._chunks.append({"name": name, "games": self._chunk.games})
+        self._chunk = _Chunk()
         if self._is_embedded:
             self._embed(_compressed(data))
         else:
@@ -253,42 +251,108 @@ def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
             pass
 
 
-def chunk_of(records: Sequence[GameRecord]) -> bytes:
+class _Chunk:
+    """Games in the layout above, as they are added; moves are kept in columns, which are smaller than records."""
+
+    def __init__(self) -> None:
+        self.games = 0
+        self.header: dict[str, Any] = {
+            "openings": {},
+            "vocabulary": {},
+            "games": {name: [] for name in ("round", "date", "opening", "plies", "key")},
+            "details": {},
+            "faults": {},
+        }
+        self._moves: list[int] = []
+        self._scores: list[int | None] = []
+        self._depths: list[int | None] = []
+        self._nodes: list[int | None] = []
+        self._times_ms: list[float] = []
+        self._variation_plies: list[int] = []
+        self._variations: list[int] = []
+        self._room = MAX_DIALOGUES
+
+    @property
+    def moves(self) -> int:
+        """How many moves it has."""
+        return len(self._moves)
+
+    def add(self, record: GameRecord) -> None:
+        """Take up a game."""
+        header, games = self.header, self.header["games"]
+        opening = (record.opening.position, " ".join(record.opening.moves))
+        games["round"].append(round_of(record))
+        games["date"].append(date_of(record))
+        games["opening"].append(header["openings"].setdefault(opening, len(header["openings"])))
+        games["plies"].append(len(record.moves))
+        games["key"].append(record.key[:12])
+        if record.detail:
+            self._add_detail(record.detail)
+        if record.moves:
+            self._add_moves(record.moves)
+        self.games += 1
+
+    def _add_detail(self, detail: Mapping[str, Any]) -> None:
+        place = str(self.games)
+        if "fault" in detail:
+            dialogue = _end_of(detail.get("dialogue", ()), min(self._room, MAX_DIALOGUE))
+            self._room -= len(dialogue)
+            self.header["faults"][place] = {"text": detail["fault"]["text"], "dialogue": dialogue}
+        others = {name: value for name, value in detail.items() if name not in ("fault", "dialogue")}
+        if others:
+            self.header["details"][place] = json.dumps(others, ensure_ascii=False)[:MAX_DETAIL]
+
+    def _add_moves(self, moves: Sequence[MoveRecord]) -> None:
+        vocabulary = self.header["vocabulary"]
+        names, scores, depths, nodes, times_ms, variations = zip(*moves, strict=True)
+        self._moves += [vocabulary.setdefault(name, len(vocabulary)) for name in names]
+        self._scores += scores
+        self._depths += depths
+        self._nodes += nodes
+        self._times_ms += times_ms
+        if not any(variations):
+            self._variation_plies += [0] * len(moves)
+            return
+        for variation in variations:
+            line = variation.split()[:MAX_VARIATION]
+            self._variation_plies.append(len(line))
+            self._variations += [vocabulary.setdefault(move, len(vocabulary)) for move in line]
+
+    def data(self) -> bytes:
+        """The layout."""
+        values: tuple[Any, ...] = (
+            self._moves,
+            _known(self._scores, -32767, 32767, NO_SCORE),
+            _known(self._depths, 0, NO_DEPTH - 1, NO_DEPTH),
+            _known(self._nodes, 0, NO_NODES - 1, NO_NODES),
+            packed_times(np.array(self._times_ms, np.float64)),
+            self._variation_plies,
+        )
+        columns = [np.array(column, dtype) for (_, dtype), column in zip(COLUMNS, values, strict=True)]
+        columns.append(np.array(self._variations, "<u2"))
+        planes = [column[..., None].view(np.uint8).reshape(len(column), column.itemsize).T for column in columns]
+        header = self.header | {name: [*self.header[name]] for name in ("openings", "vocabulary")}
+        text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+        return len(text).to_bytes(4, "little") + text + b"".join(plane.tobytes() for plane in planes)
+
+
+def chunk_of(records: Iterable[GameRecord]) -> bytes:
     """The games, in the order given, in the layout above."""
-    vocabulary: dict[str, int] = {}
-    moves = [entry for record in records for entry in record.moves]
-    variations = [entry.principal_variation.split() for entry in moves]
-    columns = _columns(moves, vocabulary) if moves else [np.array([], dtype) for _, dtype in COLUMNS[:-1]]
-    columns.append(np.array([min(MAX_VARIATION, len(variation)) for variation in variations], "u1"))
-    numbers = [
-        vocabulary.setdefault(move, len(vocabulary)) for variation in variations for move in variation[:MAX_VARIATION]
-    ]
-    columns.append(np.array(numbers, "<u2"))
-    text = json.dumps(_header(records, vocabulary), ensure_ascii=False, separators=(",", ":")).encode()
-    planes = [column[..., None].view(np.uint8).reshape(len(column), column.itemsize).T.tobytes() for column in columns]
-    return len(text).to_bytes(4, "little") + text + b"".join(planes)
+    chunk = _Chunk()
+    for record in records:
+        chunk.add(record)
+    return chunk.data()
 
 
 def _compressed(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
 
 
-def _columns(moves: Sequence[MoveRecord], vocabulary: dict[str, int]) -> list[NDArray[Any]]:
-    """One array a column but the last, each of shape (moves,); adds every move's text to ``vocabulary``."""
-    names, scores, depths, nodes, times_ms, _ = zip(*moves, strict=True)
-    values: tuple[Iterable[int], ...] = (
-        [vocabulary.setdefault(name, len(vocabulary)) for name in names],
-        _known(scores, -32767, 32767, NO_SCORE),
-        _known(depths, 0, NO_DEPTH - 1, NO_DEPTH),
-        _known(nodes, 0, NO_NODES - 1, NO_NODES),
-        packed_times(np.array(times_ms, np.float64)),
-    )
-    return [np.array(column, dtype) for (_, dtype), column in zip(COLUMNS[:-1], values, strict=True)]
-
-
 def _known(values: Sequence[int | None], least: int, most: int, unknown: int) -> NDArray[np.int64]:
     """The values within bounds, ``None`` as ``unknown``."""
-    known = np.array([least if value is None else max(least, min(most, value)) for value in values], np.int64)
+    if None not in values:
+        return np.array(values, np.int64).clip(least, most)
+    known = np.array([least if value is None else value for value in values], np.int64).clip(least, most)
     known[[value is None for value in values]] = unknown
     return known
 
@@ -299,31 +363,6 @@ def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
     exponents = np.searchsorted(_DIGITS, microseconds, "right")
     mantissas = np.rint(microseconds / 10.0**exponents).astype(np.int64)
     return exponents << MANTISSA_BITS | mantissas
-
-
-def _header(records: Sequence[GameRecord], vocabulary: dict[str, int]) -> dict[str, Any]:
-    openings: dict[tuple[str, str], int] = {}
-    games: dict[str, list[Any]] = {name: [] for name in ("round", "date", "opening", "plies", "key")}
-    details: dict[str, str] = {}
-    faults: dict[str, dict[str, Any]] = {}
-    room = MAX_DIALOGUES
-    for index, record in enumerate(records):
-        opening = (record.opening.position, " ".join(record.opening.moves))
-        games["round"].append(round_of(record))
-        games["date"].append(date_of(record))
-        games["opening"].append(openings.setdefault(opening, len(openings)))
-        games["plies"].append(len(record.moves))
-        games["key"].append(record.key[:12])
-        if "fault" in record.detail:
-            dialogue = _end_of(record.detail.get("dialogue", ()), min(room, MAX_DIALOGUE))
-            room -= len(dialogue)
-            faults[str(index)] = {"text": record.detail["fault"]["text"], "dialogue": dialogue}
-        others = {name: value for name, value in record.detail.items() if name not in ("fault", "dialogue")}
-        if others:
-            details[str(index)] = json.dumps(others, ensure_ascii=False)[:MAX_DETAIL]
-    return {
-        "openings": [*openings], "vocabulary": [*vocabulary], "games": games, "details": details, "faults": faults,
-    }  # fmt: skip
 
 
 def _end_of(dialogue: Sequence[str], most: int) -> str:

@@ -147,7 +147,7 @@ def test_packing_keeps_no_more_than_a_chunk_of_moves(tmp_path: Path, monkeypatch
     with GamePacker(NAMES, tmp_path) as packer:
         for _ in range(3000):
             packer.add(record)
-            most = max(most, sum(len(kept.moves) for kept in packer._records))
+            most = max(most, packer._chunk.moves)
         packed = packer.packed()
     assert packed.games == 3000
     assert most < 40
