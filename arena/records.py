@@ -102,6 +102,11 @@ class Opening:
     moves: tuple[str, ...] = ()
     name: str = ""
 
+    @functools.cached_property
+    def canonical_content(self) -> str:
+        """What decides a game from it, as canonical JSON."""
+        return _canonical([self.position, self.moves])
+
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
@@ -169,15 +174,15 @@ class GameJob:
         parts = {
             "adjudication": _canonical_adjudication(self.adjudication),
             "first": self.first.canonical_content,
-            "game": _canonical(self.game),
-            "opening": _canonical([self.opening.position, self.opening.moves]),
-            "pair": _canonical(self.pairing.pair),
+            "game": f'"{self.game}"',
+            "opening": self.opening.canonical_content,
+            "pair": str(self.pairing.pair),
             "rules": _canonical_rules(self.rules),
             "second": self.second.canonical_content,
-            "seed": _canonical(self.seed),
+            "seed": str(self.seed),
         }
-        # The canonical text of all of it, of which most is the same in many games, and is made once and not for each.
-        return _digest("{" + ",".join(f'"{name}":{parts[name]}' for name in sorted(parts)) + "}")
+        # The canonical text of all of it, names in alphabetical order. Most is the same in many games, and made once.
+        return _digest("{" + ",".join([f'"{name}":{text}' for name, text in parts.items()]) + "}")
 
     @property
     def is_reproducible(self) -> bool:

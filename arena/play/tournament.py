@@ -139,9 +139,9 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
         return replace(result, interrupted=run.stop.is_set() and result.missing > 0)
 
 
-def result_of(spec: TournamentSpec, store: Store) -> TournamentResult:
-    """How far a tournament is, going by its store."""
-    outcomes, withdrawals = store.outcomes(), withdrawals_of(store)
+def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
+    """How far a tournament is, going by its store, whose ``outcomes`` may be given."""
+    outcomes, withdrawals = store.outcomes() if outcomes is None else outcomes, withdrawals_of(store)
     count = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < count for outcome in outcomes)
     # Between those that were played when more were planned there may be some that no longer are.
@@ -170,7 +170,7 @@ def _play(plan: Plan, run: Run) -> None:
     spec = plan.spec
     outcomes = run.store.outcomes()
     sequential = sequential_run(spec, outcomes)
-    run.progress.announce(plan_of_run(plan, run.directory, run.concurrency, run.store))
+    run.progress.announce(plan_of_run(plan, run.directory, run.concurrency, run.store, outcomes))
     elo = RunningElo(spec.players[0].name, outcomes if len(spec.players) == 2 else ())
     scoreboard = _shown(plan, run, sequential, outcomes, elo)
     stored = len(outcomes)
@@ -428,13 +428,19 @@ def resume_command(spec: TournamentSpec, directory: Path, language: str = DEFAUL
     return shlex.join(["elolab", *spec.words, "--out", str(directory), *spoken])
 
 
-def plan_of_run(plan: Plan, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
-    """What a run in that folder, whose ``store`` may be open, would consist of."""
+def plan_of_run(
+    plan: Plan,
+    directory: Path,
+    concurrency: int,
+    store: Store | None = None,
+    outcomes: Sequence[Outcome] | None = None,
+) -> StagePlan:
+    """What a run in that folder, whose ``store`` may be open and its ``outcomes`` read, would consist of."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
     spec = plan.spec
-    result = TournamentResult(plan.games, 0) if store is None else result_of(spec, store)
+    result = TournamentResult(plan.games, 0) if store is None else result_of(spec, store, outcomes)
     seconds = estimated_game_seconds([player.limits for player in spec.players])
     stage = GameStage(spec.name, result.planned - result.unplayable, seconds, result.stored)
     return StagePlan(spec.name, directory, (stage,), concurrency, is_bound=not format_of(spec).has_fixed_length)
