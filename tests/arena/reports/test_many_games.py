@@ -21,6 +21,9 @@ from arena.reports.games import GAMES_FOLDER, GamePacker, chunk_of
 from arena.reports.write import write_report
 
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
+
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few games fill a chunk, and no page takes one."""
