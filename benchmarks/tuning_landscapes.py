@@ -36,9 +36,9 @@ from numpy.typing import NDArray
 
 from arena.figures.statistics import NATURAL_TO_ELO
 from engine.settings.parameters import Value
-from tuning.study.pairs_of_settings import design_of, design_pair, first_design, game_pairs_per_settings_pair
 from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
 from tuning.study.response import Observations, ResponseModel, combinations, fit, maximum
+from tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design, game_pairs_per_settings_pair
 from tuning.study.space import Dimension, Space
 from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
 

@@ -36,11 +36,14 @@ from engine.settings.configuration import read_toml
 from engine.settings.presets import load_preset
 from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, tuning_sentence, write_tuning_report
 from tuning.rereading import result_in
-from tuning.study.rounds import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
-from tuning.study.run import StudyResult, prepare_tuning, tune
+from tuning.study.plan import prepare_tuning
+from tuning.study.result import StudyResult
+from tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
+from tuning.study.run import tune
 from tuning.study.spec import load_tuning
 from tuning.study.storage import STUDY_NAME, without_password
-from tuning.study.validate import judge, preset_text, stages_of
+from tuning.study.validation.match import judge, stages_of
+from tuning.study.validation.preset import preset_text
 
 ROOT = Path(__file__).parents[3]
 
@@ -673,7 +676,7 @@ def test_what_the_study_itself_rejected_is_not_written(
     rejected = judge(study_result.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
     assert not rejected.passed
     monkeypatch.setattr(
-        "tuning.study.run.play_validation",
+        "tuning.study.validation.stages.play_validation",
         lambda games, *given, **named: rejected if games.stage == slow else study_result.verdicts[0],
     )
     monkeypatch.chdir(folder)
