@@ -66,16 +66,17 @@ class MatchTable:
 
         ``finished`` is told of each game that ends.
         """
-        return self._run.play(self._in_turn(matches), finished)
+        return self._run.play(self.in_turn(matches), finished)
 
-    def _in_turn(self, matches: Sequence[Match]) -> Iterator[GameJob]:
+    def in_turn(self, matches: Sequence[Match]) -> Iterator[GameJob]:
+        """The games of matches, pair by pair of all of them in turn."""
         for pairs in zip_longest(*map(self.jobs, matches), fillvalue=()):
             for pair in pairs:
                 yield from pair
 
     def missing_games(self, matches: Sequence[Match]) -> int:
         """How many different games are still to be played."""
-        return self._run.missing_games(self._in_turn(matches))
+        return self._run.missing_games(self.in_turn(matches))
 
     def counts(self, match: Match) -> Pentanomial:
         """The outcomes of the match's complete pairs from the variant's view."""

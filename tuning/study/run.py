@@ -10,14 +10,16 @@ from __future__ import annotations
 import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.figures.standings import signed
 from arena.play.live import first_that_fits
 from arena.play.stages import StagePlan
+from arena.records import Outcome
 from arena.run import Run, RunError, RunOptions, engines_of, was_begun
 from engine.language import console
 from engine.settings.parameters import Value
@@ -44,6 +46,8 @@ WORKER_METADATA = "tuning worker"
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the model's maximum"
 """The method that designed a run's settings pairs: another version of it cannot go on with the run."""
+ANY_ROUND = -1
+"""Of a shared study: the next round that nobody has."""
 MAX_VALUE = 1000.0
 """Elo: what is reported to Optuna for a trial that won or lost every pair."""
 
@@ -81,6 +85,17 @@ def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions])
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class _RoundUnderWay:
+    """A round that was laid out and whose results are not known yet."""
+
+    number: int
+    values: Values
+    pairs: list[ScheduledSettingsPair]
+    missing: set[str]
+    """Keys of the games that are still to be played; it becomes smaller."""
+
+
 class StudyRun:
     """One run of a study: round after round, then the playoff and the validations."""
 
@@ -96,8 +111,18 @@ class StudyRun:
         self._study: Study = Study(self._spec, run.directory, self._worker())
         self._ends: dict[int, RoundEnd] = {}
         self._further: tuple[Verdict, ...] = ()
-        self._is_given_out = False
-        """Whether every round of a shared study has somebody who plays or has played it."""
+        self._under_way: list[_RoundUnderWay] = []
+        """The rounds that were laid out and not taken up, in their order."""
+        self._not_begun: deque[_RoundUnderWay] = deque()
+        """Those of which no game was asked for yet."""
+        self._games_ended = 0
+        self._began = time.monotonic()
+        self._are_all_laid_out = False
+        """Whether no further round is laid out, for whatever reason."""
+        self._is_stopped = False
+        """Whether that is so because the run was stopped."""
+        self._is_stopped_early = False
+        """Whether it is because little is left to gain."""
 
     def _check_method(self) -> None:
         """Raise ``RunError`` if the run was begun by another version of the method."""
@@ -142,16 +167,8 @@ class StudyRun:
     def play(self) -> StudyResult:
         """Go through to the end, or as far as the stop flag lets."""
         self._announce()
-        stopped_early = False
-        while True:
-            number = self._next_round()
-            if number is None:
-                break
-            if self._spec.stop_below and not self._state.is_left_to_gain(self._spec.stop_below):
-                stopped_early = True
-                break
-            if not self._play_round(number):
-                return self._ended(interrupted=True, decision=self._best_so_far())
+        if not self._play_rounds():
+            return self._ended(interrupted=True, decision=self._best_so_far())
         if self._study.is_shared:
             self._read_all_rounds()
             others = self._study.others_unfinished()
@@ -163,25 +180,64 @@ class StudyRun:
             return self._ended(decision=None)
         decision, is_decided = self._playoff()
         if not is_decided:
-            return self._ended(interrupted=True, decision=decision, stopped_early=stopped_early)
+            return self._ended(interrupted=True, decision=decision)
         self._store.record_metadata({RECOMMENDATION_METADATA: list(decision.values)})
         verdicts = self._validate(dict(zip(self._spec.space.names, decision.values, strict=True)))
         interrupted = self._run.is_interrupted or any(one.unfinished_of is not None for one in verdicts)
-        return self._ended(
-            interrupted=interrupted, decision=decision, verdicts=tuple(verdicts), stopped_early=stopped_early
-        )
+        return self._ended(interrupted=interrupted, decision=decision, verdicts=tuple(verdicts))
+
+    def _play_rounds(self) -> bool:
+        """Play the rounds as one stream of games; False if it was stopped before its end."""
+        self._began = time.monotonic()
+        self._go_on()
+        is_complete = self._games.play_in_turn(self._parts(), self._note_game)
+        if is_complete and not self._is_stopped:
+            return True
+        self._schedule.record_spent()
+        self._run.refuse_unavailable()
+        self._run.is_interrupted = True
+        for one in self._under_way:
+            self._observe_part(one.pairs)
+        return False
+
+    def _parts(self) -> Iterator[list[ScheduledSettingsPair] | None]:
+        """The rounds' pairs of settings, round after round; ``None`` while the next one is not known yet."""
+        while self._under_way:
+            yield self._not_begun.popleft().pairs if self._not_begun else None
+
+    def _note_game(self, outcome: Outcome) -> None:
+        self._games_ended += 1
+        for one in self._under_way:
+            one.missing.discard(outcome.key)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Lay out and take up rounds, as far as that goes.
+
+        Rounds are taken up in their order, and one is laid out as soon as no more than ``overlap`` others are under
+        way, before anything else is known: so what is known when it is laid out follows from its number alone.
+        """
+        while True:
+            if len(self._under_way) <= self._spec.overlap and not self._are_all_laid_out:
+                self._are_all_laid_out = not self._lay_out()
+            elif self._under_way and not self._under_way[0].missing:
+                self._take_up(self._under_way.pop(0))
+            else:
+                return
 
     def _next_round(self) -> int | None:
-        """The round to play now: one of ours that was begun, or a new one; ``None`` if the budget is spent."""
+        """The round to lay out now: one of ours that was begun, or a new one; ``None`` if the budget is spent."""
+        taken = len(self._state.results) + len(self._under_way)
         if not self._study.is_shared:
-            number = len(self._state.results)
-            return None if self._schedule.is_over(number) else number
+            return None if self._schedule.is_over(taken) else taken
         self._restore_own()
         self._read_all_rounds()
-        unfinished = self._study.own_unfinished()
+        under_way = {one.number for one in self._under_way}
+        unfinished = [number for number in self._study.own_unfinished() if number not in under_way]
         if unfinished:
             return unfinished[0]
-        return None if self._is_given_out or self._schedule.is_over(len(self._state.results)) else -1
+        taken = len(self._state.results) + len(self._under_way)
+        return None if self._schedule.is_over(taken) else ANY_ROUND
 
     def _restore_own(self) -> None:
         """Tell a shared study of rounds that it has lost and this folder's games tell of."""
@@ -194,47 +250,51 @@ class StudyRun:
                 results = tuple((pair.settings, self._games.counts(pair)) for pair in stored)
                 self._study.add_lost(RoundResult(one.number, self._state.design().centre, results), 0.0, None)
 
-    def _play_round(self, asked: int) -> bool:
-        """Ask for a round, play what is missing of it, tell what came of it; False if it was stopped."""
+    def _lay_out(self) -> bool:
+        """Lay out another round; False if there is none to be played."""
+        asked = self._next_round()
+        if asked is None:
+            return False
+        if self._spec.stop_below and not self._state.is_left_to_gain(self._spec.stop_below):
+            self._is_stopped_early = True
+            return False
         if self._run.stop.is_set() and not self._has_games_from(asked):
-            self._run.is_interrupted = True
+            self._is_stopped = True
             return False
-        design = self._state.design()
+        design, rounds = self._state.design(), self._schedule.rounds
+        is_any = asked == ANY_ROUND
         number, values, start = self._study.ask(
-            design.centre, design.plain(), None if asked < 0 else asked, self._games.begun(self._schedule.rounds)
+            design.centre, design.plain(), None if is_any else asked, self._games.begun(rounds) if is_any else ()
         )
-        if number >= len(self._schedule.rounds):
+        if number >= len(rounds):  # every round of a shared study has somebody who plays or has played it
             self._study.give_up(number)
-            self._is_given_out = True
-            return True
-        one = self._schedule.rounds[number]
-        pairs = self._designed(one, values, RoundDesign.from_plain(values, start))
-        missing = self._games.missing_of(pairs)
-        began = time.monotonic()
-        if not self._games.play(pairs):
-            self._schedule.record_spent()
-            self._run.refuse_unavailable()
-            self._observe_part(pairs)
             return False
-        results = [(pair.settings, self._games.counts(pair)) for pair in pairs]
-        result = RoundResult(number, values, tuple(results))
+        pairs = self._designed(rounds[number], values, RoundDesign.from_plain(values, start))
+        one = _RoundUnderWay(number, values, pairs, self._games.missing_keys(pairs))
+        self._under_way.append(one)
+        self._not_begun.append(one)
+        return True
+
+    def _take_up(self, one: _RoundUnderWay) -> None:
+        """Learn from a round all of whose games are there, and tell Optuna of it."""
+        results = tuple((pair.settings, self._games.counts(pair)) for pair in one.pairs)
+        result = RoundResult(one.number, one.values, results)
         self._add_result(result)
         self._state.refit(is_last=False)
         end = self._note_end(result)
-        self._study.tell(result, end.elo, {"pairs": end.pairs})
+        if not self._is_stopped:  # otherwise a sampler of Optuna's would know more of the next round than it should
+            self._study.tell(result, end.elo, {"pairs": end.pairs})
         self._schedule.record_spent()
-        is_first = missing and number == 0
-        if is_first and self._schedule.correct_estimate(one, (time.monotonic() - began) / missing):
-            self._announce()
+        if one.number == 0 and self._games_ended:
+            seconds = (time.monotonic() - self._began) / self._games_ended
+            if self._schedule.correct_estimate(seconds):
+                self._announce()
         # Settings that meet themselves or meet again from the same opening play no games.
         self._progress.done = self._progress.planned - self._schedule.missing_games(self._state.results)
-        return True
 
     def _has_games_from(self, number: int) -> bool:
         """Whether any games are stored of that round of an own study or of what comes after it."""
-        if number < 0 or self._study.is_shared:
-            return False
-        return self._schedule.has_games_from(number)
+        return not self._study.is_shared and self._schedule.has_games_from(number)
 
     def _observe_part(self, pairs: Sequence[ScheduledSettingsPair]) -> None:
         """Take up what is there of a round that was stopped, for what can be said so far."""
@@ -347,6 +407,7 @@ class StudyRun:
             model=self._state.model,
             observations=self._state.observations,
             further=self._further,
+            stopped_early=self._is_stopped_early,
             **more,
         )
 

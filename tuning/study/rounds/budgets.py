@@ -78,17 +78,18 @@ class Schedule:
         each = estimated_game_seconds([self._spec.conditions.limits])
         return max(min_games(self._spec), estimated_games(budget.seconds, each, self._run.concurrency))
 
-    def correct_estimate(self, done: Round, seconds: float) -> bool:
+    def correct_estimate(self, seconds: float) -> bool:
         """After the first round of a budget in time: plan the rest from the ``seconds`` that a game took.
 
-        Returns whether the rounds are other ones now.
+        The rounds that may be under way by then stay. Returns whether the others are other ones now.
         """
         budget = self._spec.budget.seconds
         if budget is None or len(self.legs) != 1:
             return False
         games = estimated_games(budget, seconds, 1)
-        games = max(games, min_games(self._spec), 4 * done.pairs)
-        self.legs = (*self.legs, Leg(games, self._spec.budget.content(), 1))
+        kept = self.rounds[: 1 + self._spec.overlap]
+        games = max(games, min_games(self._spec), 4 * sum(one.pairs for one in kept))
+        self.legs = (*self.legs, Leg(games, self._spec.budget.content(), len(kept)))
         self._store.record_metadata({LEGS_METADATA: [asdict(leg) for leg in self.legs]})
         self.rounds = rounds_of_legs(self._spec, self.legs)
         return True
@@ -103,8 +104,7 @@ class Schedule:
         playoff = self._store.metadata(PLAYOFF_METADATA)
         if playoff is not None:
             return number >= int(playoff[0])
-        is_stored = self._games.missing_games(self.rounds[number].first_pair, 1) == 0
-        return not is_stored and self._spent() >= budget * (1 - SHARE)
+        return self._spent() >= budget * (1 - SHARE) and not self.has_games_from(number)
 
     def has_games_from(self, number: int) -> bool:
         """Whether any games are stored of that round or of what comes after it."""
@@ -150,17 +150,20 @@ class Schedule:
 def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int) -> tuple[int, int | None]:
     """How many rounds a study keeps that is to have ``pairs`` before its playoff, and how much of the last of them.
 
-    A round that was begun stays whole if there is room for it. Otherwise it ends where its games end, or the budget.
+    A round that was begun stays whole if there is room for it, or for a part of one after it. Otherwise it ends where
+    its games end, or the budget.
     """
     begun = max(games.begun(rounds), default=-1) + 1
-    if not begun:
-        return 0, None
-    last = rounds[begun - 1]
-    room = max(0, pairs - last.first_pair) // last.game_pairs
-    if room >= last.settings_pairs:
-        return begun, None
-    kept = min(last.settings_pairs, max(room, games.complete_settings_pairs(last)))
-    return (begun, kept) if kept else (begun - 1, None)
+    while begun:
+        last = rounds[begun - 1]
+        room = max(0, pairs - last.first_pair) // last.game_pairs
+        if room >= last.settings_pairs:
+            return begun, None
+        kept = min(last.settings_pairs, max(room, games.complete_settings_pairs(last)))
+        if kept:
+            return begun, kept
+        begun -= 1
+    return 0, None
 
 
 def legs_of(store: Store, budget: Mapping[str, Any] | None = None) -> tuple[Leg, ...]:

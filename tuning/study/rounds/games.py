@@ -5,12 +5,12 @@ Everything is counted from the store: the settings that met are kept with every 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import Suite
-from arena.records import Outcome, PlayerSpec
+from arena.records import GameJob, Outcome, PlayerSpec
 from arena.run import REMEDY, Run, RunError
 from tuning.matches import Match, MatchTable
 from tuning.study.response import Values
@@ -48,23 +48,43 @@ class SettingsPairGames:
         }
         """By a game's place: the two settings of its pair."""
 
-    def play(self, pairs: Iterable[ScheduledSettingsPair]) -> bool:
+    def play(self, pairs: Sequence[ScheduledSettingsPair]) -> bool:
         """Play what the run lacks of some pairs; False if games are left unplayed."""
+        return self.play_in_turn([pairs])
+
+    def play_in_turn(
+        self,
+        parts: Iterable[Sequence[ScheduledSettingsPair] | None],
+        finished: Callable[[Outcome], None] = lambda outcome: None,
+    ) -> bool:
+        """Play what the run lacks of some pairs, one part after the other; False if games are left unplayed.
+
+        In place of a part comes ``None`` while the next one is not known, but will be when more games have ended.
+        ``finished`` is told of each game that ends.
+        """
         settings: dict[tuple[str, int], tuple[Values, Values]] = {}
-        matches = []
-        for scheduled in pairs:
-            both = (scheduled.settings.first, scheduled.settings.second)
-            match = self._match(scheduled)
-            for number in match.numbers:
-                for place in ((match.series, number), (match.series, number + 1)):
-                    self._check(place, both)
-                    settings[place] = both
-            matches.append(match)
 
-        def finished(outcome: Outcome) -> None:
-            self._settings[outcome.pairing.place] = settings[outcome.pairing.place]
+        def jobs() -> Iterator[GameJob | None]:
+            for part in parts:
+                if part is None:
+                    yield None
+                    continue
+                matches = []
+                for scheduled in part:
+                    both = (scheduled.settings.first, scheduled.settings.second)
+                    match = self._match(scheduled)
+                    for number in match.numbers:
+                        for place in ((match.series, number), (match.series, number + 1)):
+                            self._check(place, both)
+                            settings[place] = both
+                    matches.append(match)
+                yield from self._table.in_turn(matches)
 
-        return self._table.play(matches, finished)
+        def ended(outcome: Outcome) -> None:
+            self._settings[outcome.pairing.place] = settings.pop(outcome.pairing.place)
+            finished(outcome)
+
+        return self._run.play(jobs(), ended)
 
     def _match(self, scheduled: ScheduledSettingsPair) -> Match:
         """The games of a pair of settings; none of one against itself, which is even by definition."""
@@ -89,9 +109,9 @@ class SettingsPairGames:
                 f"leads to; {REMEDY}"
             )
 
-    def missing_of(self, pairs: Iterable[ScheduledSettingsPair]) -> int:
-        """How many different games of some pairs are still to be played."""
-        return self._table.missing_games([self._match(pair) for pair in pairs])
+    def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
+        """The keys of the games of some pairs that are still to be played."""
+        return {job.key for job in self._table.in_turn([self._match(pair) for pair in pairs])} - self._run.scores.keys()
 
     def begun(self, rounds: Sequence[Round]) -> set[int]:
         """The rounds of which games are stored."""
