@@ -44,6 +44,11 @@ class Match:
         """How many pairs are to be played."""
         return len(self.openings)
 
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        """Series and number of every game."""
+        return [(self.series, number + turn) for number in self.numbers for turn in (0, 1)]
+
     def part(self, start: int, end: int) -> Match:
         """The pairs from ``start`` up to ``end`` as a match of their own."""
         return replace(

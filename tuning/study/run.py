@@ -85,7 +85,7 @@ def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions])
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _RoundUnderWay:
     """A round that was laid out and whose results are not known yet."""
 
@@ -277,6 +277,8 @@ class StudyRun:
 
     def _take_up(self, one: _RoundUnderWay) -> None:
         """Learn from a round all of whose games are there, and tell Optuna of it."""
+        if one in self._not_begun:  # its games are all of an earlier run
+            self._not_begun.remove(one)
         results = tuple((pair.settings, self._games.counts(pair)) for pair in one.pairs)
         result = RoundResult(one.number, one.values, results)
         self._add_result(result)

@@ -71,13 +71,10 @@ class SettingsPairGames:
                     continue
                 matches = []
                 for scheduled in part:
-                    both = (scheduled.settings.first, scheduled.settings.second)
-                    match = self._match(scheduled)
-                    for number in match.numbers:
-                        for place in ((match.series, number), (match.series, number + 1)):
-                            self._check(place, both)
-                            settings[place] = both
+                    match = self._checked(scheduled)
                     matches.append(match)
+                    both = (scheduled.settings.first, scheduled.settings.second)
+                    settings.update(dict.fromkeys(match.places, both))
                 yield from self._table.in_turn(matches)
 
         def ended(outcome: Outcome) -> None:
@@ -102,16 +99,24 @@ class SettingsPairGames:
             detail={SETTINGS_DETAIL: [list(first), list(second)]},
         )
 
-    def _check(self, place: tuple[str, int], settings: tuple[Values, Values]) -> None:
-        if self._settings.get(place, settings) != settings:
-            raise RunError(
-                f"{self._run.directory}: game {place[1]} was played between other settings than this specification "
-                f"leads to; {REMEDY}"
-            )
+    def _checked(self, scheduled: ScheduledSettingsPair) -> Match:
+        """The same; raises ``RunError`` if the store holds games of other settings in its place."""
+        match, settings = self._match(scheduled), (scheduled.settings.first, scheduled.settings.second)
+        for place in match.places:
+            if self._settings.get(place, settings) != settings:
+                raise RunError(
+                    f"{self._run.directory}: game {place[1]} was played between other settings than this specification "
+                    f"leads to; {REMEDY}"
+                )
+        return match
 
     def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
-        """The keys of the games of some pairs that are still to be played."""
-        return {job.key for job in self._table.in_turn([self._match(pair) for pair in pairs])} - self._run.scores.keys()
+        """The keys of the games of some pairs that are still to be played.
+
+        Raises ``RunError`` if the store holds games of other settings in their places.
+        """
+        jobs = self._table.in_turn([self._checked(pair) for pair in pairs])
+        return {job.key for job in jobs} - self._run.scores.keys()
 
     def begun(self, rounds: Sequence[Round]) -> set[int]:
         """The rounds of which games are stored."""
