@@ -5,7 +5,7 @@
     python benchmarks/cluster_simulation.py --workers 50 200 --game 5 --overlaps 0 4
     python benchmarks/cluster_simulation.py --save costs.json   keep the measured costs; --costs costs.json takes them
 
-No cluster is needed. *Workers* play chunks of games one after the other. One *client* makes the chunks, takes their
+No cluster is needed. *Workers* play chunks of games one after the other. One *client* takes their
 results into the store, fits the model and lays out what is next; one *wire* (the scheduler, and what lies between)
 carries every chunk there and back. Client and wire do one thing at a time, in the order in which they were asked. Twice
 as many chunks as workers are under way at most, so that a worker finds the next one waiting. A chunk is as many games
@@ -14,11 +14,13 @@ design without chunks: a chunk is one game, and every game has a commit of its o
 
 What is simulated: a tournament, whose games are all known; a sequential test, which ends at a game and has no use for
 those under way beyond it; a tuning, whose rounds are laid out from the games of those before, ``overlap`` rounds ago;
-its validation, a sequential test that is looked at after every ``INTERIM_PAIRS`` pairs and waits for each look; and an
-ablation with looks, which waits for all games of a look. The time of a worker is spent playing what counts, or what
-does not count any more (``beyond the end``), or waiting: for the client's *writer* (store, unpacking, making chunks),
-for the *wire*, for a *model fit*, for the last games of a *round* or a *look*, or for the *end* of the run. What limits
-is ``workers`` where nine tenths of their time are spent playing what counts, otherwise what takes most of the rest.
+its validation, a sequential test that is looked at after every ``INTERIM_PAIRS`` pairs, with the games of ``overlap``
+further looks under way; and an ablation with looks, which waits for all games of a look.
+
+The time of a worker is spent playing what counts, or what does not count any more (``beyond the end``), or waiting: for
+the client's *writer* (unpacking, store), for the *wire*, for a *model fit* (and laying out the next round), for the
+last games of a *round* or a *look*, or for the *end* of the run. What limits is ``workers`` where nine tenths of their
+time are spent playing what counts, otherwise what takes most of the rest.
 
 The same costs and seed give the same table.
 """
@@ -37,6 +39,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -242,10 +245,13 @@ def looks(sizes: Sequence[int]) -> Batches:
     return Batches(sizes, range(len(sizes)), "look")
 
 
-def validation(games: int) -> Batches:
-    """A sequential test of a study's recommendation that ends after so many games."""
-    each = 2 * INTERIM_PAIRS
-    return looks([min(each, games - start) for start in range(0, games, each)])
+def validation(games: int, overlap: int) -> Batches:
+    """A sequential test of a study's recommendation that ends after so many games, which count."""
+    counted = math.ceil(games / 2 / INTERIM_PAIRS)
+    needs = [max(0, look - overlap) for look in range(counted + overlap)]
+    schedule = Batches([2 * INTERIM_PAIRS] * len(needs), needs, "look")
+    schedule.counted = 2 * INTERIM_PAIRS * counted
+    return schedule
 
 
 def ablation() -> Batches:
@@ -331,7 +337,6 @@ class _Simulation:
         self._begun = self._under_way = 0
         self._lost: Counter[str] = Counter()
         self._is_over = False
-        self._playing: dict[int, tuple[float, range]] = {}
 
     def after(self, seconds: float, event: Callable[[], None]) -> None:
         heapq.heappush(self._events, (self._now + seconds, next(self._order), event))
@@ -378,7 +383,7 @@ class _Simulation:
                 return
             chunk = range(self._begun, self._begun + self._chunk_size(allowed))
             self._begun, self._under_way = chunk.stop, self._under_way + 1
-            self._client.ask("writer", 0.0, lambda chunk=chunk: self._send(chunk))  # type: ignore[misc]
+            self._send(chunk)
 
     def _chunk_size(self, allowed: int) -> int:
         wanted = max(1, round(self._design.chunk_seconds / self._costs.game)) if self._design.has_chunks else 1
@@ -443,26 +448,29 @@ def measured(nodes: int, bytes_per_second: float) -> Costs:
     ):
         games = SettingsPairGames(plan.spec, plan.suite, plan.openings, run)
         design = first_design(space)
-        began = time.perf_counter()
+        games.missing_keys([ScheduledSettingsPair(design_pair(space, 1, design, 0, 0), 0, 1)])
+        began = time.thread_time()
         pairs = [
             ScheduledSettingsPair(design_pair(space, 1, design, number, number), number, 1)
             for number in range(DEFAULT_ROUND_PAIRS)
         ]
         games.missing_keys(pairs)
-        lay_out = (time.perf_counter() - began) / (2 * len(pairs))
-        games.play(pairs[:12])
-        records = run.store.records()
-    seconds = [record.duration_ms / 1000 for record in records[2:]]  # the first ones load compiled code
+        lay_out = (time.thread_time() - began) / (2 * len(pairs))
+        games.play(pairs[:2])  # loads compiled code
+        began = time.process_time()
+        games.play(pairs[2:22])
+        mean = (time.process_time() - began) / 40
+        records = run.store.records()[4:]
+    seconds = [record.duration_ms / 1000 for record in records]
     packed = [pickle.dumps(record) for record in records]
-    began = time.perf_counter()
+    began = time.thread_time()
     for text in packed:
         pickle.loads(text)
-    unpack = (time.perf_counter() - began) / len(packed)
+    unpack = (time.thread_time() - began) / len(packed)
     commit, row = _commits(records)
-    mean = statistics.mean(seconds)
     return Costs(
         game=mean,
-        variation=statistics.stdev(seconds) / mean,
+        variation=statistics.stdev(seconds) / statistics.mean(seconds),
         chunk=_chunk_overhead(),
         result_bytes=statistics.mean(map(len, packed)),
         bytes_per_second=bytes_per_second,
@@ -483,12 +491,15 @@ def _commits(records: Sequence[Any]) -> tuple[float, float]:
         # Not in memory, as the system's folder for temporary files may be.
         with tempfile.TemporaryDirectory(dir=".") as folder, Store(Path(folder)) as store:
             store.connection.execute(f"PRAGMA synchronous = {mode}")
-            began = time.perf_counter()
+            own = []
             for number in range(200):
                 record = records[number % len(records)]
                 place = replace(record.pairing, number=number, series="measured")
-                store.add(replace(record, key=f"{number:032x}", pairing=place))
-            taken.append((time.perf_counter() - began) / 200)
+                record = replace(record, key=f"{number:032x}", pairing=place)
+                began = time.perf_counter()
+                store.add(record)
+                own.append(time.perf_counter() - began)
+            taken.append(statistics.median(own))
     return taken[0], taken[1]
 
 
@@ -502,11 +513,12 @@ def _chunk_overhead() -> float:
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=40) as cluster,
         Client(cluster) as client,
     ):
-        for tasks in (20, 400):  # the first ones warm it up
+        taken = []
+        for _ in range(6):
             began = time.perf_counter()
-            client.gather(client.map(_nothing, range(1000 * tasks, 1000 * tasks + tasks), pure=False))
-            taken = (time.perf_counter() - began) / tasks
-    return taken
+            client.gather(client.map(_nothing, range(100), pure=False))
+            taken.append((time.perf_counter() - began) / 100)
+    return min(taken)
 
 
 def _nothing(number: int) -> int:
@@ -520,18 +532,18 @@ def _fits(space: Any) -> tuple[tuple[int, float], ...]:
     from tuning.study.state import StudyState
 
     found, generator = [], np.random.default_rng(1)
-    for games in (400, 1_600, 6_400, 16_000):
+    for games in (400, 400, 1_600, 6_400, 16_000):  # the first one loads what it needs
         state = StudyState(Observations(space), 1)
         each = game_pairs_per_settings_pair(games)
         for number in range(games // 2 // each):
             pair = design_pair(space, 1, first_design(space), number, number * each)
             if pair.first != pair.second:
                 state.observations.add_score(pair.first, pair.second, each, generator.integers(0, 5) / 4)
-        began = time.perf_counter()
+        began = time.thread_time()
         state.refit(is_last=True)
         state.design()
-        found.append((games, time.perf_counter() - began))
-    return tuple(found)
+        found.append((games, time.thread_time() - began))
+    return tuple(found[1:])
 
 
 # The table
@@ -541,28 +553,25 @@ def rows(costs: Costs, overlaps: Sequence[int]) -> list[tuple[str, Callable[[], 
     """What is simulated: its name, a new schedule of it, and how games are handed out."""
     chunks, single = Design(), Design(chunk_seconds=0.0)
     return [
-        ("tournament", lambda: tournament(GAMES), chunks),
-        ("tournament, single games", lambda: tournament(GAMES), single),
-        ("sequential test", lambda: SequentialTest(GAMES), chunks),
-        *(
-            (f"tuning, overlap {overlap}", lambda overlap=overlap: tuning(TUNING_GAMES, overlap, costs), chunks)  # type: ignore[misc]
-            for overlap in overlaps
-        ),
-        ("tuning, single games", lambda: tuning(TUNING_GAMES, 0, costs), single),
-        ("its validation", lambda: validation(VALIDATION_GAMES), chunks),
+        ("tournament", partial(tournament, GAMES), chunks),
+        ("tournament, single games", partial(tournament, GAMES), single),
+        ("sequential test", partial(SequentialTest, GAMES), chunks),
+        *((f"tuning, overlap {one}", partial(tuning, TUNING_GAMES, one, costs), chunks) for one in overlaps),
+        ("tuning, single games", partial(tuning, TUNING_GAMES, overlaps[-1], costs), single),
+        *((f"its validation, overlap {one}", partial(validation, VALIDATION_GAMES, one), chunks) for one in overlaps),
         ("ablation with looks", ablation, chunks),
     ]
 
 
 def table(costs: Costs, workers: Sequence[int], overlaps: Sequence[int], seed: int) -> str:
     """One line for each schedule and number of workers."""
-    lines = [f"{'':<26}{'workers':>8}{'games/s':>10}{'used':>7}  limit"]
+    lines = [f"{'':<27}{'workers':>8}{'games/s':>10}{'used':>7}  limit"]
     for name, schedule, design in rows(costs, overlaps):
         for count in workers:
             found = simulate(schedule(), count, costs, design, seed)
             lost = ", ".join(f"{what} {100 * share:.0f} %" for what, share in found.lost.items() if share >= 0.01)
             lines.append(
-                f"{name if count == workers[0] else '':<26}{count:>8}{found.games_per_second:>10.4g}"
+                f"{name if count == workers[0] else '':<27}{count:>8}{found.games_per_second:>10.4g}"
                 f"{100 * found.used:>5.0f} %  {found.limit}" + (f"   ({lost})" if lost else "")
             )
     return "\n".join(lines)

@@ -6,9 +6,9 @@ counted from the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 from arena.figures.statistics import Pentanomial
@@ -71,7 +71,19 @@ class MatchTable:
 
         ``finished`` is told of each game that ends.
         """
-        return self._run.play(self.in_turn(matches), finished)
+        return self.play_parts([matches], finished)
+
+    def play_parts(
+        self,
+        parts: Iterable[Sequence[Match] | None],
+        finished: Callable[[Outcome], None] = lambda outcome: None,
+    ) -> bool:
+        """The same of some matches after others, without waiting for these to end.
+
+        In place of matches comes ``None`` while the next ones are not known, but will be when more games have ended.
+        """
+        games = (self.in_turn(part) if part is not None else (None,) for part in parts)
+        return self._run.play(chain.from_iterable(games), finished)
 
     def in_turn(self, matches: Sequence[Match]) -> Iterator[GameJob]:
         """The games of matches, pair by pair of all of them in turn."""

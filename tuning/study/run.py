@@ -190,7 +190,7 @@ class StudyRun:
         """Play the rounds as one stream of games; False if it was stopped before its end."""
         self._began = time.monotonic()
         self._go_on()
-        is_complete = self._games.play_in_turn(self._parts(), self._note_game)
+        is_complete = self._games.play_parts(self._parts(), self._note_game)
         if is_complete and not self._is_stopped:
             return True
         self._schedule.record_spent()

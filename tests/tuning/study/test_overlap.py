@@ -10,7 +10,7 @@ from typing import Any
 
 import optuna
 import pytest
-from test_tune import CountingStop, outline, records_in, run, write_study
+from test_tune import CountingStop, openings, outline, records_in, run, write_study
 
 from arena.play.executor import GameRunner
 from arena.play.store import Store
@@ -197,3 +197,41 @@ def test_two_folders_work_on_one_study(tmp_path: Path) -> None:
     )
     assert not own & theirs
     assert own | theirs == {end.number for end in ended.rounds}
+
+
+# Validation
+
+
+def weak_study(folder: Path, overlap: int) -> Path:
+    """A study that soon finds that quiescence search is worth much, and tests it at once."""
+    (folder / "few.epd").write_text(openings(60))
+    path = folder / f"weak{overlap}.toml"
+    path.write_text(
+        f'overlap = {overlap}\nbudget = {{ games = 46 }}\nlimit = "nodes=150"\nopenings = "few.epd"\n'
+        'parameters = ["quiescence"]\n[set]\nquiescence = false\nhash_mb = 1\n[adjudication]\nmaximum_plies = 80\n'
+        '[validation]\nelo_upper = 200\nslow = "off"\n'
+    )
+    return path
+
+
+def test_looks_that_overlap_end_where_those_in_turn_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuning.study.validation.match.INTERIM_PAIRS", 2)
+    in_turn, overlapping = weak_study(tmp_path, 0), weak_study(tmp_path, OVERLAP)
+    first = run(in_turn, tmp_path / "in turn")
+    ended = run(overlapping, tmp_path / "one")
+    assert [verdict.passed for verdict in ended.verdicts] == [True]
+    assert ended.recommended == first.recommended
+    assert ended.verdicts == first.verdicts
+    counted = ended.verdicts[0].counts.pairs
+    assert counted < validated_pairs(tmp_path / "one") == counted + 2 * OVERLAP
+    assert validated_pairs(tmp_path / "in turn") == counted
+    for polls in (60, 75, 80):
+        run(overlapping, tmp_path / "out", stop=CountingStop(polls))
+        assert outline(result_in(tmp_path / "out"))[0]
+    simulate_workers(monkeypatch, 100, seed=5)
+    assert outline(run(overlapping, tmp_path / "out")) == outline(run(overlapping, tmp_path / "many")) == outline(ended)
+
+
+def validated_pairs(out: Path) -> int:
+    """Pairs of the validation that are stored."""
+    return sum(record.pairing.series == "validation 00" for record in records_in(out)) // 2

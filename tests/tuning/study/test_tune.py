@@ -676,8 +676,8 @@ def test_what_the_study_itself_rejected_is_not_written(
     rejected = judge(study_result.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
     assert not rejected.passed
     monkeypatch.setattr(
-        "tuning.study.validation.stages.play_validation",
-        lambda games, *given, **named: rejected if games.stage == slow else study_result.verdicts[0],
+        "tuning.study.validation.match.Looks.verdict",
+        lambda looks, **named: rejected if looks._games.stage == slow else study_result.verdicts[0],
     )
     monkeypatch.chdir(folder)
     (folder / "configs" / "engines").mkdir(parents=True)

@@ -5,12 +5,12 @@ Everything is counted from the store: the settings that met are kept with every 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import Suite
-from arena.records import GameJob, Outcome, PlayerSpec
+from arena.records import Outcome, PlayerSpec
 from arena.run import REMEDY, Run, RunError
 from tuning.matches import Match, MatchTable
 from tuning.study.response import Values
@@ -50,9 +50,9 @@ class SettingsPairGames:
 
     def play(self, pairs: Sequence[ScheduledSettingsPair]) -> bool:
         """Play what the run lacks of some pairs; False if games are left unplayed."""
-        return self.play_in_turn([pairs])
+        return self.play_parts([pairs])
 
-    def play_in_turn(
+    def play_parts(
         self,
         parts: Iterable[Sequence[ScheduledSettingsPair] | None],
         finished: Callable[[Outcome], None] = lambda outcome: None,
@@ -64,24 +64,19 @@ class SettingsPairGames:
         """
         settings: dict[tuple[str, int], tuple[Values, Values]] = {}
 
-        def jobs() -> Iterator[GameJob | None]:
-            for part in parts:
-                if part is None:
-                    yield None
-                    continue
-                matches = []
-                for scheduled in part:
-                    match = self._checked(scheduled)
-                    matches.append(match)
-                    both = (scheduled.settings.first, scheduled.settings.second)
-                    settings.update(dict.fromkeys(match.places, both))
-                yield from self._table.in_turn(matches)
+        def matches(part: Sequence[ScheduledSettingsPair]) -> list[Match]:
+            found = []
+            for scheduled in part:
+                found.append(self._checked(scheduled))
+                both = (scheduled.settings.first, scheduled.settings.second)
+                settings.update(dict.fromkeys(found[-1].places, both))
+            return found
 
         def ended(outcome: Outcome) -> None:
             self._settings[outcome.pairing.place] = settings.pop(outcome.pairing.place)
             finished(outcome)
 
-        return self._run.play(jobs(), ended)
+        return self._table.play_parts((None if part is None else matches(part) for part in parts), ended)
 
     def _match(self, scheduled: ScheduledSettingsPair) -> Match:
         """The games of a pair of settings; none of one against itself, which is even by definition."""

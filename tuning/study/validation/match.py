@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from arena.figures.statistics import (
@@ -142,32 +142,64 @@ class ValidationGames:
         return self.table.missing_games([self.match(range(self.most_pairs))])
 
 
-def play_validation(
-    games: ValidationGames,
-    play: Callable[[Match], bool],
-    show: Callable[[Verdict], None] = lambda verdict: None,
-    decided_after: int | None = None,
-) -> Verdict | None:
-    """Go through a validation to its end; sequential tests have an interim analysis every ``INTERIM_PAIRS`` pairs.
+class Looks:
+    """A validation as far as it has come: a sequential test is looked at after every ``INTERIM_PAIRS`` pairs.
 
-    ``play`` plays what is missing of a part of it, and says whether all is there; if not, the verdict is unfinished,
-    ``None`` without a complete pair. A test that once had its verdict ``decided_after`` so many pairs keeps it.
+    Looks come in turn, each once all games before it have ended. Up to ``overlap`` of the following ones may have begun
+    by then; those of the look that decides are played to their end too, so that the games do not depend on how many are
+    played at a time, but they do not count.
     """
-    longest = games.most_pairs
-    end = longest if decided_after is None else min(longest, decided_after)
-    step = end if games.stage.kind == "fixed" else INTERIM_PAIRS
-    total = Pentanomial((0, 0, 0, 0, 0))
-    for start in range(0, end, step):
-        match = games.match(range(start, min(start + step, end)))
-        is_played = play(match)
-        total += games.table.counts(match)
-        verdict = judge(games.spec.validation, games.stage, total)
-        if not is_played:
-            return replace(verdict, unfinished_of=longest) if total.pairs else None
-        show(verdict)
-        if verdict.test is not None and verdict.test.verdict != "undecided":
-            break
-    return verdict
+
+    def __init__(
+        self,
+        games: ValidationGames,
+        decided_after: int | None = None,
+        show: Callable[[Verdict], None] = lambda verdict: None,
+    ) -> None:
+        """A test that once had its verdict ``decided_after`` so many pairs keeps it. ``show`` is told of each look."""
+        self._games, self._show = games, show
+        self._longest = games.most_pairs
+        end = self._longest if decided_after is None else min(self._longest, decided_after)
+        step = end if games.stage.kind == "fixed" else INTERIM_PAIRS
+        self._parts = [games.match(range(start, min(start + step, end))) for start in range(0, end, step)]
+        self._taken = 0
+        self._counts = Pentanomial((0, 0, 0, 0, 0))
+        self._verdict: Verdict | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match has been decided or has come to its end."""
+        test = None if self._verdict is None else self._verdict.test
+        return self._taken == len(self._parts) or (test is not None and test.verdict != "undecided")
+
+    def parts(self) -> Iterator[Match | None]:
+        """What is to be played, look by look; ``None`` while the one before must end first."""
+        for number, match in enumerate(self._parts):
+            while number > self._taken - self.is_over + self._games.spec.overlap:
+                if self.is_over:
+                    return
+                yield None
+            yield match
+
+    def take_up(self) -> None:
+        """Go through the looks whose games are all there."""
+        table = self._games.table
+        while not self.is_over and not table.missing_games([self._parts[self._taken]]):
+            self._counts += table.counts(self._parts[self._taken])
+            self._taken += 1
+            self._verdict = judge(self._games.spec.validation, self._games.stage, self._counts)
+            self._show(self._verdict)
+
+    def verdict(self, *, is_complete: bool) -> Verdict | None:
+        """Of the last look or, unless the match ``is_complete``, of the pairs that are there; ``None`` without one."""
+        if is_complete:
+            return self._verdict
+        counts = self._counts
+        if not self.is_over:
+            counts += self._games.table.counts(self._parts[self._taken])
+        if not counts.pairs:
+            return None
+        return replace(judge(self._games.spec.validation, self._games.stage, counts), unfinished_of=self._longest)
 
 
 def judge(validation: Validation, stage: Stage, counts: Pentanomial) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from arena.figures.standings import error_text, signed
 from arena.play.live import first_that_fits
@@ -18,10 +18,10 @@ from tuning.study.spec import TuningSpec, min_games
 from tuning.study.validation.match import (
     MAX_STAGES,
     VALIDATED_METADATA,
+    Looks,
     Stage,
     ValidationGames,
     Verdict,
-    play_validation,
     stages_of,
     validation_series,
 )
@@ -81,7 +81,9 @@ def stored_of(games: ValidationGames) -> int:
 def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
     """What the stored games of a validation show; ``None`` without a complete pair."""
     decided = (store.metadata(DECIDED_METADATA) or {}).get(games.series)
-    return play_validation(games, lambda match: not games.table.missing_games([match]), decided_after=decided)
+    looks = Looks(games, decided)
+    looks.take_up()
+    return looks.verdict(is_complete=looks.is_over)
 
 
 def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
@@ -91,14 +93,19 @@ def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
     words = console("tuning")("progress.validation", limit=stage.limits)
     progress.begin(2 * games.most_pairs, words, is_bound=stage.kind == "sprt", stage=name)
 
-    def play(match: Match) -> bool:
-        progress.done += 2 * match.pairs - games.table.missing_games([match])
-        return games.table.play([match])
-
     def show(verdict: Verdict) -> None:
         progress.say(lambda columns: validation_words(verdict, columns))
 
-    verdict = play_validation(games, play, show, decided.get(games.series))
+    looks = Looks(games, decided.get(games.series), show)
+
+    def parts() -> Iterator[list[Match] | None]:
+        for match in looks.parts():
+            if match is not None:
+                progress.done += 2 * match.pairs - games.table.missing_games([match])
+            yield None if match is None else [match]
+
+    looks.take_up()
+    verdict = looks.verdict(is_complete=games.table.play_parts(parts(), lambda outcome: looks.take_up()))
     run.refuse_unavailable()
     test = None if verdict is None or verdict.unfinished_of is not None else verdict.test
     if verdict is not None and test is not None and test.verdict != "undecided":
