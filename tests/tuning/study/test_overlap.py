@@ -113,11 +113,11 @@ def test_a_study_stopped_anywhere_goes_on_as_if_it_had_not_been(
 ) -> None:
     path, study_result = overlapped
     stops = 0
-    for polls in (2, 9, 17, 30, 55, 56, 70):
+    for polls in (2, 17, 40, 56):
         stopped = run(path, tmp_path / "out", 2, stop=CountingStop(polls))
         stops += stopped.interrupted
         assert outline(result_in(tmp_path / "out")) == outline(stopped)
-    assert stops >= 4
+    assert stops >= 3
     assert outline(run(path, tmp_path / "out", 2)) == outline(study_result)
 
 
@@ -225,9 +225,9 @@ def test_looks_that_overlap_end_where_those_in_turn_do(tmp_path: Path, monkeypat
     counted = ended.verdicts[0].counts.pairs
     assert counted < validated_pairs(tmp_path / "one") == counted + 2 * OVERLAP
     assert validated_pairs(tmp_path / "in turn") == counted
-    for polls in (60, 75, 80):
-        run(overlapping, tmp_path / "out", stop=CountingStop(polls))
-        assert outline(result_in(tmp_path / "out"))[0]
+    for polls in (60, 40):
+        stopped = run(overlapping, tmp_path / "out", stop=CountingStop(polls))
+        assert outline(result_in(tmp_path / "out")) == outline(stopped)
     simulate_workers(monkeypatch, 100, seed=5)
     assert outline(run(overlapping, tmp_path / "out")) == outline(run(overlapping, tmp_path / "many")) == outline(ended)
 

@@ -24,6 +24,7 @@ import pytest
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import is_reserved_for_validation
 from arena.play.damage import renew_checksums
+from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord
 from arena.run import RunError
@@ -242,6 +243,8 @@ def test_again_plays_nothing(played: tuple[Path, Path, StudyResult]) -> None:
     before = {record.key: record.started_at for record in records_in(out)}
     assert outline(run(path, out)) == outline(study_result)
     assert {record.key: record.started_at for record in records_in(out)} == before
+    live = json.loads((out / LIVE_NAME).read_text())
+    assert live["all_done"] == live["all_planned"] == study_result.games
 
 
 def test_a_lost_study_is_made_again_from_the_games(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:

@@ -118,7 +118,11 @@ class Schedule:
         """Games that are still to be played when these rounds are ``finished``, validations not counted."""
         rounds = (one for one in self.rounds if one.number not in finished)
         missing = sum(self._games.missing_games(one.first_pair, one.pairs) for one in rounds)
-        return missing + 2 * self.playoff_pairs(len(finished))
+        playoff, pairs = self._store.metadata(PLAYOFF_METADATA), self.playoff_pairs(len(finished))
+        if playoff is None:
+            return missing + 2 * pairs
+        before = sum(one.pairs for one in self.rounds[: playoff[0]])
+        return missing + self._games.missing_games(before, pairs, self.legs[-1].playoff_series)
 
     def playoff_pairs(self, finished: int) -> int:
         """Pairs of the playoff; of a budget in time by the rounds that are ``finished``."""
