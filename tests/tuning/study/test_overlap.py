@@ -89,7 +89,7 @@ def test_concurrency_does_not_matter(overlapped: tuple[Path, StudyResult], tmp_p
     assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(study_result)
 
 
-@pytest.mark.parametrize("workers", [3, 100])
+@pytest.mark.parametrize("workers", [pytest.param(3, marks=pytest.mark.slow), 100])
 def test_neither_does_the_order_in_which_games_end(
     overlapped: tuple[Path, StudyResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
@@ -128,6 +128,29 @@ def test_a_lost_study_is_made_again_from_the_games(overlapped: tuple[Path, Study
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
+def test_what_is_read_after_a_stop_is_not_told_too_early(
+    overlapped: tuple[Path, StudyResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rounds that were laid out are complete, and whoever looks lays out no other: the next one knows as before."""
+    path, study_result = overlapped
+    out, whole = tmp_path / "out", 2 * sum(one.pairs for one in rounds_of(study_result.spec, GAMES)[: 1 + OVERLAP])
+
+    def kill(*_: object) -> None:
+        with Store(out, read_only=True) as store:
+            if len(store) >= whole:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        simulate_workers(patched, 1, seed=5)
+        patched.setattr("arena.play.live.Progress.finished", kill)
+        with pytest.raises(KeyboardInterrupt):
+            run(path, out)
+    (out / STUDY_NAME).unlink()
+    stopped = run(path, out, stop=CountingStop(0))
+    assert (stopped.interrupted, len(stopped.rounds)) == (True, 1 + OVERLAP)
+    assert outline(run(path, out)) == outline(study_result)
+
+
 def test_a_folder_belongs_to_one_overlap(tmp_path: Path) -> None:
     run(write(tmp_path, overlap=0), tmp_path / "out", stop=CountingStop(9))
     with Store(tmp_path / "out", read_only=True) as store:
@@ -136,6 +159,7 @@ def test_a_folder_belongs_to_one_overlap(tmp_path: Path) -> None:
         run(write(tmp_path), tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_budget_that_grows_on_the_way_is_the_same_as_one_at_once(tmp_path: Path) -> None:
     stopped = run(write(tmp_path), tmp_path / "out", stop=CountingStop(40))
     assert stopped.interrupted
@@ -143,6 +167,7 @@ def test_a_budget_that_grows_on_the_way_is_the_same_as_one_at_once(tmp_path: Pat
     assert outline(run(longer, tmp_path / "out")) == outline(run(longer, tmp_path / "at once", 2))
 
 
+@pytest.mark.slow
 def test_a_smaller_budget_ends_with_the_rounds_that_were_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
