@@ -5,12 +5,13 @@ A game is a list of tags and its moves in one notation, which ``Format`` names: 
 put their figures there: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the mover's side, depth, seconds, nodes. What
 follows depends on the engine: ``ponder hit``, and the principal variation as it was given, ``pv="h2e2 h9g7"``.
 
-Files are UTF-8 or, as most Chinese collections, GBK; ``decode_text`` tells which. Whatever follows a result up to the
-next game (advertisements, as a rule) is passed over, unless there are moves in it.
+Files are UTF-8 or, as most Chinese collections, GBK or Big5; ``decode_text`` tells which. Whatever follows a result up
+to the next game (advertisements, as a rule) is passed over, unless there are moves in it.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +33,13 @@ FORMATS = {"iccs": "ICCS", "wxf": "WXF", "chinese": "Chinese", "traditional": "C
 
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _RESULT_WORDS = {result: result for result in RESULTS} | {"1/2": "1/2-1/2", "½-½": "1/2-1/2"}
-_RESULT_TAGS = _RESULT_WORDS | {"": "*", "?": "*", "红胜": "1-0", "黑胜": "0-1", "和棋": "1/2-1/2"}
+_RESULT_TAGS = (
+    _RESULT_WORDS
+    | dict.fromkeys(("", "?", "未知", "未完", "不详"), "*")
+    | dict.fromkeys(("红胜", "紅勝", "红先胜", "紅先勝", "先胜", "先勝", "黑负", "黑負"), "1-0")
+    | dict.fromkeys(("黑胜", "黑勝", "黑先胜", "黑先勝", "红负", "紅負", "红先负", "紅先負", "先负", "先負"), "0-1")
+    | dict.fromkeys(("和棋", "和", "和局", "红先和", "紅先和", "先和", "双方和棋", "雙方和棋"), "1/2-1/2")
+)
 
 _LAST_TAGS = ("Format", "PlyCount", "Termination")
 _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
@@ -337,14 +344,34 @@ def load_games(path: Path, game: str, ranks: str = "0") -> list[PortableGame]:
 
 
 def decode_text(data: bytes, where: str) -> str:
-    """The text of a file in UTF-8 or else GBK (with its extension GB18030). Raises ``PortableGameError``."""
-    for encoding in ("utf-8-sig", "gb18030"):
+    """The text of a file in UTF-8, UTF-16 with its mark, GBK (with its extension GB18030) or Big5.
+
+    Most bytes are a text in GBK and in Big5 alike: Big5 it is where that gives more of the characters games are full
+    of. Raises ``PortableGameError``.
+    """
+    unicode = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    texts = _decoded(data, unicode) or [*_decoded(data, "gb18030"), *_decoded(data, "big5hkscs")]
+    if not texts:
         try:
-            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+            data.decode("gb18030")
         except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            failure = f"{where}: line {line}: neither UTF-8 nor GBK text (byte {error.start}); convert the file first"
-    raise PortableGameError(failure)
+            line, place = data.count(b"\n", 0, error.start) + 1, error.start
+        said = f"neither UTF-8 nor GBK text (byte {place}); convert the file first"
+        raise PortableGameError(f"{where}: line {line}: {said}")
+    likeliest = max(texts, key=lambda text: sum(map(text.count, _FREQUENT))) if len(texts) > 1 else texts[0]
+    return likeliest.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decoded(data: bytes, encoding: str) -> list[str]:
+    """The text, if it is one in that encoding."""
+    try:
+        return [data.decode(encoding)]
+    except UnicodeDecodeError:
+        return []
+
+
+_FREQUENT = "車馬炮砲包相象仕士帥將兵卒進退平前後紅黑勝負和局一二三四五六七八九车马帅将进后红胜负"
+"""Characters of which Chinese games are full."""
 
 
 def encode_text(text: str, encoding: str, where: str) -> bytes:
@@ -589,6 +616,11 @@ def _start_position(draft: _Draft, text: str, game: Game) -> Position:
         return game.position(text or None)
     except UserError as error:
         raise draft.error(draft.tag_lines["fen"], str(error)) from None
+
+
+def result_of(words: str) -> str | None:
+    """One of ``RESULTS`` for what programs write in its place, such as 红胜; ``None`` for anything else."""
+    return _RESULT_TAGS.get(words.strip())
 
 
 def _result(draft: _Draft, tag: str) -> str:
