@@ -43,6 +43,7 @@ MAX_COUNT = 10_000_000
 MAX_SCORE = 30_000
 MAX_ODDS_SCALE = 100_000
 EXIT_INTERRUPTED = 130
+_SUITE = "a file or folder of positions (EPD) or games (PGN, XQF, DhtmlXQ, GGF, WTHOR), or the name of a shipped suite"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser(
         "check", help="read a suite and say what is in it", description="Check every line of a suite and count."
     )
-    check.add_argument("openings", metavar="FILE", help="a file or folder of positions or games, or the name of a shipped suite")
+    check.add_argument("openings", metavar="FILE", help=_SUITE)
     add_game_argument(check)
     _add_number(check, "--plies", None, MAX_SCORE, "moves to take of each game (default all)", least=1)
     add_language_argument(check)
@@ -89,7 +90,7 @@ def _configure_balance(actions: Any) -> None:
         "half a win: 1 / (1 + exp(-score / scale)). Even openings are about 0.4 to 0.6; unbalanced ones, which leave "
         "fewer draws between strong engines, 0.6 to 0.75. 0 to 1 keeps all that are legal, without a search.",
     )
-    balance.add_argument("openings", metavar="FILE", help="a file or folder of positions or games, or the name of a shipped suite")
+    balance.add_argument("openings", metavar="FILE", help=_SUITE)
     add_game_argument(balance)
     _add_band(balance, required=True)
     _add_judging(balance, DEFAULT_BALANCE_SCORING)

@@ -4,8 +4,8 @@ A suite is an EPD file: one position a line (in Xiangqi a FEN, with or without i
 it, such as ``id "name";``. Of these ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, and others are
 passed over; a ``#`` at the beginning of a word starts a comment, except in quotation marks. Or it is a file of games in
 PGN or any other format of ``arena.notation.archives``, whose first moves are the openings; moves in coordinates may
-count ranks from 0 or, where not all of the file is legal so, from 1. Both may be compressed (``.gz``). Or it is a folder
-or zip file of such files.
+count ranks from 0 or, where not all of the file is legal so, from 1. Both may be compressed (``.gz``). Or it is a
+folder or zip file of such files.
 
 *The halves.* An opening belongs to the validation half if the last bit of the SHA-256 of its board and side to move
 (the first two fields of the text, one space between, positions that differ by symmetry being the same) is 1, otherwise

@@ -374,12 +374,12 @@ _FREQUENT = "車馬炮砲包相象仕士帥將兵卒進退平前後紅黑勝負�
 """Characters of which Chinese games are full."""
 
 
-def encode_text(text: str, encoding: str, where: str) -> bytes:
+def encode_text(text: str, encoding: str, where: str, first_line: int = 1) -> bytes:
     """The bytes of a text in one of ``ENCODINGS``; raises ``PortableGameError`` naming a character it lacks."""
     try:
         return text.encode(encoding)
     except UnicodeEncodeError as error:
-        line = text.count("\n", 0, error.start) + 1
+        line = text.count("\n", 0, error.start) + first_line
         raise PortableGameError(
             f"{where}: line {line}: {encoding} has no {text[error.start]!r}; use --encoding utf-8"
         ) from None
