@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.notation.archives.contract import Entry, Reading, Source
-from arena.notation.archives.formats import entries, is_games
+from arena.notation.archives.formats import entries, is_archive, is_games
 from arena.notation.archives.ggf import ggf_text
 from arena.notation.archives.sources import sources
 from arena.notation.openings import epd_line, placement_of, split_line
@@ -72,9 +72,9 @@ def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator
 def read_source(source: Source, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
     """The games and positions of one file; none of one that merely lay in a folder and is something else."""
     found: Iterable[Entry]
-    if is_games(source):
+    if is_archive(source):
         found = entries(source, reading)
-    elif not source.is_chosen and not source.where.endswith((".epd", ".epd.gz")):
+    elif not (source.is_chosen or is_games(source) or source.where.endswith((".epd", ".epd.gz"))):
         return
     else:
         try:

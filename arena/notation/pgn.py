@@ -11,12 +11,10 @@ to the next game (advertisements, as a rule) is passed over, unless there are mo
 
 from __future__ import annotations
 
-import codecs
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from arena.records import GameRecord, MoveRecord
@@ -334,23 +332,13 @@ def _wrapped(words: list[str]) -> str:
 # Reading
 
 
-def load_games(path: Path, game: str, ranks: str = "0") -> list[PortableGame]:
-    """The games of a file; see ``read_games``."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise PortableGameError(f"{path}: cannot be read: {error.strerror}") from None
-    return list(read_games(decode_text(data, str(path)), str(path), game, ranks))
-
-
 def decode_text(data: bytes, where: str) -> str:
-    """The text of a file in UTF-8, UTF-16 with its mark, GBK (with its extension GB18030) or Big5.
+    """The text of a file in UTF-8, GBK (with its extension GB18030) or Big5.
 
-    Most bytes are a text in GBK and in Big5 alike: Big5 it is where that gives more of the characters games are full
-    of. Raises ``PortableGameError``.
+    Most bytes are a text in GBK and in Big5 alike: Big5 it is where that gives more of the characters that games are
+    full of. Raises ``PortableGameError``.
     """
-    unicode = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
-    texts = _decoded(data, unicode) or [*_decoded(data, "gb18030"), *_decoded(data, "big5hkscs")]
+    texts = _decoded(data, "utf-8-sig") or [*_decoded(data, "gb18030"), *_decoded(data, "big5hkscs")]
     if not texts:
         try:
             data.decode("gb18030")
@@ -358,7 +346,7 @@ def decode_text(data: bytes, where: str) -> str:
             line, place = data.count(b"\n", 0, error.start) + 1, error.start
         said = f"neither UTF-8 nor GBK text (byte {place}); convert the file first"
         raise PortableGameError(f"{where}: line {line}: {said}")
-    likeliest = max(texts, key=lambda text: sum(map(text.count, _FREQUENT))) if len(texts) > 1 else texts[0]
+    likeliest = max(texts, key=_likelihood) if len(texts) > 1 else texts[0]
     return likeliest.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -368,6 +356,11 @@ def _decoded(data: bytes, encoding: str) -> list[str]:
         return [data.decode(encoding)]
     except UnicodeDecodeError:
         return []
+
+
+def _likelihood(text: str) -> int:
+    """How many characters speak for it: those games are full of, less those that no text has."""
+    return sum(map(text.count, _FREQUENT)) - sum(unicodedata.category(character) == "Co" for character in text)
 
 
 _FREQUENT = "車馬炮砲包相象仕士帥將兵卒進退平前後紅黑勝負和局一二三四五六七八九车马帅将进后红胜负"

@@ -49,10 +49,8 @@ def xqf_file(
     header = bytearray(1024)
     header[0:4] = b"XQ" + bytes((version, mask))
     header[8:12], header[12:16] = bytes(masks), bytes(keys)
-    squares = [255 if square is None else square for square in _squares(fen)]
-    for place, square in enumerate(squares):
-        # What is not on the board is any number that decrypts to more than 89.
-        stored = (min(square, 250 - square_key % 2) + square_key) % 256
+    for place, square in enumerate(_squares(fen)):
+        stored = ((255 if square is None else square) + square_key) % 256
         header[16 + ((place - square_key - 1) % 32 if version >= 0x0C else place)] = stored
     header[50], header[51] = side, result
     places = {

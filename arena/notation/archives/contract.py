@@ -17,6 +17,9 @@ from engine.games.contract import MoveError
 if TYPE_CHECKING:
     from engine.games.contract import Game, Position
 
+PASS = "pass"
+"""The move of games in which a player may have none."""
+
 Entry = PortableGame | PortableGameError
 """A game, or what is wrong with it."""
 
@@ -97,22 +100,26 @@ def replay(
         if plies is not None and len(played) >= plies:
             break
         try:
-            if _must_pass_first(position, entry):
-                position.push("pass")
-                played.append(PortableMove("pass"))
-                if plies is not None and len(played) >= plies:
-                    break
-            _check_side(position, entry)
-            position.push(entry.move)
+            played += _played(position, entry)
         except MoveError as error:
             raise PortableGameError(f"{where}, ply {ply}: {error}") from None
-        played.append(PortableMove(entry.move, entry.comment))
-    return tuple(played)
+    return tuple(played[:plies])
 
 
-def _must_pass_first(position: Position, entry: ArchivedMove) -> bool:
-    codes = position.move_codes()
-    return len(codes) == 1 and entry.move != "pass" and position.game.format_move(codes[0]) == "pass"
+def _played(position: Position, entry: ArchivedMove) -> list[PortableMove]:
+    """Play a move, and before it the pass without which it is not legal."""
+    move = PortableMove(entry.move, entry.comment)
+    try:
+        _check_side(position, entry)
+        position.push(entry.move)
+    except MoveError:
+        if entry.move == PASS or position.legal_moves() != [PASS]:
+            raise
+        position.push(PASS)
+        _check_side(position, entry)
+        position.push(entry.move)
+        return [PortableMove(PASS), move]
+    return [move]
 
 
 def _check_side(position: Position, entry: ArchivedMove) -> None:

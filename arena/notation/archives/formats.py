@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from arena.notation.archives import dhtmlxq, ggf, portable, wthor, xqf
 from arena.notation.archives.contract import ArchiveFormat, Entry, Reading, Source
-from arena.notation.pgn import PortableGameError
+from arena.notation.archives.sources import sources
+from arena.notation.pgn import PortableGame, PortableGameError
 
 FORMATS: tuple[ArchiveFormat, ...] = (xqf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, portable.FORMAT)
 
@@ -24,8 +26,18 @@ def format_of(data: bytes) -> ArchiveFormat | None:
 
 def is_games(source: Source) -> bool:
     """Whether a file holds games, by its content or its name, or is known to hold what is not read."""
-    named = source.where.lower().endswith((".pgn", ".pgn.gz"))
-    return named or format_of(source.data) is not None or any(begins(source.data) for begins, _ in _NOT_READ)
+    return source.where.lower().endswith((".pgn", ".pgn.gz")) or is_archive(source)
+
+
+def is_archive(source: Source) -> bool:
+    """The same by the content alone, which may also be moves that nothing announces.
+
+    Names of WTHOR belong to the games beside them, unless they are what was asked for.
+    """
+    if format_of(source.data) is not None:
+        return True
+    is_refused = any(begins(source.data) for begins, _ in _NOT_READ)
+    return is_refused and (source.is_chosen or not wthor.holds_names(source.data))
 
 
 def entries(source: Source, reading: Reading) -> Iterator[Entry]:
@@ -47,6 +59,21 @@ def entries(source: Source, reading: Reading) -> Iterator[Entry]:
         yield from archive.read(source, reading)
     except PortableGameError as error:
         yield error
+
+
+def load_games(path: Path, game: str) -> list[PortableGame]:
+    """All games of a file; raises ``PortableGameError`` if one cannot be read."""
+    from engine.games import game_named
+
+    games: list[PortableGame] = []
+    reading = Reading(game_named(game))
+    for source in sources(path):
+        found: Iterable[Entry] = entries(source, reading) if isinstance(source, Source) else [source]
+        for entry in found:
+            if isinstance(entry, PortableGameError):
+                raise entry
+            games.append(entry)
+    return games
 
 
 def _refuse_others(source: Source) -> None:

@@ -40,11 +40,12 @@ _FLAGS = {"r": "resignation", "t": "time", "s": "agreement"}
 def read(source: Source, reading: Reading) -> Iterator[Entry]:
     """The games of a text."""
     text = _decoded(source.data)
-    begins = [match.end() for match in _GAME_BEGIN.finditer(text)]
-    for number, (place, end) in enumerate(zip(begins, [*begins[1:], len(text)], strict=True), start=1):
+    begins = list(_GAME_BEGIN.finditer(text))
+    ends = [*(match.start() for match in begins[1:]), len(text)]
+    for number, (begin, end) in enumerate(zip(begins, ends, strict=True), start=1):
         where = f"{source.where}: game {number}"
         try:
-            yield _game(_properties(text, place, end, where), where, reading)
+            yield _game(_properties(text, begin.end(), end, where), where, reading)
         except PortableGameError as error:
             yield error
 
@@ -59,7 +60,7 @@ def _decoded(data: bytes) -> str:
 def _properties(text: str, place: int, end: int, where: str) -> list[tuple[str, str]]:
     found = []
     while (match := _PROPERTY.match(text, place, end)) is not None:
-        found.append((match[1].upper(), match[2].strip()))
+        found.append((match[1].upper(), " ".join(match[2].split())))
         place = match.end()
     if _END.match(text, place, end) is None:
         stray = " ".join(text[place : min(end, place + 20)].split())
@@ -175,8 +176,8 @@ def _lead(text: str) -> str:
 
 
 def _date(text: str) -> str:
-    match = re.match(r"(\d{4})[-.](\d{1,2})[-.](\d{1,2})", text)
-    return f"{match[1]}.{int(match[2]):02}.{int(match[3]):02}" if match else ""
+    match = re.match(r"(\d{4})[-.](\d{1,2}|\?\?)[-.](\d{1,2}|\?\?)", text)
+    return f"{match[1]}.{match[2]:0>2}.{match[3]:0>2}" if match else ""
 
 
 # Writing

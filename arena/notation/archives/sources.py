@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import os
 import zipfile
@@ -32,11 +33,16 @@ def sources(path: Path) -> Iterator[Source | PortableGameError]:
 
 
 def unpacked(data: bytes, where: str) -> bytes:
-    """A file's content, decompressed if it is compressed by gzip or bzip2. Raises ``PortableGameError``."""
+    """A file's content, decompressed if it is compressed by gzip or bzip2, and UTF-8 if it is UTF-16 and says so.
+
+    Raises ``PortableGameError``.
+    """
     if data.startswith(_GZIP):
         return _limited(lambda: gzip.GzipFile(fileobj=BytesIO(data)), where)
     if data.startswith(_BZIP2):
         return _limited(lambda: bz2.BZ2File(BytesIO(data)), where)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace").encode()
     return data
 
 
