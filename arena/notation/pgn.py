@@ -31,13 +31,15 @@ FORMATS = {"iccs": "ICCS", "wxf": "WXF", "chinese": "Chinese", "traditional": "C
 
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _RESULT_WORDS = {result: result for result in RESULTS} | {"1/2": "1/2-1/2", "½-½": "1/2-1/2"}
-_RESULT_TAGS = (
-    _RESULT_WORDS
-    | dict.fromkeys(("", "?", "未知", "未完", "不详"), "*")
-    | dict.fromkeys(("红胜", "紅勝", "红先胜", "紅先勝", "先胜", "先勝", "黑负", "黑負"), "1-0")
-    | dict.fromkeys(("黑胜", "黑勝", "黑先胜", "黑先勝", "红负", "紅負", "红先负", "紅先負", "先负", "先負"), "0-1")
-    | dict.fromkeys(("和棋", "和", "和局", "红先和", "紅先和", "先和", "双方和棋", "雙方和棋"), "1/2-1/2")
+_FIRST = ("红", "紅", "红方", "紅方", "红先", "紅先", "先", "先手")
+_SECOND = ("黑", "黑方", "后", "後", "后手", "後手")
+_RESULT_WORDS |= (
+    {side + word: "1-0" for sides, words in ((_FIRST, "胜勝"), (_SECOND, "负負")) for side in sides for word in words}
+    | {side + word: "0-1" for sides, words in ((_FIRST, "负負"), (_SECOND, "胜勝")) for side in sides for word in words}
+    | dict.fromkeys(("和棋", "和局", "红先和", "紅先和", "先和", "双方和棋", "雙方和棋"), "1/2-1/2")
 )
+"""Also as Chinese programs write them."""
+_RESULT_TAGS = _RESULT_WORDS | dict.fromkeys(("", "?", "未知", "未完", "不详"), "*") | {"和": "1/2-1/2"}
 
 _LAST_TAGS = ("Format", "PlyCount", "Termination")
 _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
@@ -605,6 +607,8 @@ def _finished(draft: _Draft, game: Game, ranks: str) -> PortableGame:
 
 
 def _start_position(draft: _Draft, text: str, game: Game) -> Position:
+    board, *others = text.split(maxsplit=1)[:2] or [""]
+    text = " ".join([board, *(other[:1].lower() + other[1:] for other in others)])  # some write the side as a capital
     try:
         return game.position(text or None)
     except UserError as error:

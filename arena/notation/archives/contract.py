@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from arena.notation.pgn import PortableGame, PortableGameError, PortableMove
 from engine.errors import UserError
-from engine.games.contract import MoveError
 
 if TYPE_CHECKING:
     from engine.games.contract import Game, Position
@@ -101,7 +100,7 @@ def replay(
             break
         try:
             played += _played(position, entry)
-        except MoveError as error:
+        except UserError as error:
             raise PortableGameError(f"{where}, ply {ply}: {error}") from None
     return tuple(played[:plies])
 
@@ -112,7 +111,7 @@ def _played(position: Position, entry: ArchivedMove) -> list[PortableMove]:
     try:
         _check_side(position, entry)
         position.push(entry.move)
-    except MoveError:
+    except UserError:
         if entry.move == PASS or position.legal_moves() != [PASS]:
             raise
         position.push(PASS)
@@ -125,4 +124,4 @@ def _played(position: Position, entry: ArchivedMove) -> list[PortableMove]:
 def _check_side(position: Position, entry: ArchivedMove) -> None:
     if entry.side is not None and entry.side != position.side_to_move:
         mover, other = (position.game.side_names[side] for side in (entry.side, position.side_to_move))
-        raise MoveError(f"{entry.move!r} is {mover}'s, but {other} is to move in position {position.text!r}")
+        raise UserError(f"{entry.move!r} is {mover}'s, but {other} is to move in position {position.text!r}")

@@ -1,4 +1,4 @@
-"""XQF, the files of XQStudio (象棋演播室), by far the most common archive of Xiangqi games: a game a file.
+"""XQF, the files of XQStudio, by far the most common archive of Xiangqi games: a game a file.
 
 A header of 1024 bytes, then a tree of moves in preorder. From version 0x0B on, squares, lengths of comments and the
 tree are encrypted with keys that are in the header. Strings are GB18030, in the header with their length before them.
