@@ -80,9 +80,8 @@ def _game(
     draft: _Draft, variations: dict[int, tuple[int, int]], route: int, number: int, where: str, reading: Reading
 ) -> PortableGame:
     moves = _moves(draft, variations, route, where)
-    side = int(draft.tags.get("firstcolor", "") in ("1", "black"))
     origin = _squares(moves[0][0])[0] if moves else None
-    position = start_position(reading.game, fen_of(_start(draft, where), origin, side, where), where)
+    position = start_position(reading.game, fen_of(_start(draft, where), origin, 0, where), where)
     text = position.text
     archived = [
         ArchivedMove(move_name(*_squares(move), f"{where}, ply {ply}"), comment)
@@ -158,8 +157,6 @@ def _pgn_tags(draft: _Draft) -> tuple[tuple[str, str], ...]:
         "Black": given.get("black") or given.get("blackname"),
         "RedTeam": given.get("redteam"),
         "BlackTeam": given.get("blackteam"),
-        "RedElo": given.get("redelo"),
-        "BlackElo": given.get("blackelo"),
         "Title": given.get("title") if given.get("event") else "",
         "Opening": given.get("open"),
         "TimeControl": given.get("timerule"),
