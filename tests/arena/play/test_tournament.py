@@ -699,6 +699,7 @@ def start_and_wait_for(path: Path, out: Path, games: int) -> subprocess.Popen[st
     return process
 
 
+@pytest.mark.slow  # as what tests/test_interrupted_runs.py does with every kind of run
 def test_killed_at_random_points_and_resumed(tmp_path: Path) -> None:
     path, out = write_spec(tmp_path, players=4, pairs=6, limit="nodes=400"), tmp_path / "out"
     chance = random.Random(17)
