@@ -13,6 +13,7 @@ The state is a dictionary that is JSON as it stands. Sections that did not chang
   (null while nothing is known), ``seconds_left`` (null if unknown), ``at_most`` (whether fewer games may be enough),
   ``words``, ``updated_at``
 - ``workers``: rows as the run tells them: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``
+- ``players``: of a tournament, their names in its order; the first of a match is the one from whose view figures are
 - ``standings``: best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half of the 95 % interval; null
   where it is infinite), ``games``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1), ``pairs``; empty of a run that
   is no   tournament. ``anchors``: names with their given Elo
@@ -64,6 +65,7 @@ FIT_SECONDS = 2.0
 """Between two fits of the ratings while games go on."""
 FIT_PAUSE = 100
 """How many times as long as the last fit took it is at least until the next one."""
+MAX_FIT_PAUSE_SECONDS = 10.0
 
 CHECKED_BYTES = 64 * 2**20
 """A larger store is not gone through for damage before its first reading: reports do that, and whatever plays."""
@@ -111,7 +113,7 @@ def waiting_state(folder: Path) -> State:
             "planned": 0, "done": 0, "stage": None, "all_planned": 0, "all_done": 0, "games_per_second": None,
             "seconds_left": None, "at_most": True, "words": "", "updated_at": "",
         },
-        "workers": [], "standings": [], "anchors": {}, "match": None, "test": None,
+        "workers": [], "players": [], "standings": [], "anchors": {}, "match": None, "test": None,
         "curve": {"kind": "", "stride": 1, "points": []}, "running": [], "faults": [], "games": 0,
     }  # fmt: skip
 
@@ -187,7 +189,7 @@ class RunFollower:
         else:
             spec = TournamentSpec.from_content(content)
             state.update(kind=TOURNAMENT, format=spec.format, game=spec.game, name=spec.name)
-            state["anchors"] = dict(spec.anchors)
+            state.update(anchors=dict(spec.anchors), players=[player.name for player in spec.players])
             self._figures = _Figures(spec)
         for game in self.games:
             self._figures.add(game, self._faults.get(game.key))
@@ -405,7 +407,9 @@ class _Figures:
     def _fit(self, *, is_running: bool) -> None:
         """The standings anew, if there are new games, and while games go on not too often."""
         games, now = len(self._games), time.monotonic()
-        pause = max(FIT_SECONDS, FIT_PAUSE * self._fit_seconds) if is_running else 0
+        pause = min(max(FIT_SECONDS, FIT_PAUSE * self._fit_seconds), MAX_FIT_PAUSE_SECONDS)
+        if not is_running or self._fitted_games <= 0:
+            pause = 0
         if games == self._fitted_games or now - self._fitted_at < pause:
             return
         assert self.spec is not None
@@ -414,8 +418,8 @@ class _Figures:
         ratings = fit_ratings(len(self._counter.players), self._counter.pairings(), anchors=anchors)
         self._standings = [
             {
-                "rank": row.rank, "player": row.player, "rating": _finite(row.rating),
-                "rating_error": _finite(row.rating_error), "games": row.games, "wins": row.wins, "draws": row.draws,
+                "rank": row.rank, "player": row.player, "rating": _finite(row.rating) if row.games else None,
+                "rating_error": _finite(row.rating_error) if row.games else None, "games": row.games, "wins": row.wins, "draws": row.draws,
                 "losses": row.losses, "score": row.score, "pairs": row.pairs,
             }
             for row in standing_rows(self.spec.game, self._counter, ratings, ())

@@ -56,8 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         import webbrowser
 
         webbrowser.open(address)
-    command = (sys.executable, "-m", "tuning.reports.watched")
-    serve(WatchedRuns(root, is_single=is_single, figures_command=command), listening, arguments.language, arguments.host)
+    runs = WatchedRuns(root, is_single=is_single, figures_command=(sys.executable, "-m", "tuning.reports.watched"))
+    serve(runs, listening, arguments.language, arguments.host)
     return 0
 
 

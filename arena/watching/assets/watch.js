@@ -67,7 +67,7 @@ const watch = {
     this.showFinding();
     if (isNew("running", "state")) cards.show(state.running);
     if (isNew("games")) finished.renew();
-    if (isNew("standings")) finished.players(state.standings.map((row) => row.player));
+    if (isNew("players")) finished.players(state.players);
     if (isNew("faults")) this.showFaults();
     if (isNew("drawing", "kind")) this.loadFigures();
     element("trouble").hidden = !state.trouble;
@@ -107,26 +107,17 @@ const watch = {
   finding() {
     const { state, match, test, standings, games, progress } = this.state;
     if (state === "waiting") return say("finding_waiting");
-    const [first, second] = this.pair();
+    const [first, second] = this.state.players;
     if (test && match) {
       const unit = say(`unit_${test.model}`), key = { "H0 accepted": "verdict_h0", "H1 accepted": "verdict_h1" }[test.verdict] || "verdict_undecided";
       const verdict = say(key, { first, elo0: test.elo0, elo1: test.elo1, unit });
       return say("finding_test", { verdict, pairs: countText(test.pairs), ratio: signedText(test.llr, 2), low: signedText(test.lower_bound, 2), high: signedText(test.upper_bound, 2) });
     }
-    if (match) return say("finding_match", { first, second, elo: signedText(match.elo), low: signedText(match.elo_low), high: signedText(match.elo_high), pairs: countText(match.pairs), los: match.los === null ? UNKNOWN : (100 * match.los).toFixed(1) });
+    if (match && match.elo !== null) return say("finding_match", { first, second, elo: signedText(match.elo), low: match.elo_low === null ? "−∞" : signedText(match.elo_low), high: match.elo_high === null ? "+∞" : signedText(match.elo_high), pairs: countText(match.pairs), los: match.los === null ? UNKNOWN : (100 * match.los).toFixed(1) });
     if (this.figures.summary) return this.figures.summary;
     if (!games) return say("finding_none");
     if (standings.length) return say("finding_leader", { player: standings[0].player, score: (100 * standings[0].score).toFixed(1), games: countText(standings[0].games) });
     return progress.words;
-  },
-
-  // Both players of a match: the first is the one from whose view everything is.
-  pair() {
-    const names = this.state.standings.map((row) => row.player);
-    const { match } = this.state, [one, other] = names;
-    if (names.length !== 2 || !match || match.elo === null) return [one, other];
-    const first = (this.state.players || [])[0];
-    return first === other ? [other, one] : [one, other];
   },
 
   showStandings() {
@@ -136,9 +127,9 @@ const watch = {
     const scale = { low: Math.min(0, ...ends), high: Math.max(0, ...ends) };
     element("standings-table").tBodies[0].replaceChildren(...standings.map((row) => make("tr", {},
       make("td", { class: "number" }, String(row.rank)), make("th", { scope: "row" }, row.player),
-      make("td", { class: "number rating" }, signedText(row.rating), make("span", { class: "small" }, row.rating_error === null ? "± ∞" : `± ${row.rating_error.toFixed(1)}`)),
+      make("td", { class: "number rating" }, row.rating === null ? UNKNOWN : signedText(row.rating), make("span", { class: "small" }, row.rating === null ? "" : row.rating_error === null ? "± ∞" : `± ${row.rating_error.toFixed(1)}`)),
       make("td", { class: "interval wide-only" }, intervalPicture(row, scale)),
-      make("td", { class: "number" }, countText(row.games)),
+      make("td", { class: "number wide-only" }, countText(row.games)),
       make("td", { class: "number wide-only" }, `${row.wins} ${row.draws} ${row.losses}`),
       make("td", { class: "number" }, row.games ? `${(100 * row.score).toFixed(1)} %` : UNKNOWN))));
   },
@@ -147,7 +138,7 @@ const watch = {
     const { curve, test } = this.state, isThere = curve.points.length > 1;
     element("curve-figure").hidden = !isThere;
     if (!isThere) return;
-    const [first, second] = this.pair();
+    const [first, second] = this.state.players;
     setText("curve-caption", say(`curve_${curve.kind}`, { first, second }));
     element("curve").replaceChildren(curvePicture(curve, test));
   },
@@ -212,7 +203,7 @@ function curvePicture({ kind, points }, test) {
   const x = (pairs) => left + (width - left - right) * (pairs - from) / Math.max(1, last - from);
   const y = (value) => top + (height - top - bottom) * (high - Math.max(low, Math.min(high, value))) / (high - low);
   const at = (pairs, value) => `${x(pairs).toFixed(1)} ${y(value).toFixed(1)}`;
-  const label = say(`curve_${kind}`, { first: watch.pair()[0], second: watch.pair()[1] });
+  const label = say(`curve_${kind}`, { first: watch.state.players[0], second: watch.state.players[1] });
   const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
   const words = { "font-size": 12, fill: "var(--muted)" };
   for (const tick of ticksBetween(low, high)) {
@@ -240,6 +231,7 @@ const cards = {
 
   show(running) {
     const told = running.filter((game) => game.moves);
+    element("now").hidden = !running.length && !["running", "waiting"].includes(watch.state.state);
     setText("now-note", !running.length ? say("nothing_running") : !told.length ? say("untold") : "");
     const places = new Map([...element("cards").children].map((card) => [card.dataset.name, card]));
     element("cards").replaceChildren(...running.map((game) => this.card(game, places.get(nameOf(game)))));
@@ -334,7 +326,7 @@ const board = {
     const game = running.find((one) => nameOf(one) === this.live);
     if (game) this.extend(game);
     else if (this.live !== null) this.end();
-    else if (cards.follows && Date.now() >= this.ended) {
+    else if (cards.follows && !document.hidden && Date.now() >= this.ended) {
       const next = running.find((one) => one.moves);
       if (next) this.watch(nameOf(next));
     }
@@ -363,6 +355,7 @@ const board = {
     const name = this.live, ply = replay.ply === replay.entries.length ? Infinity : replay.ply;
     this.live = null;
     this.ended = Date.now() + 1000 * END_SECONDS;
+    setTimeout(() => this.follow(watch.state.running), 1000 * END_SECONDS + 50);
     this.load("number=" + encodeURIComponent(name), false, ply).catch(fail);
   },
 };
