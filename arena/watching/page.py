@@ -46,7 +46,8 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
         f"{MESSAGES}/watch.html.j2", language,
         title=state["name"], kicker=Markup('<span id="kicker"></span>'), summary=Markup('<span id="finding"></span>'),
         navigation=[(anchor, say(f"section.{anchor}")) for anchor in ("standing", "now", "replay", "finished")],
-        language=language, games=games, facts=script_data(facts), style=_style(), has_list=has_list, languages=_languages(language),
+        language=language, games=games, facts=script_data(facts), style=_style(), has_list=has_list,
+        languages=_languages(language),
     )  # fmt: skip
 
 

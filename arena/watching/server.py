@@ -1,4 +1,4 @@
-"""The server of the pages: known routes only, read only, on loopback unless told otherwise, nothing from the network."""
+"""The server of the pages: known routes, read only, on loopback unless told otherwise, nothing from the network."""
 
 from __future__ import annotations
 
@@ -18,8 +18,14 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.responses import StreamingResponse
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 

@@ -419,8 +419,8 @@ class _Figures:
         self._standings = [
             {
                 "rank": row.rank, "player": row.player, "rating": _finite(row.rating) if row.games else None,
-                "rating_error": _finite(row.rating_error) if row.games else None, "games": row.games, "wins": row.wins, "draws": row.draws,
-                "losses": row.losses, "score": row.score, "pairs": row.pairs,
+                "rating_error": _finite(row.rating_error) if row.games else None, "games": row.games,
+                "wins": row.wins, "draws": row.draws, "losses": row.losses, "score": row.score, "pairs": row.pairs,
             }
             for row in standing_rows(self.spec.game, self._counter, ratings, ())
         ]  # fmt: skip
