@@ -22,7 +22,7 @@ from engine.settings.parameters import Value
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from tuning.study.run import StudyResult
+    from tuning.study.result import StudyResult
 
 DEFAULT_TRIALS = 80
 

@@ -143,11 +143,12 @@ class GameRunner:
             games = [(job, now - started) for job, started in self._running.values()]
         return sorted(games, key=lambda game: game[0].pairing.place)
 
-    def run(self, jobs: Iterable[GameJob], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
+    def run(self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
         """Play the jobs and yield the records as the games end.
 
-        At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. When
-        the stop flag is set, running games are given up and nothing more is yielded; they can be played again. Once
+        At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. It
+        may give ``None`` where the next job is not known before a game has ended, and is asked again then. When the
+        stop flag is set, running games are given up and nothing more is yielded; they can be played again. Once
         there is ``enough``, running games end and are yielded, and no other begins. Games of players in
         ``unavailable`` are not yielded either.
         """
@@ -192,7 +193,7 @@ class GameRunner:
             self._pauses_told = self._pauses.count
             self._warn(console("arena")("progress.paused"))
 
-    def _submit(self, source: Iterator[GameJob], room: int) -> list[Future[_Played]]:
+    def _submit(self, source: Iterator[GameJob | None], room: int) -> list[Future[_Played]]:
         futures: list[Future[_Played]] = []
         while len(futures) < room and not self._stop.is_set() and not self._enough():
             job = next(source, None)

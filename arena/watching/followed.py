@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class FollowedRun:
         """How many look at it in each language."""
         self._figures: dict[str, DrawnFigures] = {}
         self._task: asyncio.Task[None] | None = None
-        self._is_closed = False
+        self._closing = asyncio.Event()
 
     async def state(self) -> State:
         """The state now."""
@@ -46,7 +46,7 @@ class FollowedRun:
             self._state = await asyncio.to_thread(self._follower.read)
         return self._state
 
-    async def events(self, language: str) -> AsyncIterator[dict[str, Any] | None]:
+    async def events(self, language: str) -> AsyncGenerator[dict[str, Any] | None, None]:
         """The whole state, then what changes; ``None`` now and then where nothing does. Ends with ``close``."""
         self._viewers[language] = self._viewers.get(language, 0) + 1
         if self._task is None or self._task.done():
@@ -54,10 +54,10 @@ class FollowedRun:
         try:
             sent, drawing = await self.state(), self._drawing(language)
             yield {**sent, "drawing": drawing}
-            while not self._is_closed:
+            while not self._closing.is_set():
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._wait(sent, drawing, language), KEEP_ALIVE_SECONDS)
-                if self._is_closed:
+                if self._closing.is_set():
                     return
                 event = changes(sent, self._state)
                 if drawing != self._drawing(language):
@@ -69,13 +69,13 @@ class FollowedRun:
 
     async def _wait(self, sent: State, drawing: int, language: str) -> None:
         def is_news() -> bool:
-            return self._is_closed or self._state is not sent or self._drawing(language) != drawing
+            return self._closing.is_set() or self._state is not sent or self._drawing(language) != drawing
 
         async with self._news:
             await self._news.wait_for(is_news)
 
     async def _follow(self) -> None:
-        while any(self._viewers.values()) and not self._is_closed:
+        while any(self._viewers.values()) and not self._closing.is_set():
             before, drawings = self._state, {name: one.drawing for name, one in self._figures.items()}
             self._draw(await self.state())
             is_same = not changes(before, self._state)
@@ -130,7 +130,7 @@ class FollowedRun:
 
     async def close(self) -> None:
         """Let everybody go who looks at it."""
-        self._is_closed = True
+        self._closing.set()
         async with self._news:
             self._news.notify_all()
         for figures in self._figures.values():

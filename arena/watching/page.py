@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MESSAGES = "arena.watching"
 ASSETS = {"boards.js": "arena.reports", "report.js": "arena.reports", "watch.js": MESSAGES}
 """The scripts of the page and the packages that have them."""
-LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
 
 
 def asset_text(name: str) -> str:
@@ -74,7 +73,8 @@ def _style() -> Any:
 
 
 def _languages(language: str) -> list[tuple[str, str]]:
-    return [(name, LANGUAGE_NAMES[name]) for name in LANGUAGES if name != language]
+    say = Catalogue(MESSAGES, language)
+    return [(name, say(f"page.language_{name}")) for name in LANGUAGES if name != language]
 
 
 def _counts(language: str) -> dict[str, dict[str, str]]:
