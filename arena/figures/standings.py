@@ -322,7 +322,7 @@ def tables_of(
     counter = count_pairs(players, records)
     given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
     ratings = fit_ratings(len(players), counter.pairings(), anchors=given)
-    rows = _standings(game, counter, ratings, records)
+    rows = standing_rows(game, counter, ratings, records)
     ranking = [counter.players.index(row.player) for row in rows]
     heads = _head_to_heads(counter, ranking)
     return Tables(counter, ratings, rows, heads, _endings(records), faults_of(records))
@@ -338,9 +338,10 @@ def crosstable(game: str, players: Sequence[str], records: Sequence[GameRecord])
     return tables_of(game, players, records).crosstable_frame()
 
 
-def _standings(
+def standing_rows(
     game: str, counter: PairCounter, ratings: Ratings, records: Iterable[GameRecord]
 ) -> tuple[Standing, ...]:
+    """The rows of the standings; what a move took is of ``records`` alone, and unknown without them."""
     effort = _effort(game, counter.players, records)
     group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
     order = sorted(

@@ -58,15 +58,23 @@ class Store:
     """The games of one folder. Use it as a context manager."""
 
     def __init__(
-        self, directory: Path, *, read_only: bool = False, repaired: Callable[[int, str], None] | None = None
+        self,
+        directory: Path,
+        *,
+        read_only: bool = False,
+        glance: bool = False,
+        repaired: Callable[[int, str], None] | None = None,
     ) -> None:
         """Open the folder's store; a writer makes folder and file if they are missing and locks out other writers.
+
+        With ``glance`` it is read for a moment only, again and again: damage is not looked for, and no file comes to
+        stand beside it.
 
         A damaged file is replaced by one of the games that are whole if there is somebody to tell that to: how many
         there are, and the name of the copy of the file as it was. Raises ``StoreError``.
         """
         self.directory = directory
-        self._repaired = repaired
+        self._repaired, self._is_glance = repaired, glance
         self._lock: FolderLock | None = None
         if read_only:
             if not (directory / STORE_NAME).is_file():
@@ -101,6 +109,10 @@ class Store:
         """Plain data recorded under a name, or ``None``."""
         rows = self._rows("SELECT value FROM facts WHERE name = ?", (name,))
         return json.loads(rows[0][0]) if rows else None
+
+    def all_metadata(self) -> dict[str, Any]:
+        """Everything that is recorded, by name."""
+        return {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM facts")}
 
     def metadata_names(self) -> set[str]:
         """The names under which anything is recorded."""
@@ -237,6 +249,13 @@ class Store:
         with self._failures(), closing(sqlite3.connect(directory / STORE_NAME)) as copy:
             self.connection.backup(copy)
 
+    def check(self) -> None:
+        """Raise ``DamagedStore`` if the file is not as it was written."""
+        try:
+            damage.check(self.connection)
+        except damage.Damage as found:
+            raise self._damaged(found) from None
+
     # Below: the file itself
 
     def _rows(self, query: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
@@ -250,10 +269,7 @@ class Store:
             return self._checked(read_only)
         except damage.Damage as found:
             if read_only or self._repaired is None:
-                raise DamagedStore(
-                    f"{path}: damaged ({found}), so nothing is read from it; the command that played its games saves "
-                    "those that are whole, and plays the others again"
-                ) from None
+                raise self._damaged(found) from None
             try:
                 saved, copy = damage.repair(path, migrate)
             except damage.Damage as more:
@@ -265,6 +281,12 @@ class Store:
             self._repaired(saved, copy.name)
             return self._checked(read_only)
 
+    def _damaged(self, found: damage.Damage) -> DamagedStore:
+        return DamagedStore(
+            f"{self.directory / STORE_NAME}: damaged ({found}), so nothing is read from it; the command that played "
+            "its games saves those that are whole, and plays the others again"
+        )
+
     def _checked(self, read_only: bool) -> sqlite3.Connection:
         """The connection to a file that is as it was written; raises ``Damage``."""
         with self._failures():
@@ -275,7 +297,8 @@ class Store:
                     raise damage.Damage(str(error)) from None
                 raise
             try:
-                damage.check(connection)
+                if not self._is_glance:
+                    damage.check(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -288,7 +311,8 @@ class Store:
             # out what still is in its log: to be done only where there is none.
             log = path.with_name(f"{path.name}-wal")
             is_logged = log.is_file() and log.stat().st_size > 0
-            mode = "ro" if is_logged or os.access(self.directory, os.W_OK) else "ro&immutable=1"
+            may_write = os.access(self.directory, os.W_OK) and not self._is_glance
+            mode = "ro" if is_logged or may_write else "ro&immutable=1"
             connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, isolation_level=None)
         else:
             connection = sqlite3.connect(path, isolation_level=None)
