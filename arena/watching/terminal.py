@@ -85,7 +85,7 @@ def _follow(
                 if wanted in (NEXT, BEFORE):
                     choice.turn(1 if wanted == NEXT else -1)
                 elif wanted == BOARD:
-                    choice.with_board = not choice.shows_board(state)
+                    choice.with_board = not choice.shows_board(outcome.lines)
                 if time.monotonic() >= until:
                     break
 

@@ -42,7 +42,7 @@ class Choice:
     place: int = 0
     """Which of the games in progress that are known by their moves."""
     with_board: bool | None = None
-    """Whether their board stands beside the figures; ``None`` leaves it to the kind of run."""
+    """Whether their board stands beside the figures; ``None`` leaves it to what these are."""
     _identity: tuple[str, int] = ("", -1)
     retraced: Retraced = field(default_factory=Retraced)
 
@@ -64,9 +64,9 @@ class Choice:
         self.place += step
         self._identity = ("", -1)
 
-    def shows_board(self, state: dict[str, Any]) -> bool:
+    def shows_board(self, outcome: Sequence[str]) -> bool:
         """Whether the board stands beside the figures: those of a tuning and the like are wide."""
-        return bool(state["standings"]) if self.with_board is None else self.with_board
+        return not outcome if self.with_board is None else self.with_board
 
 
 def screen(
@@ -76,12 +76,13 @@ def screen(
     say = Catalogue("arena", language)
     head = _head_lines(state, say, columns)
     room = rows - len(head) - 1
-    beside = choice.shows_board(state) and columns >= LEAST_COLUMNS
+    beside = choice.shows_board(outcome) and columns >= LEAST_COLUMNS
     panel = _game_lines(state, choice, say) if beside else []
     left = columns - BOARD_COLUMNS - 1 if panel else columns
     figures = _figure_lines(state, outcome, say, left, room)
     if panel:
-        both = zip_longest(figures, panel, fillvalue=[])
+        empty: Line = []
+        both = zip_longest(figures, panel, fillvalue=empty)
         body = [[*_fitted(figure, left), (" ", ""), *board] for figure, board in both][:room]
     else:
         body = figures
