@@ -59,6 +59,7 @@ COMMANDS = (
     Command("engines", "arena", "Playing", "list your engines, and check that they work"),
     Command("report", "tuning", "Playing", "write a run's tables, plots and report again"),
     Command("stats", "arena", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
+    Command("watch", "tuning", "Playing", "follow a run in the browser, game by game"),
     Command("runs", "arena.collection", "Playing", "list, compare and remove what was played and tuned"),
     Command("replay", "arena", "Playing", "play one stored game again and compare"),
     Command("check", "arena.checking", "Playing", "check whether an engine keeps to its protocol"),

@@ -86,14 +86,16 @@ class GamesOnPage:
     @property
     def data(self) -> Markup:
         """What report.js needs to know besides the games, as JSON."""
-        from markupsafe import Markup
+        return script_data(self.facts(sorted({record.reason for record in self.records})))
 
+    def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
+        """The same as plain data; ``reasons`` are those for which games may have ended."""
         from engine.games import game_named
 
+        reasons = tuple(reasons)
         contract, words, endings = game_named(self.game), self.words, Catalogue("engine", self.language)
-        reasons = sorted({record.reason for record in self.records})
         messages = messages_of(REPORTS, self.language)
-        data = {
+        return {
             "game": self.game,
             "sides": words.side_names,
             "pieces": words.pieces,
@@ -107,12 +109,18 @@ class GamesOnPage:
                 key.removeprefix("script."): text for key, text in messages.items() if key.startswith("script.")
             },
         }  # fmt: skip
-        return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
     @property
     def packed(self) -> str:
         """See ``packed_games``."""
         return packed_games(self.players, self.records)
+
+
+def script_data(data: Any) -> Markup:
+    """Plain data as JSON that can stand in a script element."""
+    from markupsafe import Markup
+
+    return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 @dataclass(frozen=True)

@@ -686,16 +686,14 @@ function openFromAddress(scroll) {
   return true;
 }
 
-async function begin() {
-  games = await unpack();
-  list.prepare(games.header);
+// What keys, clicks and the size of the window do to the board.
+function listen() {
   replay.pressed();
   const chooser = element("notation");
   if (chooser) {
     chooser.value = replay.notation;
     chooser.addEventListener("change", () => replay.choose(chooser.value));
   }
-  if (!games.header.games.number.length) { element("replay").hidden = true; return; }
   element("replay").addEventListener("keydown", (event) => {
     const act = KEYS[event.key];
     if (!act || event.ctrlKey || event.metaKey || event.altKey || ["SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
@@ -708,7 +706,14 @@ async function begin() {
     if (button) replay.act(button.dataset.act);
     else if (event.target.closest("#board")) element("replay").focus({ preventScroll: true });
   });
-  window.addEventListener("resize", () => { replay.drawGraph(); replay.mark(); });
+  window.addEventListener("resize", () => { if (replay.game !== null) { replay.drawGraph(); replay.mark(); } });
+}
+
+async function begin() {
+  games = await unpack();
+  list.prepare(games.header);
+  if (!games.header.games.number.length) { element("replay").hidden = true; return; }
+  listen();
   window.addEventListener("hashchange", () => openFromAddress(true));
   if (!openFromAddress(true)) {
     replay.open(0);
@@ -716,4 +721,5 @@ async function begin() {
   }
 }
 
-begin().catch(fail);
+// A page that gets its games from elsewhere has none of its own, and begins by itself.
+if (element("packed")) begin().catch(fail);
