@@ -12,8 +12,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import time
+import tty
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -46,7 +48,7 @@ def watch_in_terminal(
     """Show a run until ``q`` or Ctrl-C, or print how it stands where ``stream`` (standard output) is no terminal.
 
     ``outcome_command`` prints, for runs that are no tournaments, what they have come to so far. There are keys if
-    standard input is a terminal.
+    standard input is a terminal. For the main thread, which alone is told of signals.
     """
     stream = stream or sys.stdout
     follower, outcome = RunFollower(folder), _Outcome(outcome_command)
@@ -58,7 +60,7 @@ def watch_in_terminal(
             stream.write("".join(text for text, _ in line).rstrip() + "\n")
         return
     try:
-        with _own_screen(stream), _keys() as keyboard:
+        with _taken(stream) as keyboard:
             _follow(follower, outcome, language, stream, keyboard)
     except KeyboardInterrupt:
         pass
@@ -66,9 +68,7 @@ def watch_in_terminal(
         outcome.end()
 
 
-def _follow(
-    follower: RunFollower, outcome: _Outcome, language: str, stream: TextIO, keyboard: int | None
-) -> None:
+def _follow(follower: RunFollower, outcome: _Outcome, language: str, stream: TextIO, keyboard: int | None) -> None:
     """Renew the screen every second, at every key, and when its size changes."""
     choice, keys = Choice(), _KeyReader(keyboard)
     with _wakened_by_resizing() as resized:
@@ -98,44 +98,47 @@ def _show(lines: Sequence[Line], stream: TextIO) -> None:
 
 
 @contextlib.contextmanager
-def _own_screen(stream: TextIO) -> Iterator[None]:
-    """The other screen of the terminal, also left when the process is asked to end or its terminal is closed."""
+def _taken(stream: TextIO) -> Iterator[int | None]:
+    """The other screen of the terminal, and the descriptor of its keyboard, which tells keys at once; ``None`` without.
+
+    Both are given back at the end, also if the process is asked to end or its terminal is closed, and for the time
+    that it is stopped (Ctrl-Z).
+    """
+    keyboard = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else None
+    usual = None if keyboard is None else termios.tcgetattr(keyboard)
+
+    def take() -> None:
+        if keyboard is not None:
+            tty.setcbreak(keyboard)
+        stream.write(_ENTER)
+        stream.flush()
+
+    def give_back() -> None:
+        with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
+            stream.write(_LEAVE)
+            stream.flush()
+            if keyboard is not None and usual is not None:
+                termios.tcsetattr(keyboard, termios.TCSADRAIN, usual)
 
     def end(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)} if (
-        threading.current_thread() is threading.main_thread()
-    ) else {}  # fmt: skip
-    stream.write(_ENTER)
-    stream.flush()
+    def stop(number: int, frame: object) -> None:
+        give_back()
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, stop)
+        take()
+
+    handlers = {signal.SIGTERM: end, signal.SIGHUP: end, signal.SIGTSTP: stop}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    take()
     try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):  # the terminal may be gone
-            stream.write(_LEAVE)
-            stream.flush()
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextlib.contextmanager
-def _keys() -> Iterator[int | None]:
-    """The descriptor of a keyboard that tells keys at once and does not show them; ``None`` without one."""
-    import termios
-    import tty
-
-    keyboard = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else None
-    if keyboard is None:
-        yield None
-        return
-    before = termios.tcgetattr(keyboard)
-    try:
-        tty.setcbreak(keyboard)
         yield keyboard
     finally:
-        with contextlib.suppress(termios.error):
-            termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
+        give_back()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

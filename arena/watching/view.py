@@ -86,7 +86,7 @@ def screen(
         body = [[*_fitted(figure, left), (" ", ""), *board] for figure, board in both][:room]
     else:
         body = figures
-    lines = [*head, *body, *([[]] * (room - len(body))), [(say("watching.keys"), "")]]
+    lines = [*head, *body, *([[]] * (room - len(body))), [(_own(say)("terminal.keys"), "")]]
     return [_fitted(line, columns) for line in lines][:rows]
 
 
@@ -105,9 +105,10 @@ def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> lis
 def _head_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[Line]:
     """What is played, how far it is, and the bar of it."""
     progress, name = state["progress"], state["state"]
-    words = Catalogue("arena.collection", say.language)
-    told = say("watching.waiting") if name == "waiting" else words(f"list.state_{name}")
-    what = "  ".join(filter(None, (state["kind"], state["format"], state["game"])))
+    words, own = Catalogue("arena.collection", say.language), _own(say)
+    told = own("page.waiting") if name == "waiting" else words(f"list.state_{name}")
+    kinds = [own.name_of("kind", kind) for kind in (state["format"] or state["kind"],) if kind]
+    what = "  ".join([*kinds, *([game_words(state["game"], say.language).title] if state["game"] else [])])
     room = columns - columns_of(told) - columns_of(what) - 4
     title = f"{cut(state['name'], max(10, room))}  {what}"
     lines: list[Line] = [
@@ -163,15 +164,15 @@ def _test_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
     match, test = state["match"], state["test"]
     if match is not None:
         low, elo, high = (_elo(match[name]) for name in ("elo_low", "elo", "elo_high"))
-        los = "-" if match["los"] is None else percent_text(match["los"])
-        lines.append([(say("watching.match", elo=elo, low=low, high=high, los=los, pairs=match["pairs"]), "")])
+        los = "-" if match["los"] is None else f"{percent_text(match['los'])} %"
+        lines.append([(_own(say)("terminal.match", elo=elo, low=low, high=high, los=los, pairs=match["pairs"]), "")])
     if test is not None:
         verdict = say(f"verdict.{_VERDICTS[test['verdict']]}")
         colour = {"H1 accepted": GREEN, "H0 accepted": RED}.get(test["verdict"], "")
         figures = {name: f"{test[key]:+.2f}" for name, key in
                    (("llr", "llr"), ("lower", "lower_bound"), ("upper", "upper_bound"))}  # fmt: skip
         hypotheses = {name: f"{test[name]:g}" for name in ("elo0", "elo1")}
-        lines.append([(say("watching.test", **figures, **hypotheses) + "  ", ""), (verdict, colour)])
+        lines.append([(_own(say)("terminal.test", **figures, **hypotheses) + "  ", ""), (verdict, colour)])
     return lines
 
 
@@ -193,7 +194,7 @@ def _standings_lines(state: dict[str, Any], say: Catalogue, room: int | None) ->
         figures = " ".join(padded(text, width, right=True) for text, width in zip(texts, columns, strict=True))
         lines.append([(f"{row['rank']:>2} {padded(name, NAME_COLUMNS)} {figures}", "")])
     if len(shown) < len(rows):
-        lines.append([(say("watching.more_players", count=len(rows) - len(shown)), "")])
+        lines.append([(_own(say)("terminal.more_players", count=len(rows) - len(shown)), "")])
     return lines
 
 
@@ -209,9 +210,9 @@ def _worker_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
     rows = state["workers"]
     if not rows:
         return []
-    width = min(24, max(columns_of(say("watching.worker")), *(columns_of(str(row["name"])) for row in rows)))
-    head = f"{padded(say('watching.worker'), width)} {padded(say('watching.threads'), 8, right=True)} "
-    head += f"{padded(say('progress.games_head'), 7, right=True)} {padded(say('watching.speed'), 7, right=True)}"
+    width = min(24, max(columns_of(_own(say)("terminal.worker")), *(columns_of(str(row["name"])) for row in rows)))
+    head = f"{padded(_own(say)('terminal.worker'), width)} {padded(_own(say)('terminal.threads'), 8, right=True)} "
+    head += f"{padded(say('progress.games_head'), 7, right=True)} {padded(_own(say)('terminal.speed'), 7, right=True)}"
     lines: list[Line] = [[(head, "")]]
     for row in rows:
         speed = "-" if row.get("games_per_second") is None else f"{row['games_per_second']:.1f}"
@@ -230,7 +231,7 @@ def _game_lines(state: dict[str, Any], choice: Choice, say: Catalogue) -> list[L
     words = game_words(game["game"], say.language)
     moves, scores = game["moves"], game["scores"]
     position = choice.retraced.position(game)
-    lines: list[Line] = [[(say("watching.game", number=game["number"], place=place + 1, count=count), "")]]
+    lines: list[Line] = [[(_own(say)("terminal.game", number=game["number"], place=place + 1, count=count), "")]]
     turn = _first_side(game)
     for side, name in enumerate((game["first"], game["second"])):
         own = [score for ply, score in enumerate(scores) if (turn + ply) % 2 == side and score is not None]
@@ -240,7 +241,8 @@ def _game_lines(state: dict[str, Any], choice: Choice, say: Catalogue) -> list[L
         lines.append([(label, RED if side == 0 and game["game"] == "xiangqi" else ""),
                       (f" {padded(cut(name, room), room)} {score:>7}", "")])  # fmt: skip
     last = moves[-1] if moves else "-"
-    lines += [[(say("watching.move", move_number=len(moves), move=last, time=duration_text(game["seconds"])), "")], []]
+    time = duration_text(game["seconds"])
+    lines += [[(_own(say)("terminal.move", move_number=len(moves), move=last, time=time), "")], []]
     if position is None:
         return lines
     return lines + board_lines(game["game"], position, words.pieces if say.language == "zh" else {})
@@ -251,6 +253,11 @@ def _first_side(game: dict[str, Any]) -> int:
     from engine.games import game_named
 
     return (game_named(game["game"]).side_to_move(game["position"]) + len(game["opening_moves"])) % 2
+
+
+def _own(say: Catalogue) -> Catalogue:
+    """The messages of this package, in the language of those of ``arena``."""
+    return Catalogue("arena.watching", say.language)
 
 
 def _elo(value: float | None) -> str:
