@@ -219,7 +219,7 @@ def _worker_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
         name = padded(cut(str(row["name"]), width), width)
         text = f"{name} {row.get('threads', ''):>8} {row.get('games', ''):>7} {speed:>7}  "
         told = str(row.get("state") or "")
-        lines.append([(text, ""), (told, "" if told in ("", "working") else YELLOW)])
+        lines.append([(text, ""), (told, "" if told in ("", "playing", "idle") else YELLOW)])
     return lines
 
 

@@ -3,7 +3,7 @@
 Nothing is written into the run's folder. Finding it out takes seconds of a process of its own, which
 ``elolab watch --terminal`` starts now and then:
 
-    python -m tuning.reports.outcome DIR LANGUAGE
+    python -m tuning.outcome DIR LANGUAGE
 """
 
 from __future__ import annotations
