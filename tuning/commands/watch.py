@@ -82,7 +82,7 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
         raise UserError(f"watch: {root}: no run in it; name the folder in which one will begin")
     folder = runs.folders()[chosen]
     os.nice(NICENESS)
-    outcome = (sys.executable, "-m", "tuning.outcome", str(folder), arguments.language)
+    outcome = (sys.executable, "-m", "tuning.reports.watched", str(folder), arguments.language, "text")
     watch_in_terminal(folder, arguments.language, outcome)
     return 0
 
