@@ -62,10 +62,10 @@ def _document_of(result: Any, language: str) -> Document:
 
 def outcome_text(directory: Path, language: str) -> str:
     """What a run has come to so far, as its command prints it. Raises ``UserError`` as ``watched_data`` does."""
-    from tuning.rereading import result_in
     from tuning.reports.claims import claims_text
     from tuning.reports.fit import fit_text
     from tuning.reports.study import tuning_text
+    from tuning.rereading import result_in
 
     result = result_in(directory)
     if result is None:
