@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -204,6 +204,25 @@ class MoveRecord(NamedTuple):
     principal_variation: str = ""
     """The line that the mover expected, ``move`` its first as a rule: moves in protocol notation separated by spaces,
     as the player gave them, which may be illegal; empty where it gave none. No digest depends on it."""
+
+
+MovesSoFar = tuple[list[str], list[int | None]]
+"""The moves of a game since its opening and the movers' scores, as ``MoveRecord`` has both."""
+
+
+def no_moves() -> MovesSoFar:
+    """Those of a game of which nothing is known yet."""
+    return [], []
+
+
+class RunningGame(NamedTuple):
+    """A game that is being played."""
+
+    job: GameJob
+    seconds: float
+    """For how long."""
+    read_moves: Callable[[], MovesSoFar] = no_moves
+    """Tells the moves so far, on any thread and without disturbing the game."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 from arena.play.estimates import duration_text
 from arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares, thread_count, usable_processors
-from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, exact_score_detail, utc_now
+from arena.records import (
+    GameJob,
+    GameRecord,
+    MoveRecord,
+    MovesSoFar,
+    PlayerSpec,
+    RunningGame,
+    exact_score_detail,
+    no_moves,
+    utc_now,
+)
 from engine.language import console
 
 if TYPE_CHECKING:
@@ -38,6 +48,20 @@ class Pauses:
     """How often the process has been stopped and continued, as by Ctrl-Z and ``fg``; see ``stopping_on_signals``."""
 
     count: int = 0
+
+
+@dataclass
+class _Running:
+    """A game that a thread is playing."""
+
+    job: GameJob
+    began: float
+    """By ``time.monotonic``."""
+    read_moves: Callable[[], MovesSoFar] = no_moves
+
+    def follow(self, read_moves: Callable[[], MovesSoFar]) -> None:
+        """From now on that tells the moves."""
+        self.read_moves = read_moves
 
 
 @dataclass(frozen=True)
@@ -92,7 +116,7 @@ class GameRunner:
         self._door = threading.Lock()
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._running: dict[int, tuple[GameJob, float]] = {}
+        self._running: dict[int, _Running] = {}
         """By thread: a schedule may ask for one game twice at a time."""
         self._players: list[Player] = []
         """All that threads keep; only the loop's thread changes the list while games are played."""
@@ -131,17 +155,17 @@ class GameRunner:
         games = self.running()
         if not games:
             return ""
-        job, seconds = games[0]
+        job, seconds, _ = games[0]
         is_compiled = all(player.is_builtin and not player.ponder for player in (job.first, job.second))
         key = "progress.first_compiled" if is_compiled else "progress.first_started"
         return console("arena")(key, time=duration_text(seconds))
 
-    def running(self) -> list[tuple[GameJob, float]]:
-        """The games being played and for how many seconds, in schedule order."""
+    def running(self) -> list[RunningGame]:
+        """The games being played, in schedule order."""
         now = time.monotonic()
         with self._lock:
-            games = [(job, now - started) for job, started in self._running.values()]
-        return sorted(games, key=lambda game: game[0].pairing.place)
+            games = [RunningGame(game.job, now - game.began, game.read_moves) for game in self._running.values()]
+        return sorted(games, key=lambda game: game.job.pairing.place)
 
     def run(self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
         """Play the jobs and yield the records as the games end.
@@ -216,16 +240,16 @@ class GameRunner:
         with self._occupied_slots(job) as processors:
             if self._stop.is_set() or self._enough():
                 return None
-            key, thread = job.key, threading.get_ident()
+            thread, running = threading.get_ident(), _Running(job, time.monotonic())
             with self._lock:
-                self._running[thread] = (job, time.monotonic())
+                self._running[thread] = running
             try:
                 if all(player.is_builtin and not player.ponder for player in (job.first, job.second)):
                     if processors:
                         pin_thread(processors)
-                    return self._play_compiled(job, key)
+                    return self._play_compiled(running)
                 self._warn_of_threads(job)
-                return self._play_with_players(job, processors)
+                return self._play_with_players(running, processors)
             finally:
                 with self._lock:
                     del self._running[thread]
@@ -261,10 +285,12 @@ class GameRunner:
             return
         self._warn(console("arena")("progress.threads", games=self.concurrency, threads=threads, usable=usable))
 
-    def _play_compiled(self, job: GameJob, key: str) -> GameRecord | None:
+    def _play_compiled(self, running: _Running) -> GameRecord | None:
         from engine.compiled.identity import engine_identity
-        from engine.play import PlayerSettings
+        from engine.play import PlayedMoves, PlayerSettings
 
+        job, played = running.job, PlayedMoves(running.job.game)
+        running.follow(played.read)
         started_at, started = utc_now(), time.perf_counter()
         game = self._compiled_games(job.game).play(
             job.opening.position,
@@ -275,12 +301,13 @@ class GameRunner:
             job.adjudication,
             self._stop,
             job.search_statistics,
+            played,
         )
         if game.reason == "stopped":
             return None
         late_move = {} if game.late is None else {"late_move": asdict(game.late)}
         return GameRecord(
-            key=key,
+            key=job.key,
             pairing=job.pairing,
             first=job.first.name,
             second=job.second.name,
@@ -305,8 +332,8 @@ class GameRunner:
             tables[game] = CompiledGames(game)
         return tables[game]
 
-    def _play_with_players(self, job: GameJob, processors: Processors) -> GameRecord | None:
-        record = self._loop().submit(self._play_on_loop(job, self._kept_players(), processors)).result()
+    def _play_with_players(self, running: _Running, processors: Processors) -> GameRecord | None:
+        record = self._loop().submit(self._play_on_loop(running, self._kept_players(), processors)).result()
         return None if record.reason == "stopped" else record
 
     def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
@@ -323,14 +350,14 @@ class GameRunner:
                 with self._lock:
                     self.unavailable[fault["player"]] = f"{fault['text']}; {words}"
 
-    async def _play_on_loop(self, job: GameJob, kept: KeptPlayers, processors: Processors) -> GameRecord:
+    async def _play_on_loop(self, running: _Running, kept: KeptPlayers, processors: Processors) -> GameRecord:
         from arena.play.game import play
 
-        players = await self._players_of(job, kept)
+        players = await self._players_of(running.job, kept)
         if processors:
             for player in players:
                 await player.pin(processors)
-        return await play(job, players, self._stop)
+        return await play(running.job, players, self._stop, running.follow)
 
     def _kept_players(self) -> KeptPlayers:
         """This thread's."""

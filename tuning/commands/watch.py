@@ -31,6 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--port", type=whole_number(0, 65535), default=PORT, metavar="N", help=f"default {PORT}; 0 is any free one"
     )
     parser.add_argument("--browser", action="store_true", help="open the page in your browser")
+    parser.add_argument(
+        "--terminal", action="store_true",
+        help="show the run in this terminal and no page; to a file or pipe, print once how it stands",
+    )  # fmt: skip
     add_language_argument(parser)
     parser.epilog = (
         "The page shows standings, games on a board move by move, finished games, figures and faults. It changes "
@@ -40,7 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve the page until Ctrl-C."""
+    """Serve the page, or fill the terminal, until Ctrl-C."""
+    if arguments.terminal:
+        return _run_in_terminal(arguments)
     for name in ("starlette", "uvicorn"):
         if find_spec(name) is None:
             raise UserError(f'watch: {name} is not installed; pip install "elolab[watch]"')
@@ -58,6 +64,26 @@ def run(arguments: argparse.Namespace) -> int:
         webbrowser.open(address)
     runs = WatchedRuns(root, is_single=is_single, figures_command=(sys.executable, "-m", "tuning.reports.watched"))
     serve(runs, listening, arguments.language, arguments.host)
+    return 0
+
+
+def _run_in_terminal(arguments: argparse.Namespace) -> int:
+    for name, value, usual in (("host", arguments.host, HOST), ("port", arguments.port, PORT),
+                               ("browser", arguments.browser, False)):  # fmt: skip
+        if value != usual:
+            raise UserError(f"watch: --{name} is of the page, which --terminal does not serve; leave one of them out")
+    root, is_single = _found(arguments)
+    from arena.watching.followed import WatchedRuns
+    from arena.watching.terminal import watch_in_terminal
+
+    runs = WatchedRuns(root, is_single=is_single)
+    chosen = runs.chosen()
+    if chosen is None:
+        raise UserError(f"watch: {root}: no run in it; name the folder in which one will begin")
+    folder = runs.folders()[chosen]
+    os.nice(NICENESS)
+    outcome = (sys.executable, "-m", "tuning.reports.watched", str(folder), arguments.language, "text")
+    watch_in_terminal(folder, arguments.language, outcome)
     return 0
 
 
