@@ -154,6 +154,10 @@ class Progress:
         """Whether fewer games than planned may be needed."""
         self.waiting: Callable[[], str] = str
         """What the first game of the run waits for; empty once it does not."""
+        self.workers: Callable[[], list[dict[str, Any]]] = list
+        """Those of other machines that play, as ``live_file`` has them."""
+        self.worker_of: Callable[[GameJob], str | None] = lambda job: None
+        """The name of the worker that has a game."""
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
         self._stages: list[_Count] = []
         self._stage: _Count | None = None
@@ -261,6 +265,7 @@ class Progress:
         speed = self.games_per_second()
         say = console("arena")
         parts = [say("progress.games", done=self.done, planned=self.planned)]
+        parts += self._crew()
         if speed is not None:
             unit, rate = ("second", speed) if speed >= 1 else ("minute", 60 * speed)
             parts.append(say(f"progress.per_{unit}", games=f"{rate:.1f}"))
@@ -279,7 +284,13 @@ class Progress:
         counts = {"done": self.done, "planned": self.planned, "all_done": self.all_done}
         text = console("arena")("progress.stage", stage=stage.name, **counts, all_planned=self.all_planned)
         left = [] if speed is None else self._left(speed, is_bound=True)
-        return self._with_words("  ".join([text, *left]))
+        return self._with_words("  ".join([text, *self._crew(), *left]))
+
+    def _crew(self) -> list[str]:
+        """How many workers there are, if other machines play."""
+        workers = self.workers()
+        present = sum(worker["state"] in ("playing", "idle") for worker in workers)
+        return [console("arena")("progress.workers", count=present)] if workers else []
 
     def _left(self, games_per_second: float, *, is_bound: bool) -> list[str]:
         """The time that is left, if anything is."""
@@ -352,9 +363,11 @@ class Progress:
                     "second": job.second.name,
                     "opening": job.opening.name,
                     "seconds": round(seconds, 3),
+                    "worker": self.worker_of(job),
                 }
                 for job, seconds in running
             ],
+            "workers": self.workers(),
             "standings": [],
             **self.data(),
         }
