@@ -7,7 +7,6 @@ themselves, and connects again if the scheduler has gone.
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 import warnings
@@ -19,7 +18,6 @@ from arena.cluster.contract import ClusterError, Site, Worker
 from arena.cluster.worker import Chunk, Order, PlayedChunk, heed, introduction, play_chunk
 from engine.language import console
 
-ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:]+\]|[^\s:/\[\]]+):\d{1,5}")
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 """Between two looks at the cluster."""
@@ -244,7 +242,7 @@ class DaskSite(Site):
         name = address if name == address else f"{name} ({address})"
         with self._lock:
             self._known.add(address)
-        if isinstance(answer, ImportError):
+        if isinstance(answer, Exception) and "ModuleNotFoundError" in repr(answer):  # Dask wraps it in another
             self._turn_away(address, name, f"elolab, or this version of it, is not installed there ({answer})")
         elif isinstance(answer, BaseException):
             self._turn_away(address, name, f"{type(answer).__name__}: {answer}")

@@ -1,8 +1,8 @@
 """Plays games in chunks, wherever a site has workers.
 
-Every worker has as many chunks as threads, and as many wait there, so that it never waits for the next one. A chunk is
-made to last some seconds by the time that the worker's last games took, so that sending it costs next to nothing. A
-chunk that is lost, with its worker or on the way, is sent again; whatever comes back twice is the same game.
+Every worker plays as many chunks as it has threads, and as many wait there, so that it never waits for the next one. A
+chunk is made to last some seconds, by the time that the worker's last games took, so that sending it costs next to
+nothing. One that is lost, with its worker or on the way, is sent again.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from engine.engine import StopFlag
 
 CHUNK_SECONDS = 4.0
-"""How long a chunk is meant to last: many times what sending it costs, and short enough to lose."""
+"""How long a chunk is meant to last: many times what sending it costs, and short enough to be lost."""
 MOST_GAMES = 1000
 """In a chunk."""
 GROWTH = 4
-"""A chunk has at most so many times the games of the worker's last one, for the first tell little of what games take."""
+"""A chunk has at most so many times the games of the worker's last one: the first tell little of what games take."""
 FAREWELL_SECONDS = 3.0
 """How long a stopped run waits for the games that have ended on workers."""
 LOSS_DIVISOR = 8
@@ -403,7 +403,8 @@ class ClusterRunner(Runner):
         for player, reason in records[0].unavailable.items() if records else ():
             if player not in self.unavailable and all(player in record.unavailable for record in records):
                 self.unavailable[player] = reason
-                queue.drop([player])
+        if self.unavailable:  # their games may have come back from workers since
+            queue.drop(self.unavailable)
 
     def _take_out_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
         """Note a player that shares no worker with its opponent, which is why the game was sent to nobody."""
@@ -414,7 +415,6 @@ class ClusterRunner(Runner):
         if all(record.unavailable.keys() & set(names) for record in records):
             missing = next(name for name in names if name in records[0].unavailable)
             self.unavailable[missing] = f"no worker has both {names[0]!r} and {names[1]!r}"
-            queue.drop([missing])
 
     # The end
 
