@@ -21,7 +21,7 @@ OWN = {"engine", "arena", "tuning", "configs", "elolab"}
 MAY_IMPORT = {
     "configs": {"configs"},
     "engine": {"engine", "configs", "numba", "llvmlite", "numpy"},
-    "arena": {"arena", "engine", "configs", "numpy", "pandas", "matplotlib", "jinja2", "markupsafe"},
+    "arena": {"arena", "engine", "configs", "numpy", "pandas", "matplotlib", "jinja2", "markupsafe", "distributed"},
     "tuning": {"tuning", "arena", "engine", "configs", "numpy", "pandas", "matplotlib", "optuna"},
     "elolab": {"elolab", "tuning", "arena", "engine", "pandas"},
 }
@@ -33,6 +33,9 @@ MAY_DRAW = {
     "tuning.reports.ablation_charts", "tuning.reports.study", "tuning.reports.study_charts",
 }  # fmt: skip
 """The only modules that may import matplotlib."""
+
+MAY_USE_DASK = {"arena.cluster.dask_cluster"}
+"""The only module that may import distributed."""
 
 SPECIFICATION_FOLDERS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "configs").iterdir() if path.is_dir()}
 """Folders of files that a user may write; the page has them in one line."""
@@ -64,6 +67,8 @@ def offences(module: str, source: str, *, is_package: bool = False) -> list[str]
             found.append(f"{module}:{line} imports {name}: {top} may import only {', '.join(sorted(MAY_IMPORT[top]))}")
         elif library == "matplotlib" and module not in MAY_DRAW:
             found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_DRAW))} may")
+        elif library == "distributed" and module not in MAY_USE_DASK:
+            found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_USE_DASK))} may")
     return found
 
 
@@ -105,6 +110,7 @@ def test_every_folder_of_sources_is_a_package() -> None:
         ("engine.search.node", "from ...arena import store"),
         ("arena.play.game", "from numba import njit"),
         ("arena.play.game", "import optuna.samplers"),
+        ("arena.run", "from distributed import Client"),
         ("arena.figures.standings", "import matplotlib.pyplot as plt"),
         ("arena.play.game", "import tuning.study.space"),
         ("tuning.study.run", "import elolab"),

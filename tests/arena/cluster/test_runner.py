@@ -242,7 +242,7 @@ def test_wall_clocks_are_refused_unless_allowed() -> None:
 
 def test_weights_travel_with_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = find_config("weights", "othello").read_text("utf-8")
-    numbers = re.search(r"phases = \[\s*\[(-?\d+)", shipped)
+    numbers = re.search(r"phases = \[\s*\[\s*(-?\d+)", shipped)
     assert numbers is not None
     (tmp_path / "own.toml").write_text(shipped.replace(numbers[0], f"phases = [[{int(numbers[1]) + 7}", 1), "utf-8")
     monkeypatch.chdir(tmp_path)
