@@ -14,6 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from local_cluster import ROOT, LocalCluster, free_port
+from marked_processes import wait_until
+from small_games import jobs_of, small_match
 
 from arena.cluster import dask_cluster
 from arena.cluster.contract import ClusterError
@@ -24,9 +27,6 @@ from arena.play.executor import GameRunner
 from arena.play.store import Store, StoreError
 from arena.records import GameJob, GameRecord, games_digest
 from engine.engine import StopFlag
-from local_cluster import ROOT, LocalCluster, free_port
-from marked_processes import wait_until
-from small_games import jobs_of, small_match
 
 OTHER_ENGINE = "import engine.compiled.identity as identity\nidentity.engine_identity = lambda: '0123456789ab'\n"
 WITHOUT_ELOLAB = "import sys\nsys.modules['arena'] = None\n"
@@ -122,7 +122,8 @@ def test_refused_workers_are_named_with_both_engines(cluster: LocalCluster) -> N
 def test_a_program_is_looked_for_on_every_worker(cluster: LocalCluster) -> None:
     told: list[str] = []
     jobs = [job for job in jobs_of(8, "depth=1") if job.first.name == "a"]
-    program = replace(jobs[0].first, protocol="nboard", parameters=(), command=("othello-mock", "good", "protocol=nboard"))
+    command = ("othello-mock", "good", "protocol=nboard")
+    program = replace(jobs[0].first, protocol="nboard", parameters=(), command=command)
     records = played_on(cluster, [replace(job, first=program) for job in jobs], told)
     assert len(records) == len(jobs), told
     missing = [text for text in told if "cannot be started there" in text]
