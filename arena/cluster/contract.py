@@ -52,10 +52,9 @@ class Site(ABC):
     def is_connected(self) -> bool:
         """Whether ``workers`` is up to date; if not, nothing is known of a worker that it lacks."""
 
-    @property
     @abstractmethod
-    def is_given_up(self) -> bool:
-        """Whether the connection was lost, and has not come back for so long that the run had better end."""
+    def given_up(self) -> str:
+        """Why the run had better end, if the connection was lost and has not come back for long; empty if not."""
 
     @abstractmethod
     def is_loss(self, error: BaseException) -> bool:
@@ -102,10 +101,9 @@ class ExecutorSite(Site):
         """Always."""
         return True
 
-    @property
-    def is_given_up(self) -> bool:
+    def given_up(self) -> str:
         """Never."""
-        return False
+        return ""
 
     def is_loss(self, error: BaseException) -> bool:
         """Whether the chunk was cancelled by somebody else; after any other error the executor is of no use."""

@@ -25,6 +25,8 @@ ANSWER_SECONDS = 10.0
 """After so long without an answer the scheduler counts as gone."""
 PATIENCE_SECONDS = 60.0
 """How long a run waits for a scheduler that has gone, and for workers where there are none."""
+QUIET_LOGGERS = ("distributed", "distributed.client", "distributed.core", "concurrent.futures", "tornado.application")
+"""What they say of connections that end, elolab says in its own lines."""
 FORGOTTEN_SECONDS = 5.0
 """After which a game that its worker says nothing of any more is no longer shown."""
 TOPIC = "elolab-games"
@@ -74,13 +76,14 @@ class DaskSite(Site):
         self._none_since = time.monotonic()
         self._had_workers = False
         self._is_closing = threading.Event()
-        self._logger_level = logging.getLogger("distributed").level
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        self._levels = {name: logging.getLogger(name).level for name in QUIET_LOGGERS}
+        for name in QUIET_LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             self._client = self._connected(CONNECT_SECONDS)
             self._look()
         except OSError as error:
-            logging.getLogger("distributed").setLevel(self._logger_level)
+            self._restore_loggers()
             raise ClusterError(
                 f"--cluster {address}: no Dask scheduler answers there ({type(error).__name__}); start one with: "
                 "dask scheduler"
@@ -118,11 +121,12 @@ class DaskSite(Site):
         """See ``Site.is_connected``."""
         return self._away_since is None
 
-    @property
-    def is_given_up(self) -> bool:
-        """See ``Site.is_given_up``."""
+    def given_up(self) -> str:
+        """See ``Site.given_up``."""
         away = self._away_since
-        return away is not None and time.monotonic() - away > PATIENCE_SECONDS
+        if away is None or time.monotonic() - away < PATIENCE_SECONDS:
+            return ""
+        return console("arena")("progress.scheduler_lost", address=self._address)
 
     def is_loss(self, error: BaseException) -> bool:
         """See ``Site.is_loss``."""
@@ -155,7 +159,7 @@ class DaskSite(Site):
         self._is_closing.set()
         self._thread.join(ANSWER_SECONDS)
         self._end_client()
-        logging.getLogger("distributed").setLevel(self._logger_level)
+        self._restore_loggers()
 
     # The connection
 
@@ -199,9 +203,6 @@ class DaskSite(Site):
     def _lose_scheduler(self, error: Exception) -> None:
         with self._lock:
             if self._away_since is not None:
-                if self.is_given_up and not self._is_closing.is_set():
-                    self._is_closing.set()
-                    self._warn(console("arena")("progress.scheduler_lost", address=self._address))
                 return
             self._away_since = time.monotonic()
             self._workers.clear()
@@ -263,6 +264,10 @@ class DaskSite(Site):
             self._refused[address], self._reasons[address] = name, reason
         if is_new:
             self._warn(console("arena")("progress.worker_refused", worker=name, reason=reason))
+
+    def _restore_loggers(self) -> None:
+        for name, level in self._levels.items():
+            logging.getLogger(name).setLevel(level)
 
     def _end_client(self) -> None:
         try:

@@ -270,7 +270,8 @@ class ClusterRunner(Runner):
     def _send_out(self, queue: _Queue) -> bool:
         """Give every worker what it has room for; false if all games have come back."""
         workers = self._site.workers()
-        if self._site.is_given_up:
+        if why := self._site.given_up():
+            self._warn(why)
             self._stop.set()
             return True
         self._take_out(queue, workers)
@@ -428,7 +429,7 @@ class ClusterRunner(Runner):
         self._site.tell(Order(self._run, self._last, kind))
 
     def _abandon(self) -> None:
-        for future in self._sent:
+        for future in self._sent if self._site.is_connected else ():
             future.cancel()
         self._sent.clear()
 
