@@ -200,20 +200,23 @@ class Run:
 
     def play(
         self,
-        jobs: Iterable[GameJob],
+        jobs: Iterable[GameJob | None],
         finished: Callable[[Outcome], None] = lambda outcome: None,
         enough: Callable[[], bool] = lambda: False,
     ) -> bool:
         """Play those of the games that the store lacks, and store each; False if some are left unplayed.
 
-        ``jobs`` is read just ahead of need. ``finished`` is told of each game that ends; once there is ``enough``, no
-        further game begins.
+        ``jobs`` is read just ahead of need; it gives ``None`` while the next game is not known, and is asked again when
+        another game has ended. ``finished`` is told of each game that ends; once there is ``enough``, no further game
+        begins.
         """
         missing: dict[str, GameJob] = {}
 
-        def wanted() -> Iterator[GameJob]:
+        def wanted() -> Iterator[GameJob | None]:
             for job in jobs:
-                if job.key not in self.scores and job.key not in missing:
+                if job is None:
+                    yield None
+                elif job.key not in self.scores and job.key not in missing:
                     missing[job.key] = job
                     yield job
 

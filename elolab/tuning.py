@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
-    from tuning.study.run import StudyResult
+    from tuning.study.result import StudyResult
 
 DEFAULT_TRIALS = 80
 

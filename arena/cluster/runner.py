@@ -96,7 +96,7 @@ class _Sent:
 class _Queue:
     """The games that wait, in schedule order; those that come back are the first."""
 
-    def __init__(self, jobs: Iterator[GameJob]) -> None:
+    def __init__(self, jobs: Iterator[GameJob | None]) -> None:
         self._source = jobs
         self._waiting: deque[GameJob] = deque()
         self._limits: dict[str, int] = {}
@@ -106,7 +106,11 @@ class _Queue:
 
     def known(self, most: int) -> int:
         """How many there are, of which it looks at no more than ``most``."""
-        self._waiting.extend(itertools.islice(self._source, max(0, most - len(self._waiting))))
+        while len(self._waiting) < most:
+            job = next(self._source, None)
+            if job is None:  # the end, or as far as it is known by now
+                break
+            self._waiting.append(job)
         return len(self._waiting)
 
     def take(self, size: int, excluded: Collection[str] = ()) -> tuple[GameJob, ...]:
@@ -225,7 +229,7 @@ class ClusterRunner(Runner):
         return next((sent.worker.name for sent in self._sent.values() if job in sent.chunk.jobs), None)
 
     def batches(
-        self, jobs: Iterable[GameJob], enough: Callable[[], bool] = lambda: False
+        self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
     ) -> Iterator[list[GameRecord]]:
         """See ``Runner.batches``; a batch is what came back at a time.
 
@@ -253,16 +257,16 @@ class ClusterRunner(Runner):
                 self._tell("stop")
                 self._abandon()
 
-    def _wanted(self, jobs: Iterable[GameJob]) -> Iterator[GameJob]:
+    def _wanted(self, jobs: Iterable[GameJob | None]) -> Iterator[GameJob | None]:
         """The games of players that are there. Raises ``ClusterError`` for one that does not belong on workers."""
         for job in jobs:
-            for player in (job.first, job.second):
+            for player in () if job is None else (job.first, job.second):
                 if player.limits.is_timed and player.limits.clock_kind == "wall" and not self._wall_clock:
                     raise ClusterError(
                         f"player {player.name!r}: {player.limits} is a wall clock, and other games on a worker take "
                         "their part of its time; use cpu or node_clock=N, or allow it with --wall-clock-on-cluster"
                     )
-            if not _has(job, self.unavailable):
+            if job is None or not _has(job, self.unavailable):
                 yield job
 
     # Sending

@@ -89,16 +89,17 @@ class Runner(ABC):
 
     @abstractmethod
     def batches(
-        self, jobs: Iterable[GameJob], enough: Callable[[], bool] = lambda: False
+        self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
     ) -> Iterator[list[GameRecord]]:
         """Play the jobs and yield the records of games that have come in together.
 
-        ``jobs`` is read just ahead of need. When the stop flag is set, running games are given up; they can be played
-        again. Once there is ``enough``, running games end and are yielded, and no other begins. Games of players in
+        ``jobs`` is read just ahead of need. It may give ``None`` where the next job is not known before a game has
+        ended, and is asked again then. When the stop flag is set, running games are given up; they can be played again.
+        Once there is ``enough``, running games end and are yielded, and no other begins. Games of players in
         ``unavailable`` are not yielded.
         """
 
-    def run(self, jobs: Iterable[GameJob], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
+    def run(self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
         """The records of ``batches``, one by one."""
         with closing(self.batches(jobs, enough)) as batches:  # type: ignore[type-var]
             for batch in batches:
@@ -202,7 +203,7 @@ class GameRunner(Runner):
         return sorted(games, key=lambda game: game[0].pairing.place)
 
     def batches(
-        self, jobs: Iterable[GameJob], enough: Callable[[], bool] = lambda: False
+        self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
     ) -> Iterator[list[GameRecord]]:
         """See ``Runner.batches``. At most ``concurrency`` games run at a time, and as many wait.
 
@@ -252,7 +253,7 @@ class GameRunner(Runner):
             self._pauses_told = self._pauses.count
             self._warn(console("arena")("progress.paused"))
 
-    def _submit(self, source: Iterator[GameJob], room: int) -> list[Future[_Played]]:
+    def _submit(self, source: Iterator[GameJob | None], room: int) -> list[Future[_Played]]:
         futures: list[Future[_Played]] = []
         while len(futures) < room and not self._stop.is_set() and not self._enough():
             job = next(source, None)

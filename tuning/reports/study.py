@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from arena.records import PlayerSpec
     from tuning.study.playoff import Decision
-    from tuning.study.run import RoundEnd, StudyResult
+    from tuning.study.result import RoundEnd, StudyResult
     from tuning.study.space import Dimension
-    from tuning.study.validate import Verdict
+    from tuning.study.validation.match import Verdict
 
 TEXT_WIDTH = 80
 MIN_OPTIMISM = 0.05

@@ -111,6 +111,21 @@ def test_jobs_are_read_no_further_than_workers_need() -> None:
         assert len(read) < 20
 
 
+def test_a_schedule_that_waits_for_results_is_asked_again() -> None:
+    jobs, ended = jobs_of(12), 0
+
+    def source() -> Iterator[GameJob | None]:
+        for place, job in enumerate(jobs):
+            while ended < place - place % 4:
+                yield None
+            yield job
+
+    with ClusterRunner(Threads("one", "two", play=made_up), StopFlag()) as runner:
+        for batch in runner.batches(source()):
+            ended += len(batch)
+    assert ended == len(jobs)
+
+
 def test_a_worker_that_goes_leaves_its_games_to_the_others() -> None:
     site = Threads("stays", "goes")
     block = threading.Event()
