@@ -223,6 +223,8 @@ class RunningGame(NamedTuple):
     """For how long."""
     read_moves: Callable[[], MovesSoFar] = no_moves
     """Tells the moves so far, on any thread and without disturbing the game."""
+    worker: str | None = None
+    """The name of the worker that has the game; ``None`` if this process has."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ MAY_IMPORT = {
     "configs": {"configs"},
     "engine": {"engine", "configs", "numba", "llvmlite", "numpy"},
     "arena": {
-        "arena", "engine", "configs", "numpy", "pandas", "matplotlib", "jinja2", "markupsafe", "starlette", "uvicorn",
+        "arena", "engine", "configs", "numpy", "pandas", "matplotlib", "jinja2", "markupsafe", "distributed",
+        "starlette", "uvicorn",
     },
     "tuning": {"tuning", "arena", "engine", "configs", "numpy", "pandas", "matplotlib", "optuna"},
     "elolab": {"elolab", "tuning", "arena", "engine", "pandas"},
@@ -38,6 +39,8 @@ MAY_DRAW = {
 
 MAY_SERVE = {"arena.watching.server"}
 """The only modules that may import starlette and uvicorn, an extra that most do without."""
+MAY_USE_DASK = {"arena.cluster.dask_cluster"}
+"""The only module that may import distributed."""
 
 SPECIFICATION_FOLDERS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "configs").iterdir() if path.is_dir()}
 """Folders of files that a user may write; the page has them in one line."""
@@ -71,6 +74,8 @@ def offences(module: str, source: str, *, is_package: bool = False) -> list[str]
             found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_DRAW))} may")
         elif library in ("starlette", "uvicorn") and module not in MAY_SERVE:
             found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_SERVE))} may")
+        elif library == "distributed" and module not in MAY_USE_DASK:
+            found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_USE_DASK))} may")
     return found
 
 
@@ -112,6 +117,7 @@ def test_every_folder_of_sources_is_a_package() -> None:
         ("engine.search.node", "from ...arena import store"),
         ("arena.play.game", "from numba import njit"),
         ("arena.play.game", "import optuna.samplers"),
+        ("arena.run", "from distributed import Client"),
         ("arena.figures.standings", "import matplotlib.pyplot as plt"),
         ("arena.play.game", "import tuning.study.space"),
         ("arena.watching.snapshot", "from starlette.applications import Starlette"),

@@ -1,5 +1,7 @@
 """Plays games side by side and hands out their records as they end.
 
+``Runner`` is what a run needs; ``GameRunner`` plays in threads of this process, ``arena.cluster`` elsewhere.
+
 Games between two built-in players run whole inside compiled code, which lets go of the interpreter, so that threads use
 every processor. Any other game, and any in which a player ponders, goes through ``arena.play.game.play_game``.
 """
@@ -9,9 +11,10 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +34,8 @@ from arena.records import (
 from engine.language import console
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from arena.play.dialogue_log import DialogueLog
     from arena.players.contract import Player
     from arena.players.event_loop import LoopThread
@@ -75,11 +80,76 @@ class _Played:
     """Those before it began."""
 
 
-class GameRunner:
-    """Plays jobs in ``concurrency`` threads, which keep their tables and processes from game to game.
+class Runner(ABC):
+    """Plays jobs, wherever. Use it as a context manager, or ``close`` it."""
 
-    Use it as a context manager, or ``close`` it: that ends the players' processes.
-    """
+    unavailable: dict[str, str]
+    """Players that could not be started, and why; their games are passed over from then on."""
+
+    def __init__(self, stop: StopFlag) -> None:
+        self._stop = stop
+        self.unavailable = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *exception: object) -> None:
+        if kind is not None:
+            self._stop.set()
+        self.close()
+
+    @property
+    @abstractmethod
+    def concurrency(self) -> int:
+        """Games at a time, as of now."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End every process of every player; none is needed any more."""
+
+    @abstractmethod
+    def release_players(self) -> None:
+        """End every process of every player, ready for other games, whose players start anew."""
+
+    @abstractmethod
+    def batches(
+        self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
+    ) -> Iterator[list[GameRecord]]:
+        """Play the jobs and yield the records of games that have come in together.
+
+        ``jobs`` is read just ahead of need. It may give ``None`` where the next job is not known before a game has
+        ended, and is asked again then. When the stop flag is set, running games are given up; they can be played again.
+        Once there is ``enough``, running games end and are yielded, and no other begins. Games of players in
+        ``unavailable`` are not yielded.
+        """
+
+    def run(self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
+        """The records of ``batches``, one by one."""
+        with closing(self.batches(jobs, enough)) as batches:  # type: ignore[type-var]
+            for batch in batches:
+                yield from batch
+
+    @abstractmethod
+    def running(self) -> list[RunningGame]:
+        """The games being played, in schedule order."""
+
+    def waiting(self) -> str:
+        """What the first games wait for, in the console's language; empty if none is under way."""
+        games = self.running()
+        if not games:
+            return ""
+        job, seconds = games[0].job, games[0].seconds
+        is_compiled = all(player.is_builtin and not player.ponder for player in (job.first, job.second))
+        key = "progress.first_compiled" if is_compiled else "progress.first_started"
+        return console("arena")(key, time=duration_text(seconds))
+
+    def workers(self) -> list[dict[str, Any]]:
+        """Other machines' workers as plain data for ``live.json``; none where this process plays all games."""
+        return []
+
+
+class GameRunner(Runner):
+    """Plays jobs in ``concurrency`` threads, which keep their tables and processes from game to game."""
 
     def __init__(
         self,
@@ -99,16 +169,14 @@ class GameRunner:
         with external players.
         """
         assert concurrency >= 1
+        super().__init__(stop)
         self._processors = ProcessorPool(shares(affinity, concurrency))
         self._warn = warn
         self._log = log
         self._threads_told = 1
         self._pauses = pauses or Pauses()
         self._pauses_told = self._pauses.count
-        self.concurrency = concurrency
-        self.unavailable: dict[str, str] = {}
-        """Players that could not be started, and why; their games are passed over from then on."""
-        self._stop = stop
+        self._concurrency = concurrency
         self._tick = tick
         self._enough: Callable[[], bool] = bool
         self._pool = ThreadPoolExecutor(concurrency, "game")
@@ -122,13 +190,10 @@ class GameRunner:
         """All that threads keep; only the loop's thread changes the list while games are played."""
         self._loop_thread: LoopThread | None = None
 
-    def __enter__(self) -> GameRunner:
-        return self
-
-    def __exit__(self, kind: object, *exception: object) -> None:
-        if kind is not None:
-            self._stop.set()
-        self.close()
+    @property
+    def concurrency(self) -> int:
+        """As it was given."""
+        return self._concurrency
 
     def close(self) -> None:
         """Wait for the games that are running, then end every process of every player."""
@@ -150,31 +215,19 @@ class GameRunner:
             self._loop_thread = None
         self._players.clear()
 
-    def waiting(self) -> str:
-        """What the first games wait for, in the console's language; empty if none is under way."""
-        games = self.running()
-        if not games:
-            return ""
-        job, seconds, _ = games[0]
-        is_compiled = all(player.is_builtin and not player.ponder for player in (job.first, job.second))
-        key = "progress.first_compiled" if is_compiled else "progress.first_started"
-        return console("arena")(key, time=duration_text(seconds))
-
     def running(self) -> list[RunningGame]:
-        """The games being played, in schedule order."""
+        """See ``Runner.running``."""
         now = time.monotonic()
         with self._lock:
             games = [RunningGame(game.job, now - game.began, game.read_moves) for game in self._running.values()]
         return sorted(games, key=lambda game: game.job.pairing.place)
 
-    def run(self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
-        """Play the jobs and yield the records as the games end.
+    def batches(
+        self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
+    ) -> Iterator[list[GameRecord]]:
+        """See ``Runner.batches``. At most ``concurrency`` games run at a time, and as many wait.
 
-        At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. It
-        may give ``None`` where the next job is not known before a game has ended, and is asked again then. When the
-        stop flag is set, running games are given up and nothing more is yielded; they can be played again. Once
-        there is ``enough``, running games end and are yielded, and no other begins. Games of players in
-        ``unavailable`` are not yielded either.
+        Nothing is yielded any more once the stop flag is set.
         """
         self._enough = enough
         source = iter(jobs)
@@ -187,13 +240,16 @@ class GameRunner:
                 ended = wait(pending, TICK_SECONDS, FIRST_COMPLETED).done
                 finished = [future for future in pending if future in ended]
                 pending = [future for future in pending if future not in ended]
+                records = []
                 for future in finished:
                     played = future.result()
                     if self._is_disturbed(played):
                         self._tell_of_pause()
                         pending.append(self._pool.submit(self._play, played.job))
                     elif played.record is not None and played.record.reason != "startup_failure":
-                        yield played.record
+                        records.append(played.record)
+                if records:
+                    yield records
                 if self._tick is not None:
                     self._tick()
         except GeneratorExit:  # the reader has enough: what runs may end

@@ -132,6 +132,7 @@ def _published_game(game: RunningGame, *, with_moves: bool) -> dict[str, Any]:
         "second": job.second.name,
         "opening": job.opening.name,
         "seconds": round(game.seconds, 3),
+        "worker": game.worker,
         "position": job.opening.position,
         "opening_moves": job.opening.moves,
         "moves": moves,
@@ -191,6 +192,8 @@ class Progress:
         """Whether fewer games than planned may be needed."""
         self.waiting: Callable[[], str] = str
         """What the first game of the run waits for; empty once it does not."""
+        self.workers: Callable[[], list[dict[str, Any]]] = list
+        """Those of other machines that play, as ``live_file`` has them."""
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
         self._stages: list[_Count] = []
         self._stage: _Count | None = None
@@ -298,6 +301,7 @@ class Progress:
         speed = self.games_per_second()
         say = console("arena")
         parts = [say("progress.games", done=self.done, planned=self.planned)]
+        parts += self._crew()
         if speed is not None:
             unit, rate = ("second", speed) if speed >= 1 else ("minute", 60 * speed)
             parts.append(say(f"progress.per_{unit}", games=f"{rate:.1f}"))
@@ -316,7 +320,13 @@ class Progress:
         counts = {"done": self.done, "planned": self.planned, "all_done": self.all_done}
         text = console("arena")("progress.stage", stage=stage.name, **counts, all_planned=self.all_planned)
         left = [] if speed is None else self._left(speed, is_bound=True)
-        return self._with_words("  ".join([text, *left]))
+        return self._with_words("  ".join([text, *self._crew(), *left]))
+
+    def _crew(self) -> list[str]:
+        """How many workers there are, if other machines play."""
+        workers = self.workers()
+        present = sum(worker["state"] in ("playing", "idle") for worker in workers)
+        return [console("arena")("progress.workers", count=present)] if workers else []
 
     def _left(self, games_per_second: float, *, is_bound: bool) -> list[str]:
         """The time that is left, if anything is."""
@@ -384,6 +394,7 @@ class Progress:
             "running": [
                 _published_game(game, with_moves=place < GAMES_WITH_MOVES) for place, game in enumerate(running)
             ],
+            "workers": self.workers(),
             "standings": [],
             **self.data(),
         }

@@ -134,29 +134,35 @@ class Store:
     # Games
 
     def add(self, record: GameRecord, *, reproducible: bool = True) -> bool:
-        """Store a finished game; returns whether it is new.
+        """Store a finished game; returns whether it is new. As ``add_all``."""
+        return self.add_all([(record, reproducible)])[0]
 
-        A game stored before is ignored. If it is ``reproducible`` (same players, same limits in nodes or depth, same
+    def add_all(self, games: Iterable[tuple[GameRecord, bool]]) -> list[bool]:
+        """Store finished games in one commit, each with whether it is reproducible; returns which of them are new.
+
+        A game stored before is ignored. If it is reproducible (same players, same limits in nodes or depth, same
         engine) the two must be identical: otherwise ``StoreError`` names both digests. Raises ``StoreFailure`` if the
-        disk is full.
+        disk is full, and then none of them is stored.
         """
-        row = _row_of(record)
-        row += (checksum_of(_PLACE(row)), checksum_of(_CONTENT(row)))
+        columns, marks = ", ".join((*COLUMNS, "place_checksum", "checksum")), ", ".join("?" * (len(COLUMNS) + 2))
+        insert = f"INSERT OR IGNORE INTO games ({columns}) VALUES ({marks})"
+        rows = [(record, reproducible, _row_of(record)) for record, reproducible in games]
+        new, known = [], []
         with self._failures(), self._transaction():
-            columns, marks = ", ".join((*COLUMNS, "place_checksum", "checksum")), ", ".join("?" * len(row))
-            cursor = self.connection.execute(f"INSERT OR IGNORE INTO games ({columns}) VALUES ({marks})", row)
-            if cursor.rowcount == 1:
-                return True
-            stored, identity = self.connection.execute(
-                "SELECT digest, engine_identity FROM games WHERE key = ?", (record.key,)
-            ).fetchone()
-        if reproducible and identity == record.engine_identity and stored != record.digest:
-            raise StoreError(
-                f"{self.directory}: game {record.key} ({record.first} against {record.second}) was played again by the "
-                f"same engine and came out different (digest {stored} before, {record.digest} now); this must not "
-                "happen: please report it"
-            )
-        return False
+            for record, reproducible, row in rows:
+                cursor = self.connection.execute(insert, (*row, checksum_of(_PLACE(row)), checksum_of(_CONTENT(row))))
+                new.append(cursor.rowcount == 1)
+                if not new[-1] and reproducible:
+                    query = "SELECT digest, engine_identity FROM games WHERE key = ?"
+                    known.append((record, *self.connection.execute(query, (record.key,)).fetchone()))
+        for record, stored, identity in known:
+            if identity == record.engine_identity and stored != record.digest:
+                raise StoreError(
+                    f"{self.directory}: game {record.key} ({record.first} against {record.second}) was played again by "
+                    f"the same engine and came out different (digest {stored} before, {record.digest} now); this must "
+                    "not happen: please report it"
+                )
+        return new
 
     def keys(self) -> set[str]:
         """The keys of all games."""
