@@ -1,4 +1,7 @@
-"""Colours on a terminal: never in files and pipes, nor where ``NO_COLOR`` is set (https://no-color.org)."""
+"""What a terminal is shown: one line without control characters, in colours.
+
+Colours never go into files and pipes, nor where ``NO_COLOR`` is set (https://no-color.org).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from typing import TextIO
 NO_COLOR = "NO_COLOR"
 GREEN, RED, YELLOW = "32", "31", "33"
 """Parameters of ``SGR``, the escape sequence for colours (ECMA-48)."""
+MAX_MESSAGE = 2000
+"""Characters of an error's message: a value that is quoted in it may have any length."""
 
 
 def has_colours(stream: TextIO) -> bool:
@@ -18,3 +23,11 @@ def has_colours(stream: TextIO) -> bool:
 def coloured(text: str, colour: str, stream: TextIO) -> str:
     """The text in a colour, if the stream has any."""
     return f"\x1b[{colour}m{text}\x1b[0m" if text and colour and has_colours(stream) else text
+
+
+def one_line(message: str) -> str:
+    """The message without the middle if it is endless, and without what a value in it would do to a terminal."""
+    if len(message) > MAX_MESSAGE:
+        half = MAX_MESSAGE // 2
+        message = f"{message[:half]} … {message[-half:]}"
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in message)

@@ -90,9 +90,13 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
 
 
 def beside_or_here(name: str, where: str) -> str:
-    """The path of a file that the file ``where`` names, if it lies beside that one; otherwise the name as it is."""
+    """The path of a file that the file ``where`` names, if it lies beside that one; otherwise the name as it is.
+
+    So is that of a folder, if the name is a path (``games/``) and not merely a word, which may be something shipped.
+    """
     beside = Path(where).parent / name
-    return str(beside) if not Path(name).is_file() and beside.is_file() else name
+    is_folder = os.sep in name and not Path(name).exists() and beside.is_dir()
+    return str(beside) if is_folder or (not Path(name).is_file() and beside.is_file()) else name
 
 
 def user_folder() -> Path:

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -210,6 +210,27 @@ class MoveRecord(NamedTuple):
     principal_variation: str = ""
     """The line that the mover expected, ``move`` its first as a rule: moves in protocol notation separated by spaces,
     as the player gave them, which may be illegal; empty where it gave none. No digest depends on it."""
+
+
+MovesSoFar = tuple[list[str], list[int | None]]
+"""The moves of a game since its opening and the movers' scores, as ``MoveRecord`` has both."""
+
+
+def no_moves() -> MovesSoFar:
+    """Those of a game of which nothing is known yet."""
+    return [], []
+
+
+class RunningGame(NamedTuple):
+    """A game that is being played."""
+
+    job: GameJob
+    seconds: float
+    """For how long."""
+    read_moves: Callable[[], MovesSoFar] = no_moves
+    """Tells the moves so far, on any thread and without disturbing the game."""
+    worker: str | None = None
+    """The name of the worker that has the game; ``None`` if this process has."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -20,11 +20,14 @@ from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
 from arena.play.store import STORE_NAME, Store
 from arena.players.processors import OFF, AffinityError
-from arena.records import GameJob, Outcome, Pairing
+from arena.records import GameJob, GameRecord, Outcome, Pairing
 from engine.errors import UserError
 from engine.language import console
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from arena.play.executor import Runner
     from engine.engine import StopFlag
 
 REMEDY = "give another folder with --out, or remove that one"
@@ -39,7 +42,11 @@ class RunOptions(TypedDict, total=False):
     """How a run is played; nothing but times depends on it."""
 
     concurrency: int
-    """Games at a time; 1 unless given."""
+    """Games at a time; 1 unless given. With a cluster, whose workers say that, threads of this process."""
+    cluster: str | Executor | None
+    """Where games are played: the address of a Dask scheduler, or any executor; this process unless given."""
+    wall_clock_on_cluster: bool
+    """Whether games on clocks that other work disturbs may be played there."""
     affinity: str
     """Processors for games: ``off`` unless given, ``auto``, or a list such as ``0-3,8``."""
     accept_engine_change: bool
@@ -91,6 +98,8 @@ class Run:
         purpose: Purpose,
         *,
         concurrency: int = 1,
+        cluster: str | Executor | None = None,
+        wall_clock_on_cluster: bool = False,
         affinity: str = OFF,
         accept_engine_change: bool = False,
         stream: TextIO | None = None,
@@ -101,7 +110,9 @@ class Run:
         from engine.engine import StopFlag
 
         self.directory, self.purpose = directory, purpose
-        self.concurrency, self._affinity = concurrency, affinity
+        self.threads, self._affinity = concurrency, affinity
+        """Of this process, for what is computed beside games."""
+        self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
         self.stop = stop or StopFlag()
         self.progress = Progress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
         self.is_interrupted = False
@@ -124,6 +135,7 @@ class Run:
             resources.enter_context(stopping_on_signals(self.stop, self._pauses))
             self._runner = resources.enter_context(self._make_runner())
             self.progress.waiting = self._runner.waiting
+            self.progress.workers = self._runner.workers
             self._resources = resources.pop_all()
         return self
 
@@ -131,7 +143,9 @@ class Run:
         self.progress.remark(console("arena")("progress.repaired", folder=self.directory, games=games, copy=copy))
         self.progress.show_remarks()  # whatever the folder turns out to be
 
-    def _make_runner(self) -> GameRunner:
+    def _make_runner(self) -> Runner:
+        if self._cluster is not None:
+            return self._make_cluster_runner(self._cluster)
         log = None
         if self._log_folder is not None:
             from arena.play.dialogue_log import DialogueLog
@@ -139,17 +153,41 @@ class Run:
             log = DialogueLog(Path(self._log_folder), self.progress.remark)
         try:
             return GameRunner(
-                self.concurrency, self.stop, tick=self.tick, affinity=self._affinity, warn=self.progress.remark,
+                self.threads, self.stop, tick=self.tick, affinity=self._affinity, warn=self.progress.remark,
                 pauses=self._pauses, log=log,
             )  # fmt: skip
         except AffinityError as error:
             raise RunError(str(error)) from None
+
+    def _make_cluster_runner(self, cluster: str | Executor) -> Runner:
+        from arena.cluster.contract import ExecutorSite, Site
+        from arena.cluster.runner import ClusterRunner
+
+        if self._log_folder is not None:
+            raise RunError("--log keeps dialogues of this machine only; leave it out, or play without --cluster")
+        if self._affinity != OFF:
+            raise RunError("--affinity is of this machine's processors; leave it out, or play without --cluster")
+        site: Site
+        if isinstance(cluster, str):
+            from arena.cluster.dask_cluster import DaskSite
+
+            site = DaskSite(cluster, self.progress.remark)
+        else:
+            site = ExecutorSite(cluster, self.threads)
+        return ClusterRunner(
+            site, self.stop, tick=self.tick, warn=self.progress.remark, wall_clock=self._wall_clock_on_cluster
+        )
 
     def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
         self._resources.__exit__(kind, *exception)
 
     def _close_progress(self, kind: type[BaseException] | None, *exception: Any) -> None:
         self.progress.close("failed" if kind is not None else "interrupted" if self.is_interrupted else "finished")
+
+    @property
+    def concurrency(self) -> int:
+        """Games at a time, as of now: a cluster may grow."""
+        return self._runner.concurrency
 
     @property
     def unavailable(self) -> dict[str, str]:
@@ -162,35 +200,45 @@ class Run:
 
     def play(
         self,
-        jobs: Iterable[GameJob],
+        jobs: Iterable[GameJob | None],
         finished: Callable[[Outcome], None] = lambda outcome: None,
         enough: Callable[[], bool] = lambda: False,
     ) -> bool:
         """Play those of the games that the store lacks, and store each; False if some are left unplayed.
 
-        ``jobs`` is read just ahead of need. ``finished`` is told of each game that ends; once there is ``enough``, no
-        further game begins.
+        ``jobs`` is read just ahead of need; it gives ``None`` while the next game is not known, and is asked again when
+        another game has ended. ``finished`` is told of each game that ends; once there is ``enough``, no further game
+        begins.
         """
         missing: dict[str, GameJob] = {}
 
-        def wanted() -> Iterator[GameJob]:
+        def wanted() -> Iterator[GameJob | None]:
             for job in jobs:
-                if job.key not in self.scores and job.key not in missing:
+                if job is None:
+                    yield None
+                elif job.key not in self.scores and job.key not in missing:
                     missing[job.key] = job
                     yield job
 
         asked = wanted()
-        for record in self._runner.run(asked, enough):
-            job = missing.pop(record.key)
-            if job.detail:
-                record = replace(record, detail={**record.detail, **job.detail})
-            self.store.add(record, reproducible=job.is_reproducible)
-            self.scores[record.key] = record.score
-            self.progress.finished()
-            finished(Outcome(record.key, record.pairing, record.score))
+        with closing(self._runner.batches(asked, enough)) as batches:  # type: ignore[type-var]
+            for records in batches:
+                self._store([(missing.pop(record.key), record) for record in records], finished)
         is_complete = not missing and next(asked, None) is None
         self.is_interrupted = not is_complete and self.stop.is_set()
         return is_complete
+
+    def _store(self, games: list[tuple[GameJob, GameRecord]], finished: Callable[[Outcome], None]) -> None:
+        """Store games that have come in together, and tell of each."""
+        entries = [
+            (replace(record, detail={**record.detail, **job.detail}) if job.detail else record, job.is_reproducible)
+            for job, record in games
+        ]
+        self.store.add_all(entries)
+        for record, _ in entries:
+            self.scores[record.key] = record.score
+            self.progress.finished()
+            finished(Outcome(record.key, record.pairing, record.score))
 
     def release_players(self) -> None:
         """End the players' processes and give up their memory; the next games start them anew."""
@@ -235,8 +283,8 @@ class Run:
         for path, old, new in differences(before, now):
             if old is not None or not any(path.startswith(f"{table}.") for table in purpose.growing):
                 raise RunError(
-                    f"{self.directory}: holds another {self.purpose.kind}: {path} = {old!r} there, {new!r} in "
-                    f"{self.purpose.source}; {REMEDY}"
+                    f"{self.directory}: holds another {self.purpose.kind}: {path} = {_told(old)} there, {_told(new)} "
+                    f"in {self.purpose.source}; {REMEDY}"
                 )
 
     def _check_engine(self) -> None:
@@ -284,6 +332,11 @@ def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
             if path.startswith(f"{key}.") and isinstance(table, Mapping):
                 left[key] = without(table, [path.removeprefix(f"{key}.")])
     return left
+
+
+def _told(value: Any) -> str:
+    """A setting as an error line has it; one that is left out is not recorded."""
+    return "not set" if value is None else repr(value)
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[tuple[str, Any, Any]]:

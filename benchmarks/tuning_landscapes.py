@@ -11,7 +11,8 @@ draws at equality and an opening whose bias both games of a pair share (standard
 is logistic, as a match measures it.
 
 *Regret* is the true Elo lost to the optimum by what a method recommends at the end of its budget, whatever it is spent
-on. Methods: ``duel`` is what ``elolab tune`` does, ``duel-model`` the same with the whole budget and no playoff.
+on. Methods: ``duel`` is what ``elolab tune`` does, ``duel-model`` the same with the whole budget and no playoff,
+``duel-overlap-2`` the same with the key ``overlap = 2``.
 ``spsa-textbook`` is the usual advice for simultaneous perturbation (c = range / 20, r = 0.002), ``spsa-wide`` one that
 is scheduled for few games (c = range / 5, r = 0.02), and recommends the mean of its later half; ``spsa-model`` the
 model's maximum of the same games. Optuna's samplers play trials of equal length against the default; ``-best``
@@ -27,7 +28,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -35,9 +36,9 @@ from numpy.typing import NDArray
 
 from arena.figures.statistics import NATURAL_TO_ELO
 from engine.settings.parameters import Value
-from tuning.study.pairs_of_settings import design_of, design_pair, first_design, game_pairs_per_settings_pair
 from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
 from tuning.study.response import Observations, ResponseModel, combinations, fit, maximum
+from tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design, game_pairs_per_settings_pair
 from tuning.study.space import Dimension, Space
 from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
 
@@ -55,6 +56,8 @@ FINE = 1000
 """Steps of a dimension that is as good as continuous."""
 CHOICES = ("a", "b", "c")
 TRIALS = 80
+OVERLAPS = (1, 2, 4, 8)
+"""Rounds that are under way when another one is laid out, beside none."""
 
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
@@ -228,29 +231,44 @@ def best_of(model: ResponseModel, observations: Observations, start: Values) -> 
 
 
 def play_settings_pairs(
-    landscape: Landscape, games: int, seed: int, share: float
+    landscape: Landscape, games: int, seed: int, share: float, overlap: int = 0
 ) -> tuple[ResponseModel, Values, Games]:
-    """What ``elolab tune`` plays with all but ``share`` of the budget: model, the model's maximum, and the table."""
+    """What ``elolab tune`` plays with all but ``share`` of the budget: model, the model's maximum, and the table.
+
+    So many rounds ``overlap``: the results of the last ones are not known yet when a round is laid out.
+    """
     space, pairs, each = landscape.space, games // 2 - int(games // 2 * share), game_pairs_per_settings_pair(games)
     pairs_per_round = max(1, round(min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each))
     observations, table = Observations(space), Games(landscape, seed)
     design, best = first_design(space), space.default_values
-    model: ResponseModel | None = None
+    unknown: list[list[tuple[Values, Values, float]]] = [[]]
+    """By round: the results that no round has been laid out from yet."""
     for number in range(pairs // each):
         if number and number % pairs_per_round == 0:
-            model = fit(observations)
-            best = best_of(model, observations, best)
-            design = design_of(model, best)
+            if len(unknown) > overlap:
+                add_results(observations, unknown.pop(0), each)
+                model = fit(observations)
+                best = best_of(model, observations, best)
+                design = design_of(model, best)
+            unknown.append([])
         pair = design_pair(space, seed, design, number, number * each)
         if pair.first != pair.second:
-            observations.add_score(pair.first, pair.second, each, table.play(pair.first, pair.second, each))
+            unknown[-1].append((pair.first, pair.second, table.play(pair.first, pair.second, each)))
+    for results in unknown:
+        add_results(observations, results, each)
     model = fit(observations)
     return model, best_of(model, observations, best), table
 
 
-def duel(landscape: Landscape, games: int, seed: int) -> Outcome:
+def add_results(observations: Observations, results: Sequence[tuple[Values, Values, float]], pairs: int) -> None:
+    """Make a round's results known, each the mean score of so many pairs."""
+    for first, second, score in results:
+        observations.add_score(first, second, pairs, score)
+
+
+def duel(landscape: Landscape, games: int, seed: int, overlap: int = 0) -> Outcome:
     """What ``elolab tune`` does."""
-    model, best, table = play_settings_pairs(landscape, games, seed, SHARE)
+    model, best, table = play_settings_pairs(landscape, games, seed, SHARE, overlap)
     base, pairs = landscape.space.default_values, int(games // 2 * SHARE)
     decision = decide(model, best, pairs, table.play(best, base, pairs)) if best != base else decide(model, base)
     return Outcome(decision.values, decision)
@@ -386,6 +404,7 @@ def of_optuna(sampler: str, pick: str) -> Method:
 
 METHODS: dict[str, Method] = {
     "duel": duel,
+    **{f"duel-overlap-{overlap}": partial(duel, overlap=overlap) for overlap in OVERLAPS},
     "duel-model": duel_model,
     "spsa-textbook": spsa_textbook,
     "spsa-wide": spsa_wide,

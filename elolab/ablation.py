@@ -22,6 +22,8 @@ from tuning.ablation.rows import CellRow, frame_of
 from tuning.ablation.spec import ablation_from_mapping
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from pandas import DataFrame
 
 
@@ -71,6 +73,8 @@ def ablate(
     *,
     folder: FolderLike | None = None,
     concurrency: int = 1,
+    cluster: str | Executor | None = None,
+    wall_clock_on_cluster: bool = False,
     progress: TextIO | None = None,
     accept_engine_change: bool = False,
 ) -> PlayedAblation:
@@ -80,11 +84,12 @@ def ablate(
     what such a file holds. ``folder`` keeps the games: the same call goes on with what is there, and comparisons or
     pairs may be added; without one they are in a temporary folder, as long as the result lives. ``concurrency`` is how
     many games are played at a time, ``progress`` a text stream such as ``sys.stderr`` that is told how it goes, and
-    ``accept_engine_change`` says whether to go on with games that another version of the engine played.
+    ``accept_engine_change`` says whether to go on with games that another version of the engine played. ``cluster``
+    and ``wall_clock_on_cluster`` are as for ``play_match``.
 
     Raises ``UserError`` for wrong input and for a folder that holds something else.
     """
-    options = run_options(concurrency, progress, accept_engine_change)
+    options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
     spec = read_specification(specification, "ablations", "ablation", ablation_from_mapping)
     run_folder = RunFolder(folder)
     directory = run_folder.path

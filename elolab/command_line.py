@@ -23,8 +23,6 @@ EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports for any program whose reader went away."""
 
-MAX_MESSAGE = 2000
-"""Characters of an error's message: a value that is quoted in it may have any length."""
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 """Errors that no file is at fault for: files, processes or memory are used up."""
 FULL_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -59,6 +57,7 @@ COMMANDS = (
     Command("engines", "arena", "Playing", "list your engines, and check that they work"),
     Command("report", "tuning", "Playing", "write a run's tables, plots and report again"),
     Command("stats", "arena", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
+    Command("watch", "tuning", "Playing", "follow a run in the browser, game by game"),
     Command("runs", "arena.collection", "Playing", "list, compare and remove what was played and tuned"),
     Command("replay", "arena", "Playing", "play one stored game again and compare"),
     Command("check", "arena.checking", "Playing", "check whether an engine keeps to its protocol"),
@@ -207,19 +206,11 @@ def _version() -> str:
 
 def _complain(message: str) -> None:
     """Say what is wrong in one line on standard error, after everything that was printed before."""
-    from arena.colours import RED, coloured
+    from arena.colours import RED, coloured, one_line
 
     _flush_or_discard(sys.stdout)
-    print(coloured(f"elolab: {_one_line(message)}", RED, sys.stderr), file=sys.stderr)
+    print(coloured(f"elolab: {one_line(message)}", RED, sys.stderr), file=sys.stderr)
     _flush_or_discard(sys.stderr)
-
-
-def _one_line(message: str) -> str:
-    """The message without the middle if it is endless, and without what a value in it would do to a terminal."""
-    if len(message) > MAX_MESSAGE:
-        half = MAX_MESSAGE // 2
-        message = f"{message[:half]} … {message[-half:]}"
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in message)
 
 
 def _describe(error: OSError) -> str:

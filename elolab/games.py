@@ -1,4 +1,4 @@
-"""The games of a folder or of a PGN file as pandas tables."""
+"""The games of a folder or of a file in PGN or another format as pandas tables."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.notation.archives.formats import load_games as load_portable_games
 from arena.notation.pgn import PortableGame
-from arena.notation.pgn import load_games as load_portable_games
 from arena.play.store import Store
 from arena.play.tournament import count_of
 from arena.records import GameRecord, MoveRecord, points_of
@@ -42,7 +42,8 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     """The games of a run's folder, or of a PGN file, as a table with one row a game, in the order of the schedule.
 
     ``source`` is the folder of a tournament, match, study or ablation (``--out`` of a command, ``folder`` of a
-    function here), or a PGN file; ``game`` (``xiangqi`` or ``othello``) says of a file what is played in it. Columns:
+    function here), or a file of games (PGN, XQF, DhtmlXQ, GGF, WTHOR); ``game`` (``xiangqi`` or ``othello``) says of a
+    file what is played in it. Columns:
 
     ========================  =========================================================================
     ``number``                place in the schedule of its series, from 0
@@ -64,7 +65,7 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     ``counted``               False for games after the end of a sequential test, which no figure counts
     ========================  =========================================================================
 
-    A PGN file does not say all of it: what is missing is NA, NaN or empty, and ``key`` is the number. Raises
+    Such a file does not say all of it: what is missing is NA, NaN or empty, and ``key`` is the number. Raises
     ``UserError`` if there is no such folder or file, or it holds no games that can be read.
     """
     import pandas
@@ -140,7 +141,7 @@ def _loaded(source: str | os.PathLike[str], game: str) -> Iterator[_LoadedGame]:
     if path.is_dir():
         return _of_folder(path, game)
     if not path.exists():
-        raise UserError(f"{path}: no such folder or PGN file")
+        raise UserError(f"{path}: no such folder or file of games")
     return _of_file(path, game)
 
 

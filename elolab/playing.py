@@ -41,6 +41,8 @@ from engine.settings.presets import preset_name
 from tuning.conditions import describe, short_name
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from pandas import DataFrame
 
 Player = str | os.PathLike[str] | Mapping[str, Any]
@@ -134,6 +136,8 @@ def play_match(
     sprt: Mapping[str, Any] | bool = False,
     folder: FolderLike | None = None,
     concurrency: int = 1,
+    cluster: str | Executor | None = None,
+    wall_clock_on_cluster: bool = False,
     progress: TextIO | None = None,
     accept_engine_change: bool = False,
 ) -> PlayedMatch:
@@ -152,13 +156,16 @@ def play_match(
     - ``folder``: where the games are kept. The same call goes on with what is there, and more ``pairs`` extend it.
       Without one they are in a temporary folder, as long as the result lives.
     - ``concurrency``: games at a time; under a limit in nodes or depth the games do not depend on it.
+    - ``cluster``: where games are played instead of in this process: the address of a Dask scheduler
+      (``"tcp://192.168.1.5:8786"``), or an executor of ``concurrent.futures``, which plays ``concurrency`` chunks of
+      games at a time. ``wall_clock_on_cluster`` allows games there on clocks that other work disturbs.
     - ``progress``: a text stream such as ``sys.stderr`` that is told how it goes; nothing is shown unless given.
     - ``accept_engine_change``: whether to go on in a folder whose games another version of the engine played.
 
     Raises ``UserError`` for wrong input, for a program that cannot be started, and for a folder that holds something
     else. Ctrl-C ends the match early; the result then says ``interrupted``, and a second one raises KeyboardInterrupt.
     """
-    options = run_options(concurrency, progress, accept_engine_change)
+    options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
     limits = Limits.parse(limit)
     run_folder = RunFolder(folder)
     finder = ProtocolFinder(tournament.players_in(run_folder.path))
@@ -201,19 +208,23 @@ def play_tournament(
     *,
     folder: FolderLike | None = None,
     concurrency: int = 1,
+    cluster: str | Executor | None = None,
+    wall_clock_on_cluster: bool = False,
     progress: TextIO | None = None,
     accept_engine_change: bool = False,
 ) -> PlayedTournament:
     """Play a tournament and rate its players.
 
     ``specification`` is a TOML file as ``elolab tournament`` reads it, the name of one that is shipped, or a mapping
-    of what such a file holds; ``folder``, ``concurrency``, ``progress`` and ``accept_engine_change`` are as for
-    ``play_match``. The same call with the same folder plays only what is missing: players and pairs may be added.
+    of what such a file holds; ``folder``, ``concurrency``, ``cluster``, ``wall_clock_on_cluster``, ``progress`` and
+    ``accept_engine_change`` are as for ``play_match``.
+
+    The same call with the same folder plays only what is missing: players and pairs may be added.
 
     Raises ``UserError`` for wrong input and for a folder that holds something else. Players that cannot be started
     are named in the result.
     """
-    options = run_options(concurrency, progress, accept_engine_change)
+    options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
     run_folder = RunFolder(folder)
     finder = ProtocolFinder(tournament.players_in(run_folder.path))
     read = partial(spec_from_mapping, finder=finder)

@@ -17,6 +17,8 @@ from arena.run import RunOptions, plain
 from engine.settings.configuration import find_config, read_toml
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from pandas import DataFrame
 
 FolderLike = str | os.PathLike[str]
@@ -71,12 +73,21 @@ class _Silence(io.TextIOBase):
         return len(text)
 
 
-def run_options(concurrency: int, progress: TextIO | None, accept_engine_change: bool) -> RunOptions:
+def run_options(
+    concurrency: int,
+    progress: TextIO | None,
+    accept_engine_change: bool,
+    cluster: str | Executor | None = None,
+    wall_clock_on_cluster: bool = False,
+) -> RunOptions:
     """The arguments of playing as a run takes them. Raises ``ValueError`` for a concurrency below 1."""
     if concurrency < 1:
         raise ValueError(f"concurrency = {concurrency}, expected at least 1")
     stream = cast(TextIO, _Silence()) if progress is None else progress
-    return RunOptions(concurrency=concurrency, stream=stream, accept_engine_change=accept_engine_change)
+    return RunOptions(
+        concurrency=concurrency, stream=stream, accept_engine_change=accept_engine_change, cluster=cluster,
+        wall_clock_on_cluster=wall_clock_on_cluster,
+    )  # fmt: skip
 
 
 def read_specification(

@@ -20,9 +20,11 @@ from elolab.runs import (
 from engine.settings.parameters import Value
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from pandas import DataFrame
 
-    from tuning.study.run import StudyResult
+    from tuning.study.result import StudyResult
 
 DEFAULT_TRIALS = 80
 
@@ -84,6 +86,8 @@ def tune(
     *,
     folder: FolderLike | None = None,
     concurrency: int = 1,
+    cluster: str | Executor | None = None,
+    wall_clock_on_cluster: bool = False,
     progress: TextIO | None = None,
     accept_engine_change: bool = False,
     presets: FolderLike | None = None,
@@ -119,6 +123,8 @@ def tune(
     seed: int = 1,
     folder: FolderLike | None = None,
     concurrency: int = 1,
+    cluster: str | Executor | None = None,
+    wall_clock_on_cluster: bool = False,
     progress: TextIO | None = None,
     accept_engine_change: bool = False,
     presets: FolderLike | None = None,
@@ -130,7 +136,8 @@ def tune(
     with what is there; without one they are in a temporary folder, as long as the result lives. ``concurrency`` is how
     many games are played at a time, ``progress`` a text stream such as ``sys.stderr`` that is told how it goes,
     ``accept_engine_change`` says whether to go on with games of another version of the engine, and ``presets`` is where
-    a confirmed gain is written as a preset (``folder`` unless given). Returns a ``PlayedStudy``.
+    a confirmed gain is written as a preset (``folder`` unless given). ``cluster`` and ``wall_clock_on_cluster`` are as
+    for ``play_match``. Returns a ``PlayedStudy``.
 
     **By a function**, ``tune(objective=..., dimensions=..., ...)``: Optuna looks for the settings for which
     ``objective(settings)`` is greatest. ``settings`` is a dictionary of parameters, which ``Engine`` and ``play_match``
@@ -155,12 +162,14 @@ def tune(
     if objective is None:
         if specification is None or dimensions:
             raise TypeError("tune() takes a specification, or an objective and dimensions")
-        options = run_options(concurrency, progress, accept_engine_change)
+        options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
         return _by_games(specification, RunFolder(folder), presets, options)
-    if specification is not None or not dimensions or concurrency != 1 or presets is not None or accept_engine_change:
+    of_games = (specification, presets, cluster)
+    is_of_games = any(one is not None for one in of_games) or concurrency != 1
+    if is_of_games or not dimensions or accept_engine_change or wall_clock_on_cluster:
         raise TypeError(
-            "tune() takes an objective with dimensions, and no specification, concurrency, presets or "
-            "accept_engine_change"
+            "tune() takes an objective with dimensions, and no specification, concurrency, cluster, "
+            "wall_clock_on_cluster, presets or accept_engine_change"
         )
     if trials < 1:
         raise ValueError(f"trials = {trials}, expected at least 1")

@@ -6,7 +6,8 @@ loop in Python.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +84,8 @@ GAME_DTYPE = np.dtype(
 
 NO_SCORE = 1 << 30
 """Stands for the score of a player who did not say one."""
+_UNWRITTEN = -(1 << 31)
+"""Stands for a score of ``GAME_DTYPE`` that no search has given yet."""
 
 SOLVING_NODES = 30_000_000
 """A position that takes more is not solved, and the game goes on: a second or two, and the same on every machine."""
@@ -255,6 +258,36 @@ class PlayedGame:
     """What each side counted, see ``engine.search_statistics``; ``None`` where that is off."""
 
 
+class PlayedMoves:
+    """The moves of one game in compiled code, which another thread may read while it is played.
+
+    A move counts as soon as both its code and its score, each written at once, are other than before the game. So it
+    does not matter in which order the kernel's writes become visible.
+    """
+
+    def __init__(self, game: str) -> None:
+        self._format_move = _move_names(game)
+        self.record = new_record(GAME_DTYPE)  # no code of a move is 0
+        self.record.scores[:] = _UNWRITTEN
+
+    def read(self) -> tuple[list[str], list[int | None]]:
+        """Moves so far, in protocol notation, and the movers' scores (centipawns)."""
+        record = self.record
+        count = count_leading((record.moves != 0) & (record.scores != _UNWRITTEN))
+        return list(map(self._format_move, record.moves[:count].tolist())), record.scores[:count].tolist()
+
+
+def count_leading(flags: Any) -> int:
+    """How many elements of a boolean vector are true before the first that is not."""
+    return int(flags.size if flags.all() else flags.argmin())
+
+
+@functools.cache
+def _move_names(game: str) -> Callable[[int], str]:
+    """A game's ``format_move``, which makes each text once."""
+    return functools.cache(game_named(game).format_move)
+
+
 class CompiledGames:
     """Plays games one after another in compiled code, without the interpreter lock; one a worker thread.
 
@@ -264,7 +297,6 @@ class CompiledGames:
     def __init__(self, game: str) -> None:
         self.game = game_named(game)
         self._lists = new_record(MOVE_LISTS_DTYPE)
-        self._record = new_record(GAME_DTYPE)
         self._memories: dict[tuple[Any, ...], SearchMemory] = {}
         self._endgames: EndgameSolver | None = None
 
@@ -294,10 +326,11 @@ class CompiledGames:
         adjudication: Adjudication,
         stop: StopFlag,
         search_statistics: SearchStatisticsSettings | None = None,
+        played: PlayedMoves | None = None,
     ) -> PlayedGame:
         """One game from a position and the moves of its opening; reason ``stopped`` if the flag was set.
 
-        The game does not depend on ``search_statistics``.
+        The game does not depend on ``search_statistics``. ``played``, a new one, is for those who follow it.
         """
         start = self.game.position(position, moves)
         self.game.apply_rules(start.state, rules)
@@ -310,8 +343,7 @@ class CompiledGames:
                 memories[side].begin_counting()
             memories[side].set_limits(settings.limits, stop)
             set_clock(clocks, side, settings.limits)
-        record = self._record
-        record.plies = 0
+        record = (played or PlayedMoves(self.game.name)).record
         tracker = new_record(TRACKER_DTYPE)
         while True:
             verdict = play_compiled(
@@ -331,7 +363,7 @@ class CompiledGames:
         plies = int(record.plies)
         counted = [found for memory in memories if (found := memory.search_statistics()) is not None]
         return PlayedGame(
-            moves=[self.game.format_move(code) for code in record.moves[:plies].tolist()],
+            moves=list(map(_move_names(self.game.name), record.moves[:plies].tolist())),
             scores=record.scores[:plies].tolist(),
             depths=record.depths[:plies].tolist(),
             nodes=record.nodes[:plies].tolist(),

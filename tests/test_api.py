@@ -131,7 +131,7 @@ def test_what_other_programs_write_lacks_figures(tmp_path: Path) -> None:
 
 
 def test_nothing_to_load_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(elolab.UserError, match="no such folder or PGN file"):
+    with pytest.raises(elolab.UserError, match="no such folder or file of games"):
         elolab.load_games(tmp_path / "nothing")
     with pytest.raises(elolab.UserError, match=re.escape(str(tmp_path))):
         elolab.load_moves(tmp_path)

@@ -21,7 +21,10 @@ OWN = {"engine", "arena", "tuning", "configs", "elolab"}
 MAY_IMPORT = {
     "configs": {"configs"},
     "engine": {"engine", "configs", "numba", "llvmlite", "numpy"},
-    "arena": {"arena", "engine", "configs", "numpy", "pandas", "matplotlib", "jinja2", "markupsafe"},
+    "arena": {
+        "arena", "engine", "configs", "numpy", "pandas", "matplotlib", "jinja2", "markupsafe", "distributed",
+        "starlette", "uvicorn",
+    },
     "tuning": {"tuning", "arena", "engine", "configs", "numpy", "pandas", "matplotlib", "optuna"},
     "elolab": {"elolab", "tuning", "arena", "engine", "pandas"},
 }
@@ -33,6 +36,11 @@ MAY_DRAW = {
     "tuning.reports.ablation_charts", "tuning.reports.study", "tuning.reports.study_charts",
 }  # fmt: skip
 """The only modules that may import matplotlib."""
+
+MAY_SERVE = {"arena.watching.server"}
+"""The only modules that may import starlette and uvicorn, an extra that most do without."""
+MAY_USE_DASK = {"arena.cluster.dask_cluster"}
+"""The only module that may import distributed."""
 
 SPECIFICATION_FOLDERS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "configs").iterdir() if path.is_dir()}
 """Folders of files that a user may write; the page has them in one line."""
@@ -64,6 +72,10 @@ def offences(module: str, source: str, *, is_package: bool = False) -> list[str]
             found.append(f"{module}:{line} imports {name}: {top} may import only {', '.join(sorted(MAY_IMPORT[top]))}")
         elif library == "matplotlib" and module not in MAY_DRAW:
             found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_DRAW))} may")
+        elif library in ("starlette", "uvicorn") and module not in MAY_SERVE:
+            found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_SERVE))} may")
+        elif library == "distributed" and module not in MAY_USE_DASK:
+            found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_USE_DASK))} may")
     return found
 
 
@@ -105,8 +117,10 @@ def test_every_folder_of_sources_is_a_package() -> None:
         ("engine.search.node", "from ...arena import store"),
         ("arena.play.game", "from numba import njit"),
         ("arena.play.game", "import optuna.samplers"),
+        ("arena.run", "from distributed import Client"),
         ("arena.figures.standings", "import matplotlib.pyplot as plt"),
         ("arena.play.game", "import tuning.study.space"),
+        ("arena.watching.snapshot", "from starlette.applications import Starlette"),
         ("tuning.study.run", "import elolab"),
         ("tuning.study.run", "import scipy"),
         ("elolab.games", "import numba"),
@@ -209,7 +223,9 @@ def test_circles_are_found_also_where_an_import_is_lazy_or_for_types() -> None:
 def outer_room(module: str) -> int:
     """0 of what plays and counts, 1 of reports, 2 of commands and of what stands above them."""
     package, *rooms = module.split(".")
-    return 2 if package == "elolab" or "commands" in rooms else int("reports" in rooms[:1])
+    if package == "elolab" or "commands" in rooms:
+        return 2
+    return int(bool(rooms) and rooms[0] in ("reports", "watching"))
 
 
 def test_what_plays_imports_no_report_and_reports_import_no_command() -> None:

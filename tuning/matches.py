@@ -6,9 +6,9 @@ counted from the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 from arena.figures.statistics import Pentanomial
@@ -44,6 +44,11 @@ class Match:
         """How many pairs are to be played."""
         return len(self.openings)
 
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        """Series and number of every game."""
+        return [(self.series, number + turn) for number in self.numbers for turn in (0, 1)]
+
     def part(self, start: int, end: int) -> Match:
         """The pairs from ``start`` up to ``end`` as a match of their own."""
         return replace(
@@ -66,16 +71,29 @@ class MatchTable:
 
         ``finished`` is told of each game that ends.
         """
-        return self._run.play(self._in_turn(matches), finished)
+        return self.play_parts([matches], finished)
 
-    def _in_turn(self, matches: Sequence[Match]) -> Iterator[GameJob]:
+    def play_parts(
+        self,
+        parts: Iterable[Sequence[Match] | None],
+        finished: Callable[[Outcome], None] = lambda outcome: None,
+    ) -> bool:
+        """The same of some matches after others, without waiting for these to end.
+
+        In place of matches comes ``None`` while the next ones are not known, but will be when more games have ended.
+        """
+        games = (self.in_turn(part) if part is not None else (None,) for part in parts)
+        return self._run.play(chain.from_iterable(games), finished)
+
+    def in_turn(self, matches: Sequence[Match]) -> Iterator[GameJob]:
+        """The games of matches, pair by pair of all of them in turn."""
         for pairs in zip_longest(*map(self.jobs, matches), fillvalue=()):
             for pair in pairs:
                 yield from pair
 
     def missing_games(self, matches: Sequence[Match]) -> int:
         """How many different games are still to be played."""
-        return self._run.missing_games(self._in_turn(matches))
+        return self._run.missing_games(self.in_turn(matches))
 
     def counts(self, match: Match) -> Pentanomial:
         """The outcomes of the match's complete pairs from the variant's view."""

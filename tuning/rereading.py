@@ -116,7 +116,7 @@ def _remove_abandoned_copies() -> None:
 def _study(recorded: Any, copy: Path, directory: Path) -> Any:
     from tuning.study.run import play_study
     from tuning.study.spec import tuning_from_text
-    from tuning.study.validate import written_preset
+    from tuning.study.validation.preset import written_preset
 
     spec = tuning_from_text(*recorded)
     result = play_study(spec, copy, **_options())

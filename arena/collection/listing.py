@@ -67,7 +67,7 @@ def is_run(folder: Path) -> bool:
 
 def entry_of(folder: Path, say: Catalogue) -> RunEntry:
     """What is to be said of a run; ``say`` are the messages of this package."""
-    live = _live(folder)
+    live = live_of(folder)
     updated = (folder / STORE_NAME).stat().st_mtime
     date = datetime.fromtimestamp(updated, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     kind, planned = str(live.get("kind") or TOURNAMENT), _number(live.get("all_planned") or live.get("planned"))
@@ -81,7 +81,7 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
                 kind, planned, played, result = _of_tournament(spec, store, say)
     except StoreError:
         return RunEntry(folder, kind, DAMAGED, 0, planned, date, "")
-    return RunEntry(folder, kind, _state(folder, live, played, planned), played, planned, date, result)
+    return RunEntry(folder, kind, state_of(folder, live, played, planned), played, planned, date, result)
 
 
 def _finding(folder: Path) -> str:
@@ -140,7 +140,8 @@ def elo_words(estimate: Estimate) -> str:
     return f"{signed(estimate.elo)} ± {error_text(estimate.elo_error)}"
 
 
-def _state(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:
+def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:
+    """Whether a run goes on or how it ended, by its lock and what it last said of itself."""
     if is_in_use(folder):
         return RUNNING
     told = live.get("state")
@@ -151,7 +152,7 @@ def _state(folder: Path, live: dict[str, Any], played: int, planned: int) -> str
     return STOPPED  # also of what was killed, and says in live.json that it runs
 
 
-def _live(folder: Path) -> dict[str, Any]:
+def live_of(folder: Path) -> dict[str, Any]:
     """What the run last said of itself; nothing where that cannot be read."""
     try:
         data = json.loads((folder / LIVE_NAME).read_text("utf-8"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 import textwrap
 from pathlib import Path
@@ -34,6 +35,7 @@ def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "result
     add_output_argument(parser, folder)
     add_concurrency_argument(parser)
     add_affinity_argument(parser)
+    add_cluster_arguments(parser)
     add_log_argument(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
     parser.add_argument(
@@ -61,6 +63,27 @@ def add_affinity_argument(parser: argparse.ArgumentParser) -> None:
         help="processors of its own for each game at a time: off (default), auto (of those this process may use), or "
         "a list such as 0-3,8",
     )
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
+    """``--cluster tcp://HOST:PORT`` and ``--wall-clock-on-cluster``."""
+    parser.add_argument(
+        "--cluster", type=_scheduler, metavar="ADDRESS",
+        help="play the games on the workers of a Dask cluster, as many at a time as they have threads; ADDRESS is its "
+        "scheduler's, such as tcp://192.168.1.5:8786 (the guide: Games on many machines)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--wall-clock-on-cluster", action="store_true",
+        help="with --cluster, also play games on clocks that other work on a worker's machine disturbs",
+    )  # fmt: skip
+
+
+def _scheduler(text: str) -> str:
+    if not re.fullmatch(r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):\d{1,5}", text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not the address of a Dask scheduler, such as tcp://192.168.1.5:8786"
+        )
+    return text
 
 
 EXIT_CODES = (

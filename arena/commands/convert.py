@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
 
 from engine.commands.arguments import (
     add_game_argument,
@@ -13,6 +16,15 @@ from engine.commands.arguments import (
 )
 from engine.errors import UserError
 
+if TYPE_CHECKING:
+    from arena.notation.archives.contract import Entry, Reading
+    from arena.notation.pgn import PortableGame
+
+MAX_COMPLAINTS = 20
+"""Lines about games that cannot be read."""
+EXIT_UNREAD = 1
+"""Some games could not be read; the others are written."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab convert``."""
@@ -20,17 +32,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from arena.notation.pgn import ENCODINGS
 
     parser.description = (
-        "Convert games and positions. INPUT holds games (PGN with moves in any notation, or merely moves) or positions "
-        "(FEN or EPD, one a line), in UTF-8 or GBK; every move is checked.\n\n"
+        "Convert games and positions. INPUT holds games (PGN with moves in any notation, merely moves; Xiangqi in XQF "
+        "or DhtmlXQ, Othello in GGF or WTHOR) or positions (FEN or EPD, one a line), in UTF-8, GBK or Big5, or is a "
+        "folder or zip file of such files. Every move is checked: what is wrong with a game is said in a line, the "
+        "others are written, and the exit code is 1.\n\n"
         "iccs, wxf, chinese (simplified) and traditional write PGN with the moves in that notation, pgn in the one "
-        "that was read. fen and epd write the position after the last move of each game, epd each position once."
+        "that was read. fen and epd write the position after the last move of each game, epd each position once. ggf "
+        "writes games of Othello with values and times."
     )
-    parser.add_argument("input", metavar="INPUT", help="file to read, or - for standard input")
+    parser.add_argument("input", metavar="INPUT", help="file or folder to read, or - for standard input")
     add_game_argument(parser)
     parser.add_argument("--to", choices=TARGETS, help="what to write (default iccs, of Othello pgn)")
     parser.add_argument("--out", metavar="FILE", help="file to write (default: print)")
     parser.add_argument("--encoding", choices=ENCODINGS, default="utf-8", help="of what is written (default utf-8)")
     parser.add_argument("--plies", type=whole_number(0), metavar="N", help="keep only the first N moves of each game")
+    parser.add_argument(
+        "--variations", action="store_true", help="variations of XQF and DhtmlXQ are games too (default: passed over)"
+    )
     parser.add_argument(
         "--ranks",
         choices=("0", "1", "auto"),
@@ -42,28 +60,75 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Convert games or positions."""
     from arena.files import replace_file
-    from arena.notation.convert import convert
-    from arena.notation.pgn import decode_text, encode_text
+    from arena.notation.archives.contract import Reading
+    from arena.notation.convert import check_target, converted
 
-    content, where = _input(arguments.input)
-    text = decode_text(content, where)
     game = game_of(arguments)
     target = arguments.to or (*game.move_notations, "pgn")[0]
-    converted = convert(text, where, game.name, target, arguments.ranks, arguments.plies)
-    data = encode_text(converted, arguments.encoding, arguments.out or "standard output")
-    if arguments.out is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-    else:
-        replace_file(Path(arguments.out), data)
-    return 0
+    check_target(target, game)
+    reading = Reading(game, arguments.ranks, variations=arguments.variations)
+    unread = _Unread()
+    games = unread.without(_entries(arguments.input, reading, arguments.plies))
+    first = next(games, None)
+    if first is not None:
+        texts = converted(chain([first], games), game, target)
+        parts = _encoded(texts, arguments.encoding, arguments.out or "standard output")
+        if arguments.out is None:
+            sys.stdout.flush()
+            sys.stdout.buffer.writelines(parts)
+        else:
+            replace_file(Path(arguments.out), lambda stream: cast("TextIO", stream).buffer.writelines(parts))
+    unread.finish()
+    return UserError.exit_code if first is None else EXIT_UNREAD if unread.count else 0
 
 
-def _input(name: str) -> tuple[bytes, str]:
-    """The bytes of ``INPUT`` and what to call it in errors."""
+def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
+    """The games of ``INPUT``."""
+    from arena.notation.archives.contract import Source
+    from arena.notation.archives.sources import unpacked
+    from arena.notation.convert import read_all, read_source
+
     if name == "-":
-        return sys.stdin.buffer.read(), "standard input"
-    try:
-        return Path(name).read_bytes(), name
-    except OSError as error:
-        raise UserError(f"{name}: cannot be read: {error.strerror}") from None
+        where = "standard input"
+        return read_source(Source(where, unpacked(sys.stdin.buffer.read(), where)), reading, plies)
+    return read_all(Path(name), reading, plies)
+
+
+class _Unread:
+    """Games that cannot be read: each is a line on standard error, up to a number that somebody may still read."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def without(self, entries: Iterable[Entry]) -> Iterator[PortableGame]:
+        """The others."""
+        from arena.notation.pgn import PortableGameError
+
+        for entry in entries:
+            if not isinstance(entry, PortableGameError):
+                yield entry
+                continue
+            self.count += 1
+            if self.count <= MAX_COMPLAINTS:
+                _complain(str(entry))
+
+    def finish(self) -> None:
+        """Say how many more there were."""
+        if self.count > MAX_COMPLAINTS:
+            _complain(f"and {self.count - MAX_COMPLAINTS} more games that cannot be read")
+
+
+def _complain(message: str) -> None:
+    from arena.colours import RED, coloured, one_line
+
+    print(coloured(f"elolab: {one_line(message)}", RED, sys.stderr), file=sys.stderr)
+
+
+def _encoded(texts: Iterable[str], encoding: str, where: str) -> Iterator[bytes]:
+    """The bytes of the parts of a text; errors number the lines of the whole."""
+    from arena.notation.pgn import encode_text
+
+    line = 1
+    for text in texts:
+        yield encode_text(text, encoding, where, line)
+        line += text.count("\n")

@@ -43,6 +43,7 @@ MAX_COUNT = 10_000_000
 MAX_SCORE = 30_000
 MAX_ODDS_SCALE = 100_000
 EXIT_INTERRUPTED = 130
+_SUITE = "a file or folder of positions (EPD) or games (PGN, XQF, DhtmlXQ, GGF, WTHOR), or the name of a shipped suite"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,9 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser(
         "check", help="read a suite and say what is in it", description="Check every line of a suite and count."
     )
-    check.add_argument("openings", metavar="FILE", help="an EPD or PGN file, or the name of a shipped suite")
+    check.add_argument("openings", metavar="FILE", help=_SUITE)
     add_game_argument(check)
-    _add_number(check, "--plies", None, MAX_SCORE, "moves to take of each game of a PGN file (default all)", least=1)
+    _add_number(check, "--plies", None, MAX_SCORE, "moves to take of each game (default all)", least=1)
     add_language_argument(check)
     add_json_argument(check)
 
@@ -89,11 +90,11 @@ def _configure_balance(actions: Any) -> None:
         "half a win: 1 / (1 + exp(-score / scale)). Even openings are about 0.4 to 0.6; unbalanced ones, which leave "
         "fewer draws between strong engines, 0.6 to 0.75. 0 to 1 keeps all that are legal, without a search.",
     )
-    balance.add_argument("openings", metavar="FILE", help="an EPD or PGN file, or the name of a shipped suite")
+    balance.add_argument("openings", metavar="FILE", help=_SUITE)
     add_game_argument(balance)
     _add_band(balance, required=True)
     _add_judging(balance, DEFAULT_BALANCE_SCORING)
-    _add_number(balance, "--plies", None, MAX_SCORE, "moves to take of each game of a PGN file (default all)", least=1)
+    _add_number(balance, "--plies", None, MAX_SCORE, "moves to take of each game (default all)", least=1)
     balance.add_argument(
         "--skip-illegal", action="store_true", help="drop and count lines and games that are illegal or over"
     )
@@ -191,17 +192,16 @@ def _generate_openings(arguments: argparse.Namespace) -> int:
 
 def _balance_openings(arguments: argparse.Namespace) -> int:
     from arena.notation.balance import balance, judges
-    from arena.notation.openings import entries_of, epd_line
+    from arena.notation.openings import entries_of, epd_line, find_suite
     from arena.play.executor import stopping_on_signals
     from engine.engine import StopFlag
-    from engine.settings.configuration import find_config
 
     game = game_of(arguments)
     _check_output(arguments)
     stop = StopFlag()
     make, judge_words = _judging(arguments, game, stop)
     accepts = _band(arguments, game)
-    entries = list(entries_of(find_config("openings", arguments.openings), game.name, arguments.plies))
+    entries = list(entries_of(find_suite(arguments.openings), game.name, arguments.plies))
     scored = arguments.win_probability != [0, 1]
     with stopping_on_signals(stop), judges(make) as judge:
         selection = balance(
@@ -349,14 +349,13 @@ def _progress(key: str, wanted: int) -> Callable[[Selection], None]:
 
 
 def _check_openings(arguments: argparse.Namespace) -> int:
-    from arena.notation.openings import load_suite, placement_of
-    from engine.settings.configuration import find_config
+    from arena.notation.openings import find_suite, load_suite, placement_of
 
     game = game_of(arguments).name
     suite = load_suite(arguments.openings, game, check_all=True, plies=arguments.plies)
     counts = {part: len(suite.part(part)) for part in ("all", "tournament", "validation")}
-    path = find_config("openings", arguments.openings)
-    # Those of a PGN file were compared when it was read.
+    path = find_suite(arguments.openings)
+    # Those of games were compared when they were read.
     positions = [opening.position for opening in suite.openings if not opening.moves]
     counts["mirrored"] = len(positions) - len(set(map(placement_of, positions)))
     if arguments.json:

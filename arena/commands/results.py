@@ -47,6 +47,9 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     copy = _copy_of_games(directory, arguments)
     if copy is not None:
         spec = replace(spec, command=(*spec.words, "--pgnout", str(copy)))
+    if arguments.cluster is not None:
+        allowed = ["--wall-clock-on-cluster"] if arguments.wall_clock_on_cluster else []
+        spec = replace(spec, command=(*spec.words, "--cluster", arguments.cluster, *allowed))
     if arguments.dry_run:
         description = describe(prepare(spec), directory, arguments.concurrency)
         if arguments.json:
@@ -60,6 +63,8 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             directory,
             concurrency=arguments.concurrency,
             affinity=arguments.affinity,
+            cluster=arguments.cluster,
+            wall_clock_on_cluster=arguments.wall_clock_on_cluster,
             accept_engine_change=arguments.accept_engine_change,
             log=arguments.log,
         )

@@ -334,7 +334,7 @@ class TableCounter:
         counter = self.pairs
         given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
         ratings = fit_ratings(len(counter.players), counter.pairings(), anchors=given)
-        rows = _standings(counter, ratings, self._effort)
+        rows = standing_rows(counter, ratings, self._effort)
         ranking = [counter.players.index(row.player) for row in rows]
         heads = _head_to_heads(counter, ranking)
         return Tables(counter, ratings, rows, heads, _endings(self._endings), self._faults.counts())
@@ -360,7 +360,8 @@ def crosstable(game: str, players: Sequence[str], records: Sequence[GameRecord])
     return tables_of(game, players, records).crosstable_frame()
 
 
-def _standings(counter: PairCounter, ratings: Ratings, effort: _Effort) -> tuple[Standing, ...]:
+def standing_rows(counter: PairCounter, ratings: Ratings, effort: _Effort | None = None) -> tuple[Standing, ...]:
+    """The rows of the standings; what a move took is unknown without ``effort``."""
     group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
     order = sorted(
         range(len(counter.players)),
@@ -370,11 +371,12 @@ def _standings(counter: PairCounter, ratings: Ratings, effort: _Effort) -> tuple
     for rank, player in enumerate(order, start=1):
         name = counter.players[player]
         games, pairs = counter.trinomial(player), counter.pentanomial(player)
+        means = (None, None, None) if effort is None else effort.means(name)
         rows.append(
             Standing(
                 rank, name, float(ratings.elo[player]), ratings.error(player),
                 games.points, games.games, games.wins, games.draws, games.losses, games.score,
-                pairs.pairs, *pairs.counts, games.games - 2 * pairs.pairs, *effort.means(name), group_of[player],
+                pairs.pairs, *pairs.counts, games.games - 2 * pairs.pairs, *means, group_of[player],
             )
         )  # fmt: skip
     return tuple(rows)

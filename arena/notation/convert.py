@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.notation.archives.contract import Entry, Reading, Source
+from arena.notation.archives.formats import entries, is_archive, is_games
+from arena.notation.archives.ggf import ggf_text
+from arena.notation.archives.sources import sources
 from arena.notation.openings import epd_line, placement_of, split_line
 from arena.notation.pgn import (
     FORMATS,
     PortableGame,
     PortableGameError,
+    decode_text,
     portable_text,
-    read_games,
 )
 from engine.errors import UserError
 
@@ -20,8 +26,8 @@ if TYPE_CHECKING:
 
 MAX_MOVE = 16
 """Characters; a first word that is longer is no move."""
-TARGETS = (*FORMATS, "fen", "epd", "pgn")
-"""Notations of moves (written as PGN), positions, opening suites, and PGN in the notation that was read."""
+TARGETS = (*FORMATS, "fen", "epd", "pgn", "ggf")
+"""Notations of moves (written as PGN), positions, opening suites, PGN in the notation that was read, and GGF."""
 
 
 def convert(text: str, where: str, game: str, target: str, ranks: str = "0", plies: int | None = None) -> str:
@@ -33,21 +39,71 @@ def convert(text: str, where: str, game: str, target: str, ranks: str = "0", pli
     """
     from engine.games import game_named
 
-    assert target in TARGETS, target
     contract = game_named(game)
-    if target in FORMATS and target not in contract.move_notations:
-        raise UserError(f"--to {target}: moves of {game} have one notation only; give --to pgn, fen or epd")
-    if holds_positions(text, contract):
-        games = read_positions(text, where, contract)
+    check_target(target, contract)
+    source = Source(where, text.encode())
+    return "".join(converted(map(_demanded, read_source(source, Reading(contract, ranks), plies)), contract, target))
+
+
+def check_target(target: str, game: Game) -> None:
+    """Raise ``UserError`` if games or positions of ``game`` are not written so."""
+    assert target in TARGETS, target
+    if target in FORMATS and target not in game.move_notations:
+        raise UserError(f"--to {target}: moves of {game.name} have one notation only; give --to pgn, fen or epd")
+    if target == "ggf" and game.name != "othello":
+        raise UserError(f"--to ggf: holds games of Othello, not of {game.title}; give --to pgn")
+
+
+def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
+    """The games and positions of a file, or of all files in a folder or zip file that hold some.
+
+    What is wrong with a game, or with a whole file, comes in its place.
+    """
+    nothing = True
+    for source in sources(path):
+        found = [source] if isinstance(source, PortableGameError) else read_source(source, reading, plies)
+        for entry in found:
+            nothing = False
+            yield entry
+    if nothing:
+        yield PortableGameError(f"{path}: no games or positions in it that elolab can read")
+
+
+def read_source(source: Source, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
+    """The games and positions of one file; none of one that merely lay in a folder and is something else."""
+    found: Iterable[Entry]
+    if is_archive(source):
+        found = entries(source, reading)
+    elif not (source.is_chosen or is_games(source) or source.where.endswith((".epd", ".epd.gz"))):
+        return
     else:
-        games = list(read_games(text, where, game, ranks))
-    if plies is not None:
-        games = [_shortened(portable, plies) for portable in games]
+        try:
+            text = decode_text(source.data, source.where)
+        except PortableGameError as error:
+            yield error
+            return
+        is_list = holds_positions(text, reading.game)
+        found = read_positions(text, source.where, reading.game) if is_list else entries(source, reading)
+    for entry in found:
+        yield entry if plies is None or isinstance(entry, PortableGameError) else _shortened(entry, plies)
+
+
+def _demanded(entry: Entry) -> PortableGame:
+    if isinstance(entry, PortableGameError):
+        raise entry
+    return entry
+
+
+def converted(games: Iterable[PortableGame], game: Game, target: str) -> Iterator[str]:
+    """What games become: the parts of a text one after another."""
     if target in ("fen", "epd"):
-        return _positions_text(games, contract, target)
-    notations = [portable.notation if target == "pgn" else target for portable in games]
-    texts = (portable_text(portable, contract, notation) for portable, notation in zip(games, notations, strict=True))
-    return "\n".join(texts)
+        yield from _position_lines(games, game, target)
+    elif target == "ggf":
+        yield from (ggf_text(portable, game) for portable in games)
+    else:
+        for number, portable in enumerate(games):
+            text = portable_text(portable, game, portable.notation if target == "pgn" else target)
+            yield f"\n{text}" if number else text
 
 
 def holds_positions(text: str, game: Game) -> bool:
@@ -62,9 +118,8 @@ def holds_positions(text: str, game: Game) -> bool:
     return board.count("/") >= 7
 
 
-def read_positions(text: str, where: str, game: Game) -> list[PortableGame]:
-    """Games without moves from FEN or EPD lines. Raises ``PortableGameError`` with the number of a wrong line."""
-    games = []
+def read_positions(text: str, where: str, game: Game) -> Iterator[Entry]:
+    """Games without moves from FEN or EPD lines; in place of a wrong line, what is wrong, with its number."""
     for number, line in enumerate(text.splitlines(), start=1):
         position, name = split_line(line)
         if not position:
@@ -72,27 +127,28 @@ def read_positions(text: str, where: str, game: Game) -> list[PortableGame]:
         try:
             start = game.position(position).text
         except UserError as error:
-            raise PortableGameError(f"{where}: line {number}: {error}") from None
-        games.append(PortableGame((("Opening", name),) if name else (), start, ()))
-    return games
+            yield PortableGameError(f"{where}: line {number}: {error}")
+        else:
+            yield PortableGame((("Opening", name),) if name else (), start, ())
+
+
+_TAGS_OF_THE_END = {"plycount", "termination", "discdifference", "theoreticaldiscdifference", "theoreticalempties"}
 
 
 def _shortened(portable: PortableGame, plies: int) -> PortableGame:
-    from dataclasses import replace
-
     if len(portable.moves) <= plies:
         return portable
-    tags = tuple((name, value) for name, value in portable.tags if name.lower() not in ("plycount", "termination"))
+    tags = tuple((name, value) for name, value in portable.tags if name.lower() not in _TAGS_OF_THE_END)
     return replace(portable, moves=portable.moves[:plies], tags=tags, result="*", closing_comment="")
 
 
-def _positions_text(games: Sequence[PortableGame], game: Game, target: str) -> str:
-    lines: dict[str, str] = {}
-    for number, portable in enumerate(games):
+def _position_lines(games: Iterable[PortableGame], game: Game, target: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for portable in games:
         text = game.position(portable.start, [entry.move for entry in portable.moves]).text
         if target == "fen":
-            lines[str(number)] = text
-        else:
+            yield f"{text}\n"
+        elif (placement := placement_of(text)) not in seen:
+            seen.add(placement)
             name = "".join(character for character in portable.name(game) if character not in '";#')
-            lines.setdefault(placement_of(text), epd_line(text, name))
-    return "".join(f"{line}\n" for line in lines.values())
+            yield f"{epd_line(text, name)}\n"

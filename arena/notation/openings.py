@@ -2,9 +2,10 @@
 
 A suite is an EPD file: one position a line (in Xiangqi a FEN, with or without its two counters), and operations after
 it, such as ``id "name";``. Of these ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, and others are
-passed over; a ``#`` at the beginning of a word starts a comment, except in quotation marks. Or it is a PGN file
-(``.pgn``), whose games' first moves are the openings; moves in coordinates may count ranks from 0 or, where not all of
-the file is legal so, from 1. Both may be compressed (``.gz``).
+passed over; a ``#`` at the beginning of a word starts a comment, except in quotation marks. Or it is a file of games in
+PGN or any other format of ``arena.notation.archives``, whose first moves are the openings; moves in coordinates may
+count ranks from 0 or, where not all of the file is legal so, from 1. Both may be compressed (``.gz``). Or it is a
+folder or zip file of such files.
 
 *The halves.* An opening belongs to the validation half if the last bit of the SHA-256 of its board and side to move
 (the first two fields of the text, one space between, positions that differ by symmetry being the same) is 1, otherwise
@@ -21,20 +22,22 @@ import gzip
 import hashlib
 import math
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arena.files import replace_file
-from arena.notation.pgn import decode_text, try_games
+from arena.notation.archives.contract import Reading, Source
+from arena.notation.archives.formats import entries, is_games
+from arena.notation.archives.sources import sources
+from arena.notation.pgn import decode_text
 from arena.records import Opening, digest_of
 from engine.errors import UserError
-from engine.settings.configuration import find_config, shipped_folder
+from engine.settings.configuration import ConfigurationError, find_config, shipped_folder
 
 if TYPE_CHECKING:
     from engine.games.contract import Game
@@ -133,34 +136,54 @@ def _images(size: int) -> list[bytes]:
 
 
 def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: int | None = None) -> Suite:
-    """Read a suite: a file, or the name of one in ``configs/openings`` or of a shipped one.
+    """Read a suite: a file or folder, or the name of one in ``configs/openings`` or of a shipped one.
 
     Every position is checked; those of shipped suites only if ``check_all`` (the tests do that). ``plies`` is how many
-    moves of each game of a PGN file to take (default: all). Raises ``OpeningError`` with the line number of the first
-    position that is not legal, over, or there twice.
+    moves of each game to take (default: all). Raises ``UserError`` with the line or game that is not legal, over, or,
+    of lines, there twice.
     """
-    path = find_config("openings", name_or_path)
-    if is_games(path):
-        return parse_games(_read_text(path), str(path), game, plies)
-    shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
-    return parse_suite(_read_text(path), str(path), game, check=check_all or not shipped)
+    path = find_suite(name_or_path)
+    found = sources(path)
+    if not path.is_dir():
+        first = next(found, None)
+        if isinstance(first, Source) and first.is_chosen and not is_games(first):
+            shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
+            return parse_suite(decode_text(first.data, str(path)), str(path), game, check=check_all or not shipped)
+        found = chain([] if first is None else [first], found)
+    return _suite_of_games(_entries_of_all(found, game, plies), path, game)
 
 
-def is_games(path: Path) -> bool:
-    """Whether a file of this name holds games (PGN) and not positions."""
-    return path.name.endswith((".pgn", ".pgn.gz"))
+def find_suite(name_or_path: str) -> Path:
+    """The file of a suite, or where there is none of that name a folder of files. Raises ``ConfigurationError``."""
+    try:
+        return find_config("openings", name_or_path)
+    except ConfigurationError:
+        folders = (Path(name_or_path), Path("configs") / "openings" / name_or_path)
+        folder = next(filter(Path.is_dir, folders), None)
+        if folder is None:
+            raise
+        return folder
 
 
 def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Opening | UserError]:
-    """Every line or game of a suite's file: an opening, checked but maybe there before, or what is wrong with it.
+    """Every line or game of a suite: an opening, checked but maybe there before, or what is wrong with it.
 
-    Openings without a name of their own have an empty one. Raises ``UserError`` if the file cannot be read at all.
+    Openings without a name of their own have an empty one. What a folder or zip file holds besides is passed over.
     """
-    text = _read_text(path)
-    if is_games(path):
-        yield from _games(text, str(path), game, plies)
-    else:
-        yield from (entry for _, entry in _lines(text, str(path), _position_checker(game)))
+    return _entries_of_all(sources(path), game, plies)
+
+
+def _entries_of_all(
+    found: Iterable[Source | UserError], game: str, plies: int | None
+) -> Iterator[Opening | UserError]:
+    for source in found:
+        if isinstance(source, UserError):
+            yield source
+        elif is_games(source):
+            yield from _games(source, game, plies)
+        elif source.is_chosen or source.where.endswith((".epd", ".epd.gz")):
+            text = decode_text(source.data, source.where)
+            yield from (entry for _, entry in _lines(text, source.where, _position_checker(game)))
 
 
 @functools.lru_cache(maxsize=4)
@@ -196,44 +219,42 @@ def _lines(text: str, where: str, checker: Game | None) -> Iterator[tuple[int, O
             yield number, error
 
 
-def parse_games(text: str, where: str, game: str, plies: int | None = None) -> Suite:
-    """The first ``plies`` moves of the games in a PGN text (all moves if ``None``) as openings.
-
-    Of openings that lead to the same position or to mirror images only the first is kept. Raises
-    ``PortableGameError``, or ``OpeningError`` with the number of a game that is over by then.
-    """
-    stem = re.sub(r"(\.pgn)?(\.gz)?$", "", Path(where).name)
+def _suite_of_games(found: Iterable[Opening | UserError], path: Path, game: str) -> Suite:
+    """The openings of games. Of those that lead to the same position or to mirror images only the first is kept."""
+    stem = re.sub(r"(\.\w+)?(\.gz|\.bz2)?$", "", path.name)
     contract = _position_checker(game)
     openings: dict[str, Opening] = {}
-    for number, entry in enumerate(_games(text, where, game, plies), start=1):
+    for number, entry in enumerate(found, start=1):
         if isinstance(entry, UserError):
             raise entry
         reached = placement_of(contract.position(entry.position, entry.moves).text)
         named = entry if entry.name else Opening(entry.position, entry.moves, f"{stem} {number}")
         openings.setdefault(reached, named)
+    if not openings:
+        raise OpeningError(f"{path}: no games in it that elolab can read")
     return Suite(stem, tuple(openings.values()))
 
 
-def _games(text: str, where: str, game: str, plies: int | None) -> list[Opening | UserError]:
-    """The games of a PGN text as openings; in whichever base of ranks more of them are legal."""
-    entries = list(_games_in(text, where, game, plies, "0"))
-    wrong = sum(isinstance(entry, UserError) for entry in entries)
+def _games(source: Source, game: str, plies: int | None) -> list[Opening | UserError]:
+    """The games of a file as openings; in whichever base of ranks more of them are legal."""
+    found = list(_games_in(source, game, plies, "0"))
+    wrong = sum(isinstance(entry, UserError) for entry in found)
     if wrong and _position_checker(game).move_notations:
-        others = list(_games_in(text, where, game, plies, "1"))
+        others = list(_games_in(source, game, plies, "1"))
         if sum(isinstance(entry, UserError) for entry in others) < wrong:
             return others
-    return entries
+    return found
 
 
-def _games_in(text: str, where: str, game: str, plies: int | None, ranks: str) -> Iterator[Opening | UserError]:
+def _games_in(source: Source, game: str, plies: int | None, ranks: str) -> Iterator[Opening | UserError]:
     contract = _position_checker(game)
-    for number, portable in enumerate(try_games(text, where, game, ranks), start=1):
+    for number, portable in enumerate(entries(source, Reading(contract, ranks, plies)), start=1):
         if isinstance(portable, UserError):
             yield portable
             continue
         moves = tuple(entry.move for entry in portable.moves[:plies])
         try:
-            start = _checked(contract, portable.start, f"{where}: game {number}", moves)
+            start = _checked(contract, portable.start, f"{source.where}: game {number}", moves)
             yield Opening(start, moves, portable.name(contract))
         except OpeningError as error:
             yield error
@@ -307,18 +328,6 @@ def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> st
     if ending is not None:
         raise OpeningError(f"{where}: {text!r}: the game is over there ({ending.reason}); remove the line")
     return written
-
-
-def _read_text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        return decode_text(data, str(path))
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise OpeningError(f"{path}: the compressed file is damaged: {error}") from None
-    except OSError as error:
-        raise OpeningError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def suite_text(lines: Iterable[str], comments: Sequence[str] = ()) -> str:

@@ -5,8 +5,8 @@ A game is a list of tags and its moves in one notation, which ``Format`` names: 
 put their figures there: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the mover's side, depth, seconds, nodes. What
 follows depends on the engine: ``ponder hit``, and the principal variation as it was given, ``pv="h2e2 h9g7"``.
 
-Files are UTF-8 or, as most Chinese collections, GBK; ``decode_text`` tells which. Whatever follows a result up to the
-next game (advertisements, as a rule) is passed over, unless there are moves in it.
+Files are UTF-8 or, as most Chinese collections, GBK or Big5; ``decode_text`` tells which. Whatever follows a result up
+to the next game (advertisements, as a rule) is passed over, unless there are moves in it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from arena.records import GameRecord, MoveRecord
@@ -33,7 +32,15 @@ FORMATS = {"iccs": "ICCS", "wxf": "WXF", "chinese": "Chinese", "traditional": "C
 
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _RESULT_WORDS = {result: result for result in RESULTS} | {"1/2": "1/2-1/2", "½-½": "1/2-1/2"}
-_RESULT_TAGS = _RESULT_WORDS | {"": "*", "?": "*", "红胜": "1-0", "黑胜": "0-1", "和棋": "1/2-1/2"}
+_FIRST = ("红", "紅", "红方", "紅方", "红先", "紅先", "先", "先手")
+_SECOND = ("黑", "黑方", "后", "後", "后手", "後手")
+_RESULT_WORDS |= (
+    {side + word: "1-0" for sides, words in ((_FIRST, "胜勝"), (_SECOND, "负負")) for side in sides for word in words}
+    | {side + word: "0-1" for sides, words in ((_FIRST, "负負"), (_SECOND, "胜勝")) for side in sides for word in words}
+    | dict.fromkeys(("和棋", "和局", "红先和", "紅先和", "先和", "双方和棋", "雙方和棋"), "1/2-1/2")
+)
+"""Also as Chinese programs write them."""
+_RESULT_TAGS = _RESULT_WORDS | dict.fromkeys(("", "?", "未知", "未完", "不详"), "*") | {"和": "1/2-1/2"}
 
 _LAST_TAGS = ("Format", "PlyCount", "Termination")
 _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
@@ -344,32 +351,47 @@ def _wrapped(words: list[str]) -> str:
 # Reading
 
 
-def load_games(path: Path, game: str, ranks: str = "0") -> list[PortableGame]:
-    """The games of a file; see ``read_games``."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise PortableGameError(f"{path}: cannot be read: {error.strerror}") from None
-    return list(read_games(decode_text(data, str(path)), str(path), game, ranks))
-
-
 def decode_text(data: bytes, where: str) -> str:
-    """The text of a file in UTF-8 or else GBK (with its extension GB18030). Raises ``PortableGameError``."""
-    for encoding in ("utf-8-sig", "gb18030"):
+    """The text of a file in UTF-8, GBK (with its extension GB18030) or Big5.
+
+    Most bytes are a text in GBK and in Big5 alike: Big5 it is where that gives more of the characters that games are
+    full of. Raises ``PortableGameError``.
+    """
+    texts = _decoded(data, "utf-8-sig") or [*_decoded(data, "gb18030"), *_decoded(data, "big5hkscs")]
+    if not texts:
         try:
-            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+            data.decode("gb18030")
         except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            failure = f"{where}: line {line}: neither UTF-8 nor GBK text (byte {error.start}); convert the file first"
-    raise PortableGameError(failure)
+            line, place = data.count(b"\n", 0, error.start) + 1, error.start
+        said = f"neither UTF-8 nor GBK text (byte {place}); convert the file first"
+        raise PortableGameError(f"{where}: line {line}: {said}")
+    likeliest = max(texts, key=_likelihood) if len(texts) > 1 else texts[0]
+    return likeliest.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def encode_text(text: str, encoding: str, where: str) -> bytes:
+def _decoded(data: bytes, encoding: str) -> list[str]:
+    """The text, if it is one in that encoding."""
+    try:
+        return [data.decode(encoding)]
+    except UnicodeDecodeError:
+        return []
+
+
+def _likelihood(text: str) -> int:
+    """How many characters speak for it: those games are full of, less those that no text has."""
+    return sum(map(text.count, _FREQUENT)) - sum(unicodedata.category(character) == "Co" for character in text)
+
+
+_FREQUENT = "車馬炮砲包相象仕士帥將兵卒進退平前後紅黑勝負和局一二三四五六七八九车马帅将进后红胜负"
+"""Characters of which Chinese games are full."""
+
+
+def encode_text(text: str, encoding: str, where: str, first_line: int = 1) -> bytes:
     """The bytes of a text in one of ``ENCODINGS``; raises ``PortableGameError`` naming a character it lacks."""
     try:
         return text.encode(encoding)
     except UnicodeEncodeError as error:
-        line = text.count("\n", 0, error.start) + 1
+        line = text.count("\n", 0, error.start) + first_line
         raise PortableGameError(
             f"{where}: line {line}: {encoding} has no {text[error.start]!r}; use --encoding utf-8"
         ) from None
@@ -602,10 +624,17 @@ def _finished(draft: _Draft, game: Game, ranks: str) -> PortableGame:
 
 
 def _start_position(draft: _Draft, text: str, game: Game) -> Position:
+    board, *others = text.split(maxsplit=1)[:2] or [""]
+    text = " ".join([board, *(other[:1].lower() + other[1:] for other in others)])  # some write the side as a capital
     try:
         return game.position(text or None)
     except UserError as error:
         raise draft.error(draft.tag_lines["fen"], str(error)) from None
+
+
+def result_of(words: str) -> str | None:
+    """One of ``RESULTS`` for what programs write in its place, such as 红胜; ``None`` for anything else."""
+    return _RESULT_TAGS.get(words.strip())
 
 
 def _result(draft: _Draft, tag: str) -> str:

@@ -1,5 +1,7 @@
 """Plays games side by side and hands out their records as they end.
 
+``Runner`` is what a run needs; ``GameRunner`` plays in threads of this process, ``arena.cluster`` elsewhere.
+
 Games between two built-in players run whole inside compiled code, which lets go of the interpreter, so that threads use
 every processor. Any other game, and any in which a player ponders, goes through ``arena.play.game.play_game``.
 """
@@ -9,18 +11,31 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from arena.play.estimates import duration_text
 from arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares, thread_count, usable_processors
-from arena.records import GameJob, GameRecord, MoveRecord, PlayerSpec, exact_score_detail, utc_now
+from arena.records import (
+    GameJob,
+    GameRecord,
+    MoveRecord,
+    MovesSoFar,
+    PlayerSpec,
+    RunningGame,
+    exact_score_detail,
+    no_moves,
+    utc_now,
+)
 from engine.language import console
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from arena.play.dialogue_log import DialogueLog
     from arena.players.contract import Player
     from arena.players.event_loop import LoopThread
@@ -40,6 +55,20 @@ class Pauses:
     count: int = 0
 
 
+@dataclass
+class _Running:
+    """A game that a thread is playing."""
+
+    job: GameJob
+    began: float
+    """By ``time.monotonic``."""
+    read_moves: Callable[[], MovesSoFar] = no_moves
+
+    def follow(self, read_moves: Callable[[], MovesSoFar]) -> None:
+        """From now on that tells the moves."""
+        self.read_moves = read_moves
+
+
 @dataclass(frozen=True)
 class _Played:
     """What came of a job."""
@@ -51,11 +80,76 @@ class _Played:
     """Those before it began."""
 
 
-class GameRunner:
-    """Plays jobs in ``concurrency`` threads, which keep their tables and processes from game to game.
+class Runner(ABC):
+    """Plays jobs, wherever. Use it as a context manager, or ``close`` it."""
 
-    Use it as a context manager, or ``close`` it: that ends the players' processes.
-    """
+    unavailable: dict[str, str]
+    """Players that could not be started, and why; their games are passed over from then on."""
+
+    def __init__(self, stop: StopFlag) -> None:
+        self._stop = stop
+        self.unavailable = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *exception: object) -> None:
+        if kind is not None:
+            self._stop.set()
+        self.close()
+
+    @property
+    @abstractmethod
+    def concurrency(self) -> int:
+        """Games at a time, as of now."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End every process of every player; none is needed any more."""
+
+    @abstractmethod
+    def release_players(self) -> None:
+        """End every process of every player, ready for other games, whose players start anew."""
+
+    @abstractmethod
+    def batches(
+        self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
+    ) -> Iterator[list[GameRecord]]:
+        """Play the jobs and yield the records of games that have come in together.
+
+        ``jobs`` is read just ahead of need. It may give ``None`` where the next job is not known before a game has
+        ended, and is asked again then. When the stop flag is set, running games are given up; they can be played again.
+        Once there is ``enough``, running games end and are yielded, and no other begins. Games of players in
+        ``unavailable`` are not yielded.
+        """
+
+    def run(self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
+        """The records of ``batches``, one by one."""
+        with closing(self.batches(jobs, enough)) as batches:  # type: ignore[type-var]
+            for batch in batches:
+                yield from batch
+
+    @abstractmethod
+    def running(self) -> list[RunningGame]:
+        """The games being played, in schedule order."""
+
+    def waiting(self) -> str:
+        """What the first games wait for, in the console's language; empty if none is under way."""
+        games = self.running()
+        if not games:
+            return ""
+        job, seconds = games[0].job, games[0].seconds
+        is_compiled = all(player.is_builtin and not player.ponder for player in (job.first, job.second))
+        key = "progress.first_compiled" if is_compiled else "progress.first_started"
+        return console("arena")(key, time=duration_text(seconds))
+
+    def workers(self) -> list[dict[str, Any]]:
+        """Other machines' workers as plain data for ``live.json``; none where this process plays all games."""
+        return []
+
+
+class GameRunner(Runner):
+    """Plays jobs in ``concurrency`` threads, which keep their tables and processes from game to game."""
 
     def __init__(
         self,
@@ -75,16 +169,14 @@ class GameRunner:
         with external players.
         """
         assert concurrency >= 1
+        super().__init__(stop)
         self._processors = ProcessorPool(shares(affinity, concurrency))
         self._warn = warn
         self._log = log
         self._threads_told = 1
         self._pauses = pauses or Pauses()
         self._pauses_told = self._pauses.count
-        self.concurrency = concurrency
-        self.unavailable: dict[str, str] = {}
-        """Players that could not be started, and why; their games are passed over from then on."""
-        self._stop = stop
+        self._concurrency = concurrency
         self._tick = tick
         self._enough: Callable[[], bool] = bool
         self._pool = ThreadPoolExecutor(concurrency, "game")
@@ -92,19 +184,16 @@ class GameRunner:
         self._door = threading.Lock()
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._running: dict[int, tuple[GameJob, float]] = {}
+        self._running: dict[int, _Running] = {}
         """By thread: a schedule may ask for one game twice at a time."""
         self._players: list[Player] = []
         """All that threads keep; only the loop's thread changes the list while games are played."""
         self._loop_thread: LoopThread | None = None
 
-    def __enter__(self) -> GameRunner:
-        return self
-
-    def __exit__(self, kind: object, *exception: object) -> None:
-        if kind is not None:
-            self._stop.set()
-        self.close()
+    @property
+    def concurrency(self) -> int:
+        """As it was given."""
+        return self._concurrency
 
     def close(self) -> None:
         """Wait for the games that are running, then end every process of every player."""
@@ -126,30 +215,19 @@ class GameRunner:
             self._loop_thread = None
         self._players.clear()
 
-    def waiting(self) -> str:
-        """What the first games wait for, in the console's language; empty if none is under way."""
-        games = self.running()
-        if not games:
-            return ""
-        job, seconds = games[0]
-        is_compiled = all(player.is_builtin and not player.ponder for player in (job.first, job.second))
-        key = "progress.first_compiled" if is_compiled else "progress.first_started"
-        return console("arena")(key, time=duration_text(seconds))
-
-    def running(self) -> list[tuple[GameJob, float]]:
-        """The games being played and for how many seconds, in schedule order."""
+    def running(self) -> list[RunningGame]:
+        """See ``Runner.running``."""
         now = time.monotonic()
         with self._lock:
-            games = [(job, now - started) for job, started in self._running.values()]
-        return sorted(games, key=lambda game: game[0].pairing.place)
+            games = [RunningGame(game.job, now - game.began, game.read_moves) for game in self._running.values()]
+        return sorted(games, key=lambda game: game.job.pairing.place)
 
-    def run(self, jobs: Iterable[GameJob], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
-        """Play the jobs and yield the records as the games end.
+    def batches(
+        self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
+    ) -> Iterator[list[GameRecord]]:
+        """See ``Runner.batches``. At most ``concurrency`` games run at a time, and as many wait.
 
-        At most ``concurrency`` games run at a time and as many wait, so that ``jobs`` is read just ahead of need. When
-        the stop flag is set, running games are given up and nothing more is yielded; they can be played again. Once
-        there is ``enough``, running games end and are yielded, and no other begins. Games of players in
-        ``unavailable`` are not yielded either.
+        Nothing is yielded any more once the stop flag is set.
         """
         self._enough = enough
         source = iter(jobs)
@@ -162,13 +240,16 @@ class GameRunner:
                 ended = wait(pending, TICK_SECONDS, FIRST_COMPLETED).done
                 finished = [future for future in pending if future in ended]
                 pending = [future for future in pending if future not in ended]
+                records = []
                 for future in finished:
                     played = future.result()
                     if self._is_disturbed(played):
                         self._tell_of_pause()
                         pending.append(self._pool.submit(self._play, played.job))
                     elif played.record is not None and played.record.reason != "startup_failure":
-                        yield played.record
+                        records.append(played.record)
+                if records:
+                    yield records
                 if self._tick is not None:
                     self._tick()
         except GeneratorExit:  # the reader has enough: what runs may end
@@ -192,7 +273,7 @@ class GameRunner:
             self._pauses_told = self._pauses.count
             self._warn(console("arena")("progress.paused"))
 
-    def _submit(self, source: Iterator[GameJob], room: int) -> list[Future[_Played]]:
+    def _submit(self, source: Iterator[GameJob | None], room: int) -> list[Future[_Played]]:
         futures: list[Future[_Played]] = []
         while len(futures) < room and not self._stop.is_set() and not self._enough():
             job = next(source, None)
@@ -215,16 +296,16 @@ class GameRunner:
         with self._occupied_slots(job) as processors:
             if self._stop.is_set() or self._enough():
                 return None
-            key, thread = job.key, threading.get_ident()
+            thread, running = threading.get_ident(), _Running(job, time.monotonic())
             with self._lock:
-                self._running[thread] = (job, time.monotonic())
+                self._running[thread] = running
             try:
                 if all(player.is_builtin and not player.ponder for player in (job.first, job.second)):
                     if processors:
                         pin_thread(processors)
-                    return self._play_compiled(job, key)
+                    return self._play_compiled(running)
                 self._warn_of_threads(job)
-                return self._play_with_players(job, processors)
+                return self._play_with_players(running, processors)
             finally:
                 with self._lock:
                     del self._running[thread]
@@ -260,10 +341,12 @@ class GameRunner:
             return
         self._warn(console("arena")("progress.threads", games=self.concurrency, threads=threads, usable=usable))
 
-    def _play_compiled(self, job: GameJob, key: str) -> GameRecord | None:
+    def _play_compiled(self, running: _Running) -> GameRecord | None:
         from engine.compiled.identity import engine_identity
-        from engine.play import PlayerSettings
+        from engine.play import PlayedMoves, PlayerSettings
 
+        job, played = running.job, PlayedMoves(running.job.game)
+        running.follow(played.read)
         started_at, started = utc_now(), time.perf_counter()
         game = self._compiled_games(job.game).play(
             job.opening.position,
@@ -274,12 +357,13 @@ class GameRunner:
             job.adjudication,
             self._stop,
             job.search_statistics,
+            played,
         )
         if game.reason == "stopped":
             return None
         late_move = {} if game.late is None else {"late_move": asdict(game.late)}
         return GameRecord(
-            key=key,
+            key=job.key,
             pairing=job.pairing,
             first=job.first.name,
             second=job.second.name,
@@ -304,8 +388,8 @@ class GameRunner:
             tables[game] = CompiledGames(game)
         return tables[game]
 
-    def _play_with_players(self, job: GameJob, processors: Processors) -> GameRecord | None:
-        record = self._loop().submit(self._play_on_loop(job, self._kept_players(), processors)).result()
+    def _play_with_players(self, running: _Running, processors: Processors) -> GameRecord | None:
+        record = self._loop().submit(self._play_on_loop(running, self._kept_players(), processors)).result()
         return None if record.reason == "stopped" else record
 
     def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
@@ -322,14 +406,14 @@ class GameRunner:
                 with self._lock:
                     self.unavailable[fault["player"]] = f"{fault['text']}; {words}"
 
-    async def _play_on_loop(self, job: GameJob, kept: KeptPlayers, processors: Processors) -> GameRecord:
+    async def _play_on_loop(self, running: _Running, kept: KeptPlayers, processors: Processors) -> GameRecord:
         from arena.play.game import play
 
-        players = await self._players_of(job, kept)
+        players = await self._players_of(running.job, kept)
         if processors:
             for player in players:
                 await player.pin(processors)
-        return await play(job, players, self._stop)
+        return await play(running.job, players, self._stop, running.follow)
 
     def _kept_players(self) -> KeptPlayers:
         """This thread's."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,16 @@ from arena.players.contract import (
     Reply,
 )
 from arena.players.event_loop import in_thread, run
-from arena.records import GameJob, GameRecord, MoveRecord, Opening, PlayerSpec, exact_score_detail
+from arena.records import (
+    GameJob,
+    GameRecord,
+    MoveRecord,
+    MovesSoFar,
+    Opening,
+    PlayerSpec,
+    exact_score_detail,
+    no_moves,
+)
 from engine.compiled.identity import engine_identity
 from engine.games import game_named
 from engine.games.contract import MoveError, Position
@@ -35,7 +45,7 @@ from engine.rules import Ending
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
-    from engine.programs.exchange import Exchanged
+    from engine.programs.exchange import Exchange, Exchanged
 
 SHORT_EXCHANGES = 2
 """So many exchanges of fewer than ``FEW_MOVES`` moves a game: then its players are none for compiled code."""
@@ -138,8 +148,15 @@ def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> G
     return run(play(job, players, stop))
 
 
-async def play(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> GameRecord:
+async def play(
+    job: GameJob,
+    players: tuple[Player, Player],
+    stop: StopFlag,
+    follow: Callable[[Callable[[], MovesSoFar]], None] | None = None,
+) -> GameRecord:
     """Play one game; ``players[0]`` has the colour that moves first in the game.
+
+    ``follow`` is given, before the first move, what tells the moves so far, on whatever thread.
 
     Players are started if they are not running and stay alive afterwards, except one that failed, which is closed and
     starts afresh in its next game. A fault during the game loses it, with the fault and the end of the dialogue in the
@@ -150,6 +167,8 @@ async def play(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> 
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     began_ns = time.monotonic_ns()
     game = _GameInProgress(job, players, stop)
+    if follow is not None:
+        follow(game.read_moves)
     ending = await game.play()
     return GameRecord(
         key=job.key,
@@ -196,6 +215,8 @@ class _GameInProgress:
         """How often compiled code may yet give up after few moves before it is not begun any more."""
         self.draw_offers = [False, False]
         """By side, whether its last move came with the offer of a draw."""
+        self.exchange: tuple[int, Exchange] | None = None
+        """The moves made before it, and what plays on in compiled code."""
         self.fault: dict[str, Any] = {}
 
     async def play(self) -> Ending:
@@ -207,6 +228,13 @@ class _GameInProgress:
         finally:
             for side in (0, 1):
                 await self._abandon_pondering(side)
+
+    def read_moves(self) -> MovesSoFar:
+        """The moves so far and their scores; on any thread."""
+        exchange, moves = self.exchange, self.moves[:]  # in this order: moves of an exchange that is over are in both
+        before = moves if exchange is None else moves[: exchange[0]]
+        more_moves, more_scores = no_moves() if exchange is None else exchange[1].read()
+        return [move.move for move in before] + more_moves, [move.score for move in before] + more_scores
 
     async def _unable_to_start(self) -> Ending | None:
         for side, player in enumerate(self.players):
@@ -246,6 +274,7 @@ class _GameInProgress:
 
         room = self.max_game_plies - max(len(self.line), self.position.ply)
         exchange = Exchange(self.arbiter, self.stop)
+        self.exchange = (len(self.moves), exchange)
         exchanged = await in_thread(exchange.play, programs, self.side, room, bool(self.line))
         for side, player in enumerate((first, second)):
             moves = [move for move in exchanged.moves if move.side == side]
@@ -255,6 +284,7 @@ class _GameInProgress:
             self.line.append(move.move)
             variation = (first, second)[move.side].variation_in(move.scored)
             self.moves.append(MoveRecord(move.move, move.score, move.depth, move.nodes, elapsed_ms, variation))
+        self.exchange = None
         self.side = exchanged.side
         if len(exchanged.moves) < FEW_MOVES:
             self.short_exchanges -= 1

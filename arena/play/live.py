@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -17,7 +17,7 @@ from arena.colours import YELLOW, coloured
 from arena.figures.names import told_apart
 from arena.files import FileError, replace_file
 from arena.play.estimates import duration_text
-from arena.records import GameJob, utc_now
+from arena.records import RunningGame, utc_now
 from engine.language import columns_of, console, cut, padded
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ LEAST_GAME_SECONDS = 0.01
 """What a game takes however little its players think, to compare those of one stage with those of another."""
 
 LIVE_NAME = "live.json"
+GAMES_WITH_MOVES = 16
+"""So many of the games that are being played, the first in the schedule, are published with their moves: who plays
+hundreds at a time shall not write a megabyte a second. A game once among them stays there to its end."""
 
 
 @dataclass
@@ -118,6 +121,41 @@ def first_that_fits(columns: int, *texts: str) -> str:
     return next((text for text in texts if columns_of(text) <= columns), cut(texts[-1], max(0, columns)))
 
 
+def _published_game(game: RunningGame, *, with_moves: bool) -> dict[str, Any]:
+    """A game that is being played, as plain data; ``moves`` and ``scores`` as in ``MoveRecord``, ``None`` without."""
+    job, (moves, scores) = game.job, game.read_moves() if with_moves else (None, None)
+    return {
+        "series": job.pairing.series,
+        "number": job.pairing.number,
+        "game": job.game,
+        "first": job.first.name,
+        "second": job.second.name,
+        "opening": job.opening.name,
+        "seconds": round(game.seconds, 3),
+        "worker": game.worker,
+        "position": job.opening.position,
+        "opening_moves": job.opening.moves,
+        "moves": moves,
+        "scores": scores,
+    }
+
+
+def _lines_of(data: Mapping[str, Any]) -> str:
+    """A JSON object with each key, and each entry of a list, on a line of its own.
+
+    Indented by the standard library it would take many times as long, at every move of every game a line.
+    """
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    lines = []
+    for key, value in data.items():
+        if isinstance(value, list) and value:
+            text = "[\n  " + ",\n  ".join(map(encode, value)) + "\n ]"
+        else:
+            text = encode(value)
+        lines.append(f" {encode(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 @dataclass
 class _Count:
     """A stage of a run as far as it is."""
@@ -154,6 +192,8 @@ class Progress:
         """Whether fewer games than planned may be needed."""
         self.waiting: Callable[[], str] = str
         """What the first game of the run waits for; empty once it does not."""
+        self.workers: Callable[[], list[dict[str, Any]]] = list
+        """Those of other machines that play, as ``live_file`` has them."""
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
         self._stages: list[_Count] = []
         self._stage: _Count | None = None
@@ -261,6 +301,7 @@ class Progress:
         speed = self.games_per_second()
         say = console("arena")
         parts = [say("progress.games", done=self.done, planned=self.planned)]
+        parts += self._crew()
         if speed is not None:
             unit, rate = ("second", speed) if speed >= 1 else ("minute", 60 * speed)
             parts.append(say(f"progress.per_{unit}", games=f"{rate:.1f}"))
@@ -279,7 +320,13 @@ class Progress:
         counts = {"done": self.done, "planned": self.planned, "all_done": self.all_done}
         text = console("arena")("progress.stage", stage=stage.name, **counts, all_planned=self.all_planned)
         left = [] if speed is None else self._left(speed, is_bound=True)
-        return self._with_words("  ".join([text, *left]))
+        return self._with_words("  ".join([text, *self._crew(), *left]))
+
+    def _crew(self) -> list[str]:
+        """How many workers there are, if other machines play."""
+        workers = self.workers()
+        present = sum(worker["state"] in ("playing", "idle") for worker in workers)
+        return [console("arena")("progress.workers", count=present)] if workers else []
 
     def _left(self, games_per_second: float, *, is_bound: bool) -> list[str]:
         """The time that is left, if anything is."""
@@ -303,7 +350,7 @@ class Progress:
             return line
         return line.removesuffix(words) + coloured(words, self.colour(), self._stream)
 
-    def tick(self, running: Iterable[tuple[GameJob, float]] = ()) -> None:
+    def tick(self, running: Sequence[RunningGame] = ()) -> None:
         """Renew what is shown and published, if it is time."""
         now = self._clock()
         if self._live_file is not None and now - self._published >= LIVE_SECONDS:
@@ -328,7 +375,7 @@ class Progress:
         self._leave_line()
         self.publish(state=state)
 
-    def publish(self, running: Iterable[tuple[GameJob, float]] = (), state: str = "running") -> None:
+    def publish(self, running: Sequence[RunningGame] = (), state: str = "running") -> None:
         """Replace ``live.json``; a disk that is full is left for the store to complain about."""
         if self._live_file is None:
             return
@@ -345,21 +392,14 @@ class Progress:
             "words": self.words(WIDTH),
             "sequential_test": None,
             "running": [
-                {
-                    "series": job.pairing.series,
-                    "number": job.pairing.number,
-                    "first": job.first.name,
-                    "second": job.second.name,
-                    "opening": job.opening.name,
-                    "seconds": round(seconds, 3),
-                }
-                for job, seconds in running
+                _published_game(game, with_moves=place < GAMES_WITH_MOVES) for place, game in enumerate(running)
             ],
+            "workers": self.workers(),
             "standings": [],
             **self.data(),
         }
         try:
-            replace_file(self._live_file, json.dumps(data, indent=1, ensure_ascii=False), durable=False)
+            replace_file(self._live_file, _lines_of(data), durable=False)
         except FileError:
             pass
 

@@ -37,6 +37,11 @@ class RunningElo:
         else:
             self._pairs += Pentanomial.from_pairs([(before, points)])
 
+    @property
+    def counts(self) -> Pentanomial:
+        """The complete pairs so far, from the view of player 0."""
+        return self._pairs
+
     def estimate(self) -> Estimate | None:
         """From the complete pairs; from the games as long as there is none, and ``None`` before the first."""
         if self._pairs.pairs:

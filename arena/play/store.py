@@ -62,18 +62,20 @@ class Store:
         directory: Path,
         *,
         read_only: bool = False,
+        glance: bool = False,
         repaired: Callable[[int, str], None] | None = None,
-        is_checked: bool = True,
     ) -> None:
         """Open the folder's store; a writer makes folder and file if they are missing and locks out other writers.
 
+        With ``glance`` it is read for a moment only, again and again: damage is not looked for, and no file comes to
+        stand beside it.
+
         A damaged file is replaced by one of the games that are whole if there is somebody to tell that to: how many
         there are, and the name of the copy of the file as it was. To look for damage takes a second or two for 100 000
-        games; without it (``is_checked``) nothing is to be read but rough figures. Raises ``StoreError``.
+        games. Raises ``StoreError``.
         """
         self.directory = directory
-        self._is_checked = is_checked
-        self._repaired = repaired
+        self._repaired, self._is_glance = repaired, glance
         self._lock: FolderLock | None = None
         if read_only:
             if not (directory / STORE_NAME).is_file():
@@ -109,6 +111,10 @@ class Store:
         rows = self._rows("SELECT value FROM facts WHERE name = ?", (name,))
         return json.loads(rows[0][0]) if rows else None
 
+    def all_metadata(self) -> dict[str, Any]:
+        """Everything that is recorded, by name."""
+        return {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM facts")}
+
     def metadata_names(self) -> set[str]:
         """The names under which anything is recorded."""
         return {name for (name,) in self._rows("SELECT name FROM facts")}
@@ -129,29 +135,35 @@ class Store:
     # Games
 
     def add(self, record: GameRecord, *, reproducible: bool = True) -> bool:
-        """Store a finished game; returns whether it is new.
+        """Store a finished game; returns whether it is new. As ``add_all``."""
+        return self.add_all([(record, reproducible)])[0]
 
-        A game stored before is ignored. If it is ``reproducible`` (same players, same limits in nodes or depth, same
+    def add_all(self, games: Iterable[tuple[GameRecord, bool]]) -> list[bool]:
+        """Store finished games in one commit, each with whether it is reproducible; returns which of them are new.
+
+        A game stored before is ignored. If it is reproducible (same players, same limits in nodes or depth, same
         engine) the two must be identical: otherwise ``StoreError`` names both digests. Raises ``StoreFailure`` if the
-        disk is full.
+        disk is full, and then none of them is stored.
         """
-        row = _row_of(record)
-        row += (checksum_of(_PLACE(row)), checksum_of(_CONTENT(row)))
+        columns, marks = ", ".join((*COLUMNS, "place_checksum", "checksum")), ", ".join("?" * (len(COLUMNS) + 2))
+        insert = f"INSERT OR IGNORE INTO games ({columns}) VALUES ({marks})"
+        rows = [(record, reproducible, _row_of(record)) for record, reproducible in games]
+        new, known = [], []
         with self._failures(), self._transaction():
-            columns, marks = ", ".join((*COLUMNS, "place_checksum", "checksum")), ", ".join("?" * len(row))
-            cursor = self.connection.execute(f"INSERT OR IGNORE INTO games ({columns}) VALUES ({marks})", row)
-            if cursor.rowcount == 1:
-                return True
-            stored, identity = self.connection.execute(
-                "SELECT digest, engine_identity FROM games WHERE key = ?", (record.key,)
-            ).fetchone()
-        if reproducible and identity == record.engine_identity and stored != record.digest:
-            raise StoreError(
-                f"{self.directory}: game {record.key} ({record.first} against {record.second}) was played again by the "
-                f"same engine and came out different (digest {stored} before, {record.digest} now); this must not "
-                "happen: please report it"
-            )
-        return False
+            for record, reproducible, row in rows:
+                cursor = self.connection.execute(insert, (*row, checksum_of(_PLACE(row)), checksum_of(_CONTENT(row))))
+                new.append(cursor.rowcount == 1)
+                if not new[-1] and reproducible:
+                    query = "SELECT digest, engine_identity FROM games WHERE key = ?"
+                    known.append((record, *self.connection.execute(query, (record.key,)).fetchone()))
+        for record, stored, identity in known:
+            if identity == record.engine_identity and stored != record.digest:
+                raise StoreError(
+                    f"{self.directory}: game {record.key} ({record.first} against {record.second}) was played again by "
+                    f"the same engine and came out different (digest {stored} before, {record.digest} now); this must "
+                    "not happen: please report it"
+                )
+        return new
 
     def keys(self) -> set[str]:
         """The keys of all games."""
@@ -251,6 +263,13 @@ class Store:
         with self._failures(), closing(sqlite3.connect(directory / STORE_NAME)) as copy:
             self.connection.backup(copy)
 
+    def check(self) -> None:
+        """Raise ``DamagedStore`` if the file is not as it was written."""
+        try:
+            damage.check(self.connection)
+        except damage.Damage as found:
+            raise self._damaged(found) from None
+
     # Below: the file itself
 
     def _rows(self, query: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
@@ -264,10 +283,7 @@ class Store:
             return self._checked(read_only)
         except damage.Damage as found:
             if read_only or self._repaired is None:
-                raise DamagedStore(
-                    f"{path}: damaged ({found}), so nothing is read from it; the command that played its games saves "
-                    "those that are whole, and plays the others again"
-                ) from None
+                raise self._damaged(found) from None
             try:
                 saved, copy = damage.repair(path, migrate)
             except damage.Damage as more:
@@ -279,6 +295,12 @@ class Store:
             self._repaired(saved, copy.name)
             return self._checked(read_only)
 
+    def _damaged(self, found: damage.Damage) -> DamagedStore:
+        return DamagedStore(
+            f"{self.directory / STORE_NAME}: damaged ({found}), so nothing is read from it; the command that played "
+            "its games saves those that are whole, and plays the others again"
+        )
+
     def _checked(self, read_only: bool) -> sqlite3.Connection:
         """The connection to a file that is as it was written; raises ``Damage``."""
         with self._failures():
@@ -289,7 +311,7 @@ class Store:
                     raise damage.Damage(str(error)) from None
                 raise
             try:
-                if self._is_checked:
+                if not self._is_glance:
                     damage.check(connection)
             except BaseException:
                 connection.close()
@@ -303,7 +325,8 @@ class Store:
             # out what still is in its log: to be done only where there is none.
             log = path.with_name(f"{path.name}-wal")
             is_logged = log.is_file() and log.stat().st_size > 0
-            mode = "ro" if is_logged or os.access(self.directory, os.W_OK) else "ro&immutable=1"
+            may_write = os.access(self.directory, os.W_OK) and not self._is_glance
+            mode = "ro" if is_logged or may_write else "ro&immutable=1"
             connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, isolation_level=None)
         else:
             connection = sqlite3.connect(path, isolation_level=None)

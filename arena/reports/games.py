@@ -83,7 +83,8 @@ class GamesOnPage:
     """Its name in ``engine.games``."""
     event: str
     """What is played, for the tag of that name."""
-    packed: PackedGames
+    packed: PackedGames = PackedGames("", (), 0)
+    """None where they come from elsewhere."""
     counted: int | None = None
     """Games with this number or a higher one lie beyond the end of a sequential test; ``None`` without one."""
     language: str = DEFAULT_LANGUAGE
@@ -108,14 +109,16 @@ class GamesOnPage:
     @property
     def data(self) -> Markup:
         """What report.js needs to know besides the games, as JSON."""
-        from markupsafe import Markup
+        return script_data(self.facts(sorted(self.packed.reasons)))
 
+    def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
+        """The same as plain data; ``reasons`` are those for which games may have ended."""
         from engine.games import game_named
 
+        reasons = tuple(reasons)
         contract, words, endings = game_named(self.game), self.words, Catalogue("engine", self.language)
-        reasons = sorted(self.packed.reasons)
         messages = messages_of(REPORTS, self.language)
-        data = {
+        return {
             "game": self.game,
             "sides": words.side_names,
             "pieces": words.pieces,
@@ -129,7 +132,13 @@ class GamesOnPage:
                 key.removeprefix("script."): text for key, text in messages.items() if key.startswith("script.")
             },
         }  # fmt: skip
-        return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
+
+
+def script_data(data: Any) -> Markup:
+    """Plain data as JSON that can stand in a script element."""
+    from markupsafe import Markup
+
+    return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 class GamePacker:

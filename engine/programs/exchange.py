@@ -18,7 +18,7 @@ import numpy as np
 from engine.compiled.kernel import JIT_DISABLED, array_of, call_at, jit, monotonic_ns, new_record, read_flag
 from engine.engine import StopFlag
 from engine.games.xiangqi.notation import format_move
-from engine.play import NO_SCORE, OPEN, Arbiter
+from engine.play import NO_SCORE, OPEN, Arbiter, count_leading
 from engine.programs.pipes import read_bytes, wait_for_input, write_bytes
 from engine.rules import Ending
 from engine.values import BAN_BOUND, MATE, MAX_GAME_PLIES, MAX_PLY
@@ -34,6 +34,8 @@ KEPT_QUESTIONS = 40
 """So many moves come with their questions: more than anybody reads after a fault."""
 NO_NUMBER = -1
 """Stands for a depth or a number of nodes that was not said."""
+_UNWRITTEN = -(1 << 62)
+"""Stands for the score of a row that has not been written."""
 
 UNASKED = 0
 """The next move has not been asked for, or the game is over."""
@@ -487,7 +489,8 @@ class Exchange:
         self._questions = np.empty((2, QUESTION_BYTES), np.uint8)
         self._commands = np.empty((2, QUESTION_BYTES), np.uint8)
         self._output = np.empty(OUTPUT_BYTES, np.uint8)
-        self._rows = np.empty(MAX_GAME_PLIES, ROW_DTYPE)
+        self._rows = np.zeros(MAX_GAME_PLIES, ROW_DTYPE)  # no move's number is 0
+        self._rows["score"] = _UNWRITTEN
         if JIT_DISABLED:
             self._rows = self._rows.view(np.recarray)
 
@@ -531,6 +534,16 @@ class Exchange:
             bytes(self._output[talk.taken : talk.output_bytes]),
             int(talk.arrived_ns),
         )
+
+    def read(self) -> tuple[list[str], list[int | None]]:
+        """Moves made so far and the movers' scores, also from another thread while they are played.
+
+        As in ``engine.play.PlayedMoves``, a move counts once both its number and its score have been written.
+        """
+        moves, scores = self._rows["move"], self._rows["score"]
+        count = count_leading((moves != 0) & (scores != _UNWRITTEN))
+        said = [None if score == NO_SCORE else score for score in scores[:count].tolist()]
+        return list(map(move_name, moves[:count].tolist())), said
 
     def _moves(self, side: int) -> Iterator[ExchangedMove]:
         talk = self._talk

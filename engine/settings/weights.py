@@ -142,6 +142,10 @@ def patterns_text(weights: np.ndarray) -> str:
     return "\n".join([f"pattern_phases = {len(weights)}", "patterns = '''", *lines, "'''"]) + "\n"
 
 
+_PROVIDED: dict[str, Weights] = {}
+"""Weights that came without a file, as with a game from another machine, by digest."""
+
+
 def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
     """The weights that a setting ``name`` or ``name#digest`` means, which must be for one of ``games``.
 
@@ -149,6 +153,8 @@ def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
     not have, or it was changed.
     """
     name, mark, digest = value.partition("#")
+    if digest in _PROVIDED:
+        return _PROVIDED[digest]
     path = find_config("weights", name)
     weights = read_weights(path)
     if weights.game not in games:
@@ -166,6 +172,11 @@ def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
             f"{path}: its weights have the digest {weights.digest}; restore the file, or leave out the digest"
         )
     return weights
+
+
+def provide_weights(weights: Weights) -> None:
+    """Have settings ``name#digest`` mean these weights, checked elsewhere, whether or not there is a file of them."""
+    _PROVIDED.setdefault(weights.digest, weights)
 
 
 def _check_numbers(weights: Weights, path: Path) -> None:

@@ -29,9 +29,9 @@ from tuning.claims.run import ClaimResult, ClaimsResult, MeasureRow
 from tuning.claims.spec import load_claims
 from tuning.study.playoff import Decision
 from tuning.study.response import Observations, fit
-from tuning.study.run import RoundEnd, StudyResult
+from tuning.study.result import RoundEnd, StudyResult
 from tuning.study.spec import tuning_from_mapping
-from tuning.study.validate import Stage, judge
+from tuning.study.validation.match import Stage, judge
 
 ROOT = Path(__file__).parents[2]
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"

@@ -17,7 +17,7 @@ from engine.settings.configuration import find_config
 from tuning.ablation.run import check_engine
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
 from tuning.external_engine import placeholders_of
-from tuning.study.run import check_engine as check_engine_of_study
+from tuning.study.plan import check_engine as check_engine_of_study
 from tuning.study.spec import load_tuning, tuning_from_mapping
 
 MOCK_ENGINES = str(Path(__file__).parents[1] / "support" / "mock_engines.py")

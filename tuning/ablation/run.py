@@ -294,7 +294,7 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
         run.tick()
 
     game = plan.spec.conditions.game
-    return costs_to_depth(game, sets, positions, wanted.depth, run.store, run.concurrency, run.stop, show)
+    return costs_to_depth(game, sets, positions, wanted.depth, run.store, run.threads, run.stop, show)
 
 
 def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:

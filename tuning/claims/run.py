@@ -282,7 +282,7 @@ class _Experiments:
 
     def __init__(self, spec: ClaimsSpec, run: Run, stages: Mapping[str, GameStage]) -> None:
         self._spec, self._run, self._stages = spec, run, stages
-        self._searches = SuiteSearches(spec.game, run.store, run.concurrency, run.stop, run.tick)
+        self._searches = SuiteSearches(spec.game, run.store, run.threads, run.stop, run.tick)
         self._positions: dict[str, list[Opening]] = {}
 
     def result(self, claim: Claim) -> ClaimResult | None:

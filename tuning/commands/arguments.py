@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.commands.arguments import (
     add_affinity_argument,
+    add_cluster_arguments,
     add_log_argument,
     add_specification_argument,
     names_paragraph,
@@ -42,6 +43,7 @@ def add_playing_arguments(parser: argparse.ArgumentParser) -> None:
     """What ``uninterrupted`` hands on to the run."""
     add_concurrency_argument(parser)
     add_affinity_argument(parser)
+    add_cluster_arguments(parser)
     parser.add_argument(
         "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
     )
@@ -63,6 +65,8 @@ def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given
     played = {
         "concurrency": arguments.concurrency,
         "affinity": arguments.affinity,
+        "cluster": arguments.cluster,
+        "wall_clock_on_cluster": arguments.wall_clock_on_cluster,
         "accept_engine_change": arguments.accept_engine_change,
         "log": getattr(arguments, "log", None),
     }

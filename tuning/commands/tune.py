@@ -20,7 +20,7 @@ from tuning.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-    from tuning.study.run import StudyResult
+    from tuning.study.result import StudyResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,8 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
     from tuning.reports.study import repeat_command, tuning_sentence
-    from tuning.study.rounds import rounds_of
-    from tuning.study.run import check_engine, plan_of_run, prepare_tuning, tune
+    from tuning.study.plan import check_engine, plan_of_run, prepare_tuning
+    from tuning.study.rounds.schedule import rounds_of
+    from tuning.study.run import tune
     from tuning.study.spec import load_tuning
 
     spec = load_tuning(specification_of(arguments, "tuning", "tune"))

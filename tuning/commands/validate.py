@@ -20,8 +20,8 @@ from engine.language import console
 from tuning.commands.arguments import add_playing_arguments, complain, describe, say_how_to_resume, uninterrupted
 
 if TYPE_CHECKING:
-    from tuning.study.run import ValidationResult
-    from tuning.study.validate import Verdict
+    from tuning.study.validation.again import ValidationResult
+    from tuning.study.validation.match import Verdict
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Validate a study's recommendation again."""
     from tuning.reports.study import write_tuning_report
     from tuning.rereading import result_in
-    from tuning.study.run import plan_of_validation, validate_again
+    from tuning.study.validation.again import plan_of_validation, validate_again
 
     directory = arguments.directory
     if not directory.is_dir():

@@ -467,7 +467,7 @@ class _Iterations:
             self._run.tick()
 
         run = self._run
-        found = positions_of(records, self._game, self._spec.seed, run.concurrency, run.stop, finished)
+        found = positions_of(records, self._game, self._spec.seed, run.threads, run.stop, finished)
         if found is None:
             raise Interrupted
         content = io.BytesIO()

@@ -13,6 +13,7 @@ SCALES = ("linear", "log")
 
 MAX_GAMES = 100_000_000
 MAX_ROUND_PAIRS = 100_000
+MAX_OVERLAP = 64
 MAX_VALIDATION_PAIRS = 1_000_000
 MAX_ELO = 400
 SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
@@ -77,6 +78,7 @@ STUDY = _study.section(
     _study.table(DIMENSIONS, example="{ null_depth = { low = 2, high = 4 } }"),
     _study.choice("sampler", SAMPLERS, "tpe", SAMPLERS[0]),
     _study.whole("round_pairs", 1, MAX_ROUND_PAIRS, 100, Default.COMPUTED, "pairs"),
+    _study.whole("overlap", 0, MAX_OVERLAP, 2, 0, "rounds"),
     _study.whole("trials", MIN_TRIALS, MAX_TRIALS, 40, DEFAULT_TRIALS),
     _study.whole("startup_trials", 1, MAX_TRIALS, 20, STARTUP_TRIALS),
     _study.number("stop_below", 0, MAX_ELO, 2, 0.0, "Elo"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
 
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> Path:
     """Write the tables as CSV, games.pgn, report.md, report.html and the plots; returns report.html's path."""
-    message = Catalogue(MESSAGES, language)
     tables = {"ablation": result.frame()}
     if result.effects:
         tables["effects"] = result.effects_frame()
@@ -78,11 +77,14 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
         tables["speeds"] = result.speeds_frame()
     for name, table in tables.items():
         replace_file(result.directory / f"{name}.csv", partial(table.to_csv, index=False))
-    document = _ablation_document(in_language(result, message), message)
-    return write_document(result.directory, document)
+    games = games_of_run(result.directory, result.spec.conditions.game, result.spec.name, language)
+    return write_document(result.directory, replace(ablation_document(result, language), games=games))
 
 
-def _ablation_document(result: AblationResult, message: Catalogue) -> Document:
+def ablation_document(result: AblationResult, language: str) -> Document:
+    """The report without games to be replayed."""
+    message = Catalogue(MESSAGES, language)
+    result = in_language(result, message)
     spec = result.spec
     sections = [
         Section("figure", message("ablation.figure"), (*_plan_notes(result, message), *_plots(result, message))),
@@ -108,7 +110,6 @@ def _ablation_document(result: AblationResult, message: Catalogue) -> Document:
         summary=_ablation_sentence(result, message),
         sections=tuple(sections),
         language=message.language,
-        games=games_of_run(result.directory, spec.conditions.game, spec.name, message.language),
     )
 
 

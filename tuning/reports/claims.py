@@ -53,11 +53,12 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> 
               "verifications": run.verified_frame()}  # fmt: skip
     for name, table in tables.items():
         replace_file(run.directory / f"{name}.csv", partial(table.to_csv, index=False))
-    document = _claims_document(run, Catalogue(MESSAGES, language))
-    return write_document(run.directory, document)
+    return write_document(run.directory, claims_document(run, language))
 
 
-def _claims_document(run: ClaimsResult, message: Catalogue) -> Document:
+def claims_document(run: ClaimsResult, language: str) -> Document:
+    """The whole report."""
+    message = Catalogue(MESSAGES, language)
     spec = run.spec
     budget = spec.budget
     limits = ", ".join(f"{name}: {limit}" for name, limit in budget.limits.items())

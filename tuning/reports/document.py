@@ -106,10 +106,17 @@ def html_page(document: Document) -> str:
             *((section.name, section.title) for section in document.sections), *(of_games if document.games else ())
         ],
         games=document.games,
-        sections=[
-            (section, [(type(block).__name__, block) for block in section.blocks]) for section in document.sections
-        ],
+        sections=_with_kinds(document.sections),
     )  # fmt: skip
+
+
+def html_sections(sections: Sequence[Section], language: str) -> str:
+    """Sections as they stand in the page, to be shown in another one."""
+    return render(f"{MESSAGES}/sections.html.j2", language, sections=_with_kinds(sections))
+
+
+def _with_kinds(sections: Sequence[Section]) -> list[tuple[Section, list[tuple[str, Block]]]]:
+    return [(section, [(type(block).__name__, block) for block in section.blocks]) for section in sections]
 
 
 # Markdown

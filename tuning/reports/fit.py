@@ -47,10 +47,12 @@ def _stopped_sentence(fitted: FitResult, message: Catalogue) -> str:
 
 def write_fit_report(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> Path:
     """Write report.html and report.md; returns the path of the former."""
-    return write_document(fitted.directory, _fit_document(fitted, Catalogue(MESSAGES, language)))
+    return write_document(fitted.directory, fit_document(fitted, language))
 
 
-def _fit_document(fitted: FitResult, message: Catalogue) -> Document:
+def fit_document(fitted: FitResult, language: str) -> Document:
+    """The whole report."""
+    message = Catalogue(MESSAGES, language)
     spec = fitted.spec
     facts = (
         (message("fact.game"), game_words(spec.game, message.language).title),

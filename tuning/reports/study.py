@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from arena.records import PlayerSpec
     from tuning.study.playoff import Decision
-    from tuning.study.run import RoundEnd, StudyResult
+    from tuning.study.result import RoundEnd, StudyResult
     from tuning.study.space import Dimension
-    from tuning.study.validate import Verdict
+    from tuning.study.validation.match import Verdict
 
 TEXT_WIDTH = 80
 MIN_OPTIMISM = 0.05
@@ -117,10 +117,12 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE) -
     if result.model is not None and result.rounds:
         table = rounds_frame(result)
         replace_file(result.directory / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
-    return write_document(result.directory, _tuning_document(result, language))
+    games = games_of_run(result.directory, result.spec.conditions.game, result.spec.name, language)
+    return write_document(result.directory, replace(tuning_document(result, language), games=games))
 
 
-def _tuning_document(result: StudyResult, language: str) -> Document:
+def tuning_document(result: StudyResult, language: str) -> Document:
+    """The report without games to be replayed."""
     spec, message = result.spec, Catalogue(MESSAGES, language)
     command = repeat_command("tune", spec.conditions, result.directory, language)
     parameters = (_parameters_table(result, message), Note(_preset_sentence(result, message)))
@@ -143,7 +145,6 @@ def _tuning_document(result: StudyResult, language: str) -> Document:
         summary=tuning_sentence(result, language),
         sections=tuple(sections),
         language=language,
-        games=games_of_run(result.directory, spec.conditions.game, spec.name, language),
     )
 
 

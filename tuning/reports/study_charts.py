@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tuning.study.run import StudyResult
+    from tuning.study.result import StudyResult
 
 SLICES_PER_ROW = 3
 SLICE_POINTS = 60

@@ -145,7 +145,7 @@ def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
 
 
 class CentreSampler(BaseSampler):
-    """Suggests the set at the centre of a round; ``tuning.study.pairs_of_settings`` places the pairs around it."""
+    """Suggests the set at the centre of a round; ``rounds.pairs_of_settings`` places the pairs around it."""
 
     def __init__(self, centre: tuple[Value, ...], distributions: Mapping[str, BaseDistribution]) -> None:
         self.centre = centre

@@ -104,6 +104,8 @@ class TuningSpec:
     budget: Budget
     round_pairs: int | None
     """Game pairs of a round of settings pairs; ``None`` for a suitable number."""
+    overlap: int
+    """Rounds, or trials, that may be under way when another one is laid out, whose results it does not know."""
     trials: int
     """Trials of a sampler other than ``duel``: matches of equal length against the base."""
     startup_trials: int
@@ -151,6 +153,7 @@ class TuningSpec:
                 for dimension in self.space.dimensions
             },
             "validation": self.validation.content(),
+            **({"overlap": self.overlap} if self.overlap else {}),  # what was recorded before there was any lacks it
         }
 
 
@@ -186,6 +189,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
         sampler=table.choice("sampler"),
         budget=_budget(table),
         round_pairs=table.whole("round_pairs") if "round_pairs" in table else None,
+        overlap=table.whole("overlap"),
         trials=table.whole("trials"),
         startup_trials=table.whole("startup_trials"),
         stop_below=table.number("stop_below"),

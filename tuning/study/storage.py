@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,9 @@ from arena.figures.statistics import Pentanomial
 from arena.records import digest_of
 from arena.run import RunError, without
 from engine.errors import UserError
-from tuning.study.pairs_of_settings import SettingsPair
 from tuning.study.response import Values
+from tuning.study.result import RoundResult
+from tuning.study.rounds.pairs_of_settings import SettingsPair
 from tuning.study.sampler import CentreSampler, ReproducibleSampler, distribution_of, suggest
 from tuning.study.space import Space
 from tuning.study.spec import LENGTHS, TuningSpec
@@ -46,24 +46,6 @@ class StudyFailure(UserError):
     """A study that cannot be used any more; the games are safe."""
 
     exit_code = 1
-
-
-@dataclass(frozen=True)
-class RoundResult:
-    """A finished round."""
-
-    number: int
-    values: Values
-    """The set at the centre when it began; of a sampler other than ``duel``, the trial's set."""
-    results: tuple[tuple[SettingsPair, Pentanomial], ...]
-
-    @property
-    def counts(self) -> Pentanomial:
-        """The outcomes of all its pairs, from the view of each settings pair's first set."""
-        total = Pentanomial((0, 0, 0, 0, 0))
-        for _, counts in self.results:
-            total += counts
-        return total
 
 
 class Study:

@@ -754,16 +754,14 @@ function loadedChunk(folder, name) {
   }).finally(() => { awaited.delete(name); script.remove(); });
 }
 
-async function begin(source) {
-  games = await source();
-  list.prepare(games.header);
+// What keys, clicks and the size of the window do to the board.
+function listen() {
   replay.pressed();
   const chooser = element("notation");
   if (chooser) {
     chooser.value = replay.notation;
     chooser.addEventListener("change", () => replay.choose(chooser.value));
   }
-  if (!games.header.games.number.length) { element("replay").hidden = true; return; }
   element("replay").addEventListener("keydown", (event) => {
     const act = KEYS[event.key];
     if (!act || event.ctrlKey || event.metaKey || event.altKey || ["SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
@@ -776,7 +774,15 @@ async function begin(source) {
     if (button) replay.act(button.dataset.act);
     else if (event.target.closest("#board")) element("replay").focus({ preventScroll: true });
   });
-  window.addEventListener("resize", () => { replay.drawGraph(); replay.mark(); });
+  window.addEventListener("resize", () => { if (replay.game !== null) { replay.drawGraph(); replay.mark(); } });
+}
+
+// A page says where it has its games; one that gets them in another way listens, and begins by itself.
+async function begin(source) {
+  games = await source();
+  list.prepare(games.header);
+  if (!games.header.games.number.length) { element("replay").hidden = true; return; }
+  listen();
   window.addEventListener("hashchange", () => openFromAddress(true));
   if (!openFromAddress(true)) {
     await replay.open(0);

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.notation.archives.formats import load_games
 from arena.notation.pgn import (
     ENCODINGS,
     FORMATS,
@@ -19,7 +20,6 @@ from arena.notation.pgn import (
     encode_text,
     format_figures,
     game_text,
-    load_games,
     parse_figures,
     portable_game,
     portable_text,

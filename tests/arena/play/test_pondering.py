@@ -362,8 +362,8 @@ def test_a_stop_ends_a_search_after_its_hit() -> None:
 def test_a_game_in_which_both_sides_think_at_once_takes_two_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     lock, running, worst = threading.Lock(), [0], [0]
 
-    def occupied(self: GameRunner, job: GameJob, *key: str) -> None:
-        weight = 2 if job.thinks_on_both_sides else 1
+    def occupied(self: GameRunner, game: Any, *processors: Any) -> None:
+        weight = 2 if game.job.thinks_on_both_sides else 1
         with lock:
             running[0] += weight
             worst[0] = max(worst[0], running[0])
@@ -387,7 +387,7 @@ def test_a_game_in_which_both_sides_think_at_once_takes_two_slots(monkeypatch: p
 def test_one_game_may_be_asked_for_twice_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     both_there = threading.Barrier(2, timeout=10)
 
-    def stays(self: GameRunner, job: GameJob, key: str) -> None:
+    def stays(self: GameRunner, game: Any) -> None:
         both_there.wait()
 
     monkeypatch.setattr(GameRunner, "_play_compiled", stays)

@@ -105,6 +105,20 @@ def test_the_same_game_again_is_ignored_and_a_different_one_refused(tmp_path: Pa
         assert store.records() == [record_of()]
 
 
+def test_games_that_come_together_are_stored_together_or_not_at_all(tmp_path: Path) -> None:
+    first, second, third = (replace(record_of(number), key=f"{number:032x}") for number in range(3))
+    with Store(tmp_path) as store:
+        assert store.add_all([(first, True), (second, True), (first, True)]) == [True, True, False]
+        other = replace(second, moves=second.moves[:-1])
+        with pytest.raises(StoreError, match="came out different"):
+            store.add_all([(third, True), (other, True)])
+        assert store.keys() == {first.key, second.key, third.key}
+        broken = replace(third, key="f" * 32, pairing=None)  # type: ignore[arg-type]
+        with pytest.raises(AttributeError):
+            store.add_all([(replace(third, key="e" * 32), True), (broken, True)])
+        assert len(store) == 3
+
+
 def test_metadata_and_places(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         store.add(record_of(0))

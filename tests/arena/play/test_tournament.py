@@ -15,7 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -245,20 +245,20 @@ def test_rounds_are_the_same_after_any_stop(
 ) -> None:
     """Ended by force after every few games, wherever in a round that is."""
     path, digest = cups[kind]
-    add, chance = Store.add, random.Random(concurrency)
+    add_all, chance = Store.add_all, random.Random(concurrency)
 
     class Killed(Exception):
         pass
 
-    def dying_add(store: Store, record: GameRecord, *, reproducible: bool = True) -> bool:
+    def dying_add(store: Store, games: Iterable[tuple[GameRecord, bool]]) -> list[bool]:
         nonlocal left
-        is_new = add(store, record, reproducible=reproducible)
-        left -= 1
-        if not left:
+        are_new = add_all(store, games)
+        left -= len(are_new)
+        if left <= 0:
             raise Killed
-        return is_new
+        return are_new
 
-    monkeypatch.setattr(Store, "add", dying_add)
+    monkeypatch.setattr(Store, "add_all", dying_add)
     deaths, result = 0, None
     while result is None:
         left = chance.randint(1, 6)
@@ -699,6 +699,7 @@ def start_and_wait_for(path: Path, out: Path, games: int) -> subprocess.Popen[st
     return process
 
 
+@pytest.mark.slow  # as what tests/test_interrupted_runs.py does with every kind of run
 def test_killed_at_random_points_and_resumed(tmp_path: Path) -> None:
     path, out = write_spec(tmp_path, players=4, pairs=6, limit="nodes=400"), tmp_path / "out"
     chance = random.Random(17)

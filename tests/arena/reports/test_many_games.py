@@ -20,7 +20,6 @@ from arena.reports import games as games_module
 from arena.reports.games import GAMES_FOLDER, GamePacker, chunk_of
 from arena.reports.write import write_report
 
-
 pytestmark = pytest.mark.usefixtures("without_charts")
 
 

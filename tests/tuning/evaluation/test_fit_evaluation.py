@@ -487,6 +487,7 @@ def test_damaged_patterns_are_refused(change: Callable[[str], str], said: str, p
         Engine("othello", {"evaluation_weights": str(path)}).search(GAME.position(), Limits(depth=1))
 
 
+@pytest.mark.slow  # as what tests/test_interrupted_runs.py does with every kind of run
 def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(fitted: tuple[Path, FitResult], tmp_path: Path) -> None:
     out, _ = fitted
     words = [

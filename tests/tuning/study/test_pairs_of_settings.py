@@ -16,7 +16,10 @@ from arena.figures.statistics import Pentanomial
 from engine.language import Catalogue
 from engine.settings.parameters import Value
 from tuning.reports.study_charts import slices_chart
-from tuning.study.pairs_of_settings import (
+from tuning.study.playoff import Decision, decide
+from tuning.study.response import Observations, ResponseModel, expected_remaining_gain, fit, importances, maximum
+from tuning.study.result import StudyResult
+from tuning.study.rounds.pairs_of_settings import (
     RoundDesign,
     design_of,
     design_pair,
@@ -25,9 +28,6 @@ from tuning.study.pairs_of_settings import (
     game_pairs_per_settings_pair,
     half_width,
 )
-from tuning.study.playoff import Decision, decide
-from tuning.study.response import Observations, ResponseModel, expected_remaining_gain, fit, importances, maximum
-from tuning.study.run import StudyResult
 from tuning.study.space import Dimension, Space
 from tuning.study.spec import tuning_from_mapping
 

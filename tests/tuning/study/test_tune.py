@@ -24,6 +24,7 @@ import pytest
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import is_reserved_for_validation
 from arena.play.damage import renew_checksums
+from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord
 from arena.run import RunError
@@ -36,11 +37,14 @@ from engine.settings.configuration import read_toml
 from engine.settings.presets import load_preset
 from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, tuning_sentence, write_tuning_report
 from tuning.rereading import result_in
-from tuning.study.rounds import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
-from tuning.study.run import StudyResult, prepare_tuning, tune
+from tuning.study.plan import prepare_tuning
+from tuning.study.result import StudyResult
+from tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
+from tuning.study.run import tune
 from tuning.study.spec import load_tuning
 from tuning.study.storage import STUDY_NAME, without_password
-from tuning.study.validate import judge, preset_text, stages_of
+from tuning.study.validation.match import judge, stages_of
+from tuning.study.validation.preset import preset_text
 
 ROOT = Path(__file__).parents[3]
 
@@ -239,6 +243,8 @@ def test_again_plays_nothing(played: tuple[Path, Path, StudyResult]) -> None:
     before = {record.key: record.started_at for record in records_in(out)}
     assert outline(run(path, out)) == outline(study_result)
     assert {record.key: record.started_at for record in records_in(out)} == before
+    live = json.loads((out / LIVE_NAME).read_text())
+    assert live["all_done"] == live["all_planned"] == study_result.games
 
 
 def test_a_lost_study_is_made_again_from_the_games(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
@@ -673,8 +679,8 @@ def test_what_the_study_itself_rejected_is_not_written(
     rejected = judge(study_result.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
     assert not rejected.passed
     monkeypatch.setattr(
-        "tuning.study.run.play_validation",
-        lambda games, *given, **named: rejected if games.stage == slow else study_result.verdicts[0],
+        "tuning.study.validation.match.Looks.verdict",
+        lambda looks, **named: rejected if looks._games.stage == slow else study_result.verdicts[0],
     )
     monkeypatch.chdir(folder)
     (folder / "configs" / "engines").mkdir(parents=True)

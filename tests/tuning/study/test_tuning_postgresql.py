@@ -16,7 +16,8 @@ import pytest
 
 from engine.engine import StopFlag
 from engine.errors import UserError
-from tuning.study.run import StudyResult, tune
+from tuning.study.result import StudyResult
+from tuning.study.run import tune
 from tuning.study.spec import load_tuning
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,273 @@
+"""Workers of a Dask cluster: found, examined, followed; nothing else knows of Dask.
+
+A thread looks after the connection: it asks the scheduler every second which workers there are, has new ones introduce
+themselves, and connects again if the scheduler has gone.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import CancelledError
+from typing import Any
+
+from arena.cluster.contract import ClusterError, Site, Worker
+from arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, introduction, play_chunk
+from engine.language import console
+
+CONNECT_SECONDS = 10.0
+LOOK_SECONDS = 1.0
+"""Between two looks at the cluster."""
+ANSWER_SECONDS = 10.0
+"""After so long without an answer the scheduler counts as gone."""
+PATIENCE_SECONDS = 60.0
+"""How long a run waits for a scheduler that has gone, and for workers where there are none."""
+QUIET_LOGGERS = ("distributed", "distributed.client", "distributed.core", "concurrent.futures", "tornado.application")
+"""What they say of connections that end, elolab says in its own lines."""
+FORGOTTEN_SECONDS = 5.0
+"""After which a game that its worker says nothing of any more is no longer shown."""
+TOPIC = "elolab-games"
+"""Under which workers say what they play."""
+
+
+def play_chunk_on_dask(chunk: Chunk) -> PlayedChunk:
+    """``play_chunk``, on a worker; it says through the scheduler how far it is."""
+    from distributed import get_worker
+
+    worker = get_worker()
+
+    def report(games: list[ChunkGame]) -> None:
+        worker.log_event(TOPIC, {"run": chunk.run, "chunk": chunk.number, "games": [list(game) for game in games]})
+
+    return play_chunk(chunk, report)
+
+
+class DaskSite(Site):
+    """The workers of a Dask scheduler whose engine is the same as this one."""
+
+    def __init__(self, address: str, warn: Callable[[str], None]) -> None:
+        """Connect, and examine the workers there are; ``warn`` is called on any thread.
+
+        Raises ``ClusterError`` if ``distributed`` is not installed or no scheduler answers.
+        """
+        from engine.compiled.identity import engine_identity
+
+        try:
+            import distributed
+        except ImportError:
+            raise ClusterError('--cluster needs Dask: pip install "elolab[cluster]"') from None
+        self._distributed: Any = distributed
+        self._address, self._warn = address, warn
+        self._identity = engine_identity()
+        self._lock = threading.RLock()
+        self._workers: dict[str, Worker] = {}
+        self._refused: dict[str, str] = {}
+        """Names of those that may not play, by address."""
+        self._reasons: dict[str, str] = {}
+        self._known: set[str] = set()
+        """Addresses that were examined."""
+        self._scheduler = ""
+        self._running: dict[tuple[str, int], tuple[float, list[ChunkGame]]] = {}
+        """By run and chunk: when its worker said so, and its games being played."""
+        self._away_since: float | None = None
+        self._none_since = time.monotonic()
+        self._had_workers = False
+        self._is_closing = threading.Event()
+        self._levels = {name: logging.getLogger(name).level for name in QUIET_LOGGERS}
+        for name in QUIET_LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        try:
+            self._client = self._connected(CONNECT_SECONDS)
+            self._look()
+        except OSError as error:
+            self._restore_loggers()
+            raise ClusterError(
+                f"--cluster {address}: no Dask scheduler answers there ({type(error).__name__}); start one with: "
+                "dask scheduler"
+            ) from None
+        self._thread = threading.Thread(target=self._follow, name="cluster", daemon=True)
+        self._thread.start()
+
+    # What runs need
+
+    def workers(self) -> Mapping[str, Worker]:
+        """See ``Site.workers``."""
+        with self._lock:
+            if self._workers or not self.is_connected:
+                return dict(self._workers)
+            waited = time.monotonic() - self._none_since
+            reasons = [f"{self._refused[address]}: {reason}" for address, reason in self._reasons.items()]
+        if waited < PATIENCE_SECONDS and (self._had_workers or not reasons):
+            return {}
+        why = f"none of its workers will do: {'; '.join(reasons)}" if reasons else (
+            f"it has had no workers for {waited:.0f} s; start some with: dask worker {self._address}"
+        )  # fmt: skip
+        raise ClusterError(f"--cluster {self._address}: {why}; the games stored before are safe")
+
+    def refused(self) -> Mapping[str, str]:
+        """See ``Site.refused``."""
+        with self._lock:
+            return dict(self._refused)
+
+    def refuse(self, worker: Worker, reason: str) -> None:
+        """See ``Site.refuse``."""
+        self._turn_away(worker.address, worker.name, reason)
+
+    @property
+    def is_connected(self) -> bool:
+        """See ``Site.is_connected``."""
+        return self._away_since is None
+
+    def given_up(self) -> str:
+        """See ``Site.given_up``."""
+        away = self._away_since
+        if away is None or time.monotonic() - away < PATIENCE_SECONDS:
+            return ""
+        return console("arena")("progress.scheduler_lost", address=self._address)
+
+    def is_loss(self, error: BaseException) -> bool:
+        """See ``Site.is_loss``."""
+        return isinstance(
+            error, CancelledError | OSError | self._distributed.KilledWorker | self._distributed.CancelledError
+        ) or "Scheduler" in type(error).__name__
+
+    def tell(self, order: Order) -> None:
+        """See ``Site.tell``; a worker that does not hear of it plays its chunks to their ends."""
+        with self._lock:
+            addresses = [*self._workers]
+        if addresses and self.is_connected:
+            try:
+                self._asked(heed, order, addresses, seconds=3.0)
+            except Exception as error:  # the connection has just gone
+                logging.getLogger(__name__).debug("%s", error)
+
+    def running(self, run: str) -> Iterable[tuple[int, ChunkGame]]:
+        """See ``Site.running``."""
+        with self._lock:
+            return [
+                (chunk, game) for (whose, chunk), (_, games) in self._running.items() if whose == run for game in games
+            ]
+
+    def close(self) -> None:
+        """See ``Site.close``."""
+        self._is_closing.set()
+        self._thread.join(ANSWER_SECONDS)
+        self._end_client()
+        self._restore_loggers()
+
+    # The connection
+
+    def _connected(self, seconds: float) -> Any:
+        """A client; raises ``OSError``."""
+        with warnings.catch_warnings():
+            # Of versions that differ. The engine's identity covers numba; what cannot be read is a worker's refusal.
+            warnings.simplefilter("ignore")
+            client = self._distributed.Client(self._address, timeout=seconds, set_as_default=False, name="elolab")
+        client.subscribe_topic(TOPIC, self._hear)
+        return client
+
+    def _hear(self, event: tuple[float, dict[str, Any]]) -> None:
+        """A worker says what it plays."""
+        said, now = event[1], time.monotonic()
+        with self._lock:
+            self._running[said["run"], said["chunk"]] = (now, [ChunkGame(*game) for game in said["games"]])
+            self._running = {
+                chunk: one for chunk, one in self._running.items() if now - one[0] < FORGOTTEN_SECONDS
+            }
+
+    def _asked(self, function: Callable[..., Any], argument: Any, addresses: list[str], seconds: float) -> Any:
+        """What workers answer, or with what error, by address; on their event loops, whatever they play."""
+        client = self._client
+        arguments = () if argument is None else (argument,)
+        return client.sync(
+            client._run, function, *arguments, workers=addresses, on_error="return", callback_timeout=seconds
+        )
+
+    def _follow(self) -> None:
+        """See the module."""
+        while not self._is_closing.wait(LOOK_SECONDS):
+            try:
+                if self._client.status not in ("running", "connecting"):
+                    self._end_client()
+                    self._client = self._connected(LOOK_SECONDS)
+                self._look()
+            except Exception as error:  # whatever an interrupted conversation ends with
+                self._lose_scheduler(error)
+
+    def _lose_scheduler(self, error: Exception) -> None:
+        with self._lock:
+            if self._away_since is not None:
+                return
+            self._away_since = time.monotonic()
+            self._workers.clear()
+            self._known.clear()
+        logging.getLogger(__name__).debug("%s", error)
+        self._warn(console("arena")("progress.scheduler_away", address=self._address, seconds=int(PATIENCE_SECONDS)))
+
+    def _look(self) -> None:
+        """Ask which workers there are, and examine those that are new."""
+        client = self._client
+        cluster = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER_SECONDS)
+        present: dict[str, dict[str, Any]] = cluster["workers"]
+        with self._lock:
+            if cluster["id"] != self._scheduler:
+                self._workers.clear()
+                self._known.clear()
+            self._scheduler = cluster["id"]
+            self._workers = {address: worker for address, worker in self._workers.items() if address in present}
+            self._known &= present.keys()
+            new = [address for address in present if address not in self._known]
+            for address in self._refused.keys() - present.keys():
+                self._refused.pop(address)
+                self._reasons.pop(address, None)
+        if new:
+            for address, answer in self._asked(introduction, None, new, ANSWER_SECONDS).items():
+                self._admit(address, present[address], answer)
+        with self._lock:
+            is_back = self._away_since is not None
+            self._away_since = None
+            if is_back or self._workers:
+                self._none_since = time.monotonic()
+        if is_back:
+            self._warn(console("arena")("progress.scheduler_back", address=self._address))
+
+    def _admit(self, address: str, about: Mapping[str, Any], answer: Any) -> None:
+        """Let a worker play if its engine is the same; ``answer`` is its introduction or an error."""
+        name = str(about["name"])
+        name = address if name == address else f"{name} ({address})"
+        with self._lock:
+            self._known.add(address)
+        if isinstance(answer, Exception) and "ModuleNotFoundError" in repr(answer):  # Dask wraps it in another
+            self._turn_away(address, name, f"elolab, or this version of it, is not installed there ({answer})")
+        elif isinstance(answer, BaseException):
+            self._turn_away(address, name, f"{type(answer).__name__}: {answer}")
+        elif answer["identity"] != self._identity:
+            self._turn_away(address, name, f"its engine is {answer['identity']}, not {self._identity}")
+        else:
+            executor = self._client.get_executor(workers=[address], allow_other_workers=False, pure=False)
+            with self._lock:
+                self._workers[address] = Worker(address, name, about["nthreads"], executor, play_chunk_on_dask)
+                self._refused.pop(address, None)
+                self._reasons.pop(address, None)
+                self._had_workers = True
+
+    def _turn_away(self, address: str, name: str, reason: str) -> None:
+        with self._lock:
+            self._workers.pop(address, None)
+            is_new = self._reasons.get(address) != reason
+            self._refused[address], self._reasons[address] = name, reason
+        if is_new:
+            self._warn(console("arena")("progress.worker_refused", worker=name, reason=reason))
+
+    def _restore_loggers(self) -> None:
+        for name, level in self._levels.items():
+            logging.getLogger(name).setLevel(level)
+
+    def _end_client(self) -> None:
+        try:
+            self._client.close(timeout=2)
+        except Exception as error:  # it was lost before
+            logging.getLogger(__name__).debug("%s", error)

@@ -1,0 +1,457 @@
+"""Plays games in chunks, wherever a site has workers.
+
+Every worker plays as many chunks as it has threads, and as many wait there, so that it never waits for the next one. A
+chunk is made to last some seconds, by the time that the worker's last games took, so that sending it costs next to
+nothing. One that is lost, with its worker or on the way, is sent again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+import uuid
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from arena.cluster.contract import ClusterError, Site, Worker
+from arena.cluster.worker import Chunk, Order, PlayedChunk
+from arena.play.executor import TICK_SECONDS, Runner
+from arena.records import GameJob, GameRecord, RunningGame
+from engine.language import console
+from engine.settings.configuration import find_config, shipped_folder
+from engine.settings.parameters import BY_NAME
+from engine.settings.weights import Weights, find_weights
+
+if TYPE_CHECKING:
+    from engine.engine import StopFlag
+
+CHUNK_SECONDS = 4.0
+"""How long a chunk is meant to last: many times what sending it costs, and short enough to be lost."""
+MOST_GAMES = 1000
+"""In a chunk."""
+GROWTH = 4
+"""A chunk has at most so many times the games of the worker's last one: the first tell little of what games take."""
+FAREWELL_SECONDS = 3.0
+"""How long a stopped run waits for the games that have ended on workers."""
+LOSS_DIVISOR = 8
+"""The games of a chunk that was lost come in chunks so much smaller, until one that ends workers is alone."""
+MOST_LOSSES = 5
+"""Workers that may end over a single game."""
+SPEED_WINDOW_SECONDS = 60.0
+
+
+@dataclass
+class _Record:
+    """What a run knows of a worker."""
+
+    name: str
+    threads: int
+    size: int = 0
+    """Games of its last chunk; 0 before the first."""
+    game_seconds: float = 0.0
+    games: int = 0
+    finishes: deque[tuple[float, int]] = field(default_factory=deque)
+    """When games came in, and how many."""
+    unavailable: dict[str, str] = field(default_factory=dict)
+    """Players that could not be started there, and why."""
+    began: float = field(default_factory=time.monotonic)
+
+    def add(self, played: PlayedChunk) -> None:
+        """Count what came of a chunk."""
+        if not played.records:
+            return
+        each = played.seconds / len(played.records)
+        self.game_seconds = each if not self.game_seconds else (self.game_seconds + each) / 2
+        self.size = len(played.records)
+        self.games += self.size
+        self.finishes.append((time.monotonic(), self.size))
+
+    def chunk_size(self) -> int:
+        """How many games its next chunk should have."""
+        if not self.size:
+            return 1
+        return max(1, min(int(CHUNK_SECONDS / max(self.game_seconds, 1e-6)), GROWTH * self.size, MOST_GAMES))
+
+    def games_per_second(self) -> float:
+        """Over the last minute."""
+        now = time.monotonic()
+        while self.finishes and self.finishes[0][0] < now - SPEED_WINDOW_SECONDS:
+            self.finishes.popleft()
+        elapsed = min(max(now - self.began, 1e-6), SPEED_WINDOW_SECONDS)
+        return sum(games for _, games in self.finishes) / elapsed
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """A chunk on its way."""
+
+    chunk: Chunk
+    worker: Worker
+
+
+class _Queue:
+    """The games that wait, in schedule order; those that come back are the first."""
+
+    def __init__(self, jobs: Iterator[GameJob | None]) -> None:
+        self._source = jobs
+        self._waiting: deque[GameJob] = deque()
+        self._limits: dict[str, int] = {}
+        """By the keys of games that were lost with a worker: in how large a chunk they may be sent again."""
+        self._losses: Counter[str] = Counter()
+        """By the keys of games: how many workers ended while they played that one alone."""
+
+    def known(self, most: int) -> int:
+        """How many there are, of which it looks at no more than ``most``."""
+        while len(self._waiting) < most:
+            job = next(self._source, None)
+            if job is None:  # the end, or as far as it is known by now
+                break
+            self._waiting.append(job)
+        return len(self._waiting)
+
+    def take(self, size: int, excluded: Collection[str] = ()) -> tuple[GameJob, ...]:
+        """The first games without players in ``excluded``, at most so many."""
+        taken: list[GameJob] = []
+        left: list[GameJob] = []
+        while len(taken) < size and self.known(1):
+            job = self._waiting.popleft()
+            size = min(size, max(self._limits.get(job.key, size), len(taken)))
+            suits = job.first.name not in excluded and job.second.name not in excluded
+            (taken if suits and len(taken) < size else left).append(job)
+        self._waiting.extendleft(reversed(left))
+        return tuple(taken)
+
+    def drop(self, players: Collection[str]) -> None:
+        """Leave out the games of these players."""
+        self._waiting = deque(job for job in self._waiting if not _has(job, players))
+
+    def put_back(self, jobs: Iterable[GameJob]) -> None:
+        """Games that were not played."""
+        self._waiting.extendleft(reversed(tuple(jobs)))
+
+    def put_back_lost(self, jobs: tuple[GameJob, ...]) -> GameJob | None:
+        """Games whose worker ended while it had them; one of them, if it has cost too many workers."""
+        self.put_back(jobs)
+        for job in jobs:
+            self._limits[job.key] = max(1, len(jobs) // LOSS_DIVISOR)
+        if len(jobs) == 1:
+            self._losses[jobs[0].key] += 1
+        return next((job for job in jobs if self._losses[job.key] >= MOST_LOSSES), None)
+
+
+class ClusterRunner(Runner):
+    """Plays jobs on the workers of a site."""
+
+    def __init__(
+        self,
+        site: Site,
+        stop: StopFlag,
+        *,
+        tick: Callable[[], None] = lambda: None,
+        warn: Callable[[str], None] = lambda text: None,
+        wall_clock: bool = False,
+    ) -> None:
+        """``tick`` is called now and then, ``warn`` with what somebody should know.
+
+        Without ``wall_clock`` games on a clock that other work disturbs are refused with ``ClusterError``.
+        """
+        from engine.compiled.identity import engine_identity
+
+        super().__init__(stop)
+        self._site, self._tick, self._warn, self._wall_clock = site, tick, warn, wall_clock
+        self._identity = engine_identity()
+        self._run = uuid.uuid4().hex
+        self._numbers = itertools.count()
+        self._last = -1
+        """Number of the last chunk that was sent."""
+        self._sent: dict[Future[PlayedChunk], _Sent] = {}
+        self._records: dict[str, _Record] = {}
+        self._told: set[str] = set()
+        """Remarks of workers that were passed on."""
+
+    @property
+    def concurrency(self) -> int:
+        """Threads of all workers that may play; at least 1."""
+        return max(1, sum(worker.threads for worker in self._site.workers().values()))
+
+    def close(self) -> None:
+        """Have the workers give up what is left, and end the players."""
+        if self._sent:
+            self._tell("stop")
+        self._abandon()
+        self.release_players()
+        self._site.close()
+
+    def release_players(self) -> None:
+        """See ``Runner.release_players``; workers do it within seconds."""
+        self._tell("release")
+
+    def running(self) -> list[RunningGame]:
+        """See ``Runner.running``; as of a second ago."""
+        sent = {one.chunk.number: one for one in self._sent.values()}
+        games = []
+        for number, game in self._site.running(self._run):
+            if number in sent:
+                job, worker = sent[number].chunk.jobs[game.place], sent[number].worker.name
+                games.append(RunningGame(job, game.seconds, game.moves_so_far, worker))
+        return sorted(games, key=lambda game: game.job.pairing.place)
+
+    def waiting(self) -> str:
+        """See ``Runner.waiting``."""
+        return super().waiting() if self._site.workers() else console("arena")("progress.no_workers")
+
+    def workers(self) -> list[dict[str, Any]]:
+        """Every worker that has had games or may get some, and those refused; see ``Runner.workers``."""
+        present, refused = self._site.workers(), self._site.refused()
+        busy = {sent.worker.address for sent in self._sent.values()}
+        for worker in present.values():
+            self._record_of(worker)
+        for address, name in refused.items():
+            self._records.setdefault(address, _Record(name, 0))
+        data = []
+        for address, record in self._records.items():
+            state = "playing" if address in busy else "idle"
+            state = state if address in present else "refused" if address in refused else "gone"
+            data.append(
+                {
+                    "name": record.name, "threads": record.threads, "games": record.games,
+                    "games_per_second": record.games_per_second(), "state": state,
+                }
+            )  # fmt: skip
+        return data
+
+    def batches(
+        self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
+    ) -> Iterator[list[GameRecord]]:
+        """See ``Runner.batches``; a batch is what came back at a time.
+
+        When the stop flag is set, games that have ended are still yielded. Raises ``ClusterError`` without workers.
+        """
+        queue = _Queue(self._wanted(jobs))
+        is_told = False
+        try:
+            while not self._stop.is_set():
+                if enough():
+                    if not self._sent:
+                        return
+                    if not is_told:
+                        self._tell("finish")
+                        is_told = True
+                elif not self._send_out(queue):
+                    return
+                yield from self._collected(queue, TICK_SECONDS)
+                self._tick()
+            if self._sent:
+                self._tell("stop")
+            yield from self._farewell(queue)
+        finally:
+            if self._sent:
+                self._tell("stop")
+                self._abandon()
+
+    def _wanted(self, jobs: Iterable[GameJob | None]) -> Iterator[GameJob | None]:
+        """The games of players that are there. Raises ``ClusterError`` for one that does not belong on workers."""
+        for job in jobs:
+            for player in () if job is None else (job.first, job.second):
+                if player.limits.is_timed and player.limits.clock_kind == "wall" and not self._wall_clock:
+                    raise ClusterError(
+                        f"player {player.name!r}: {player.limits} is a wall clock, and other games on a worker take "
+                        "their part of its time; use cpu or node_clock=N, or allow it with --wall-clock-on-cluster"
+                    )
+            if job is None or not _has(job, self.unavailable):
+                yield job
+
+    # Sending
+
+    def _send_out(self, queue: _Queue) -> bool:
+        """Give every worker what it has room for; false if all games have come back."""
+        workers = self._site.workers()
+        if why := self._site.given_up():
+            self._warn(why)
+            self._stop.set()
+            return True
+        self._take_out(queue, workers)
+        slots = 2 * sum(worker.threads for worker in workers.values())
+        counts = dict.fromkeys(workers, 0)
+        for sent in self._sent.values():
+            if sent.worker.address in counts:
+                counts[sent.worker.address] += 1
+        for level in range(max((2 * worker.threads for worker in workers.values()), default=0)):
+            for worker in workers.values():  # by turns, lest the first one get all of the last games
+                if counts[worker.address] <= level < 2 * worker.threads and self._send(worker, queue, slots):
+                    counts[worker.address] += 1
+        if workers and not self._sent and queue.known(1):
+            self._take_out_unmatched(queue, workers)
+        return bool(self._sent) or queue.known(1) > 0
+
+    def _send(self, worker: Worker, queue: _Queue, slots: int) -> bool:
+        """Send a chunk, if there is one for this worker."""
+        record = self._record_of(worker)
+        size = record.chunk_size()
+        # The last games are shared out, so that all workers end at about the same time.
+        size = min(size, math.ceil(queue.known(size * slots) / slots))
+        jobs = queue.take(size, record.unavailable)
+        if not jobs:
+            return False
+        self._last = next(self._numbers)
+        chunk = Chunk(self._run, self._last, jobs, self._identity, travelling_weights(jobs))
+        try:
+            future = worker.executor.submit(worker.play, chunk)
+        except Exception as error:
+            queue.put_back(jobs)
+            if not self._site.is_loss(error):
+                self._site.refuse(worker, _described(error))
+            return False
+        self._sent[future] = _Sent(chunk, worker)
+        return True
+
+    def _record_of(self, worker: Worker) -> _Record:
+        if worker.address not in self._records:
+            self._records[worker.address] = _Record(worker.name, worker.threads)
+        return self._records[worker.address]
+
+    # What comes back
+
+    def _collected(self, queue: _Queue, seconds: float) -> Iterator[list[GameRecord]]:
+        """The records of the chunks that come back next, after so many seconds at most."""
+        if not self._sent:
+            time.sleep(seconds)
+            return
+        for future in wait(self._sent, seconds, FIRST_COMPLETED).done:
+            sent = self._sent.pop(future)
+            try:
+                played = future.result()
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt) or self._stop.is_set():
+                    self._stop.set()
+                    return
+                self._lose(sent, error, queue)
+                continue
+            yield from self._taken_in(sent, played, queue)
+        if self._site.is_connected:
+            self._find_lost(queue)
+
+    def _find_lost(self, queue: _Queue) -> None:
+        """Take back the chunks of workers that have gone."""
+        workers, refused = self._site.workers(), self._site.refused()
+        lost = [one for one in self._sent.items() if workers.get(one[1].worker.address) is not one[1].worker]
+        played = Counter(sent.worker.address for sent in self._sent.values())
+        for future, sent in sorted(lost, key=lambda one: -one[1].chunk.number):
+            del self._sent[future]
+            future.cancel()
+            worker = sent.worker
+            played[worker.address] -= 1
+            if worker.address in refused or played[worker.address] >= worker.threads:  # it had not come to this chunk
+                queue.put_back(sent.chunk.jobs)
+            else:
+                self._put_back_lost(sent.worker, sent.chunk.jobs, queue)
+
+    def _taken_in(self, sent: _Sent, played: PlayedChunk, queue: _Queue) -> Iterator[list[GameRecord]]:
+        worker, record = sent.worker, self._record_of(sent.worker)
+        record.add(played)
+        if played.records:
+            yield list(played.records)
+        if played.error:
+            raise ClusterError(played.error)
+        for text in played.remarks:
+            self._remark(f"{worker.name}: {text}")
+        for player, reason in played.unavailable.items():
+            record.unavailable[player] = reason
+            self._remark(console("arena")("progress.missing_on_worker", worker=worker.name, name=player, reason=reason))
+        keys = {one.key for one in played.records}
+        unplayed = tuple(job for job in sent.chunk.jobs if job.key not in keys)
+        if played.refusal:
+            queue.put_back(unplayed)
+            self._site.refuse(worker, played.refusal)
+        elif played.records or played.unavailable or self._stop.is_set():
+            queue.put_back(unplayed)
+        else:
+            self._put_back_lost(worker, unplayed, queue)
+
+    def _lose(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
+        """A chunk has not come back."""
+        if isinstance(error, CancelledError):  # with its scheduler, for which no game is to blame
+            queue.put_back(sent.chunk.jobs)
+        elif self._site.is_loss(error):
+            self._put_back_lost(sent.worker, sent.chunk.jobs, queue)
+        else:
+            queue.put_back(sent.chunk.jobs)
+            self._site.refuse(sent.worker, _described(error))
+
+    def _put_back_lost(self, worker: Worker, jobs: tuple[GameJob, ...], queue: _Queue) -> None:
+        fatal = queue.put_back_lost(jobs)
+        if fatal is not None:
+            raise ClusterError(
+                f"the game of {fatal.first.name!r} against {fatal.second.name!r} from opening "
+                f"{fatal.opening.name!r}: {MOST_LOSSES} workers ended while they played it alone, the last of them "
+                f"{worker.name}; look at that worker's log and memory, then give the same command to go on"
+            )
+
+    def _remark(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._warn(text)
+
+    # Players that are not everywhere
+
+    def _take_out(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
+        """Note the players that no worker has."""
+        records = [self._record_of(worker) for worker in workers.values()]
+        for player, reason in records[0].unavailable.items() if records else ():
+            if player not in self.unavailable and all(player in record.unavailable for record in records):
+                self.unavailable[player] = reason
+        if self.unavailable:  # their games may have come back from workers since
+            queue.drop(self.unavailable)
+
+    def _take_out_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
+        """Note a player that shares no worker with its opponent, which is why the game was sent to nobody."""
+        (job,) = queue.take(1)
+        queue.put_back([job])
+        records = [self._record_of(worker) for worker in workers.values()]
+        names = (job.first.name, job.second.name)
+        if all(record.unavailable.keys() & set(names) for record in records):
+            missing = next(name for name in names if name in records[0].unavailable)
+            self.unavailable[missing] = f"no worker has both {names[0]!r} and {names[1]!r}"
+
+    # The end
+
+    def _farewell(self, queue: _Queue) -> Iterator[list[GameRecord]]:
+        """What has ended on workers by the time the run is stopped."""
+        until = time.monotonic() + FAREWELL_SECONDS
+        while self._sent and time.monotonic() < until and self._site.is_connected:
+            yield from self._collected(queue, 0.1)
+
+    def _tell(self, kind: str) -> None:
+        self._site.tell(Order(self._run, self._last, kind))
+
+    def _abandon(self) -> None:
+        for future in self._sent if self._site.is_connected else ():
+            future.cancel()
+        self._sent.clear()
+
+
+def _has(job: GameJob, players: Collection[str]) -> bool:
+    return job.first.name in players or job.second.name in players
+
+
+def _described(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def travelling_weights(jobs: Iterable[GameJob]) -> tuple[Weights, ...]:
+    """The evaluation weights that the games' built-in players have from files that are not shipped."""
+    values = {
+        value
+        for player in {id(player): player for job in jobs for player in (job.first, job.second)}.values()
+        for name, value in player.parameters
+        if BY_NAME[name].kind == "weights"
+    }
+    return tuple(find_weights(value) for value in sorted(values) if not _is_shipped(value))
+
+
+def _is_shipped(value: str) -> bool:
+    return find_config("weights", value.partition("#")[0]).parent == shipped_folder() / "weights"

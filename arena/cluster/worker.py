@@ -1,0 +1,243 @@
+"""What happens on a worker: a chunk of games comes in and goes back played.
+
+The worker's process keeps what games need (compiled tables, processes of players) from chunk to chunk, one seat for
+each chunk at a time, and gives it up when no chunk has come for a while: whoever sent them may have died.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from arena.play.executor import GameRunner
+from arena.records import GameJob, GameRecord, MovesSoFar
+from engine.engine import StopFlag
+from engine.errors import UserError
+from engine.settings.weights import Weights, provide_weights
+
+IDLE_SECONDS = 60.0
+"""After so long without a chunk a seat's players end."""
+REPORT_SECONDS = 1.0
+"""Between two reports of the games being played."""
+
+
+class ChunkGame(NamedTuple):
+    """A game of a chunk that is being played."""
+
+    place: int
+    """In the chunk."""
+    seconds: float
+    moves: list[str]
+    scores: list[int | None]
+    """Both as ``MoveRecord`` has them."""
+
+    def moves_so_far(self) -> MovesSoFar:
+        """As of the report."""
+        return self.moves, self.scores
+
+
+Report = Callable[[list[ChunkGame]], None]
+"""Told of the games being played: their places in the chunk and for how many seconds."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Games for a worker, and all that they need."""
+
+    run: str
+    """Whose games they are: the same for all chunks of a run, and for no other run."""
+    number: int
+    """Chunks of a run are numbered in the order in which they are sent."""
+    jobs: tuple[GameJob, ...]
+    identity: str
+    """The engine that must play them."""
+    weights: tuple[Weights, ...] = ()
+    """Evaluation weights that are not shipped with elolab."""
+
+
+@dataclass(frozen=True)
+class PlayedChunk:
+    """What came of a chunk. Games that are missing from it were not played."""
+
+    records: tuple[GameRecord, ...] = ()
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+    """Players that could not be started there, and why."""
+    remarks: tuple[str, ...] = ()
+    """What somebody should know."""
+    seconds: float = 0.0
+    refusal: str = ""
+    """Why this worker can play no games at all."""
+    error: str = ""
+    """What is wrong with the games, for a user."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the workers are told of a run, beside its chunks."""
+
+    run: str
+    number: int
+    """It is of all chunks up to this one."""
+    kind: str
+    """``finish`` (no further game begins), ``stop`` (games are given up) or ``release`` (the players end)."""
+
+
+def introduction() -> dict[str, str]:
+    """What a client has to know of a worker: its engine, and where it runs."""
+    from engine.compiled.identity import engine_identity
+
+    return {"identity": engine_identity(), "host": platform.node(), "process": str(os.getpid())}
+
+
+def play_chunk(chunk: Chunk, report: Report = lambda running: None) -> PlayedChunk:
+    """Play the games one after another, as ``GameRunner`` does; other chunks may be played meanwhile.
+
+    Never raises an error of its own: what keeps a worker from playing is its ``refusal``.
+    """
+    here = introduction()
+    if here["identity"] != chunk.identity:
+        place = f"process {here['process']} on {here['host']}"
+        return PlayedChunk(refusal=f"its engine is {here['identity']}, not {chunk.identity} ({place})")
+    for weights in chunk.weights:
+        provide_weights(weights)
+    with _SEATS.taken(chunk.run) as seat:
+        return seat.play(chunk, report)
+
+
+def heed(order: Order) -> None:
+    """Do as told; returns at once."""
+    _SEATS.heed(order)
+
+
+class _Seat:
+    """Where one game at a time is played, for one run."""
+
+    def __init__(self, run: str) -> None:
+        self.run = run
+        self.left_at = time.monotonic()
+        """When the last chunk ended."""
+        self.chunk: Chunk | None = None
+        self._stop = StopFlag()
+        self._remarks: list[str] = []
+        self._report: Report = lambda running: None
+        self._reported = 0.0
+        self._runner = GameRunner(1, self._stop, tick=self._tick, warn=self._remarks.append)
+
+    def play(self, chunk: Chunk, report: Report) -> PlayedChunk:
+        """Play a chunk to its end, or until an order stops it."""
+        self._stop.clear()
+        self._runner.unavailable.clear()
+        self._remarks.clear()
+        self.chunk, self._report = chunk, report
+        started = time.perf_counter()
+        records: list[GameRecord] = []
+        refusal = error = ""
+        try:
+            if _SEATS.is_stopped(chunk):
+                self._stop.set()
+            for record in self._runner.run(chunk.jobs, lambda: _SEATS.is_finished(chunk)):
+                _ = record.digest  # computed here, it travels with the record
+                records.append(record)
+        except UserError as problem:
+            error = str(problem)
+        except Exception as problem:  # a fault of this machine's: others can play these games
+            refusal = f"{type(problem).__name__}: {problem}"
+        finally:
+            self.chunk = None
+            self.left_at = time.monotonic()
+        return PlayedChunk(
+            tuple(records), dict(self._runner.unavailable), tuple(self._remarks), time.perf_counter() - started,
+            refusal, error,
+        )  # fmt: skip
+
+    def give_up(self) -> None:
+        """Let the game that is being played end without a result."""
+        self._stop.set()
+
+    def close(self) -> None:
+        """End the players; nobody may be playing."""
+        self._runner.close()
+
+    def _tick(self) -> None:
+        now, chunk = time.monotonic(), self.chunk
+        if chunk is not None and now - self._reported >= REPORT_SECONDS:
+            self._reported = now
+            places = {job.key: place for place, job in enumerate(chunk.jobs)}
+            games = self._runner.running()
+            self._report([ChunkGame(places[game.job.key], game.seconds, *game.read_moves()) for game in games])
+
+
+class _Seats:
+    """All seats of this process, and the orders that were given."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._free: list[_Seat] = []
+        self._taken: list[_Seat] = []
+        self._stopped: dict[str, int] = {}
+        self._finished: dict[str, int] = {}
+        self._janitor: threading.Thread | None = None
+
+    @contextmanager
+    def taken(self, run: str) -> Iterator[_Seat]:
+        """A seat of the run, for one chunk."""
+        with self._lock:
+            seat = next((one for one in reversed(self._free) if one.run == run), None)
+            if seat is not None:
+                self._free.remove(seat)
+            else:
+                seat = _Seat(run)
+            self._taken.append(seat)
+            if self._janitor is None:
+                self._janitor = threading.Thread(target=self._clear, name="idle seats", daemon=True)
+                self._janitor.start()
+        try:
+            yield seat
+        finally:
+            with self._lock:
+                self._taken.remove(seat)
+                self._free.append(seat)
+
+    def heed(self, order: Order) -> None:
+        """See ``heed``."""
+        with self._lock:
+            if order.kind in ("finish", "stop"):
+                self._finished[order.run] = order.number
+            if order.kind == "stop":
+                self._stopped[order.run] = order.number
+                for seat in self._taken:
+                    if seat.chunk is not None and self.is_stopped(seat.chunk):
+                        seat.give_up()
+        if order.kind == "release":
+            # Players may take their time to end.
+            threading.Thread(target=self._close, args=(lambda seat: seat.run == order.run,), daemon=True).start()
+
+    def is_stopped(self, chunk: Chunk) -> bool:
+        """Whether its games are to be given up."""
+        return chunk.number <= self._stopped.get(chunk.run, -1)
+
+    def is_finished(self, chunk: Chunk) -> bool:
+        """Whether no further game of it is to begin."""
+        return chunk.number <= self._finished.get(chunk.run, -1)
+
+    def _close(self, is_unneeded: Callable[[_Seat], bool]) -> None:
+        with self._lock:
+            closing = [seat for seat in self._free if is_unneeded(seat)]
+            self._free = [seat for seat in self._free if seat not in closing]
+        for seat in closing:
+            seat.close()
+
+    def _clear(self) -> None:
+        """Again and again, close the seats that nobody has used for a while."""
+        while True:
+            time.sleep(IDLE_SECONDS / 4)
+            self._close(lambda seat: time.monotonic() - seat.left_at > IDLE_SECONDS)
+
+
+_SEATS = _Seats()

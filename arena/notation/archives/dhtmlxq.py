@@ -1,0 +1,168 @@
+"""DhtmlXQ, the UBB code in which dpxq.com and other Chinese sites and programs hand on games (``.ubb``, or in pages).
+
+Everything is between ``[DhtmlXQ_name]`` and ``[/DhtmlXQ_name]``. ``movelist`` is four digits a move: file and rank of
+origin and target, files from 0 on Red's left, ranks from 0 at Black's home. ``binit`` is the 32 pieces' squares at the
+start, 99 for those off the board. ``move_1_14_3`` is variation 3, which leaves line 1 (0 is the game) at its ply 14;
+``comment7`` is said after ply 7, ``comment3_15`` after ply 15 of variation 3. Sources: the viewer's own script.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay, start_position
+from arena.notation.archives.pieces import PIECES, RANKS, Square, fen_of, is_square, move_name
+from arena.notation.archives.xqf import date_tag
+from arena.notation.pgn import PortableGame, PortableGameError, decode_text, result_of
+
+_TAG = re.compile(r"\[(/?)DhtmlXQ(?:HTML)?(?:_(\w+))?\]", re.IGNORECASE)
+_BREAKS = re.compile(r"<br\s*/?>|\|\|", re.IGNORECASE)
+_VARIATION = re.compile(r"move_(\d{1,9})_(\d{1,9})_(\d{1,9})")
+_STANDARD = "8979695949392919097717866646260600102030405060708012720323436383"
+"""Where the pieces stand if ``binit`` is missing."""
+
+
+@dataclass
+class _Draft:
+    """The tags of a game: names in lower case, without ``DhtmlXQ_``."""
+
+    where: str
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+def read(source: Source, reading: Reading) -> Iterator[Entry]:
+    """The games of a text or page, and with ``variations`` each of their variations as a game of its own."""
+    text = decode_text(source.data, source.where)
+    for draft in _drafts(text, source.where):
+        lines = _variations(draft) if reading.variations else {}
+        for number, route in enumerate([0, *lines], start=1):
+            where = draft.where if number == 1 else f"{draft.where}, variation {number}"
+            try:
+                yield _game(draft, lines, route, number, where, reading)
+            except PortableGameError as error:
+                yield error
+
+
+def _drafts(text: str, where: str) -> Iterator[_Draft]:
+    """The games: another begins where a tag comes again."""
+    number, draft = 1, _Draft(f"{where}: game 1")
+    opened: re.Match[str] | None = None
+    for tag in _TAG.finditer(text):
+        if tag[1] and tag[2] and opened is not None and opened[2].lower() == tag[2].lower():
+            name = tag[2].lower()
+            if name in draft.tags:
+                yield draft
+                number += 1
+                draft = _Draft(f"{where}: game {number}")
+            value = _BREAKS.sub(" ", html.unescape(text[opened.end() : tag.start()]))
+            draft.tags[name] = " ".join(value.split())
+        opened = tag if tag[2] and not tag[1] else None
+    if draft.tags.keys() & {"movelist", "binit", "move_0_1_0"}:
+        yield draft
+    else:
+        raise PortableGameError(f"{draft.where}: cut: no [DhtmlXQ_movelist] that is closed again")
+
+
+def _variations(draft: _Draft) -> dict[int, tuple[int, int]]:
+    """The line that each variation leaves, and at which of its plies."""
+    found = {}
+    for name in draft.tags:
+        match = _VARIATION.fullmatch(name)
+        if match is not None and int(match[3]):
+            found[int(match[3])] = (int(match[1]), int(match[2]))
+    return dict(sorted(found.items()))
+
+
+def _game(
+    draft: _Draft, variations: dict[int, tuple[int, int]], route: int, number: int, where: str, reading: Reading
+) -> PortableGame:
+    moves = _moves(draft, variations, route, where)
+    origin = _squares(moves[0][0])[0] if moves else None
+    position = start_position(reading.game, fen_of(_start(draft, where), origin, 0, where), where)
+    text = position.text
+    archived = [
+        ArchivedMove(move_name(*_squares(move), f"{where}, ply {ply}"), comment)
+        for ply, (move, comment) in enumerate(moves[: reading.plies], start=1)
+    ]
+    played = replay(position, archived, where, reading.plies)
+    tags = _pgn_tags(draft) + ((("Variation", str(number)),) if number > 1 else ())
+    remark = _comment(draft, 0, 0) or draft.tags.get("remark", "")
+    return PortableGame(tags, text, played, result_of(draft.tags.get("result", "")) or "*", remark)
+
+
+def _moves(
+    draft: _Draft, variations: dict[int, tuple[int, int]], route: int, where: str
+) -> list[tuple[str, str]]:
+    """Four digits and the comment of each move of a line, from the start of the game."""
+    legs: list[tuple[int, int]] = []  # lines from the last to the game's own, with the ply from which each counts
+    while route:
+        if route not in variations or route in dict(legs):
+            raise PortableGameError(f"{where}: it leaves line {route}, which is not there")
+        legs.append((route, variations[route][1]))
+        route = variations[route][0]
+    moves: list[tuple[str, str]] = []
+    for line, first in [(0, 1), *reversed(legs)]:
+        if first < 1 or len(moves) < first - 1:
+            raise PortableGameError(f"{where}: it begins at ply {first}, but its line has {len(moves)} moves")
+        del moves[first - 1 :]
+        digits = _digits(draft, variations, line, where)
+        moves += [
+            (digits[place : place + 4], _comment(draft, line, first + place // 4)) for place in range(0, len(digits), 4)
+        ]
+    return moves
+
+
+def _digits(draft: _Draft, variations: dict[int, tuple[int, int]], line: int, where: str) -> str:
+    name = "move_{}_{}_{}".format(*variations[line], line) if line else "movelist"
+    text = draft.tags.get(name, draft.tags.get("move_0_1_0", "") if not line else "")
+    digits = re.sub(r"[\s,]", "", text)
+    if not re.fullmatch(r"(?:[0-9]{4})*", digits):
+        wrong = re.search(r"[^0-9]", digits)
+        said = f"{wrong[0]!r} in it" if wrong else f"{len(digits)} digits, expected four a move"
+        raise PortableGameError(f"{where}, ply {len(digits) // 4 + 1}: cut or damaged: [DhtmlXQ_{name}]: {said}")
+    return digits
+
+
+def _comment(draft: _Draft, line: int, ply: int) -> str:
+    comment = draft.tags.get(f"comment{line}_{ply}", "")
+    return comment or ("" if line else draft.tags.get(f"comment{ply}", ""))
+
+
+def _squares(digits: str) -> tuple[Square, Square]:
+    files_and_ranks = [int(digit) for digit in digits]
+    origin, target = files_and_ranks[:2], files_and_ranks[2:]
+    return (origin[0], RANKS - 1 - origin[1]), (target[0], RANKS - 1 - target[1])
+
+
+def _start(draft: _Draft, where: str) -> list[Square | None]:
+    digits = draft.tags.get("binit") or _STANDARD
+    if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 2 * len(PIECES):
+        said = f"{len(digits)} characters, expected {2 * len(PIECES)} digits"
+        raise PortableGameError(f"{where}: [DhtmlXQ_binit]: {said}")
+    squares = [(int(digits[place]), RANKS - 1 - int(digits[place + 1])) for place in range(0, len(digits), 2)]
+    return [square if is_square(square) else None for square in squares]
+
+
+def _pgn_tags(draft: _Draft) -> tuple[tuple[str, str], ...]:
+    given = draft.tags
+    names = {
+        "Event": given.get("event") or given.get("title"),
+        "Site": given.get("place"),
+        "Date": date_tag(given.get("date", "")),
+        "Round": given.get("round"),
+        "Red": given.get("red") or given.get("redname"),
+        "Black": given.get("black") or given.get("blackname"),
+        "RedTeam": given.get("redteam"),
+        "BlackTeam": given.get("blackteam"),
+        "Title": given.get("title") if given.get("event") else "",
+        "Opening": given.get("open"),
+        "TimeControl": given.get("timerule"),
+        "Annotator": given.get("author"),
+    }
+    return tuple((name, value) for name, value in names.items() if value)
+
+
+FORMAT = ArchiveFormat("DhtmlXQ", "xiangqi", lambda data: b"[dhtmlxq" in data.lower(), read)

@@ -1,0 +1,82 @@
+"""The formats of archives: a format is a module with a ``FORMAT`` and a line here. They are tried in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from arena.notation.archives import dhtmlxq, ggf, portable, wthor, xqf
+from arena.notation.archives.contract import ArchiveFormat, Entry, Reading, Source
+from arena.notation.archives.sources import sources
+from arena.notation.pgn import PortableGame, PortableGameError
+
+FORMATS: tuple[ArchiveFormat, ...] = (xqf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, portable.FORMAT)
+
+_NOT_READ = (
+    (lambda data: data.startswith(b"CCBridge"), "CCBridge's own format is not read; save it there as XQF or PGN"),
+    (wthor.holds_names, "names of WTHOR; give the file of games (WTH_....wtb) that lies beside it"),
+)
+"""How files begin that are often taken for archives, and what to do."""
+
+
+def format_of(data: bytes) -> ArchiveFormat | None:
+    """The format of a file's content; ``None`` if it is none of ``FORMATS``: maybe moves or positions alone."""
+    return next((archive for archive in FORMATS if archive.recognises(data)), None)
+
+
+def is_games(source: Source) -> bool:
+    """Whether a file holds games, by its content or its name, or is known to hold what is not read."""
+    return source.where.lower().endswith((".pgn", ".pgn.gz")) or is_archive(source)
+
+
+def is_archive(source: Source) -> bool:
+    """The same by the content alone, which may also be moves that nothing announces.
+
+    Names of WTHOR belong to the games beside them, unless they are what was asked for.
+    """
+    if format_of(source.data) is not None:
+        return True
+    is_refused = any(begins(source.data) for begins, _ in _NOT_READ)
+    return is_refused and (source.is_chosen or not wthor.holds_names(source.data))
+
+
+def entries(source: Source, reading: Reading) -> Iterator[Entry]:
+    """The games of a file in any format, or the moves that it consists of.
+
+    What is wrong with a game, or the whole file, comes in its place.
+    """
+    archive = format_of(source.data)
+    game = reading.game
+    try:
+        if archive is None:
+            _refuse_others(source)
+            archive = portable.FORMAT
+        if archive.game and archive.game != game.name:
+            from engine.games import game_named
+
+            holds = f"{archive.name} holds games of {game_named(archive.game).title}, not of {game.title}"
+            raise PortableGameError(f"{source.where}: {holds}; choose the game {archive.game} or another file")
+        yield from archive.read(source, reading)
+    except PortableGameError as error:
+        yield error
+
+
+def load_games(path: Path, game: str) -> list[PortableGame]:
+    """All games of a file; raises ``PortableGameError`` if one cannot be read."""
+    from engine.games import game_named
+
+    games: list[PortableGame] = []
+    reading = Reading(game_named(game))
+    for source in sources(path):
+        found: Iterable[Entry] = entries(source, reading) if isinstance(source, Source) else [source]
+        for entry in found:
+            if isinstance(entry, PortableGameError):
+                raise entry
+            games.append(entry)
+    return games
+
+
+def _refuse_others(source: Source) -> None:
+    for begins, said in _NOT_READ:
+        if begins(source.data):
+            raise PortableGameError(f"{source.where}: {said}")

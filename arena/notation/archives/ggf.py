@@ -1,0 +1,240 @@
+"""GGF, the Generic Game Format of the Othello server GGS, both ways: ``(;GM[Othello]PB[a]PW[b]...B[d3//0.01]...;)``.
+
+A move may have a value in discs, as its mover sees it, and the seconds it took: ``B[d3/-1.20/0.43]``. They become an
+engine's comment, and an engine's comment becomes them. A match of two boards at a time is two games on one line, with
+their number before them. Read are games on 8 x 8 squares by the usual rules, from whatever position they begin (``BO``,
+also the drawn ones of ``TY[s8r18]``); games with a komi and those that are won by having fewer discs are refused.
+
+Source: Michael Buro, "Generic Game Format", and the service's help on game types.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay, start_position
+from arena.notation.pgn import PortableGame, PortableGameError, PortableMove, format_figures
+from arena.records import MoveRecord
+from engine.rules import Rules
+from engine.values import format_score
+
+if TYPE_CHECKING:
+    from engine.games.contract import Game
+
+_BEGIN = re.compile(rb"\(\s*;\s*GM\s*\[")
+_GAME_BEGIN = re.compile(r"\(\s*;(?=\s*GM\s*\[)")
+_PROPERTY = re.compile(r"\s*([A-Za-z]{1,4})\s*\[([^\]]*)\]")
+_END = re.compile(r"\s*;\s*\)")
+_TYPE = re.compile(r"s?(?P<size>\d*)(?P<preferred>[bw]?)(?P<variants>[a-z0-9.]*)", re.IGNORECASE)
+_SIZE = 8
+_LETTERS = {"*": "X", "O": "O", "-": "-", "X": "X", ".": "-"}
+_MOST_DISCS = 64.0
+_CARRIED = {"RB": "BlackElo", "RW": "WhiteElo", "TI": "TimeControl", "TB": "BlackTimeControl", "TW": "WhiteTimeControl"}
+"""Properties whose values become tags, and tags that become properties again, as they are."""
+_FLAGS = {"r": "resignation", "t": "time", "s": "agreement"}
+"""How a game ended otherwise than by its last move."""
+
+
+def read(source: Source, reading: Reading) -> Iterator[Entry]:
+    """The games of a text."""
+    text = _decoded(source.data)
+    begins = list(_GAME_BEGIN.finditer(text))
+    ends = [*(match.start() for match in begins[1:]), len(text)]
+    for number, (begin, end) in enumerate(zip(begins, ends, strict=True), start=1):
+        where = f"{source.where}: game {number}"
+        try:
+            yield _game(_properties(text, begin.end(), end, where), where, reading)
+        except PortableGameError as error:
+            yield error
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _properties(text: str, place: int, end: int, where: str) -> list[tuple[str, str]]:
+    found = []
+    while (match := _PROPERTY.match(text, place, end)) is not None:
+        found.append((match[1].upper(), " ".join(match[2].split())))
+        place = match.end()
+    if _END.match(text, place, end) is None:
+        stray = " ".join(text[place : min(end, place + 20)].split())
+        after = f"after {found[-1][0]}[{found[-1][1][:20]}]" if found else "at its beginning"
+        said = f"expected ;) or NAME[value], not {stray!r}" if stray else "expected ;) or NAME[value]"
+        raise PortableGameError(f"{where}: cut or damaged {after}: {said}")
+    return found
+
+
+def _game(properties: list[tuple[str, str]], where: str, reading: Reading) -> PortableGame:
+    given = {name: value for name, value in properties if name not in "BW"}
+    if given.get("GM", "").lower() != reading.game.name:
+        raise PortableGameError(f"{where}: GM[{given.get('GM', '')}]: expected GM[{reading.game.title}]")
+    _refuse_variants(given, where)
+    position = start_position(reading.game, _start(given.get("BO", ""), reading.game, where), where)
+    start = position.text
+    moves = [_move(name, value, reading.game, where) for name, value in properties if name in "BW"]
+    played = replay(position, moves, where, reading.plies)
+    ending = position.judge(Rules())
+    result, flag = _result(given.get("RE", ""), None if ending is None else ending.result, where)
+    return PortableGame(_tags(given, flag), start, played, result)
+
+
+def _refuse_variants(given: dict[str, str], where: str) -> None:
+    kind = given.get("TY", "")
+    match = _TYPE.fullmatch(kind)
+    variants = re.sub(r"r\d+", "", match["variants"].lower()) if match else ""
+    komi = given.get("KM", "0")
+    if "k" in variants or given.keys() & {"KB", "KW"} or _number(komi):
+        raise PortableGameError(f"{where}: a game with a komi (TY[{kind}]KM[{komi}]) is not by the rules of Othello")
+    if "a" in variants:
+        raise PortableGameError(f"{where}: TY[{kind}] is anti-Othello, won by having fewer discs")
+
+
+def _start(text: str, game: Game, where: str) -> str:
+    """The position's text from the property ``BO``."""
+    if not text:
+        return game.start
+    size, *words = text.upper().split()
+    letters = "".join(words)
+    if size != str(_SIZE):
+        raise PortableGameError(f"{where}: BO[{size} ...]: a board of that size; expected 8")
+    if len(letters) != _SIZE * _SIZE + 1 or not set(letters) <= _LETTERS.keys():
+        said = f"{len(letters)} characters; expected 64 of * O - and who is to move"
+        raise PortableGameError(f"{where}: BO[{text[:24]}...]: {said}")
+    board = "".join(_LETTERS[letter] for letter in letters)
+    return f"{board[:-1]} {board[-1]}"
+
+
+def _move(name: str, value: str, game: Game, where: str) -> ArchivedMove:
+    square, _, rest = value.partition("/")
+    score, _, seconds = rest.partition("/")
+    return ArchivedMove(_square(square.strip()), _comment(_number(score), _seconds(seconds)), "BW".index(name))
+
+
+def _square(word: str) -> str:
+    """The move in the arena's spelling; what is no move at all is refused when it is played."""
+    move = word.lower()
+    return "pass" if move in ("pa", "ps", "--", "") else move
+
+
+def _comment(score: float | None, seconds: float | None) -> str:
+    """A move's figures as an engine's comment."""
+    value = None if score is None else round(100 * max(-_MOST_DISCS, min(_MOST_DISCS, score)))
+    if seconds is None:
+        return "" if value is None else format_score(value)
+    return format_figures(MoveRecord("", value, None, None, 1000 * seconds))
+
+
+def _number(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"[-+]?(\d{1,9}(\.\d{0,12})?|\.\d{1,12})", text.strip()) else None
+
+
+def _seconds(text: str) -> float | None:
+    """A duration in seconds, or in minutes and seconds, and so on: ``1:02:03.5``."""
+    parts = [_number(part) for part in text.split(":")]
+    if len(parts) > 3 or None in parts:
+        return None
+    return sum(part * 60**power for power, part in enumerate(reversed(parts)) if part is not None)
+
+
+def _result(text: str, ending: str | None, where: str) -> tuple[str, str]:
+    """Result and flag. What the board says counts for a game without ``RE``; one that goes on is no draw for a 0."""
+    lead, _, flag = text.partition(":")
+    discs = _number(lead)
+    if discs is None:
+        if lead.strip() not in ("", "?"):
+            raise PortableGameError(f"{where}: RE[{text}]: expected a lead in discs such as +4, or ?")
+        return ending or "*", flag
+    if not discs:
+        return "1/2-1/2" if ending is not None or flag else "*", flag
+    return "1-0" if discs > 0 else "0-1", flag
+
+
+def _tags(given: dict[str, str], flag: str) -> tuple[tuple[str, str], ...]:
+    tags = {
+        "Site": given.get("PC", ""),
+        "Date": _date(given.get("DT", "")),
+        "Black": given.get("PB", ""),
+        "White": given.get("PW", ""),
+        **{name: given.get(key, "") for key, name in _CARRIED.items()},
+        "GameType": given.get("TY", "") if given.get("TY", "") not in ("8", "0") else "",
+        "DiscDifference": _lead(given.get("RE", "")),
+        "Termination": _FLAGS.get(flag.strip(), ""),
+    }
+    return tuple((name, value) for name, value in tags.items() if value)
+
+
+def _lead(text: str) -> str:
+    """How many discs Black is ahead, as the server has it."""
+    lead = _number(text.partition(":")[0])
+    return "" if lead is None else f"{lead:+g}"
+
+
+def _date(text: str) -> str:
+    match = re.match(r"(\d{4})[-.](\d{1,2}|\?\?)[-.](\d{1,2}|\?\?)", text)
+    return f"{match[1]}.{match[2]:0>2}.{match[3]:0>2}" if match else ""
+
+
+# Writing
+
+
+def ggf_text(portable: PortableGame, game: Game) -> str:
+    """A game as one line of GGF. Comments that are not an engine's figures have no place in it."""
+    position = game.position(portable.start, [entry.move for entry in portable.moves])
+    board, side = portable.start.replace("X", "*").split()
+    given = {
+        "GM": game.title,
+        "PC": portable.tag("Site"),
+        "DT": portable.tag("Date"),
+        "PB": portable.tag("Black"),
+        "PW": portable.tag("White"),
+        **{key: portable.tag(name) for key, name in _CARRIED.items()},
+        "TY": portable.tag("GameType") or str(_SIZE),
+        "RE": _written_result(portable, position.judge(Rules()) is None, position.text),
+        "BO": f"{_SIZE} {board} {side}",
+    }
+    words = [f"{name}[{_plain(value)}]" for name, value in given.items() if value]
+    mover = game.side_to_move(portable.start)
+    moves = [_written_move("BW"[ply % 2], entry) for ply, entry in enumerate(portable.moves, start=mover)]
+    return f"(;{''.join(words)}{''.join(moves)};)\n"
+
+
+def _plain(value: str) -> str:
+    return " ".join(value.replace("]", ")").replace("[", "(").split())
+
+
+def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
+    """Black's lead; of a game that was given up the whole board, as the server has it."""
+    if portable.result == "*":
+        return "?"
+    flag = {name: flag for flag, name in _FLAGS.items()}.get(portable.tag("Termination"), "r" if goes_on else "")
+    suffix = f":{flag}" if flag else ""
+    lead = _number(portable.tag("DiscDifference"))
+    if lead is None:
+        lead = {"1-0": 64, "0-1": -64, "1/2-1/2": 0}[portable.result] if goes_on else _final_lead(board)
+    return f"{lead:+.2f}{suffix}"
+
+
+def _final_lead(board: str) -> float:
+    """Black's lead at the end of a game, empty squares being the winner's."""
+    black, white = board.count("X", 0, _SIZE * _SIZE), board.count("O", 0, _SIZE * _SIZE)
+    empty = _SIZE * _SIZE - black - white
+    return black - white + (black > white) * empty - (black < white) * empty
+
+
+def _written_move(letter: str, entry: PortableMove) -> str:
+    figures = entry.figures
+    value = _number(entry.comment)
+    if figures is not None:
+        value = None if figures.score is None else figures.score / 100
+    score = "" if value is None else f"{value:.2f}"
+    seconds = "" if figures is None else f"{figures.time_ms / 1000:.3f}"
+    return f"{letter}[{'/'.join((entry.move, score, seconds)).rstrip('/')}]"
+
+
+FORMAT = ArchiveFormat("GGF", "othello", lambda data: _BEGIN.search(data) is not None, read)

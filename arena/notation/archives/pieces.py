@@ -1,0 +1,54 @@
+"""Positions of Xiangqi as lists of 32 pieces, and the words that programs for it use for results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.notation.pgn import PortableGameError
+
+PIECES = "RNBAKABNRCCPPPPPrnbakabnrccppppp"
+"""In the order in which XQStudio and DhtmlXQ list them: Red's from the left, then Black's."""
+FILES = "abcdefghi"
+RANKS = 10
+
+Square = tuple[int, int]
+"""File from 0 (a) and rank from 0 (Red's home rank)."""
+
+
+def is_square(square: Square) -> bool:
+    """Whether it is on the board."""
+    return 0 <= square[0] < len(FILES) and 0 <= square[1] < RANKS
+
+
+def move_name(origin: Square, target: Square, where: str) -> str:
+    """``h2e2``; raises ``PortableGameError`` if a square is not on the board."""
+    for file, rank in (origin, target):
+        if not is_square((file, rank)):
+            raise PortableGameError(f"{where}: file {file + 1}, rank {rank} is off the board (9 files, ranks 0 to 9)")
+    return "".join(FILES[file] + str(rank) for file, rank in (origin, target))
+
+
+def fen_of(squares: Sequence[Square | None], first_origin: Square | None, side: int, where: str) -> str:
+    """The FEN of 32 pieces in the order of ``PIECES``, ``None`` for those that are off the board.
+
+    To move is whose piece stands on ``first_origin``, where the first move begins: what programs write of the side to
+    move is often wrong. Without one it is ``side``. Raises ``PortableGameError``.
+    """
+    board: dict[Square, str] = {}
+    for piece, square in zip(PIECES, squares, strict=True):
+        if square is None:
+            continue
+        if square in board:
+            raise PortableGameError(f"{where}: two pieces on {FILES[square[0]]}{square[1]} at the start")
+        board[square] = piece
+    first = board.get(first_origin) if first_origin is not None else None
+    if first is not None:
+        side = int(first.islower())
+    ranks = ["".join(board.get((file, rank), " ") for file in range(len(FILES))) for rank in reversed(range(RANKS))]
+    return f"{'/'.join(map(_counted_spaces, ranks))} {'wb'[side]} - - 0 1"
+
+
+def _counted_spaces(rank: str) -> str:
+    for size in range(len(FILES), 0, -1):
+        rank = rank.replace(" " * size, str(size))
+    return rank

@@ -1,0 +1,19 @@
+"""PGN among the formats of archives; ``arena.notation.pgn`` reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from arena.notation.archives.contract import ArchiveFormat, Entry, Reading, Source
+from arena.notation.pgn import decode_text, try_games
+
+_TAG = re.compile(rb'^[\s\xef\xbb\xbf]*\[[A-Za-z]\w* +"', re.MULTILINE)
+
+
+def read(source: Source, reading: Reading) -> Iterator[Entry]:
+    """The games of a text."""
+    return try_games(decode_text(source.data, source.where), source.where, reading.game.name, reading.ranks)
+
+
+FORMAT = ArchiveFormat("PGN", "", lambda data: _TAG.search(data) is not None, read)

@@ -1,0 +1,127 @@
+"""The files behind a name: a file, all those in a folder and the folders below it, or in a zip file; unpacked."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from arena.notation.archives.contract import Source
+from arena.notation.pgn import PortableGameError
+
+MAX_BYTES = 1 << 28
+"""Of a file when unpacked; what claims more is refused before it takes the memory."""
+
+_ZIP, _GZIP, _BZIP2 = b"PK\x03\x04", b"\x1f\x8b", b"BZh"
+_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError)
+
+
+def sources(path: Path) -> Iterator[Source | PortableGameError]:
+    """The files, in the order of their names; in place of one that cannot be read what is wrong with it."""
+    if path.is_dir():
+        for file in sorted(_files_below(path)):
+            yield from _sources_of_file(file, is_chosen=False)
+    else:
+        yield from _sources_of_file(path, is_chosen=True)
+
+
+def unpacked(data: bytes, where: str) -> bytes:
+    """A file's content, decompressed if it is compressed by gzip or bzip2, and UTF-8 if it is UTF-16 and says so.
+
+    Raises ``PortableGameError``.
+    """
+    if data.startswith(_GZIP):
+        return _limited(lambda: gzip.GzipFile(fileobj=BytesIO(data)), where)
+    if data.startswith(_BZIP2):
+        return _limited(lambda: bz2.BZ2File(BytesIO(data)), where)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace").encode()
+    return data
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(parent, name) for name in names if not name.startswith("."))
+
+
+def _sources_of_file(path: Path, *, is_chosen: bool) -> Iterator[Source | PortableGameError]:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise PortableGameError(f"{path}: larger than {MAX_BYTES >> 20} MiB; split it")
+        data = path.read_bytes()
+        if data.startswith(_ZIP):
+            yield from _members(data, str(path))
+        else:
+            yield Source(str(path), unpacked(data, str(path)), is_chosen, _beside_file(path))
+    except PortableGameError as error:
+        yield error
+    except OSError as error:
+        yield PortableGameError(f"{path}: cannot be read: {error.strerror}")
+
+
+def _beside_file(path: Path) -> Callable[[str], bytes | None]:
+    def beside(suffix: str) -> bytes | None:
+        try:
+            names = sorted(os.listdir(path.parent))
+            found = next((name for name in names if name.lower().endswith(suffix)), None)
+            return None if found is None else unpacked(path.with_name(found).read_bytes(), found)
+        except OSError:
+            return None
+
+    return beside
+
+
+def _members(data: bytes, where: str) -> Iterator[Source | PortableGameError]:
+    try:
+        archive = _opened_zip(data)
+        names = sorted(name for name in archive.namelist() if not name.endswith("/"))
+    except _DAMAGE as error:
+        yield PortableGameError(f"{where}: the zip file is damaged: {error}")
+        return
+
+    def read(name: str) -> bytes:
+        return unpacked(_limited(lambda: archive.open(name), f"{where}/{name}"), f"{where}/{name}")
+
+    def beside(member: str) -> Callable[[str], bytes | None]:
+        folder = PurePosixPath(member).parent
+
+        def named(suffix: str) -> bytes | None:
+            near = (name for name in names if PurePosixPath(name).parent == folder and name.lower().endswith(suffix))
+            found = next(near, None)
+            return None if found is None else read(found)
+
+        return named
+
+    for name in names:
+        try:
+            yield Source(f"{where}/{name}", read(name), False, beside(name))
+        except PortableGameError as error:
+            yield error
+
+
+def _opened_zip(data: bytes) -> zipfile.ZipFile:
+    """Names that are not marked as UTF-8 are mostly Chinese in these files."""
+    try:
+        return zipfile.ZipFile(BytesIO(data), metadata_encoding="gb18030")
+    except UnicodeDecodeError:
+        return zipfile.ZipFile(BytesIO(data))
+
+
+def _limited(opened: Callable[[], IO[bytes] | gzip.GzipFile], where: str) -> bytes:
+    """What a stream holds, if it is not more than ``MAX_BYTES``."""
+    try:
+        with opened() as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except (*_DAMAGE, OSError) as error:
+        raise PortableGameError(f"{where}: the compressed file is damaged: {error}") from None
+    if len(data) > MAX_BYTES:
+        raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB when unpacked; split it")
+    return data

@@ -1,0 +1,142 @@
+"""WTHOR, the databases of the French Othello federation: the games of a year in a file ``WTH_2001.wtb``.
+
+A header of 16 bytes, then 68 bytes a game: numbers of tournament and players, Black's discs at the end, those with best
+play from some number of empty squares on, and 60 squares, ten times the rank plus the file; passes are left out. The
+names are in ``wthor.trn`` and ``wthor.jou``, looked for beside it: the same header, then 26 and 20 bytes a name.
+
+Source: Fédération Française d'Othello, "Format des fichiers de la base WTHOR".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay
+from arena.notation.pgn import PortableGame, PortableGameError
+
+HEADER = np.dtype(
+    [
+        ("century", "u1"), ("year_of_century", "u1"), ("month", "u1"), ("day", "u1"),
+        ("games", "<u4"), ("names", "<u2"), ("year", "<u2"), ("size", "u1"), ("solitaire", "u1"),
+        ("depth", "u1"), ("reserved", "u1"),
+    ]
+)  # fmt: skip
+"""The date is that of the file; ``year`` that of the games; ``depth`` the empty squares of the theoretical score."""
+GAME = np.dtype(
+    [
+        ("tournament", "<u2"), ("black", "<u2"), ("white", "<u2"), ("discs", "u1"), ("theoretical", "u1"),
+        ("moves", "u1", 60),
+    ]
+)  # fmt: skip
+NAME_SIZES = {".jou": 20, ".trn": 26}
+SQUARES = 64
+
+_SQUARE_NAMES = {10 * rank + file: "abcdefgh"[file - 1] + str(rank) for rank in range(1, 9) for file in range(1, 9)}
+
+
+def recognises(data: bytes) -> bool:
+    """Whether it begins with the header of a file of games: a date, and a number of games but none of names."""
+    header = _header(data)
+    if header is None or header["names"]:
+        return False
+    return _has_date(header) or (header["games"] > 0 and len(data) == HEADER.itemsize + GAME.itemsize * header["games"])
+
+
+def holds_names(data: bytes) -> bool:
+    """Whether it begins with the header of a file of names."""
+    header = _header(data)
+    return header is not None and header["names"] > 0 and header["games"] == 0 and _has_date(header)
+
+
+def read(source: Source, reading: Reading) -> Iterator[Entry]:
+    """All games of a file."""
+    header = _header(source.data)
+    assert header is not None, "a file that was recognised"
+    if header["size"] not in (0, 8):
+        size = header["size"]
+        raise PortableGameError(f"{source.where}: WTHOR games on {size} x {size} squares, expected 8 x 8")
+    if header["solitaire"]:
+        raise PortableGameError(f"{source.where}: a WTHOR file of solitaires, which are no games between two players")
+    whole = (len(source.data) - HEADER.itemsize) // GAME.itemsize
+    claimed = int(header["games"])
+    records = np.frombuffer(source.data, GAME, min(whole, claimed), HEADER.itemsize)
+    players, tournaments = (_names(source.beside(suffix), size) for suffix, size in NAME_SIZES.items())
+    for number, record in enumerate(records, start=1):
+        tags = (
+            ("Event", _name(tournaments, int(record["tournament"]), "tournament")),
+            *((("Date", f"{header['year']}.??.??"),) if header["year"] else ()),
+            ("Black", _name(players, int(record["black"]), "player")),
+            ("White", _name(players, int(record["white"]), "player")),
+            *_score_tags(record, int(header["depth"])),
+        )
+        try:
+            yield _game(record, tags, f"{source.where}: game {number}", reading)
+        except PortableGameError as error:
+            yield error
+    if whole < claimed:
+        said = f"cut: {claimed} games are announced, {whole} are whole"
+        yield PortableGameError(f"{source.where}: game {whole + 1}: {said}")
+    elif not claimed:
+        yield PortableGameError(f"{source.where}: no games in it")
+
+
+def _header(data: bytes) -> Any:
+    return np.frombuffer(data, HEADER, 1)[0] if len(data) >= HEADER.itemsize else None
+
+
+def _has_date(header: Any) -> bool:
+    return (
+        19 <= header["century"] <= 21
+        and header["year_of_century"] < 100
+        and 1 <= header["month"] <= 12
+        and 1 <= header["day"] <= 31
+    )
+
+
+def _names(data: bytes | None, size: int) -> Sequence[str]:
+    """The names of a file, in order; empty without one, and as far as it goes if it is cut."""
+    header = _header(data or b"")
+    if data is None or header is None:
+        return ()
+    count = min(int(header["names"]), (len(data) - HEADER.itemsize) // size)
+    # The names are the bytes before the first NUL, in the encoding of Western Europe.
+    fields = np.frombuffer(data, f"V{size}", count, HEADER.itemsize)
+    return [bytes(entry).partition(b"\0")[0].decode("latin-1").strip() for entry in fields]
+
+
+def _name(names: Sequence[str], number: int, kind: str) -> str:
+    """A name by its number, or what stands for it if it is not there, different for each number."""
+    return (names[number] if number < len(names) else "") or f"{kind} {number}"
+
+
+def _score_tags(record: Any, depth: int) -> tuple[tuple[str, str], ...]:
+    """By how many discs Black is ahead, empty squares being the winner's, at the end and with best play."""
+    tags = [("DiscDifference", int(record["discs"])), ("TheoreticalDiscDifference", int(record["theoretical"]))]
+    leads = [(name, f"{2 * discs - SQUARES:+}") for name, discs in tags if discs <= SQUARES]
+    return (*leads, *((("TheoreticalEmpties", str(depth)),) if depth else ()))
+
+
+def _game(record: Any, tags: tuple[tuple[str, str], ...], where: str, reading: Reading) -> PortableGame:
+    discs = int(record["discs"])
+    if discs > SQUARES:
+        raise PortableGameError(f"{where}: {discs} black discs on {SQUARES} squares")
+    position = reading.game.position()
+    played = replay(position, _moves(record, where), where, reading.plies)
+    result = "1/2-1/2" if 2 * discs == SQUARES else "1-0" if 2 * discs > SQUARES else "0-1"
+    return PortableGame(tags, reading.game.start, played, result)
+
+
+def _moves(record: Any, where: str) -> Iterator[ArchivedMove]:
+    for ply, square in enumerate(record["moves"].tolist(), start=1):
+        if not square:
+            return
+        if square not in _SQUARE_NAMES:
+            said = f"{square} is no square; expected ten times the rank plus the file"
+            raise PortableGameError(f"{where}, ply {ply}: {said}")
+        yield ArchivedMove(_SQUARE_NAMES[square])
+
+
+FORMAT = ArchiveFormat("WTHOR", "othello", recognises, read)

@@ -1,0 +1,243 @@
+"""XQF, the files of XQStudio, by far the most common archive of Xiangqi games: a game a file.
+
+A header of 1024 bytes, then a tree of moves in preorder. From version 0x0B on, squares, lengths of comments and the
+tree are encrypted with keys that are in the header. Strings are GB18030, in the header with their length before them.
+
+A node is four bytes: origin and target as ten times the file plus the rank (24 and 32 more, and in the encrypted
+versions a key more), flags, and one without meaning. The first node is the position before all moves. The flags say
+whether a move follows, which is the next node, and whether there is another move instead, which is the node after all
+that follows. A comment of so many bytes, a number of four bytes, follows each node in the old versions, in the
+encrypted ones where a flag says so.
+
+The facts of the format are those of XQStudio's own unit for Delphi, ``XQFRW.pas``, as its author published them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay, start_position
+from arena.notation.archives.pieces import Square, fen_of, is_square, move_name
+from arena.notation.pgn import PortableGame, PortableGameError
+
+MAGIC = b"XQ"
+FIRST_ENCRYPTED = 0x0B
+FIRST_SHUFFLED = 0x0C
+"""From this version on the pieces of the header change places too."""
+
+HEADER = np.dtype(
+    {
+        "names": [
+            "version", "key_mask", "key_or", "keys", "pieces", "side", "result", "title", "event", "date", "place",
+            "red", "black", "time_rule", "annotator", "author",
+        ],
+        "formats": [
+            "u1", "u1", ("u1", 4), ("u1", 4), ("u1", 32), "u1", "u1", "V64", "V64", "V16", "V16",
+            "V16", "V16", "V64", "V16", "V16",
+        ],
+        "offsets": [2, 3, 8, 12, 16, 50, 51, 80, 208, 272, 288, 304, 320, 336, 464, 480],
+        "itemsize": 1024,
+    }
+)  # fmt: skip
+
+_PHRASE = np.frombuffer(b"[(C) Copyright Mr. Dong Shiwei.]", np.uint8)
+"""What the key of the tree is made of."""
+_RESULTS = {1: "1-0", 2: "0-1", 3: "1/2-1/2", 4: "1/2-1/2"}
+_ORIGIN_OFFSET, _TARGET_OFFSET = 24, 32
+_FOLLOWS, _ALTERNATIVE, _COMMENTED = 0x80, 0x40, 0x20
+_OLD_FOLLOWS, _OLD_ALTERNATIVE = 0xF0, 0x0F
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """What has to be subtracted; all 0 in versions without encryption."""
+
+    squares: int = 0
+    origin: int = 0
+    target: int = 0
+    comment_size: int = 0
+
+
+class _Node(NamedTuple):
+    origin: int
+    target: int
+    follows: bool
+    alternative: bool
+    comment: str
+
+
+def read(source: Source, reading: Reading) -> Iterator[Entry]:
+    """The game, and with ``variations`` each of its variations as a game of its own."""
+    where = f"{source.where}: game 1"
+    if len(source.data) < HEADER.itemsize:
+        said = f"cut within the header ({len(source.data)} bytes of {HEADER.itemsize})"
+        raise PortableGameError(f"{where}: {said}")
+    header = np.frombuffer(source.data, HEADER, 1)[0]
+    keys = _keys(header)
+    tree = np.frombuffer(source.data, np.uint8, offset=HEADER.itemsize)
+    if header["version"] >= FIRST_ENCRYPTED:
+        tree = tree - np.resize(_phrase_key(header), len(tree))
+    nodes = _nodes(tree.tobytes(), keys, int(header["version"]), where)
+    root = next(nodes)
+    start: str | None = None
+    for number, line in enumerate(_lines(root, nodes, where, reading), start=1):
+        if isinstance(line, PortableGameError):
+            yield line
+            return
+        if start is None:
+            start = _start(header, keys, line, where)
+        named = where if number == 1 else f"{where}, variation {number}"
+        tags = _tags(header) + ((("Variation", str(number)),) if number > 1 else ())
+        try:
+            yield _game(reading, start, line, named, tags, _RESULTS.get(int(header["result"]), "*"), root.comment)
+        except PortableGameError as error:
+            yield error
+        if not reading.variations:
+            return
+
+
+def _game(
+    reading: Reading, start: str, line: list[_Node], where: str, tags: tuple[tuple[str, str], ...], result: str,
+    comment: str,
+) -> PortableGame:  # fmt: skip
+    position = start_position(reading.game, start, where)
+    text = position.text
+    moves = [
+        ArchivedMove(move_name(_square(node.origin), _square(node.target), f"{where}, ply {ply}"), node.comment)
+        for ply, node in enumerate(line[: reading.plies], start=1)
+    ]
+    played = replay(position, moves, where, reading.plies)
+    return PortableGame(tags, text, played, result, comment)
+
+
+def _keys(header: Any) -> _Keys:
+    if header["version"] < FIRST_ENCRYPTED:
+        return _Keys()
+    total, squares, origin, target = map(int, header["keys"])
+    square_key = _mixed(squares) * squares
+    origin_key = _mixed(origin) * (square_key & 0xFF)
+    target_key = _mixed(target) * (origin_key & 0xFF)
+    return _Keys(square_key & 0xFF, origin_key & 0xFF, target_key & 0xFF, (total * 256 + squares) % 32000 + 767)
+
+
+def _mixed(key: int) -> int:
+    return key * key * 54 + 221
+
+
+def _phrase_key(header: Any) -> np.ndarray:
+    """The 32 bytes, again and again, that the tree is encrypted with."""
+    masked = (header["keys"] & header["key_mask"]) | header["key_or"]
+    return _PHRASE & np.resize(masked, len(_PHRASE))
+
+
+def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_Node]:
+    """The nodes in the file's order; raises ``PortableGameError`` where the file ends within one."""
+    place, ply = 0, 0
+    while True:
+        node = tree[place : place + 4]
+        flags = node[2] if len(node) == 4 else 0
+        size = 8 if version < FIRST_ENCRYPTED or flags & _COMMENTED else 4
+        if len(node) < 4 or len(tree) - place < size:
+            raise PortableGameError(f"{where}: cut at node {ply} of the moves (byte {HEADER.itemsize + place})")
+        length = 0
+        if size == 8:
+            length = max(0, int.from_bytes(tree[place + 4 : place + 8], "little") - keys.comment_size)
+        place += size
+        if length > len(tree) - place:
+            said = f"a comment of {length} bytes at node {ply}, but {len(tree) - place} are left"
+            raise PortableGameError(f"{where}: cut or damaged: {said}")
+        if version >= FIRST_ENCRYPTED:
+            follows, alternative = bool(flags & _FOLLOWS), bool(flags & _ALTERNATIVE)
+        else:
+            follows, alternative = bool(flags & _OLD_FOLLOWS), bool(flags & _OLD_ALTERNATIVE)
+        yield _Node(
+            (node[0] - _ORIGIN_OFFSET - keys.origin) & 0xFF, (node[1] - _TARGET_OFFSET - keys.target) & 0xFF,
+            follows, alternative, " ".join(tree[place : place + length].decode("gb18030", "replace").split()),
+        )  # fmt: skip
+        place += length
+        ply += 1
+
+
+def _lines(
+    root: _Node, nodes: Iterator[_Node], where: str, reading: Reading
+) -> Iterator[list[_Node] | PortableGameError]:
+    """The moves from the start to the end of each variation, the game's own moves first.
+
+    A line that is longer than any game may be is the last: no file can make one grow without end.
+    """
+    line: list[_Node] = []
+    open_places: list[int] = []
+    if not root.follows:
+        yield line
+        return
+    try:
+        for node in nodes:
+            line.append(node)
+            too_long = len(line) > reading.game.max_game_plies
+            if node.alternative:
+                open_places.append(len(line) - 1)
+            if node.follows and not too_long:
+                continue
+            yield list(line)
+            if too_long or not open_places:
+                return
+            del line[open_places.pop() :]
+    except PortableGameError as error:
+        yield error
+
+
+def _square(number: int) -> Square:
+    return divmod(number, 10)
+
+
+def _start(header: Any, keys: _Keys, line: list[_Node], where: str) -> str:
+    places = header["pieces"]
+    if header["version"] >= FIRST_SHUFFLED:
+        places = np.roll(places, keys.squares + 1)
+    if header["version"] >= FIRST_ENCRYPTED:
+        places = places - np.uint8(keys.squares)
+    squares = [_square(int(place)) for place in places]
+    first = _square(line[0].origin) if line else None
+    side = int(header["side"] == 1)
+    return fen_of([square if is_square(square) else None for square in squares], first, side, where)
+
+
+def _tags(header: Any) -> tuple[tuple[str, str], ...]:
+    title, event = _text(header["title"]), _text(header["event"])
+    tags = {
+        "Event": event or title,
+        "Site": _text(header["place"]),
+        "Date": date_tag(_text(header["date"])),
+        "Red": _text(header["red"]),
+        "Black": _text(header["black"]),
+        "Title": title if event and title != event else "",
+        "TimeControl": _text(header["time_rule"]),
+        "Annotator": _text(header["annotator"]) or _text(header["author"]),
+    }
+    return tuple((name, value) for name, value in tags.items() if value)
+
+
+def _text(field: Any) -> str:
+    data = bytes(field)
+    text = data[1 : 1 + data[0]].decode("gb18030", "replace")
+    return " ".join(text.replace("\0", " ").split())
+
+
+_DATE = re.compile(r"(\d{4})\D{1,2}(\d{1,2})(?:\D{1,2}(\d{1,2}))?\D*")
+
+
+def date_tag(text: str) -> str:
+    """A date as PGN has it, ``2019.07.31``, if the text is one that begins with the year; else the text."""
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return f"{text}.??.??" if re.fullmatch(r"\d{4}", text) else text
+    year, month, day = match[1], int(match[2]), int(match[3] or 0)
+    return f"{year}.{month:02}.{f'{day:02}' if day else '??'}"
+
+
+FORMAT = ArchiveFormat("XQF", "xiangqi", lambda data: data.startswith(MAGIC), read)

@@ -1,0 +1,84 @@
+"""Boards drawn with letters or Chinese characters, and the position of a game in progress.
+
+A square takes two columns of a terminal whatever is drawn: a letter and a space, or one Chinese character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from arena.colours import RED
+from engine.errors import UserError
+from engine.games import game_named
+from engine.games.contract import Position
+
+Span = tuple[str, str]
+"""A text and its colour, of ``arena.colours``; empty for none."""
+
+EMPTY = ". "
+FILES = "abcdefghi"
+
+
+def _xiangqi_rows(text: str, pieces: dict[str, str]) -> list[tuple[str, list[Span]]]:
+    rows = []
+    for number, row in enumerate(text.split()[0].split("/")):
+        squares: list[Span] = []
+        for sign in row:
+            if sign.isdigit():
+                squares += [(EMPTY, "")] * int(sign)
+            else:
+                squares.append((pieces.get(sign, f"{sign} "), RED if sign.isupper() else ""))
+        rows.append((f"{9 - number} ", squares))
+    return rows
+
+
+def _othello_rows(text: str, pieces: dict[str, str]) -> list[tuple[str, list[Span]]]:
+    cells = text.split()[0]
+    signs: dict[str, Span] = {"X": ("X ", ""), "O": ("O ", RED)}
+    return [
+        (f"{row + 1} ", [signs.get(sign.upper(), (EMPTY, "")) for sign in cells[8 * row : 8 * row + 8]])
+        for row in range(8)
+    ]
+
+
+_ROWS = {"xiangqi": _xiangqi_rows, "othello": _othello_rows}
+"""By game: from a position's text and the names of its pieces, the rows from the top with what stands before them."""
+
+
+def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[Span]]:
+    """The lines of a board: ranks from the top, then the files' letters; none of a game that has no drawing.
+
+    ``pieces`` are names by the letters of the position's text; those that are not there are drawn as letters. The
+    first mover's pieces of Xiangqi are red, and so are Othello's white discs.
+    """
+    if game not in _ROWS:
+        return []
+    rows = _ROWS[game](position, pieces)
+    files = "".join(f"{letter} " for letter in FILES[: len(rows[0][1])])
+    return [*([(head, ""), *squares] for head, squares in rows), [("  ", ""), (files, "")]]
+
+
+class Retraced:
+    """The position of the game that is shown; of a game that has gone on, only its new moves are made."""
+
+    def __init__(self) -> None:
+        self._game: tuple[str, str, Sequence[str]] = ("", "", ())
+        self._made: list[str] = []
+        self._position: Position | None = None
+
+    def position(self, game: dict[str, Any]) -> str | None:
+        """Its text after the moves of a game of ``live.json``; ``None`` if they cannot be made."""
+        begun = (game["game"], game["position"], game["opening_moves"])
+        moves = game["moves"]
+        try:
+            if self._position is None or begun != self._game or moves[: len(self._made)] != self._made:
+                self._position = game_named(begun[0]).position(begun[1] or None, begun[2])
+                self._game, self._made = begun, []
+            for move in moves[len(self._made) :]:
+                self._position.push(move)
+                self._made.append(move)
+        except UserError:
+            self._position = None
+            return None
+        return self._position.text

@@ -1,0 +1,207 @@
+"""The runs that are watched: which there are below a folder, and each followed for all who look at it together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.collection.listing import RunEntry, entry_of, is_run, live_of, run_folders
+from arena.play.live import LIVE_NAME
+from arena.play.store import STORE_NAME
+from arena.watching.figures import DrawnFigures
+from arena.watching.snapshot import RunFollower, State, changes, waiting_state
+from engine.language import Catalogue
+
+POLL_SECONDS = 1.0
+"""Between two readings while somebody looks."""
+KEEP_ALIVE_SECONDS = 15.0
+"""After so long without news something is sent all the same, so that a closed connection is noticed."""
+GAMES_OF_PAGE = 15
+
+
+class FollowedRun:
+    """One run, read once for all who look at it, and only while somebody does."""
+
+    def __init__(self, folder: Path, figures_command: Sequence[str] = ()) -> None:
+        """``figures_command`` writes what runs that are no tournaments show; see ``DrawnFigures``."""
+        self.folder = folder
+        self._command = figures_command
+        self._follower = RunFollower(folder)
+        self._reading = asyncio.Lock()
+        self._news = asyncio.Condition()
+        self._state: State = waiting_state(folder)
+        self._viewers: dict[str, int] = {}
+        """How many look at it in each language."""
+        self._figures: dict[str, DrawnFigures] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
+
+    async def state(self) -> State:
+        """The state now."""
+        async with self._reading:
+            self._state = await asyncio.to_thread(self._follower.read)
+        return self._state
+
+    async def events(self, language: str) -> AsyncGenerator[dict[str, Any] | None, None]:
+        """The whole state, then what changes; ``None`` now and then where nothing does. Ends with ``close``."""
+        self._viewers[language] = self._viewers.get(language, 0) + 1
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._follow())
+        try:
+            sent, drawing = await self.state(), self._drawing(language)
+            yield {**sent, "drawing": drawing}
+            while not self._closing.is_set():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._wait(sent, drawing, language), KEEP_ALIVE_SECONDS)
+                if self._closing.is_set():
+                    return
+                event = changes(sent, self._state)
+                if drawing != self._drawing(language):
+                    event["drawing"] = self._drawing(language)
+                sent, drawing = self._state, self._drawing(language)
+                yield event or None
+        finally:
+            self._viewers[language] -= 1
+
+    async def _wait(self, sent: State, drawing: int, language: str) -> None:
+        def is_news() -> bool:
+            return self._closing.is_set() or self._state is not sent or self._drawing(language) != drawing
+
+        async with self._news:
+            await self._news.wait_for(is_news)
+
+    async def _follow(self) -> None:
+        while any(self._viewers.values()) and not self._closing.is_set():
+            before, drawings = self._state, {name: one.drawing for name, one in self._figures.items()}
+            self._draw(await self.state())
+            is_same = not changes(before, self._state)
+            if is_same:
+                self._state = before
+            if not is_same or drawings != {name: one.drawing for name, one in self._figures.items()}:
+                async with self._news:
+                    self._news.notify_all()
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _draw(self, state: State) -> None:
+        if not self._command or state["kind"] in ("", "tournament") or not state["games"]:
+            return
+        for language, viewers in self._viewers.items():
+            if viewers:
+                figures = self._figures.setdefault(language, DrawnFigures(self._command, self.folder, language))
+                figures.renew((state["games"], state["state"] == "running"))
+
+    def _drawing(self, language: str) -> int:
+        return self._figures[language].drawing if language in self._figures else 0
+
+    def figures(self, language: str) -> dict[str, Any]:
+        """What was drawn last in a language; empty before that."""
+        drawn = self._figures.get(language)
+        return (drawn.data if drawn is not None else None) or {}
+
+    async def game(self, key: str) -> dict[str, Any] | None:
+        """A stored game with its moves for the board, by the key; ``None`` if there is none."""
+        record = await asyncio.to_thread(self._follower.game, key)
+        if record is None:
+            return None
+        from arena.watching.page import game_data
+
+        return game_data(record)
+
+    def games(self, first: int, player: str) -> dict[str, Any]:
+        """A page of finished games, the newest first: ``total``, and ``games`` from number ``first`` on.
+
+        Only those of a player, if one is given.
+        """
+        from arena.watching.page import row_data
+
+        found = [game for game in self._follower.games if not player or player in (game.first, game.second)]
+        found.reverse()
+        return {"total": len(found), "games": [row_data(game) for game in found[first : first + GAMES_OF_PAGE]]}
+
+    def key_of(self, name: str) -> str | None:
+        """The key of the game that a page calls so: its number, after the name of its series if it has one."""
+        from arena.watching.page import place_name
+
+        return next((game.key for game in self._follower.games if place_name(game.pairing) == name), None)
+
+    async def close(self) -> None:
+        """Let everybody go who looks at it."""
+        self._closing.set()
+        async with self._news:
+            self._news.notify_all()
+        for figures in self._figures.values():
+            await figures.close()
+        if self._task is not None:
+            self._task.cancel()
+
+
+class WatchedRuns:
+    """The runs below a folder, or the one in it, by names that are no paths."""
+
+    def __init__(self, root: Path, *, is_single: bool, figures_command: Sequence[str] = ()) -> None:
+        """``is_single`` says that the folder is that of one run, which may be still to come."""
+        self.root, self.is_single = root, is_single
+        self._command = figures_command
+        self._runs: dict[str, FollowedRun] = {}
+        self._entries: dict[tuple[Path, str], tuple[object, RunEntry]] = {}
+
+    def folders(self) -> dict[str, Path]:
+        """Every run's folder by its name."""
+        found = [self.root] if self.is_single else [*run_folders(self.root)] if self.root.is_dir() else []
+        return {self._name_of(folder): folder for folder in found}
+
+    def _name_of(self, folder: Path) -> str:
+        return hashlib.sha256(str(folder.relative_to(self.root)).encode()).hexdigest()[:12]
+
+    def run(self, name: str) -> FollowedRun | None:
+        """The run of that name."""
+        if name not in self._runs:
+            folder = self.folders().get(name)
+            if folder is None:
+                return None
+            self._runs[name] = FollowedRun(folder, self._command)
+        return self._runs[name]
+
+    def chosen(self) -> str | None:
+        """The name of the run to show first: the newest that is running, or the one that was written to last."""
+        folders = self.folders()
+        if self.is_single:
+            return next(iter(folders))
+
+        def rank(name: str) -> tuple[bool, float]:
+            folder = folders[name]
+            return live_of(folder).get("state") == "running", _changed_at(folder)
+
+        return max(folders, key=rank, default=None)
+
+    def entries(self, language: str) -> list[tuple[str, RunEntry]]:
+        """Every run's name and what a list says of it, the one first that was written to last."""
+        say = Catalogue("arena.collection", language)
+        found = []
+        for name, folder in self.folders().items():
+            stamp = (_changed_at(folder), (folder / STORE_NAME).is_file())
+            kept = self._entries.get((folder, language))
+            if kept is None or kept[0] != stamp:
+                if not is_run(folder):
+                    continue
+                kept = self._entries[folder, language] = (stamp, entry_of(folder, say))
+            found.append((name, kept[1]))
+        return sorted(found, key=lambda one: -_changed_at(one[1].folder))
+
+    async def close(self) -> None:
+        """End all following."""
+        for run in self._runs.values():
+            await run.close()
+
+
+def _changed_at(folder: Path) -> float:
+    """When a run last wrote something."""
+    times = [0.0]
+    for name in (STORE_NAME, f"{STORE_NAME}-wal", LIVE_NAME):
+        with contextlib.suppress(OSError):
+            times.append((folder / name).stat().st_mtime)
+    return max(times)

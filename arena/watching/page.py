@@ -1,0 +1,124 @@
+"""The pages of a watched run and of the list of runs, and the games that they replay, as data for their scripts."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from arena.notation.pgn import date_of, round_of
+from arena.records import GameRecord, Pairing
+from arena.reports.games import GamesOnPage, script_data
+from arena.reports.render import render
+from engine.games import GAMES
+from engine.language import LANGUAGES, Catalogue, messages_of
+from engine.rules import REASONS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arena.collection.listing import RunEntry
+    from arena.watching.snapshot import FinishedGame, State
+
+MESSAGES = "arena.watching"
+ASSETS = {"boards.js": "arena.reports", "report.js": "arena.reports", "watch.js": MESSAGES}
+"""The scripts of the page and the packages that have them."""
+
+
+def asset_text(name: str) -> str:
+    """The text of one of ``ASSETS``."""
+    return (resources.files(ASSETS[name]) / "assets" / name).read_text("utf-8")
+
+
+def run_page(state: State, language: str, *, has_list: bool) -> str:
+    """The page of a run as it is now; ``has_list`` says that there are other runs to choose from."""
+    from markupsafe import Markup
+
+    game = state["game"] if state["game"] in GAMES else ""
+    games = GamesOnPage(game or next(iter(GAMES)), state["name"], language=language)
+    own = messages_of(MESSAGES, language)
+    facts = games.facts(REASONS)
+    facts["messages"] |= {key.removeprefix("script."): text for key, text in own.items() if key.startswith("script.")}
+    facts |= {"game": game, "language": language, "counts": _counts(language)}
+    say = Catalogue(MESSAGES, language)
+    return render(
+        f"{MESSAGES}/watch.html.j2", language,
+        title=state["name"], kicker=Markup('<span id="kicker"></span>'), summary=Markup('<span id="finding"></span>'),
+        navigation=[(anchor, say(f"section.{anchor}")) for anchor in ("standing", "now", "replay", "finished")],
+        language=language, games=games, facts=script_data(facts), style=_style(), has_list=has_list,
+        languages=_languages(language),
+    )  # fmt: skip
+
+
+def runs_page(entries: Sequence[tuple[str, RunEntry]], root: str, language: str) -> str:
+    """The list of runs, each with a link to its page."""
+    say, shown = Catalogue(MESSAGES, language), Catalogue("arena.collection", language)
+    rows = [
+        {"name": name, "entry": entry, "state": shown(f"list.state_{entry.state}"),
+         "kind": say.name_of("kind", entry.kind)}
+        for name, entry in entries
+    ]  # fmt: skip
+    heads = [shown(f"list.{name}") for name in ("folder", "kind", "state", "games", "date", "result")]
+    return render(
+        f"{MESSAGES}/runs.html.j2", language, title=say("runs.title"), kicker=say("page.kicker"),
+        summary=say("runs.summary" if rows else "runs.none", folder=root), navigation=(), rows=rows, heads=heads,
+        style=_style(), language=language, languages=_languages(language),
+    )  # fmt: skip
+
+
+def _style() -> Any:
+    from markupsafe import Markup
+
+    return Markup((resources.files(MESSAGES) / "assets" / "watch.css").read_text("utf-8"))
+
+
+def _languages(language: str) -> list[tuple[str, str]]:
+    say = Catalogue(MESSAGES, language)
+    return [(name, say(f"page.language_{name}")) for name in LANGUAGES if name != language]
+
+
+def _counts(language: str) -> dict[str, dict[str, str]]:
+    """What kinds, formats and states of runs are called."""
+    say, shown = Catalogue(MESSAGES, language), messages_of("arena.collection", language)
+    named = messages_of(MESSAGES, language)
+    states = {key.removeprefix("list.state_"): text for key, text in shown.items() if key.startswith("list.state_")}
+    return {
+        "kinds": {key.removeprefix("kind."): text for key, text in named.items() if key.startswith("kind.")},
+        "states": {**states, "waiting": say("page.waiting")},
+    }
+
+
+# Games
+
+
+def place_name(pairing: Pairing) -> str:
+    """What a game is called on pages: its number, after the name of its series if it has one."""
+    return "-".join([*pairing.series.split(), str(pairing.number)])
+
+
+def row_data(game: FinishedGame) -> dict[str, Any]:
+    """A line of the list of finished games."""
+    return {
+        "key": game.key, "number": place_name(game.pairing), "first": game.first, "second": game.second,
+        "result": game.result, "reason": game.reason, "plies": game.plies, "opening": game.opening,
+    }  # fmt: skip
+
+
+def game_data(record: GameRecord) -> dict[str, Any]:
+    """A game for the board: as ``row_data``, with its opening, its moves and what happened."""
+    others = {name: value for name, value in record.detail.items() if name not in ("fault", "dialogue")}
+    fault = record.detail.get("fault")
+    return {
+        "key": record.key, "number": place_name(record.pairing), "pair": record.pairing.pair,
+        "round": round_of(record), "date": date_of(record), "first": record.first, "second": record.second,
+        "opening": [record.opening.position, " ".join(record.opening.moves), record.opening.name],
+        "result": record.result, "reason": record.reason,
+        "detail": json.dumps(others, ensure_ascii=False) if others else "",
+        "fault": None if fault is None else {
+            "text": fault["text"], "dialogue": "\n".join(record.detail.get("dialogue", ()))
+        },
+        "entries": [
+            {"move": move, "score": score, "depth": depth, "nodes": nodes, "time": time_ms, "line": variation.split()}
+            for move, score, depth, nodes, time_ms, variation in record.moves
+        ],
+    }  # fmt: skip

@@ -1,0 +1,242 @@
+"""The server of the pages: known routes, read only, on loopback unless told otherwise, nothing from the network."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import ipaddress
+import json
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from arena.watching.followed import FollowedRun, WatchedRuns
+from arena.watching.page import ASSETS, asset_text, run_page, runs_page
+from engine.errors import UserError
+from engine.language import LANGUAGES
+
+GRACE_SECONDS = 1
+"""After Ctrl-C, for what is being sent."""
+MAX_NAME = 200
+"""Characters of a game's or player's name in an address."""
+HEADERS = {
+    "cache-control": "no-store",
+    "content-security-policy": "frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+
+
+def application(runs: WatchedRuns, language: str, host: str) -> ASGIApp:
+    """The pages of the runs; ``language`` is that of who does not ask for another, ``host`` the name that is served."""
+    routes = _Routes(runs, language)
+    return _Guard(Starlette(routes=routes.table(), lifespan=routes.lifespan), host)
+
+
+class _Guard:
+    """Refuses every request that does not read, or that was sent to a name which is not this machine's.
+
+    The latter is how a page from elsewhere would get at what is served here: its name is made to lead to this address
+    after it was loaded (DNS rebinding). An address in figures cannot be made to.
+    """
+
+    def __init__(self, inner: ASGIApp, host: str) -> None:
+        self._inner = inner
+        self._names = {"localhost", host.lower(), socket.gethostname().lower()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        if not self._is_ours(headers.get(b"host", b"").decode("latin-1")):
+            await PlainTextResponse("this name is not that of the machine\n", 421)(scope, receive, send)
+        elif scope["method"] not in ("GET", "HEAD"):
+            refusal = PlainTextResponse("there is nothing to change here\n", 405, {"allow": "GET, HEAD"})
+            await refusal(scope, receive, send)
+        else:
+            await self._inner(scope, receive, send)
+
+    def _is_ours(self, host: str) -> bool:
+        name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name.lower() in self._names
+        return True
+
+
+class _Routes:
+    """What is served under which address."""
+
+    def __init__(self, runs: WatchedRuns, language: str) -> None:
+        self._runs, self._language = runs, language
+
+    def table(self) -> list[Route]:
+        """All of it."""
+        return [
+            Route("/", self.first),
+            Route("/runs", self.list),
+            Route("/assets/{name}", self.asset),
+            Route("/run/{run}/", self.page),
+            Route("/run/{run}/events", self.events),
+            Route("/run/{run}/figures", self.figures),
+            Route("/run/{run}/games", self.games),
+            Route("/run/{run}/game", self.game),
+        ]
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        """End what follows runs when the server ends."""
+        try:
+            yield
+        finally:
+            await self._runs.close()
+
+    def _language_of(self, request: Request) -> str:
+        asked = request.query_params.get("language", self._language)
+        return asked if asked in LANGUAGES else self._language
+
+    async def _run_of(self, request: Request) -> FollowedRun:
+        run = await run_in_threadpool(self._runs.run, request.path_params["run"])
+        if run is None:
+            raise HTTPException(404)
+        return run
+
+    async def first(self, request: Request) -> Response:
+        """The run to show first, or the list of all while there is none."""
+        name = await run_in_threadpool(self._runs.chosen)
+        query = f"?{request.url.query}" if request.url.query else ""
+        return RedirectResponse(f"/runs{query}" if name is None else f"/run/{name}/{query}", headers=HEADERS)
+
+    async def list(self, request: Request) -> Response:
+        """All runs."""
+        language = self._language_of(request)
+        entries = await run_in_threadpool(self._runs.entries, language)
+        text = await run_in_threadpool(runs_page, entries, str(self._runs.root), language)
+        return HTMLResponse(text, headers=HEADERS)
+
+    async def asset(self, request: Request) -> Response:
+        """A script."""
+        name = request.path_params["name"]
+        if name not in ASSETS:
+            raise HTTPException(404)
+        return Response(asset_text(name), media_type="text/javascript", headers=HEADERS)
+
+    async def page(self, request: Request) -> Response:
+        """The page of a run."""
+        run, language = await self._run_of(request), self._language_of(request)
+        state, has_list = await run.state(), not self._runs.is_single
+        text = await run_in_threadpool(lambda: run_page(state, language, has_list=has_list))
+        return HTMLResponse(text, headers=HEADERS)
+
+    async def events(self, request: Request) -> Response:
+        """The state of a run and what changes in it. Who comes back gets all of it anew."""
+        run, language = await self._run_of(request), self._language_of(request)
+
+        async def lines() -> AsyncIterator[str]:
+            number = 0
+            async with contextlib.aclosing(run.events(language)) as events:
+                async for event in events:
+                    if event is None:
+                        yield ": nothing new\n\n"
+                        continue
+                    kind = "changes" if number else "state"
+                    yield f"id: {number}\nevent: {kind}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n"
+                    number += 1
+
+        return StreamingResponse(lines(), media_type="text/event-stream", headers=HEADERS)
+
+    async def figures(self, request: Request) -> Response:
+        """What was drawn last of a run that is no tournament."""
+        run = await self._run_of(request)
+        return JSONResponse(run.figures(self._language_of(request)), headers=HEADERS)
+
+    async def games(self, request: Request) -> Response:
+        """A page of the list of finished games."""
+        run, query = await self._run_of(request), request.query_params
+        first = query.get("from", "0")
+        if not (first.isascii() and first.isdigit() and len(first) < 10):
+            raise HTTPException(400)
+        found = await run_in_threadpool(run.games, int(first), query.get("player", "")[:MAX_NAME])
+        return JSONResponse(found, headers=HEADERS)
+
+    async def game(self, request: Request) -> Response:
+        """A finished game, by its key or by what pages call it."""
+        run, query = await self._run_of(request), request.query_params
+        key = query.get("key") or run.key_of(query.get("number", "")[:MAX_NAME]) or ""
+        try:
+            found = await run.game(key[:MAX_NAME])
+        except UserError as error:
+            return PlainTextResponse(str(error), 503, HEADERS)
+        if found is None:
+            raise HTTPException(404)
+        return JSONResponse(found, headers=HEADERS)
+
+
+def opened_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens there. Raises ``UserError`` if that cannot be."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            remedy = "give another with --port (0: any that is free)"
+            raise UserError(f"watch: port {port} of {host} is in use; {remedy}") from None
+        remedy = "give another with --port" if error.errno == errno.EACCES else "give another with --host"
+        raise UserError(f"watch: {host}, port {port}: {error.strerror or error}; {remedy}") from None
+    except (OverflowError, UnicodeError):
+        raise UserError(f"watch: {host}, port {port}: no such address; give another with --host and --port") from None
+
+
+class _Server(uvicorn.Server):
+    """Lets go of everybody who looks on as soon as it is told to end."""
+
+    def __init__(self, config: uvicorn.Config, ending: Callable[[], Any]) -> None:
+        super().__init__(config)
+        self._ending = ending
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Called for Ctrl-C and SIGTERM."""
+        asyncio.get_running_loop().create_task(self._ending())
+        super().handle_exit(sig, frame)
+
+
+def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str) -> None:
+    """Serve the pages until Ctrl-C, which is raised as ``KeyboardInterrupt``, or until SIGTERM."""
+    config = uvicorn.Config(
+        application(runs, language, host), log_level="critical", access_log=False, ws="none", server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )  # fmt: skip
+    before = signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn sends it again once it has ended
+    try:
+        _Server(config, runs.close).run(sockets=[listening])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        listening.close()
+
+
+def address_of(listening: socket.socket, host: str) -> str:
+    """Where the first page is."""
+    shown = "127.0.0.1" if host in ("", "0.0.0.0") else "::1" if host == "::" else host
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"

@@ -1,0 +1,500 @@
+"""The state of a run's folder as plain data, read again and again while the run goes on.
+
+``RunFollower.read`` gives the whole state, ``changes`` what is new in it since another one. Nothing is written into the
+folder, and of its games only those that were added since the last reading are read.
+
+The state is a dictionary that is JSON as it stands. Sections that did not change are the same objects as before:
+
+- ``folder``, ``name``: texts; ``kind``: ``tournament``, ``tuning``, ``ablation``, ``claims`` or another kind of run;
+  ``format``: of a tournament, else empty; ``game``: of ``engine.games``, empty while it is not known
+- ``state``: ``waiting`` (no run there yet), ``running``, ``finished``, ``stopped``, ``failed`` or ``damaged``;
+  ``trouble``: why the folder cannot be read, else empty
+- ``progress``: ``planned``, ``done``, ``stage`` (a text or null), ``all_planned``, ``all_done``, ``games_per_second``
+  (null while nothing is known), ``seconds_left`` (null if unknown), ``at_most`` (whether fewer games may be enough),
+  ``words``, ``updated_at``
+- ``workers``: rows as the run tells them: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``
+- ``players``: of a tournament, their names in its order; the first of a match is the one from whose view figures are
+- ``standings``: best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half of the 95 % interval; null
+  where it is infinite), ``games``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1), ``pairs``; empty of a run that
+  is no   tournament. ``anchors``: names with their given Elo
+- ``match``: between two players, from the first one's view: ``elo``, ``elo_low``, ``elo_high``, ``los``, ``pairs``,
+  ``pentanomial``; null otherwise. ``test``: the sequential test, null without one: ``verdict``, ``llr``,
+  ``lower_bound``, ``upper_bound``, ``elo0``, ``elo1``, ``model``, ``pairs``, ``pentanomial``
+- ``curve``: ``kind`` is ``elo`` (points are pairs, Elo, low, high), ``llr`` (pairs, ratio) or empty; ``stride`` is the
+  distance of the points in pairs, ``points`` at most ``MAX_POINTS`` of them
+- ``running``: games that are on, as in ``live.json``: ``series``, ``number``, ``first``, ``second``, ``opening``,
+  ``seconds``, and, if the run tells them, ``game``, ``position``, ``opening_moves``, ``moves``, ``scores``, ``worker``
+- ``faults``: ``player``, ``reason``, ``games``, ``number`` (the first of them), ``key`` (of that game), ``text``
+- ``games``: how many are stored
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, live_of, state_of
+from arena.figures.faults import FORFEITS, cause_of
+from arena.figures.ratings import fit_ratings
+from arena.figures.standings import PairCounter, standing_rows
+from arena.figures.statistics import Pentanomial
+from arena.play.live import LIVE_NAME
+from arena.play.running_elo import RunningElo
+from arena.play.store import STORE_NAME, Store
+from arena.records import GameRecord, Opening, Outcome, Pairing, points_of
+from arena.schedule import format_of, planned_games
+from arena.sequential import SequentialRun
+from arena.tournament_spec import TournamentSpec
+from engine.errors import UserError
+
+State = dict[str, Any]
+"""See the head of this module."""
+
+WAITING = "waiting"
+MAX_POINTS = 400
+"""Points of a curve; beyond, every second one is left out."""
+FRESH_SECONDS = 5.0
+"""A run that has told its progress within so many seconds is taken to be running, without looking at its lock."""
+FIT_SECONDS = 2.0
+"""Between two fits of the ratings while games go on."""
+FIT_PAUSE = 100
+"""How many times as long as the last fit took it is at least until the next one."""
+MAX_FIT_PAUSE_SECONDS = 10.0
+
+CHECKED_BYTES = 64 * 2**20
+"""A larger store is not gone through for damage before its first reading: reports do that, and whatever plays."""
+NO_PAIRS = Pentanomial((0, 0, 0, 0, 0))
+
+
+class GameFault(NamedTuple):
+    """What a player forfeited a game by."""
+
+    player: str
+    text: str
+    """Empty where nothing but the reason is known."""
+
+
+class FinishedGame(NamedTuple):
+    """What is kept of a stored game: all but its moves."""
+
+    key: str
+    pairing: Pairing
+    first: str
+    second: str
+    opening: str
+    """Its name."""
+    result: str
+    reason: str
+    plies: int
+    started_at: str
+    duration_ms: float
+
+    @property
+    def record(self) -> GameRecord:
+        """As a record without moves, for what counts results."""
+        return GameRecord(
+            self.key, self.pairing, self.first, self.second, Opening("", (), self.opening), (), self.result,
+            self.reason, "",
+        )  # fmt: skip
+
+
+def waiting_state(folder: Path) -> State:
+    """The state of a folder in which there is no run yet."""
+    return {
+        "folder": str(folder), "name": folder.name, "kind": "", "format": "", "game": "", "state": WAITING,
+        "trouble": "",
+        "progress": {
+            "planned": 0, "done": 0, "stage": None, "all_planned": 0, "all_done": 0, "games_per_second": None,
+            "seconds_left": None, "at_most": True, "words": "", "updated_at": "",
+        },
+        "workers": [], "players": [], "standings": [], "anchors": {}, "match": None, "test": None,
+        "curve": {"kind": "", "stride": 1, "points": []}, "running": [], "faults": [], "games": 0,
+    }  # fmt: skip
+
+
+class RunFollower:
+    """Follows one folder. Not for several threads at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.games: list[FinishedGame] = []
+        """In the order in which they ended."""
+        self._state = waiting_state(folder)
+        self._store = GameReader(folder)
+        self._faults: dict[str, GameFault] = {}
+        """By the keys of their games."""
+        self._figures: _Figures | None = None
+        self._content: Any = None
+        self._live_stamp: tuple[int, ...] | None = None
+        self._live: dict[str, Any] = {}
+
+    def read(self) -> State:
+        """The state now. A folder that cannot be read keeps the state it had, with what is wrong as ``trouble``."""
+        state = {**self._state, "trouble": ""}
+        self._read_live()
+        try:
+            self._read_games(state)
+        except (UserError, sqlite3.Error, ValueError, KeyError, TypeError) as error:
+            state["trouble"] = str(error) if isinstance(error, UserError) else f"{self.folder / STORE_NAME}: {error!r}"
+        if self._store.is_there or self._live:
+            self._tell_live(state)
+            state["state"] = DAMAGED if state["trouble"] and not self.games else self._run_state(state)
+            if state["state"] != RUNNING:
+                state["running"] = []
+        for name, value in state.items():  # what is equal stays the same object
+            if value == self._state[name]:
+                state[name] = self._state[name]
+        self._state = state
+        return state
+
+    def game(self, key: str) -> GameRecord | None:
+        """A stored game with its moves, by its whole key. Raises ``StoreError``."""
+        return self._store.record(key)
+
+    # Games
+
+    def _read_games(self, state: State) -> None:
+        has_changed, fresh = self._store.new_games()
+        if self._store.was_replaced:
+            self.games, self._faults, self._figures = [], {}, None
+        if has_changed:
+            self._read_facts(state)
+        for game, fault in fresh:
+            self.games.append(game)
+            if fault is not None:
+                self._faults[game.key] = fault
+            if self._figures is not None:
+                self._figures.add(game, fault)
+        state["games"] = len(self.games)
+        if self._figures is not None:
+            self._figures.fill(state)
+
+    def _read_facts(self, state: State) -> None:
+        """What the run is, which is known before its first game and changes when it is extended."""
+        facts = self._store.facts
+        content = facts.get("specification")
+        if self._figures is not None and content == self._content:
+            return
+        self._content = content
+        if content is None:
+            state["kind"] = str(self._live.get("kind") or _kind_in(facts))
+            state["game"] = _game_in(facts.get(state["kind"]))
+            self._figures = _Figures(None)
+        else:
+            spec = TournamentSpec.from_content(content)
+            state.update(kind=TOURNAMENT, format=spec.format, game=spec.game, name=spec.name)
+            state.update(anchors=dict(spec.anchors), players=[player.name for player in spec.players])
+            self._figures = _Figures(spec)
+        for game in self.games:
+            self._figures.add(game, self._faults.get(game.key))
+
+    # live.json
+
+    def _read_live(self) -> None:
+        stamp = _stamp_of(self.folder / LIVE_NAME)
+        if stamp != self._live_stamp:
+            self._live_stamp, self._live = stamp, live_of(self.folder)
+
+    def _tell_live(self, state: State) -> None:
+        live, spec = self._live, self._figures.spec if self._figures is not None else None
+        planned = _count(live.get("planned")) or (planned_games(spec) if spec is not None else 0)
+        done = _count(live.get("done")) if live else state["games"]
+        speed = live.get("games_per_second") if live.get("state") == RUNNING else None
+        all_planned, all_done = _count(live.get("all_planned")) or planned, _count(live.get("all_done")) or done
+        state["progress"] = {
+            "planned": planned, "done": done, "stage": live.get("stage"), "all_planned": all_planned,
+            "all_done": all_done, "games_per_second": speed,
+            "seconds_left": max(0, all_planned - all_done) / speed if speed else None,
+            "at_most": spec is None or not format_of(spec).has_fixed_length,
+            "words": str(live.get("words") or ""), "updated_at": str(live.get("updated_at") or ""),
+        }  # fmt: skip
+        state["kind"] = state["kind"] or str(live.get("kind") or "")
+        state["workers"] = live.get("workers") or []
+        state["running"] = live.get("running") or []
+        told = next((game["game"] for game in state["running"] if game.get("game")), "")
+        state["game"] = state["game"] or told
+
+    def _run_state(self, state: State) -> str:
+        told, progress = self._live.get("state"), state["progress"]
+        if told == RUNNING and self._live_stamp and time.time() - self._live_stamp[0] / 1e9 < FRESH_SECONDS:
+            return RUNNING
+        is_decided = state["test"] is not None and state["test"]["verdict"] != "undecided"
+        planned = progress["all_done"] if is_decided else progress["all_planned"]
+        return state_of(self.folder, self._live, progress["all_done"], planned)
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _kind_in(facts: dict[str, Any]) -> str:
+    """The kind of a run that never told its progress."""
+    return next((kind for kind in ("tuning", "ablation", "claims", "evaluation fit") if kind in facts), "")
+
+
+def _game_in(content: Any) -> str:
+    """The game of a run that is no tournament, from what its folder is for."""
+    if not isinstance(content, dict):
+        return ""
+    found = content.get("game") or (content.get("conditions") or {}).get("game")
+    return found if isinstance(found, str) else ""
+
+
+class GameReader:
+    """Reads what a store has beyond what was read before. The file is open for the moment of reading only.
+
+    So whoever plays is the last one that has it open, and can fold its log in at the end.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._path = folder, folder / STORE_NAME
+        self._last = 0
+        """The last row that was read."""
+        self._stamps: tuple[Any, ...] = ()
+        self._file: tuple[int, int] | None = None
+        self.was_replaced = False
+        """Whether the last reading found another file than the one before."""
+        self.facts: dict[str, Any] = {}
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a store."""
+        return self._path.is_file()
+
+    def new_games(self) -> tuple[bool, list[tuple[FinishedGame, GameFault | None]]]:
+        """Whether anything changed, and the games that were added.
+
+        Raises ``StoreError``.
+        """
+        self.was_replaced = False
+        stamps = tuple(map(_stamp_of, (self._path, self._path.with_name(f"{STORE_NAME}-wal"))))
+        if stamps == self._stamps or stamps[0] is None:
+            return False, []
+        file = stamps[0][2:]
+        if file != self._file:
+            self.was_replaced, self._last = self._file is not None, 0
+        with Store(self._folder, read_only=True, glance=True) as store:
+            if file != self._file and stamps[0][1] <= CHECKED_BYTES:
+                store.check()
+            self.facts = store.all_metadata()
+            found = [*self._rows(store.connection)]
+        self._stamps, self._file = stamps, file
+        return True, found
+
+    def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[FinishedGame, GameFault | None]]:
+        # A row's series stands behind its moves, and is not read where all games are of the one without a name.
+        is_divided = connection.execute("SELECT 1 FROM games WHERE series > '' LIMIT 1").fetchone() is not None
+        forfeits = ", ".join(f"'{reason}'" for reason in FORFEITS)
+        query = (
+            "SELECT rowid, key, number, pair, first_index, second_index, opening_index, round, "
+            f"{'series' if is_divided else repr('')}, first, second, opening_name, result, reason, plies, started_at, "
+            f"duration_ms, CASE WHEN reason IN ({forfeits}) THEN detail END FROM games WHERE rowid > ? ORDER BY rowid"
+        )
+        for row, key, *rest in connection.execute(query, (self._last,)):
+            self._last = row
+            game = FinishedGame(key, Pairing(*rest[:7]), *rest[7:15])
+            yield game, None if rest[15] is None else _fault_of(game, json.loads(rest[15]))
+
+    def record(self, key: str) -> GameRecord | None:
+        """A game with its moves. Raises ``StoreError``."""
+        with Store(self._folder, read_only=True, glance=True) as store:
+            return next(store.iterate([key]), None)
+
+
+def _stamp_of(path: Path) -> tuple[int, int, int, int] | None:
+    """What tells a changed file: time and size; and what tells another one: device and number."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_dev, found.st_ino
+
+
+def _fault_of(game: FinishedGame, detail: dict[str, Any]) -> GameFault | None:
+    cause = cause_of(replace(game.record, detail=detail))
+    return None if cause is None else GameFault(*cause)
+
+
+class _Figures:
+    """What is counted of a run's games, game by game."""
+
+    def __init__(self, spec: TournamentSpec | None) -> None:
+        self.spec = spec
+        names = [player.name for player in spec.players] if spec is not None else []
+        self._counter = PairCounter(names)
+        self._faults: dict[tuple[str, str], dict[str, Any]] = {}
+        self._games: list[FinishedGame] = []
+        self._test = SequentialRun(spec.sprt, spec.pairs) if spec is not None and spec.sprt is not None else None
+        self._elo = RunningElo(names[0]) if len(names) == 2 and self._test is None else None
+        self._curve = _Curve("llr" if self._test is not None else "elo" if self._elo is not None else "")
+        self._cumulated = NO_PAIRS
+        self._fitted_games, self._fitted_at, self._fit_seconds = -1, -math.inf, 0.0
+        self._standings: list[dict[str, Any]] = []
+
+    def add(self, game: FinishedGame, fault: GameFault | None) -> None:
+        """Count a game."""
+        self._games.append(game)
+        if fault is not None:
+            self._add_fault(game, fault)
+        if self.spec is None:
+            return
+        outcome = Outcome(game.key, game.pairing, points_of(game.result))
+        if self._test is not None:
+            self._add_to_test(self._test, outcome)
+        elif self._elo is not None:
+            self._elo.add(outcome)
+            self._curve.add(self._elo.counts.pairs, self._elo_point)
+        if self._counts(game):
+            self._counter.add(game.record)
+
+    def _counts(self, game: FinishedGame) -> bool:
+        """Whether it does not lie beyond the end of a sequential test."""
+        end = None if self._test is None else self._test.stopped_after
+        return end is None or game.pairing.number < end
+
+    def _add_fault(self, game: FinishedGame, fault: GameFault) -> None:
+        found = self._faults.setdefault(
+            (fault.player, game.reason),
+            {"player": fault.player, "reason": game.reason, "games": 0, "number": game.pairing.number,
+             "key": game.key, "text": fault.text},
+        )  # fmt: skip
+        found["games"] += 1
+
+    def _add_to_test(self, test: SequentialRun, outcome: Outcome) -> None:
+        before, was_decided = len(test.history), test.is_decided
+        test.add(outcome)
+        for pair in test.history[before:]:
+            self._cumulated += pair
+            self._curve.add(self._cumulated.pairs, lambda: [test.settings.test(self._cumulated).log_likelihood_ratio])
+        if test.is_decided and not was_decided:  # games of later pairs may have been counted
+            self._counter = PairCounter(self._counter.players)
+            for game in self._games[:-1]:
+                if self._counts(game):
+                    self._counter.add(game.record)
+
+    def _elo_point(self) -> list[float | None]:
+        assert self._elo is not None
+        estimate = self._elo.counts.estimate()
+        return [*map(_finite, (estimate.elo, estimate.elo_low, estimate.elo_high))]
+
+    def fill(self, state: State) -> None:
+        """Write what the games come to into a state."""
+        state["faults"] = sorted(map(dict, self._faults.values()), key=lambda fault: -fault["games"])
+        if self.spec is None:
+            return
+        state["curve"] = self._curve.data(state["curve"])
+        self._fit(is_running=state["state"] == "running")
+        state["standings"] = self._standings
+        if len(self._counter.players) == 2:
+            counts = self._counter.between(0, 1).pentanomial()
+            estimate = counts.estimate() if counts.pairs else None
+            state["match"] = None if estimate is None else {
+                "elo": _finite(estimate.elo), "elo_low": _finite(estimate.elo_low),
+                "elo_high": _finite(estimate.elo_high), "los": _finite(estimate.los), "pairs": counts.pairs,
+                "pentanomial": list(counts.counts),
+            }  # fmt: skip
+        if self._test is not None:
+            settings = self._test.settings
+            named = {name: getattr(settings, name) for name in ("elo0", "elo1", "alpha", "beta", "model")}
+            state["test"] = {**self._test.described(), **named}
+
+    def _fit(self, *, is_running: bool) -> None:
+        """The standings anew, if there are new games, and while games go on not too often."""
+        games, now = len(self._games), time.monotonic()
+        pause = min(max(FIT_SECONDS, FIT_PAUSE * self._fit_seconds), MAX_FIT_PAUSE_SECONDS)
+        if not is_running or self._fitted_games <= 0:
+            pause = 0
+        if games == self._fitted_games or now - self._fitted_at < pause:
+            return
+        assert self.spec is not None
+        self._fitted_games, self._fitted_at = games, now
+        anchors = {self._counter.players.index(name): elo for name, elo in self.spec.anchors}
+        ratings = fit_ratings(len(self._counter.players), self._counter.pairings(), anchors=anchors)
+        self._standings = [
+            {
+                "rank": row.rank, "player": row.player, "rating": _finite(row.rating) if row.games else None,
+                "rating_error": _finite(row.rating_error) if row.games else None, "games": row.games,
+                "wins": row.wins, "draws": row.draws, "losses": row.losses, "score": row.score, "pairs": row.pairs,
+            }
+            for row in standing_rows(self._counter, ratings)
+        ]  # fmt: skip
+        self._fit_seconds = time.monotonic() - now
+
+
+class _Curve:
+    """Points over the pairs of a match, at equal distances that double when there are too many."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind, self._stride = kind, 1
+        self._points: list[list[float | None]] = []
+
+    def add(self, pairs: int, figures: Callable[[], Sequence[float | None]]) -> None:
+        """The figures after so many pairs, if there is to be a point."""
+        if not pairs or pairs % self._stride or (self._points and self._points[-1][0] == pairs):
+            return
+        self._points.append([pairs, *figures()])
+        if len(self._points) > MAX_POINTS:
+            self._stride *= 2
+            self._points = [point for point in self._points if point[0] is not None and not point[0] % self._stride]
+
+    def data(self, before: dict[str, Any]) -> dict[str, Any]:
+        """As plain data; the same object where nothing was added."""
+        if before["stride"] == self._stride and len(before["points"]) == len(self._points):
+            return {**before, "kind": self._kind} if before["kind"] != self._kind else before
+        return {"kind": self._kind, "stride": self._stride, "points": [*self._points]}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+# What changed
+
+
+def changes(before: State | None, after: State) -> dict[str, Any]:
+    """What is new in a state, as the sections that differ; all of it without one before.
+
+    Two of them are given by their new parts alone where that is possible: ``curve`` has then ``from`` (how many points
+    stay) and the ``points`` after them, and a game of ``running`` that goes on has ``series``, ``number`` and
+    ``seconds`` with ``from`` (how many moves stay), and the ``moves`` and ``scores`` after them.
+    """
+    if before is None:
+        return after
+    found = {name: value for name, value in after.items() if value is not before[name] and value != before[name]}
+    if "curve" in found:
+        found["curve"] = _curve_changes(before["curve"], after["curve"])
+    if "running" in found:
+        earlier = {(game["series"], game["number"]): game for game in before["running"]}
+        found["running"] = [
+            _moves_added(earlier.get((game["series"], game["number"])), game) for game in after["running"]
+        ]
+    return found
+
+
+def _curve_changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    kept = len(before["points"])
+    if (before["kind"], before["stride"]) != (after["kind"], after["stride"]) or len(after["points"]) < kept:
+        return after
+    return {"from": kept, "points": after["points"][kept:]}
+
+
+def _moves_added(before: dict[str, Any] | None, after: dict[str, Any]) -> dict[str, Any]:
+    moves = after.get("moves")
+    if before is None or moves is None or any(
+        before.get(name) != after.get(name) for name in ("first", "second", "position", "opening_moves", "worker")
+    ):
+        return after
+    kept = len(before.get("moves") or ())
+    if moves[:kept] != (before.get("moves") or []):
+        return after
+    scores = after.get("scores") or []
+    return {
+        "series": after["series"], "number": after["number"], "seconds": after["seconds"], "from": kept,
+        "moves": moves[kept:], "scores": scores[kept:],
+    }  # fmt: skip

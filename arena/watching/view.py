@@ -1,0 +1,274 @@
+"""The state of a run as lines of a terminal; ``arena.watching.snapshot`` says what a state is.
+
+Figures stand to the left, and the board of one game in progress to the right of them, or below where there is room
+for lines of any number. A line is a list of texts with their colours, so that its width is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+from arena.colours import GREEN, RED, YELLOW
+from arena.figures.faults import FaultCount, fault_text
+from arena.figures.names import told_apart
+from arena.figures.standings import percent_text, signed
+from arena.play.estimates import duration_text
+from arena.watching.board import Retraced, Span, board_lines
+from engine.language import Catalogue, columns_of, cut, game_words, padded
+from engine.values import format_score
+
+Line = list[Span]
+
+COLUMNS = 80
+"""Of what is written to a file or a pipe."""
+BOARD_COLUMNS = 29
+"""Beside the figures."""
+LEAST_COLUMNS = 76
+"""With fewer there is no room for a board beside them."""
+NAME_COLUMNS = 18
+FEW = 3
+"""Lines of faults and of workers, where lines are few."""
+STATE_COLOURS = {"running": GREEN, "failed": RED, "damaged": RED, "stopped": YELLOW}
+_VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undecided": "undecided_short"}
+
+
+@dataclass
+class Choice:
+    """What is to be seen."""
+
+    place: int = 0
+    """Which of the games in progress that are known by their moves."""
+    with_board: bool | None = None
+    """Whether their board stands beside the figures; ``None`` leaves it to what these are."""
+    _identity: tuple[str, int] = ("", -1)
+    retraced: Retraced = field(default_factory=Retraced)
+
+    def game(self, state: dict[str, Any]) -> tuple[dict[str, Any] | None, int, int]:
+        """The game to be shown, its place from 0 and how many there are.
+
+        The same one as before as long as it goes on, then the one that has taken its place.
+        """
+        games = [game for game in state["running"] if game.get("moves") is not None]
+        if not games:
+            return None, 0, 0
+        identities = [(game["series"], game["number"]) for game in games]
+        self.place = identities.index(self._identity) if self._identity in identities else self.place % len(games)
+        self._identity = identities[self.place]
+        return games[self.place], self.place, len(games)
+
+    def turn(self, step: int) -> None:
+        """Choose another game, so many further on."""
+        self.place += step
+        self._identity = ("", -1)
+
+    def shows_board(self, outcome: Sequence[str]) -> bool:
+        """Whether the board stands beside the figures: those of a tuning and the like are wide."""
+        return not outcome if self.with_board is None else self.with_board
+
+
+def screen(
+    state: dict[str, Any], outcome: Sequence[str], choice: Choice, language: str, columns: int, rows: int
+) -> list[Line]:
+    """What fits on a screen; ``outcome`` are lines that tell what a tuning or the like has come to so far."""
+    say = Catalogue("arena", language)
+    head = _head_lines(state, say, columns)
+    room = rows - len(head) - 1
+    beside = choice.shows_board(outcome) and columns >= LEAST_COLUMNS
+    panel = _game_lines(state, choice, say) if beside else []
+    left = columns - BOARD_COLUMNS - 1 if panel else columns
+    figures = _figure_lines(state, outcome, say, left, room)
+    if panel:
+        empty: Line = []
+        both = zip_longest(figures, panel, fillvalue=empty)
+        body = [[*_fitted(figure, left), (" ", ""), *board] for figure, board in both][:room]
+    else:
+        body = figures
+    lines = [*head, *body, *([[]] * (room - len(body))), [(_own(say)("terminal.keys"), "")]]
+    return [_fitted(line, columns) for line in lines][:rows]
+
+
+def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> list[Line]:
+    """Everything, one below the other, for a file or a pipe."""
+    say = Catalogue("arena", language)
+    head = _head_lines(state, say, COLUMNS)
+    lines = [*head, *_figure_lines(state, outcome, say, COLUMNS, None)]
+    game = _game_lines(state, Choice(), say)
+    return [*lines, *([[], *game] if game else [])]
+
+
+# --- The parts --------------------------------------------------------------------------------------------------------
+
+
+def _head_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[Line]:
+    """What is played, how far it is, and the bar of it."""
+    progress, name = state["progress"], state["state"]
+    words, own = Catalogue("arena.collection", say.language), _own(say)
+    told = own("page.waiting") if name == "waiting" else words(f"list.state_{name}")
+    kinds = [own.name_of("kind", kind) for kind in (state["format"] or state["kind"],) if kind]
+    what = "  ".join([*kinds, *([game_words(state["game"], say.language).title] if state["game"] else [])])
+    room = columns - columns_of(told) - columns_of(what) - 4
+    title = f"{cut(state['name'], max(10, room))}  {what}"
+    lines: list[Line] = [
+        [(padded(title, columns - columns_of(told) - 1), ""), (f" {told}", STATE_COLOURS.get(name, ""))],
+        [(_progress_text(state, say), "")],
+    ]
+    planned, done = progress["all_planned"], progress["all_done"]
+    if planned:
+        filled = min(columns, columns * done // planned)
+        lines.append([("#" * filled, GREEN), ("-" * (columns - filled), "")])
+    if progress["words"] and not state["standings"]:
+        lines.append([(progress["words"], "")])
+    if state["trouble"]:
+        lines.append([(state["trouble"], RED)])
+    return [*lines, []]
+
+
+def _progress_text(state: dict[str, Any], say: Catalogue) -> str:
+    progress = state["progress"]
+    parts = [say("progress.games", done=progress["done"], planned=progress["planned"])]
+    if progress["stage"]:
+        counts = {name: progress[name] for name in ("done", "planned", "all_done", "all_planned")}
+        parts = [say("progress.stage", stage=progress["stage"], **counts)]
+    elif progress["planned"]:
+        parts.append(f"{100 * progress['done'] / progress['planned']:.0f} %")
+    speed = progress["games_per_second"]
+    if speed:
+        unit, rate = ("second", speed) if speed >= 1 else ("minute", 60 * speed)
+        parts.append(say(f"progress.per_{unit}", games=f"{rate:.1f}"))
+    if progress["seconds_left"]:
+        key = "progress.at_most_left" if progress["at_most"] else "progress.left"
+        parts.append(say(key, time=duration_text(progress["seconds_left"])))
+    return "  ".join(parts)
+
+
+def _figure_lines(
+    state: dict[str, Any], outcome: Sequence[str], say: Catalogue, columns: int, room: int | None
+) -> list[Line]:
+    """Match and test, standings, faults, workers, and the outcome; ``room`` lines at most, or all of them."""
+    test, faults, workers = _test_lines(state, say), _fault_lines(state, say), _worker_lines(state, say)
+    if room is not None:
+        faults, workers = faults[:FEW], workers[: FEW + 1]
+    others = len(test) + len(faults) + len(workers) + 3
+    standings = _standings_lines(state, say, None if room is None else max(2, room - others))
+    parts = [test, standings, [[(line, "")] for line in outcome], faults, workers]
+    lines = [line for part in parts if part for line in [*part, []]]
+    return [_fitted(line, columns) for line in lines][: room if room is not None else len(lines)]
+
+
+def _test_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
+    """Elo of a match, and the sequential test."""
+    lines: list[Line] = []
+    match, test = state["match"], state["test"]
+    if match is not None:
+        low, elo, high = (_elo(match[name]) for name in ("elo_low", "elo", "elo_high"))
+        los = "-" if match["los"] is None else f"{percent_text(match['los'])} %"
+        lines.append([(_own(say)("terminal.match", elo=elo, low=low, high=high, los=los, pairs=match["pairs"]), "")])
+    if test is not None:
+        verdict = say(f"verdict.{_VERDICTS[test['verdict']]}")
+        colour = {"H1 accepted": GREEN, "H0 accepted": RED}.get(test["verdict"], "")
+        figures = {name: f"{test[key]:+.2f}" for name, key in
+                   (("llr", "llr"), ("lower", "lower_bound"), ("upper", "upper_bound"))}  # fmt: skip
+        hypotheses = {name: f"{test[name]:g}" for name in ("elo0", "elo1")}
+        lines.append([(_own(say)("terminal.test", **figures, **hypotheses) + "  ", ""), (verdict, colour)])
+    return lines
+
+
+def _standings_lines(state: dict[str, Any], say: Catalogue, room: int | None) -> list[Line]:
+    rows = state["standings"]
+    if not rows:
+        return []
+    heads = (say("standings.rating"), "±", say("progress.games_head"), say("progress.score_head"))
+    columns = (6, 6, 6, 7)
+    name_head = padded(cut(say("standings.player"), NAME_COLUMNS), NAME_COLUMNS)
+    figures = " ".join(padded(head, width, right=True) for head, width in zip(heads, columns, strict=True))
+    lines: list[Line] = [[(f" # {name_head} {figures}", "")]]
+    shown = rows if room is None or len(rows) < room else rows[: max(1, room - 2)]
+    names = told_apart([row["player"] for row in rows], NAME_COLUMNS)
+    for row, name in zip(shown, names, strict=False):
+        rating = _elo(row["rating"])
+        error = "-" if row["rating_error"] is None else f"{row['rating_error']:.1f}"
+        texts = (rating, error, str(row["games"]), f"{100 * row['score']:.1f} %")
+        figures = " ".join(padded(text, width, right=True) for text, width in zip(texts, columns, strict=True))
+        lines.append([(f"{row['rank']:>2} {padded(name, NAME_COLUMNS)} {figures}", "")])
+    if len(shown) < len(rows):
+        lines.append([(_own(say)("terminal.more_players", count=len(rows) - len(shown)), "")])
+    return lines
+
+
+def _fault_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
+    counts = [
+        FaultCount(fault["player"], fault["reason"], fault["games"], fault["number"], fault["text"])
+        for fault in state["faults"]
+    ]
+    return [[(fault_text(count, say, say.language), YELLOW)] for count in counts]
+
+
+def _worker_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
+    rows = state["workers"]
+    if not rows:
+        return []
+    width = min(24, max(columns_of(_own(say)("terminal.worker")), *(columns_of(str(row["name"])) for row in rows)))
+    head = f"{padded(_own(say)('terminal.worker'), width)} {padded(_own(say)('terminal.threads'), 8, right=True)} "
+    head += f"{padded(say('progress.games_head'), 7, right=True)} {padded(_own(say)('terminal.speed'), 7, right=True)}"
+    lines: list[Line] = [[(head, "")]]
+    for row in rows:
+        speed = "-" if row.get("games_per_second") is None else f"{row['games_per_second']:.1f}"
+        name = padded(cut(str(row["name"]), width), width)
+        text = f"{name} {row.get('threads', ''):>8} {row.get('games', ''):>7} {speed:>7}  "
+        told = str(row.get("state") or "")
+        lines.append([(text, ""), (told, "" if told in ("", "playing", "idle") else YELLOW)])
+    return lines
+
+
+def _game_lines(state: dict[str, Any], choice: Choice, say: Catalogue) -> list[Line]:
+    """A game in progress: who plays, the scores they last gave, the board."""
+    game, place, count = choice.game(state)
+    if game is None:
+        return []
+    words = game_words(game["game"], say.language)
+    moves, scores = game["moves"], game["scores"]
+    position = choice.retraced.position(game)
+    lines: list[Line] = [[(_own(say)("terminal.game", number=game["number"], place=place + 1, count=count), "")]]
+    turn = _first_side(game)
+    for side, name in enumerate((game["first"], game["second"])):
+        own = [score for ply, score in enumerate(scores) if (turn + ply) % 2 == side and score is not None]
+        score = format_score(own[-1]) if own else ""
+        label = padded(words.side_names[side], 6)
+        room = BOARD_COLUMNS - columns_of(label) - 9
+        lines.append([(label, RED if side == 0 and game["game"] == "xiangqi" else ""),
+                      (f" {padded(cut(name, room), room)} {score:>7}", "")])  # fmt: skip
+    last = moves[-1] if moves else "-"
+    time = duration_text(game["seconds"])
+    lines += [[(_own(say)("terminal.move", move_number=len(moves), move=last, time=time), "")], []]
+    if position is None:
+        return lines
+    return lines + board_lines(game["game"], position, words.pieces if say.language == "zh" else {})
+
+
+def _first_side(game: dict[str, Any]) -> int:
+    """Who makes the first move after the opening: 0 or 1."""
+    from engine.games import game_named
+
+    return (game_named(game["game"]).side_to_move(game["position"]) + len(game["opening_moves"])) % 2
+
+
+def _own(say: Catalogue) -> Catalogue:
+    """The messages of this package, in the language of those of ``arena``."""
+    return Catalogue("arena.watching", say.language)
+
+
+def _elo(value: float | None) -> str:
+    return "-" if value is None else signed(value)
+
+
+def _fitted(line: Line, columns: int) -> Line:
+    """A line cut or filled to a number of columns."""
+    spans, left = [], columns
+    for text, colour in line:
+        shown = cut(text, left)
+        left -= columns_of(shown)
+        spans.append((shown, colour))
+    return [*spans, (" " * left, "")]

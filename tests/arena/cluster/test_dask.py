@@ -1,0 +1,221 @@
+"""A real Dask cluster on this machine: equal games whatever happens to workers, scheduler and client."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from local_cluster import ROOT, LocalCluster, free_port
+from marked_processes import wait_until
+from small_games import jobs_of, small_match
+
+from arena.cluster import dask_cluster
+from arena.cluster.contract import ClusterError
+from arena.cluster.dask_cluster import DaskSite
+from arena.cluster.runner import ClusterRunner
+from arena.play import tournament
+from arena.play.executor import GameRunner
+from arena.play.store import Store, StoreError
+from arena.records import GameJob, GameRecord, games_digest
+from engine.engine import StopFlag
+
+OTHER_ENGINE = "import engine.compiled.identity as identity\nidentity.engine_identity = lambda: '0123456789ab'\n"
+WITHOUT_ELOLAB = "import sys\nsys.modules['arena'] = None\n"
+MOCK = ROOT / "tests" / "support" / "mock_othello_engines.py"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    """Two workers that may play, one with another engine and one without elolab."""
+    folder = tmp_path_factory.mktemp("cluster")
+    programs = folder / "programs"
+    programs.mkdir()
+    program = programs / "othello-mock"
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} {MOCK} \"$@\"\n")
+    program.chmod(0o755)
+    (folder / "other.py").write_text(OTHER_ENGINE)
+    (folder / "without.py").write_text(WITHOUT_ELOLAB)
+    with LocalCluster(folder) as cluster:
+        cluster.start_worker("first")
+        cluster.start_worker("second", path=str(programs))
+        cluster.start_worker("other", "--preload", "other.py")
+        cluster.start_worker("without", "--preload", "without.py")
+        cluster.wait_for_workers(4)
+        yield cluster
+
+
+@pytest.fixture
+def small_cluster(tmp_path: Path) -> Iterator[LocalCluster]:
+    """Two workers for a test that ends some of them."""
+    with LocalCluster(tmp_path) as cluster:
+        cluster.start_worker("first")
+        cluster.start_worker("second")
+        cluster.wait_for_workers(2)
+        yield cluster
+
+
+def played_here(jobs: list[GameJob]) -> str:
+    with GameRunner(2, StopFlag()) as runner:
+        return games_digest(list(runner.run(jobs)))
+
+
+def stored_in(folder: Path) -> int:
+    """How many games there are by now."""
+    try:
+        with Store(folder, read_only=True) as store:
+            return len(store)
+    except StoreError:
+        return 0
+
+
+def played_on(
+    cluster: LocalCluster, jobs: list[GameJob], told: list[str], after: Callable[[int], None] = lambda games: None
+) -> list[GameRecord]:
+    """The games as the cluster plays them; ``after`` each batch something may happen."""
+    records: list[GameRecord] = []
+    with ClusterRunner(DaskSite(cluster.address, told.append), StopFlag(), warn=told.append) as runner:
+        for batch in runner.batches(jobs):
+            records += batch
+            after(len(records))
+    return records
+
+
+def test_a_tournament_is_the_same_and_strange_workers_get_no_games(cluster: LocalCluster, tmp_path: Path) -> None:
+    spec = small_match(24)
+    tournament.run(spec, tmp_path / "here", concurrency=2)
+    result = tournament.run(spec, tmp_path / "there", cluster=cluster.address)
+    assert (result.stored, result.interrupted) == (24, False)
+    digests = []
+    for name in ("here", "there"):
+        with Store(tmp_path / name, read_only=True) as store:
+            digests.append(store.digest())
+    assert digests[0] == digests[1]
+    live = json.loads((tmp_path / "there" / "live.json").read_text())
+    states = {worker["name"].split()[0]: worker["state"] for worker in live["workers"]}
+    assert states == {"first": "idle", "second": "idle", "other": "refused", "without": "refused"}
+    assert sum(worker["games"] for worker in live["workers"]) == 24
+
+
+def test_refused_workers_are_named_with_both_engines(cluster: LocalCluster) -> None:
+    from engine.compiled.identity import engine_identity
+
+    told: list[str] = []
+    site = DaskSite(cluster.address, told.append)
+    site.close()
+    (other,) = (text for text in told if "worker other" in text)
+    assert "tcp://127.0.0.1" in other
+    assert "0123456789ab" in other
+    assert engine_identity() in other
+    (without,) = (text for text in told if "worker without" in text)
+    assert "not installed" in without
+
+
+def test_a_program_is_looked_for_on_every_worker(cluster: LocalCluster) -> None:
+    told: list[str] = []
+    jobs = [job for job in jobs_of(8, "depth=1") if job.first.name == "a"]
+    command = ("othello-mock", "good", "protocol=nboard")
+    program = replace(jobs[0].first, protocol="nboard", parameters=(), command=command)
+    records = played_on(cluster, [replace(job, first=program) for job in jobs], told)
+    assert len(records) == len(jobs), told
+    missing = [text for text in told if "cannot be started there" in text]
+    assert len(missing) <= 1
+    assert all("first" in text and "othello-mock" in text for text in missing)
+
+
+def test_without_a_scheduler_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.3)
+    with pytest.raises(ClusterError, match="no Dask scheduler answers"):
+        DaskSite(f"tcp://127.0.0.1:{free_port()}", print)
+
+
+# What happens to clusters
+
+
+@pytest.mark.slow
+def test_a_worker_is_killed_in_the_middle(small_cluster: LocalCluster) -> None:
+    jobs = jobs_of(200, "nodes=1500")
+
+    def after(games: int) -> None:
+        if games > 20 and "first" in small_cluster.processes:
+            small_cluster.kill("first")
+            small_cluster.start_worker("third")
+
+    assert games_digest(played_on(small_cluster, jobs, [], after)) == played_here(jobs)
+
+
+@pytest.mark.slow
+def test_the_scheduler_is_killed_and_started_again(small_cluster: LocalCluster) -> None:
+    jobs = jobs_of(200, "nodes=1500")
+    restarts = iter([1])
+
+    def after(games: int) -> None:
+        if games > 20 and next(restarts, None):
+            for name in ("scheduler", "first", "second"):
+                small_cluster.kill(name)
+            time.sleep(3)
+            small_cluster.start_scheduler()
+            small_cluster.start_worker("first")
+
+    assert games_digest(played_on(small_cluster, jobs, [], after)) == played_here(jobs)
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_stays_away_interrupts_the_run(
+    small_cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dask_cluster, "PATIENCE_SECONDS", 3.0)
+    spec = small_match(400, "nodes=1500")
+
+    def kill() -> None:
+        wait_until(lambda: stored_in(tmp_path / "run") > 20, 60)
+        small_cluster.kill("scheduler")
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    result = tournament.run(spec, tmp_path / "run", cluster=small_cluster.address)
+    thread.join()
+    assert result.interrupted
+    assert 0 < result.stored < 400
+    assert "stayed away" in capfd.readouterr().err
+    assert tournament.run(spec, tmp_path / "run", concurrency=2).stored == 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGINT])
+def test_the_client_ends_and_is_started_again(
+    small_cluster: LocalCluster, tmp_path: Path, signal_number: int
+) -> None:
+    command = [
+        sys.executable, "-m", "elolab", "match", "default", "fenon", "--limit", "nodes=300", "--pairs", "100",
+        "--out", str(tmp_path / "run"),
+    ]  # fmt: skip
+    there = [*command, "--cluster", small_cluster.address]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+
+    client = subprocess.Popen(there, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
+    assert wait_until(lambda: stored_in(tmp_path / "run") > 20, 60)
+    client.send_signal(signal_number)
+    _, said = client.communicate(timeout=20)
+    before = stored_in(tmp_path / "run")
+    assert 20 < before < 200
+    if signal_number == signal.SIGINT:
+        assert client.returncode == 130
+        assert small_cluster.address in said.decode()
+    done = subprocess.run(there, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    here = [*command[:-1], str(tmp_path / "here")]
+    subprocess.run(here, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    digests = []
+    for name in ("run", "here"):
+        with Store(tmp_path / name, read_only=True) as store:
+            digests.append(store.digest())
+    assert digests[0] == digests[1]

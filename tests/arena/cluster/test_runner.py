@@ -1,0 +1,268 @@
+"""Games in chunks on whatever executor: equal games, workers that end, players that are not everywhere."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_games import jobs_of
+
+from arena.cluster.contract import ClusterError, ExecutorSite, Site, Worker
+from arena.cluster.runner import MOST_LOSSES, ClusterRunner
+from arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
+from arena.play.executor import GameRunner
+from arena.records import GameJob, GameRecord, games_digest
+from engine.engine import StopFlag
+from engine.settings.configuration import find_config
+
+
+class Threads(Site):
+    """Workers that are threads of this process."""
+
+    def __init__(self, *names: str, play: Callable[[Chunk], PlayedChunk] = play_chunk) -> None:
+        self.here = {name: Worker(name, name, 1, ThreadPoolExecutor(1), play) for name in names}
+        self.turned_away: dict[str, str] = {}
+        self.orders: list[Order] = []
+
+    def workers(self) -> Mapping[str, Worker]:
+        if not self.here:
+            raise ClusterError(f"none is left: {self.turned_away}")
+        return self.here
+
+    def refused(self) -> Mapping[str, str]:
+        return self.turned_away
+
+    def refuse(self, worker: Worker, reason: str) -> None:
+        self.here = {name: one for name, one in self.here.items() if one is not worker}
+        self.turned_away[worker.address] = reason
+
+    def lose(self, name: str) -> None:
+        self.here = {other: one for other, one in self.here.items() if other != name}
+
+    is_connected = True  # type: ignore[assignment]
+
+    def given_up(self) -> str:
+        return ""
+
+    def is_loss(self, error: BaseException) -> bool:
+        return isinstance(error, CancelledError | OSError)
+
+    def tell(self, order: Order) -> None:
+        self.orders.append(order)
+        heed(order)
+
+    def close(self) -> None:
+        pass
+
+
+def named_result(job: GameJob) -> GameRecord:
+    """A record without a game."""
+    return GameRecord(job.key, job.pairing, job.first.name, job.second.name, job.opening, (), "1-0", "mate", "here")
+
+
+def made_up(chunk: Chunk) -> PlayedChunk:
+    return PlayedChunk(tuple(map(named_result, chunk.jobs)), seconds=0.001 * len(chunk.jobs))
+
+
+def played_here(jobs: list[GameJob]) -> str:
+    with GameRunner(1, StopFlag()) as runner:
+        return games_digest(list(runner.run(jobs)))
+
+
+def test_processes_play_the_games_that_this_one_plays() -> None:
+    jobs = jobs_of(12)
+    with ProcessPoolExecutor(2) as executor, ClusterRunner(ExecutorSite(executor, 2), StopFlag()) as runner:
+        assert games_digest(list(runner.run(jobs))) == played_here(jobs)
+
+
+def test_chunks_grow_as_games_are_quick_and_shrink_towards_the_end() -> None:
+    sizes: list[int] = []
+
+    def play(chunk: Chunk) -> PlayedChunk:
+        sizes.append(len(chunk.jobs))
+        return made_up(chunk)
+
+    jobs = jobs_of(400)
+    with ClusterRunner(Threads("one", "two", play=play), StopFlag()) as runner:
+        records = list(runner.run(jobs))
+    assert sorted(record.key for record in records) == sorted(job.key for job in jobs)
+    assert sizes[0] == 1
+    assert max(sizes) > 16
+    assert sizes[-1] == 1
+
+
+def test_jobs_are_read_no_further_than_workers_need() -> None:
+    jobs, read = jobs_of(400), []
+
+    def source() -> Iterator[GameJob]:
+        for job in jobs:
+            read.append(job)
+            yield job
+
+    with ClusterRunner(Threads("one", play=made_up), StopFlag()) as runner:
+        assert next(runner.batches(source()))
+        assert len(read) < 20
+
+
+def test_a_schedule_that_waits_for_results_is_asked_again() -> None:
+    jobs, ended = jobs_of(12), 0
+
+    def source() -> Iterator[GameJob | None]:
+        for place, job in enumerate(jobs):
+            while ended < place - place % 4:
+                yield None
+            yield job
+
+    with ClusterRunner(Threads("one", "two", play=made_up), StopFlag()) as runner:
+        for batch in runner.batches(source()):
+            ended += len(batch)
+    assert ended == len(jobs)
+
+
+def test_a_worker_that_goes_leaves_its_games_to_the_others() -> None:
+    site = Threads("stays", "goes")
+    block = threading.Event()
+
+    def never(chunk: Chunk) -> PlayedChunk:
+        site.lose("goes")
+        block.wait(30)
+        return made_up(chunk)
+
+    site.here["goes"] = replace(site.here["goes"], play=never)
+    jobs = jobs_of(8)
+    with ClusterRunner(site, StopFlag()) as runner:
+        records = list(runner.run(jobs))
+        block.set()
+    assert games_digest(records) == played_here(jobs)
+    assert {worker["name"]: worker["state"] for worker in runner.workers()} == {"stays": "idle", "goes": "gone"}
+
+
+def test_a_game_that_ends_one_worker_after_another_ends_the_run_with_its_name() -> None:
+    jobs = jobs_of(20)
+    site = Threads()
+    names = (f"worker {number}" for number in itertools.count())
+    lock = threading.Lock()
+
+    def join() -> None:
+        name = next(names)
+
+        def play(chunk: Chunk) -> PlayedChunk:
+            if jobs[5] in chunk.jobs:
+                with lock:
+                    site.lose(name)
+                    join()
+                threading.Event().wait(0.05)
+                raise OSError("killed")
+            return made_up(chunk)
+
+        site.here = {**site.here, name: Worker(name, name, 1, ThreadPoolExecutor(1), play)}
+
+    join()
+    stored: list[GameRecord] = []
+    with ClusterRunner(site, StopFlag()) as runner, pytest.raises(ClusterError, match=f"{MOST_LOSSES} workers ended"):
+        stored.extend(runner.run(jobs))
+    assert jobs[5].key not in {record.key for record in stored}
+
+
+def test_another_engine_is_refused_before_its_first_game() -> None:
+    site = Threads("same", "other")
+
+    def play_as_another(chunk: Chunk) -> PlayedChunk:
+        return play_chunk(replace(chunk, identity="0123456789ab"))
+
+    site.here["other"] = replace(site.here["other"], play=play_as_another)
+    jobs = jobs_of(6)
+    with ClusterRunner(site, StopFlag()) as runner:
+        assert games_digest(list(runner.run(jobs))) == played_here(jobs)
+        assert {worker["name"]: worker["state"] for worker in runner.workers()}["other"] == "refused"
+    assert "0123456789ab" in site.turned_away["other"]
+    alone = ClusterRunner(Threads("other", play=play_as_another), StopFlag())
+    with alone as runner, pytest.raises(ClusterError, match="none is left"):
+        list(runner.run(jobs))
+
+
+def with_players(jobs: list[GameJob], **missing: set[str]) -> Callable[[str], Callable[[Chunk], PlayedChunk]]:
+    """What workers do who lack some players."""
+
+    def of(name: str) -> Callable[[Chunk], PlayedChunk]:
+        def play(chunk: Chunk) -> PlayedChunk:
+            lacks = missing[name] & {player.name for job in chunk.jobs for player in (job.first, job.second)}
+            playable = [job for job in chunk.jobs if not {job.first.name, job.second.name} & lacks]
+            return PlayedChunk(tuple(map(named_result, playable)), dict.fromkeys(lacks, "no such program"), (), 0.001)
+
+        return play
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("missing", "left_out", "are_played"),
+    [
+        ({"one": {"a"}, "two": set()}, {}, True),
+        ({"one": {"a"}, "two": {"a"}}, {"a": "no such program"}, False),
+        ({"one": {"a"}, "two": {"b"}}, {"a": "no worker has both"}, False),
+    ],
+)
+def test_players_that_are_missing_on_workers(
+    missing: dict[str, set[str]], left_out: dict[str, str], are_played: bool
+) -> None:
+    jobs, said = jobs_of(6), []
+    play = with_players(jobs, **missing)
+    site = Threads("one", "two")
+    site.here = {name: replace(worker, play=play(name)) for name, worker in site.here.items()}
+    with ClusterRunner(site, StopFlag(), warn=said.append) as runner:
+        records = list(runner.run(jobs))
+        assert runner.unavailable.keys() == left_out.keys()
+        assert all(left_out[player] in reason for player, reason in runner.unavailable.items())
+    assert len(records) == (len(jobs) if are_played else 0)
+    assert any("one" in text and "'a'" in text and "no such program" in text for text in said)
+
+
+def test_enough_lets_running_games_end_and_stop_gives_them_up() -> None:
+    jobs = jobs_of(200)
+    site = Threads("one")
+    with ClusterRunner(site, StopFlag()) as runner:
+        records: list[GameRecord] = []
+        for record in runner.run(jobs, lambda: len(records) > 4):
+            records.append(record)
+        assert 4 < len(records) < len(jobs)
+        assert "finish" in {order.kind for order in site.orders}
+        again = {record.key for record in runner.run(jobs[:20])}
+    assert again == {job.key for job in jobs[:20]}
+    stop = StopFlag()
+    site = Threads("one")
+    with ClusterRunner(site, stop) as runner:
+        for _ in runner.run(jobs):
+            stop.set()
+    assert "stop" in {order.kind for order in site.orders}
+
+
+def test_wall_clocks_are_refused_unless_allowed() -> None:
+    jobs = jobs_of(2, "move_time=0.01")
+    with ClusterRunner(Threads("one"), StopFlag()) as runner, pytest.raises(ClusterError, match="wall clock"):
+        list(runner.run(jobs))
+    with ClusterRunner(Threads("one", play=made_up), StopFlag(), wall_clock=True) as runner:
+        assert len(list(runner.run(jobs))) == 2
+    for limit in ("move_time=0.01,cpu", "move_time=0.01,node_clock=10000"):
+        with ClusterRunner(Threads("one", play=made_up), StopFlag()) as runner:
+            assert len(list(runner.run(jobs_of(2, limit)))) == 2
+
+
+def test_weights_travel_with_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = find_config("weights", "othello").read_text("utf-8")
+    numbers = re.search(r"phases = \[\s*\[\s*(-?\d+)", shipped)
+    assert numbers is not None
+    (tmp_path / "own.toml").write_text(shipped.replace(numbers[0], f"phases = [[{int(numbers[1]) + 7}", 1), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    jobs = jobs_of(4, settings={"evaluation_weights": "own"})
+    here = played_here(jobs)
+    elsewhere = ProcessPoolExecutor(1, initializer=os.chdir, initargs=("/",))
+    with elsewhere as executor, ClusterRunner(ExecutorSite(executor, 1), StopFlag()) as runner:
+        assert games_digest(list(runner.run(jobs))) == here

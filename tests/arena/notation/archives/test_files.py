@@ -1,0 +1,216 @@
+"""Files, folders and zip files; encodings; suites and conversions from them; bytes of any kind raise nothing else."""
+
+from __future__ import annotations
+
+import bz2
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.archive_writers import branches, names_file, wtb_file, xqf_file
+
+from arena.notation.archives import sources as reading_files
+from arena.notation.archives.contract import Reading, Source
+from arena.notation.archives.formats import FORMATS, entries, format_of, load_games
+from arena.notation.archives.sources import unpacked
+from arena.notation.convert import TARGETS, read_all
+from arena.notation.openings import load_suite
+from arena.notation.pgn import PortableGame, PortableGameError, decode_text, result_of
+from elolab import command_line
+from engine.errors import UserError
+from engine.games import game_named
+
+START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
+XQF = xqf_file(branches("h2e2 h9g7"), START, 0x12, red="甲", black="乙", result=1)
+UBB = "[DhtmlXQ_movelist]77471022[/DhtmlXQ_movelist]".encode("gb18030")
+PGN = '[Game "Chinese Chess"]\n[Red "丙"]\n[Result "紅勝"]\n1. 相三進五 卒７進１ 1-0\n'
+GGF = "(;GM[Othello]TY[8]BO[8 ---------------------------O*------*O--------------------------- *]B[d3]W[c5];)"
+WTB = wtb_file([(0, 1, 2, 40, 40, "d3 c3"), (0, 1, 2, 40, 40, "c4 c3")])
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A folder of everything, with what is no game."""
+    folder = tmp_path / "mixed"
+    (folder / "下").mkdir(parents=True)
+    (folder / "a.xqf").write_bytes(XQF)
+    (folder / "下" / "b.UBB").write_bytes(UBB)
+    (folder / "c.txt").write_bytes(PGN.encode("big5"))
+    (folder / "d.wtb").write_bytes(WTB)
+    (folder / "d.jou").write_bytes(names_file(["", "Ann", "Bob"], 20))
+    (folder / "e.ggf.bz2").write_bytes(bz2.compress(GGF.encode()))
+    (folder / "f.epd").write_text(f"{START}\n", "utf-8")
+    (folder / "readme.txt").write_text("what is in here\n", "utf-8")
+    (folder / "picture.png").write_bytes(bytes(range(256)))
+    (folder / ".hidden").write_bytes(XQF[:1100])
+    return folder
+
+
+def zipped(folder: Path) -> Path:
+    path = folder.with_suffix(".zip")
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and not file.name.startswith("."):
+                archive.write(file, file.relative_to(folder))
+    return path
+
+
+def read(path: Path, game: str) -> tuple[list[str], list[str]]:
+    """Moves of the games, and what was wrong."""
+    found = list(read_all(path, Reading(game_named(game))))
+    games = [" ".join(move.move for move in entry.moves) for entry in found if isinstance(entry, PortableGame)]
+    return games, [str(entry) for entry in found if isinstance(entry, PortableGameError)]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_all_files_of_a_folder_or_zip_file_are_read(mixed: Path, packed: bool) -> None:
+    path = zipped(mixed) if packed else mixed
+    games, wrong = read(path, "xiangqi")
+    assert sorted(games) == ["", "g0e2 g6g5", "h2e2 b9c7", "h2e2 h9g7"]
+    assert [error.removeprefix(f"{path}/")[:36] for error in wrong] == [
+        "d.wtb: WTHOR holds games of Othello,", "e.ggf.bz2: GGF holds games of Othell",
+    ]  # fmt: skip
+    games, wrong = read(path, "othello")
+    assert games == ["d3 c3", "c4 c3", "d3 c5"]
+    assert len(wrong) == 4
+
+
+def test_an_archive_is_known_by_its_content(tmp_path: Path) -> None:
+    for name, data in {"XQF": XQF, "WTHOR": WTB, "GGF": GGF.encode(), "DhtmlXQ": UBB, "PGN": PGN.encode()}.items():
+        found = format_of(data)
+        assert found is not None
+        assert found.name == name
+        (tmp_path / "games.dat").write_bytes(data)
+        assert load_games(tmp_path / "games.dat", found.game or "xiangqi")
+    assert {archive.name for archive in FORMATS} == {"XQF", "WTHOR", "GGF", "DhtmlXQ", "PGN"}
+
+
+def test_archives_are_suites(mixed: Path, tmp_path: Path) -> None:
+    suite = load_suite(str(mixed / "d.wtb"), "othello", plies=1)
+    assert [(opening.moves, opening.name) for opening in suite.openings] == [(("d3",), "Ann - Bob")]  # c4 mirrors it
+    folder = tmp_path / "suite"
+    folder.mkdir()
+    for name in ("a.xqf", "c.txt", "f.epd", "readme.txt"):
+        (mixed / name).rename(folder / name)
+    for path in (folder, zipped(folder)):
+        openings = load_suite(str(path), "xiangqi", plies=2).openings
+        assert sorted(opening.moves for opening in openings) == [(), ("g0e2", "g6g5"), ("h2e2", "h9g7")]
+    with pytest.raises(UserError, match=r"d\.wtb: WTHOR holds games of Othello"):
+        load_suite(str(mixed), "xiangqi")
+    with pytest.raises(UserError, match=r"no games in it that elolab can read"):
+        load_suite(str(empty(tmp_path)), "xiangqi")
+
+
+def empty(folder: Path) -> Path:
+    (folder / "empty").mkdir()
+    (folder / "empty" / "notes.txt").write_text("nothing", "utf-8")
+    return folder / "empty"
+
+
+def test_the_command_names_what_is_wrong_and_writes_the_others(
+    mixed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "all.pgn"
+    assert command_line.main(["convert", str(mixed), "--out", str(out)]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == error.count("elolab: ") == 2
+    assert out.read_text("utf-8").count("[Game ") == 4
+    assert '[Red "甲"]' in out.read_text("utf-8")
+    assert command_line.main(["convert", str(mixed / "d.wtb"), "--out", str(out)]) == 2
+    assert out.read_text("utf-8").count("[Game ") == 4  # nothing could be read: the file stays
+    assert command_line.main(["convert", str(empty(tmp_path)), "--out", str(out)]) == 2
+    assert "no games or positions in it that elolab can read" in capsys.readouterr().err
+
+
+def test_the_command_stops_complaining(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.wtb"
+    path.write_bytes(wtb_file([(0, 1, 2, 40, 40, "d3 d3")] * 30 + [(0, 1, 2, 40, 40, "d3 c3")]))
+    assert command_line.main(["convert", str(path), "--game", "othello"]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "elolab: and 10 more games that cannot be read"
+
+
+def test_damaged_and_endless_files_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = zipped_bytes(tmp_path)
+    monkeypatch.setattr(reading_files, "MAX_BYTES", 1 << 20)
+    for name, data, words in [
+        ("a.zip", whole[:-30], "the zip file is damaged"),
+        ("b.bz2", bz2.compress(bytes(100))[:-5], "the compressed file is damaged"),
+        ("c.bz2", bz2.compress(bytes(1 << 21)), "larger than 1 MiB when unpacked"),
+        ("d.xqf", bytes((1 << 20) + 1), "larger than 1 MiB; split it"),
+        ("e.cbr", b"CCBridge Record\0", "CCBridge's own format is not read"),
+    ]:
+        (tmp_path / name).write_bytes(data)
+        games, wrong = read(tmp_path / name, "xiangqi")
+        assert not games
+        assert len(wrong) == 1
+        assert wrong[0].startswith(f"{tmp_path / name}: ")
+        assert words in wrong[0]
+
+
+def zipped_bytes(folder: Path) -> bytes:
+    path = folder / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("甲.xqf", XQF)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030", "big5"])
+@pytest.mark.parametrize("text", [PGN, '[Red "丁"]\r\n1. 炮二平五 馬8進7\r\n', '[Red "王"]\n1. C2.5 H8+7 *\n'])
+def test_texts_in_every_encoding(text: str, encoding: str) -> None:
+    assert decode_text(unpacked(text.encode(encoding), "a"), "a") == text.replace("\r", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "result"),
+    [("红胜", "1-0"), ("先負", "0-1"), ("雙方和棋", "1/2-1/2"), ("未知", "*"), ("1-0", "1-0"), ("maybe", None)],
+)
+def test_results_in_words(words: str, result: str | None) -> None:
+    assert result_of(words) == result
+
+
+# Whatever the bytes are, there are games and single lines, and nothing else
+
+
+def contents() -> Iterator[st.SearchStrategy[bytes]]:
+    yield st.binary(max_size=300)
+    for data in (XQF, xqf_file(branches("h2e2 h9g7", {1: "注"}), START, 0x0A), WTB, GGF.encode(), UBB, PGN.encode()):
+        yield st.builds(changed, st.just(data), st.integers(0, len(data)), st.binary(max_size=6), st.booleans())
+
+
+def changed(data: bytes, place: int, insertion: bytes, cut: bool) -> bytes:
+    return data[:place] + insertion + (b"" if cut else data[place + len(insertion) :])
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.one_of(*contents()), st.sampled_from(["xiangqi", "othello"]), st.booleans())
+def test_any_bytes_are_games_or_single_lines(data: bytes, game: str, variations: bool) -> None:
+    for archive in [*FORMATS, None]:
+        source = Source("file", data)
+        reading = Reading(game_named(game), variations=variations)
+        if archive is None:
+            found = list(entries(source, reading))
+        elif archive.recognises(data) and archive.game in ("", game):
+            try:
+                found = list(archive.read(source, reading))
+            except PortableGameError as error:
+                found = [error]
+        else:
+            continue
+        for entry in found:
+            if isinstance(entry, PortableGame):
+                game_named(game).position(entry.start, [move.move for move in entry.moves])
+            else:
+                assert "\n" not in str(entry)
+                assert str(entry).startswith("file: ")
+
+
+def test_every_target_is_written_from_an_archive(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for target in TARGETS:
+        words = ["convert", str(mixed / ("d.wtb" if target == "ggf" else "a.xqf")), "--to", target]
+        assert command_line.main([*words, *(["--game", "othello"] if target == "ggf" else [])]) == 0
+        assert capsys.readouterr().out

@@ -1,0 +1,184 @@
+"""Games in progress, move by move: what ``live.json`` says of them is always the beginning of what is stored later.
+
+The oracle is the record of the game, which no reading of it has touched.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.play import game
+from arena.play.executor import GameRunner
+from arena.play.live import GAMES_WITH_MOVES, Progress
+from arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec, RunningGame
+from engine.engine import StopFlag
+from engine.games import game_named
+from engine.programs.exchange import Exchange
+from engine.rules import Adjudication, Rules
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
+
+MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
+OPENINGS = {
+    "xiangqi": Opening(game_named("xiangqi").start, ("h2e2", "h9g7"), "cannon"),
+    "othello": Opening(game_named("othello").start, ("f5", "d6"), "perpendicular"),
+}
+MOST_GAMES = 50
+
+
+def builtin(name: str, game: str, limit: str = "nodes=4000") -> PlayerSpec:
+    return PlayerSpec(name, "builtin", Limits.parse(limit), parameters=tuple(resolve({}, game=game).items()))
+
+
+def mock(name: str, seconds: float, at: int, **changes: Any) -> PlayerSpec:
+    """A program that thinks for so long about one of its moves."""
+    command = (sys.executable, "-I", "-S", MOCK, "late", f"seconds={seconds}", f"at={at}")
+    return replace(PlayerSpec(name, "uci", Limits.parse("nodes=100"), command=command), **changes)
+
+
+def jobs_of(game: str, first: PlayerSpec, second: PlayerSpec, opening: Opening, games: int) -> list[GameJob]:
+    adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=100)
+    conditions = GameConditions(game, Rules(), adjudication, seed=1)
+    return [conditions.job(Pairing(number, number, 0, 1, 0), first, second, opening) for number in range(games)]
+
+
+class Follower:
+    """Reads ``live.json`` as fast as it can, in a thread of its own, while games are played."""
+
+    def __init__(self, folder: Path, runner: GameRunner) -> None:
+        self.seen: list[dict[str, Any]] = []
+        self._file, self._runner, self._over = folder / "live.json", runner, threading.Event()
+        self._progress = Progress(io.StringIO(), live_file=self._file)
+        self._thread = threading.Thread(target=self._follow)
+
+    def _follow(self) -> None:
+        while not self._over.is_set():
+            self._progress.publish(self._runner.running())
+            for entry in json.loads(self._file.read_text())["running"]:
+                if not self.seen or entry["moves"] != self.seen[-1]["moves"]:
+                    self.seen.append(entry)
+
+    def __enter__(self) -> Follower:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def lengths(self, number: int) -> list[int]:
+        """Of what was seen of a game, in the order of time, moves and scores alike."""
+        return [len(entry["moves"]) for entry in self.seen if entry["number"] == number]
+
+
+def followed(
+    folder: Path, jobs: Sequence[GameJob], needed: int
+) -> tuple[dict[int, GameRecord], Follower]:
+    """Play the games until one of them was seen at ``needed`` lengths between beginning and end."""
+    records: dict[int, GameRecord] = {}
+    with GameRunner(1, StopFlag()) as runner:
+        follower = Follower(folder, runner)
+
+        def seen_enough() -> bool:
+            return any(
+                len(set(follower.lengths(number)) - {0, len(record.moves)}) >= needed
+                for number, record in records.items()
+            )
+
+        with follower:
+            for record in runner.run(jobs, seen_enough):
+                records[record.pairing.number] = record
+        assert seen_enough(), [follower.lengths(number) for number in records]
+    return records, follower
+
+
+def check_prefixes(records: dict[int, GameRecord], follower: Follower) -> None:
+    """Every game was seen growing, and never anything but its beginning."""
+    for entry in follower.seen:
+        record = records[entry["number"]]
+        stored = [(move.move, move.score) for move in record.moves]
+        assert list(zip(entry["moves"], entry["scores"], strict=True)) == stored[: len(entry["moves"])]
+        assert (entry["first"], entry["second"]) == (record.first, record.second)
+        assert (entry["position"], tuple(entry["opening_moves"])) == (record.opening.position, record.opening.moves)
+    for number in records:
+        assert follower.lengths(number) == sorted(follower.lengths(number))
+
+
+@pytest.mark.parametrize("name", ["xiangqi", "othello"])
+def test_a_game_in_compiled_code(name: str, tmp_path: Path) -> None:
+    jobs = jobs_of(name, builtin("A", name), builtin("B", name), OPENINGS[name], MOST_GAMES)
+    records, follower = followed(tmp_path, jobs, needed=3)
+    check_prefixes(records, follower)
+    assert {entry["game"] for entry in follower.seen} == {name}
+    with GameRunner(1, StopFlag()) as unseen:  # the oracle of what following does to a game
+        assert next(unseen.run(jobs[:1])).digest == records[0].digest
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.15])  # compiled code waits for the one, and hands the other over
+def test_moves_that_compiled_code_exchanges(seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exchanged = []
+    compiled = Exchange.play
+
+    def noting(self: Exchange, *arguments: Any) -> Any:
+        done = compiled(self, *arguments)
+        exchanged.append([(move.move, move.score) for move in done.moves])
+        moves, scores = self.read()
+        assert list(zip(moves, scores, strict=True)) == exchanged[-1]
+        return done
+
+    monkeypatch.setattr(Exchange, "play", noting)
+    opening = Opening(game_named("xiangqi").start)
+    jobs = jobs_of("xiangqi", mock("A", seconds, 2), mock("B", seconds, 4), opening, 6)
+    records, follower = followed(tmp_path, jobs, needed=2)
+    check_prefixes(records, follower)
+    assert max(map(len, exchanged)) >= 2
+
+
+@pytest.mark.parametrize("ponder", [False, True])
+def test_a_game_of_the_loop_in_python(ponder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game, "SHORT_EXCHANGES", 0)
+    clock = {"ponder": True, "limits": Limits.parse("clock=20")} if ponder else {}
+    opening = Opening(game_named("xiangqi").start)
+    jobs = jobs_of("xiangqi", mock("A", 0.05, 2, **clock), mock("B", 0.05, 4, **clock), opening, 6)
+    check_prefixes(*followed(tmp_path, jobs, needed=2))
+
+
+def test_moves_of_many_games_stay_few(tmp_path: Path) -> None:
+    """Whoever comes later in the schedule is named, and its moves are not read."""
+    players = builtin("A", "othello"), builtin("B", "othello")
+    asked = []
+
+    def read(number: int) -> tuple[list[str], list[int | None]]:
+        asked.append(number)
+        return ["c4"], [None]
+
+    running = [
+        RunningGame(job, 1.0, lambda number=job.pairing.number: read(number))
+        for job in jobs_of("othello", *players, OPENINGS["othello"], 64)
+    ]
+    progress = Progress(io.StringIO(), live_file=tmp_path / "live.json")
+    progress.publish(running)
+    shown = json.loads((tmp_path / "live.json").read_text())["running"]
+    assert [entry["number"] for entry in shown] == list(range(64))
+    assert [(entry["moves"], entry["scores"]) for entry in shown[:GAMES_WITH_MOVES]] == [(["c4"], [None])] * 16
+    assert {(entry["moves"], entry["scores"]) for entry in shown[GAMES_WITH_MOVES:]} == {(None, None)}
+    assert asked == list(range(GAMES_WITH_MOVES))
+
+
+def test_each_game_that_runs_is_a_line(tmp_path: Path) -> None:
+    progress = Progress(io.StringIO(), live_file=tmp_path / "live.json")
+    job = jobs_of("othello", builtin("墨", "othello"), builtin("B", "othello"), OPENINGS["othello"], 1)[0]
+    progress.publish([RunningGame(job, 0.5), RunningGame(job, 0.5)])
+    lines = (tmp_path / "live.json").read_text("utf-8").splitlines()
+    assert sum('"墨"' in line for line in lines) == 2
+    progress.close("finished")
+    assert json.loads((tmp_path / "live.json").read_text())["running"] == []

@@ -1,0 +1,247 @@
+"""What is read of a run's folder: what reports count, only what is new, nothing written, nothing that crashes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.figures.standings import tables_of
+from arena.play import live
+from arena.play.store import STORE_NAME, Store
+from arena.records import GameRecord, MoveRecord, Opening, Pairing
+from arena.spec import spec_from_mapping
+from arena.tournament_spec import TournamentSpec
+from arena.watching import snapshot
+from arena.watching.snapshot import GameReader, RunFollower, changes
+from engine.games import game_named
+
+START = game_named("xiangqi").start
+FAULT = {"fault": {"player": "player 1", "text": "player 1: crashed"}}
+
+
+@pytest.fixture(autouse=True)
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ratings are fitted at every reading that finds new games."""
+    monkeypatch.setattr(snapshot, "FIT_SECONDS", 0)
+    monkeypatch.setattr(snapshot, "FIT_PAUSE", 0)
+
+
+def specification(players: int = 2, pairs: int = 50, **keys: Any) -> TournamentSpec:
+    entries = [{"name": f"player {number}", "protocol": "uci", "command": "none"} for number in range(players)]
+    given = {"format": "round_robin", "pairs": pairs, "limit": "nodes=100", "players": entries, "openings": "xiangqi"}
+    return spec_from_mapping({**given, **keys}, "cup.toml")
+
+
+def record(number: int, result: str, reason: str = "checkmate", **rest: Any) -> GameRecord:
+    seats = (0, 1) if number % 2 == 0 else (1, 0)
+    return GameRecord(
+        f"{number:032x}", Pairing(number, number // 2, *seats, number // 2), *(f"player {seat}" for seat in seats),
+        Opening(START), (MoveRecord("h2e2", 30, 5, 100, 1.0),), result, reason, "0123456789ab", **rest,
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+def result_of(number: int) -> str:
+    return ("1-0", "0-1", "1/2-1/2")[int(hashlib.sha256(str(number).encode()).hexdigest(), 16) % 3]
+
+
+def begun(folder: Path, spec: TournamentSpec) -> Store:
+    store = Store(folder)
+    store.record_metadata({"specification": spec.content()})
+    return store
+
+
+def applied(state: dict[str, Any], event: dict[str, Any]) -> dict[str, Any]:
+    """What a page makes of a change: the documented rules, written apart from the code that makes changes."""
+    state = {**state, **{name: value for name, value in event.items() if name not in ("curve", "running")}}
+    if "curve" in event:
+        curve = event["curve"]
+        if "from" in curve:
+            curve = {**state["curve"], "points": state["curve"]["points"][: curve["from"]] + curve["points"]}
+        state["curve"] = curve
+    if "running" in event:
+        known = {(game["series"], game["number"]): game for game in state["running"]}
+        games = []
+        for game in event["running"]:
+            if "from" in game:
+                old = known[game["series"], game["number"]]
+                added = {name: old[name][: game["from"]] + game[name] for name in ("moves", "scores")}
+                game = {**old, "seconds": game["seconds"], **added}
+            games.append(game)
+        state["running"] = games
+    return state
+
+
+def test_a_folder_without_a_run_waits(tmp_path: Path) -> None:
+    follower = RunFollower(tmp_path / "later")
+    assert follower.read()["state"] == "waiting"
+    with begun(tmp_path / "later", specification()) as store:
+        store.add(record(0, "1-0"))
+        state = follower.read()
+    assert (state["kind"], state["game"], state["games"]) == ("tournament", "xiangqi", 1)
+    assert not (tmp_path / "later" / "live.json").exists()
+
+
+def test_standings_read_bit_by_bit_are_those_of_the_report(tmp_path: Path) -> None:
+    spec, records = specification(), [record(number, result_of(number)) for number in (1, 0, 2, 5, 7, 3, 4)]
+    follower = RunFollower(tmp_path)
+    with begun(tmp_path, spec) as store:
+        for added in records:
+            store.add(added)
+            state = follower.read()
+    tables = tables_of("xiangqi", ["player 0", "player 1"], records)
+    assert [row["player"] for row in state["standings"]] == [row.player for row in tables.standings]
+    for row, expected in zip(state["standings"], tables.standings, strict=True):
+        assert {name: row[name] for name in row} == {name: getattr(expected, name) for name in row}
+    between = next(row for row in tables.head_to_heads if row.player == "player 0")
+    assert (state["match"]["elo"], state["match"]["pairs"]) == (between.elo, between.pairs)
+    assert state["curve"]["points"][-1] == [between.pairs, between.elo, between.elo_low, between.elo_high]
+    assert [point[0] for point in state["curve"]["points"]] == [1, 2, 3]
+
+
+def test_only_new_games_are_read(tmp_path: Path) -> None:
+    reader = GameReader(tmp_path)
+    with begun(tmp_path, specification()) as store:
+        for number in range(4):
+            store.add(record(number, "1-0"))
+        assert [game.pairing.number for game, _ in reader.new_games()[1]] == [0, 1, 2, 3]
+        assert reader.new_games() == (False, [])
+        store.add(record(5, "1-0", "crash", detail=FAULT))
+        has_changed, ((game, fault),) = reader.new_games()
+    assert has_changed
+    assert (game.pairing.number, fault) == (5, ("player 1", "crashed"))
+
+
+def test_series_are_read_where_there_are_any(tmp_path: Path) -> None:
+    reader = GameReader(tmp_path)
+    one = record(0, "1-0")
+    with begun(tmp_path, specification()) as store:
+        store.add(one)
+        store.add(replace(one, key="f" * 32, pairing=replace(one.pairing, series="playoff")))
+    assert [game.pairing.series for game, _ in reader.new_games()[1]] == ["", "playoff"]
+
+
+def test_a_test_is_told_with_its_bounds_and_counts_nothing_beyond_its_end(tmp_path: Path) -> None:
+    spec = specification(format="sprt", pairs=200, sprt={"elo0": 0, "elo1": 60})
+    follower = RunFollower(tmp_path)
+    with begun(tmp_path, spec) as store:
+        number, state = 0, follower.read()
+        while state["test"] is None or state["test"]["verdict"] == "undecided":
+            store.add(record(number, "1-0" if number % 2 == 0 else "1/2-1/2"))
+            number, state = number + 1, follower.read()
+        for beyond in range(number, number + 4):
+            store.add(record(beyond, "0-1"))
+        state = follower.read()
+    assert state["test"]["verdict"] == "H1 accepted"
+    assert state["test"]["llr"] > state["test"]["upper_bound"] == pytest.approx(-state["test"]["lower_bound"])
+    assert state["curve"]["points"][-1] == [number // 2, state["test"]["llr"]]
+    assert (state["games"], sum(row["games"] for row in state["standings"])) == (number + 4, 2 * number)
+
+
+def test_curves_keep_a_bounded_number_of_points() -> None:
+    curve = snapshot._Curve("elo")
+    for pairs in range(1, 5000):
+        curve.add(pairs, lambda pairs=pairs: [float(pairs)])
+    data = curve.data({"kind": "", "stride": 1, "points": []})
+    assert snapshot.MAX_POINTS / 2 <= len(data["points"]) <= snapshot.MAX_POINTS
+    assert all(point == [point[0], float(point[0])] and point[0] % data["stride"] == 0 for point in data["points"])
+
+
+def running_game(number: int, moves: list[str]) -> dict[str, Any]:
+    return {
+        "series": "", "number": number, "first": "player 0", "second": "player 1", "opening": "", "seconds": 1.0,
+        "game": "xiangqi", "position": START, "opening_moves": [], "moves": moves, "scores": [1] * len(moves),
+    }  # fmt: skip
+
+
+def test_changes_applied_to_a_state_give_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "MAX_POINTS", 4)
+    follower = RunFollower(tmp_path)
+    games = [[(0, ["h2e2"])], [(0, ["h2e2", "h9g7"])], [(0, ["h2e2", "h9g7"]), (1, [])], [(1, ["b2e2"])], []]
+    shown = before = follower.read()
+    with begun(tmp_path, specification()) as store:
+        for number in range(24):
+            store.add(record(number, result_of(number)))
+            running = [running_game(*game) for game in games[number % len(games)]]
+            told = {"kind": "tournament", "state": "running", "planned": 100, "done": number + 1, "running": running}
+            (tmp_path / live.LIVE_NAME).write_text(json.dumps(told), "utf-8")
+            after = follower.read()
+            event = json.loads(json.dumps(changes(before, after)))
+            shown, before = applied(shown, event), after
+            assert shown == after
+            assert changes(after, after) == {}
+    assert changes(None, before) == before
+
+
+def test_a_move_costs_no_more_than_the_move() -> None:
+    one = {**snapshot.waiting_state(Path()), "running": [running_game(0, ["h2e2"] * 80)]}
+    other = {**one, "running": [running_game(0, ["h2e2"] * 80 + ["h9g7"])]}
+    expected = {"series": "", "number": 0, "seconds": 1.0, "from": 80, "moves": ["h9g7"], "scores": [1]}
+    assert changes(one, other) == {"running": [expected]}
+
+
+def test_a_run_that_was_killed_is_not_running(tmp_path: Path) -> None:
+    told = {"kind": "tournament", "state": "running", "planned": 100, "done": 2, "running": [running_game(0, [])]}
+    with begun(tmp_path, specification()) as store:
+        store.add(record(0, "1-0"))
+    (tmp_path / live.LIVE_NAME).write_text(json.dumps(told), "utf-8")
+    assert RunFollower(tmp_path).read()["state"] == "running"
+    os.utime(tmp_path / live.LIVE_NAME, (1, 1))
+    state = RunFollower(tmp_path).read()
+    assert (state["state"], state["running"]) == ("stopped", [])
+
+
+@pytest.mark.parametrize("content", [b"no database at all", b"", b"SQLite format 3\0" + b"\7" * 4096])
+def test_what_cannot_be_read_is_said_and_read_again(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / STORE_NAME).write_bytes(content)
+    follower = RunFollower(tmp_path)
+    state = follower.read()
+    assert state["state"] == ("stopped" if content == b"" else "damaged")
+    (tmp_path / STORE_NAME).unlink()
+    (tmp_path / live.LIVE_NAME).write_text("[", "utf-8")
+    follower.read()
+    with begun(tmp_path, specification()) as store:
+        store.add(record(0, "1-0"))
+    state = follower.read()
+    assert (state["trouble"], state["games"]) == ("", 1)
+
+
+def test_a_changed_bit_is_noticed(tmp_path: Path) -> None:
+    with begun(tmp_path, specification()) as store:
+        store.add(record(0, "1-0"))
+        store.connection.execute("UPDATE games SET result = '0-1'")
+    state = RunFollower(tmp_path).read()
+    assert state["state"] == "damaged"
+    assert "checksum" in state["trouble"]
+
+
+def test_nothing_is_written_into_the_folder(tmp_path: Path) -> None:
+    with begun(tmp_path, specification()) as store:
+        store.add(record(0, "1-0"))
+        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    follower = RunFollower(tmp_path)
+    follower.read()
+    stored = follower.game(f"{0:032x}")
+    assert stored is not None
+    assert stored.moves == record(0, "1-0").moves
+    assert follower.game("0") is None
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_another_file_in_its_place_is_read_from_its_beginning(tmp_path: Path) -> None:
+    follower = RunFollower(tmp_path / "run")
+    with begun(tmp_path / "run", specification()) as store:
+        store.add(record(0, "1-0"))
+        store.add(record(1, "1-0"))
+    assert follower.read()["games"] == 2
+    with begun(tmp_path / "other", specification()) as store:
+        store.add(record(2, "1-0"))
+    os.replace(tmp_path / "other" / STORE_NAME, tmp_path / "run" / STORE_NAME)
+    assert follower.read()["games"] == 1
+    assert [game.pairing.number for game in follower.games] == [2]

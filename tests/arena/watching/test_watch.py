@@ -1,0 +1,372 @@
+"""The server of ``elolab watch`` over real connections, and its page in a real browser."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Browser
+from test_snapshot import begun, record, running_game, specification
+
+from arena.play import live
+from arena.play.store import Store
+from arena.records import GameRecord, MoveRecord, Opening, Pairing
+from arena.watching import followed
+from elolab import command_line
+from engine.games import game_named
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+ROOT = Path(__file__).parents[3]
+LINE = ("h2e2", "h9g7", "h0g2", "i9h9", "i0h0", "b9c7", "h0h6", "c6c5")
+
+
+def played(number: int, result: str, **rest: Any) -> GameRecord:
+    """A game of eight moves."""
+    moves = tuple(MoveRecord(move, 10 * ply, 3, 100, 1.0) for ply, move in enumerate(LINE))
+    seats = (number % 2, 1 - number % 2)
+    return GameRecord(
+        f"{number:032x}", Pairing(number, number // 2, *seats, 0), *(f"player {seat}" for seat in seats),
+        Opening(game_named("xiangqi").start, (), "made up"), moves, result, rest.pop("reason", "checkmate"),
+        "0123456789ab", **rest,
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+class Served:
+    """A server in a thread."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    def get(self, path: str, method: str = "GET", **headers: str) -> tuple[int, str, dict[str, str]]:
+        """Status, text and headers of the answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode(), dict(answer.getheaders())
+        finally:
+            connection.close()
+
+    @contextmanager
+    def events(self, run: str) -> Iterator[Callable[[], tuple[str, dict[str, Any]]]]:
+        """A function that gives the next event's name and data."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request("GET", f"/run/{run}/events")
+        answer = connection.getresponse()
+
+        rest = ""
+
+        def following() -> tuple[str, dict[str, Any]]:
+            nonlocal rest
+            while "\n\n" not in rest:
+                data = answer.read1(1 << 16)
+                assert data, "the stream has ended"
+                rest += data.decode()
+            text, _, rest = rest.partition("\n\n")
+            fields = dict(line.split(": ", 1) for line in text.splitlines() if not line.startswith(":"))
+            return (fields["event"], json.loads(fields["data"])) if fields else following()
+
+        try:
+            yield following
+        finally:
+            connection.close()
+
+    @property
+    def run(self) -> str:
+        """The name of the run that is shown first."""
+        return self.get("/")[2]["location"].split("/")[2]
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/run/{self.run}/"
+
+
+@contextmanager
+def served(root: Path, *, is_single: bool = True) -> Iterator[Served]:
+    import uvicorn
+
+    from arena.watching.server import application, opened_socket
+
+    listening = opened_socket("127.0.0.1", 0)
+    runs = followed.WatchedRuns(root, is_single=is_single)
+    server = uvicorn.Server(
+        uvicorn.Config(application(runs, "en", "127.0.0.1"), log_level="critical", timeout_graceful_shutdown=1)
+    )
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        yield Served(listening.getsockname()[1])
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "POLL_SECONDS", 0.05)
+
+
+def tell(folder: Path, running: list[dict[str, Any]], state: str = "running", done: int = 0) -> None:
+    """Write ``live.json`` as a run does."""
+    told = {
+        "kind": "tournament", "state": state, "planned": 100, "done": done, "games_per_second": 2.0, "running": running,
+        "workers": [{"name": "here", "threads": 2, "games": done, "games_per_second": 2.0, "state": "running"}],
+    }  # fmt: skip
+    new = folder / "live.json-new"
+    new.write_text(json.dumps(told), "utf-8")
+    os.replace(new, folder / live.LIVE_NAME)
+
+
+# The server
+
+
+def test_what_is_sent_is_the_state_and_then_what_changes(tmp_path: Path) -> None:
+    with begun(tmp_path, specification()) as store, served(tmp_path) as server:
+        store.add(played(0, "1-0"))
+        with server.events(server.run) as following:
+            name, state = following()
+            assert (name, state["games"], state["kind"]) == ("state", 1, "tournament")
+            store.add(played(1, "1-0"))
+            name, event = following()
+            assert (name, event["games"]) == ("changes", 2)
+            assert "kind" not in event
+        with server.events(server.run) as following:
+            assert following()[1]["games"] == 2
+
+
+def test_only_known_addresses_are_served_and_nothing_beside_the_runs(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret", "utf-8")
+    with begun(tmp_path / "run", specification()) as store:
+        store.add(played(0, "1-0", reason="crash", detail={"fault": {"player": "player 1", "text": "player 1: gone"}}))
+    with served(tmp_path / "run") as server:
+        run = server.run
+        assert server.get(f"/run/{run}/")[0] == 200
+        assert server.get("/assets/watch.js")[0] == 200
+        for path in (
+            "/../secret.txt", "/..%2fsecret.txt", "/assets/..%2f..%2fsecret.txt", "/assets/%2e%2e/secret.txt",
+            "/run/..%2f/", "/run/../secret.txt", f"/run/{run}/../../secret.txt", f"/run/{run}/games.sqlite",
+            "/assets/server.py", "/secret.txt", f"/run/{run[:-1]}x/", f"/run/{run}/game?key=..%2fsecret.txt",
+            f"/run/{run}/game?number=7",
+        ):  # fmt: skip
+            status, text, _ = server.get(path)
+            assert (status, "secret" in text) == (404, False), path
+        assert server.get(f"/run/{run}/games?from=-1")[0] == 400
+        listed = json.loads(server.get(f"/run/{run}/games")[1])
+        assert (listed["total"], listed["games"][0]["number"]) == (1, "0")
+        game = json.loads(server.get(f"/run/{run}/game?number=0")[1])
+        assert [entry["move"] for entry in game["entries"]] == [*LINE]
+        assert game["fault"]["text"] == "player 1: gone"
+        with server.events(run) as following:
+            (fault,) = following()[1]["faults"]
+        assert (fault["player"], fault["games"], fault["text"]) == ("player 1", 1, "gone")
+
+
+def test_other_names_and_other_methods_are_refused(tmp_path: Path) -> None:
+    with begun(tmp_path, specification()) as store:
+        store.add(played(0, "1-0"))
+    with served(tmp_path) as server:
+        for host in ("localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:9", "192.168.0.7"):
+            assert server.get("/", Host=host)[0] == 307, host
+        for host in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "[evil.example]", ""):
+            assert server.get("/", Host=host)[0] == 421, host
+        for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE"):
+            assert server.get("/", method)[0] == 405, method
+        assert server.get(f"/run/{server.run}/", "HEAD")[0] == 200
+
+
+def test_what_cannot_be_read_is_told_and_the_server_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "games.sqlite").write_bytes(b"no database at all")
+    with served(tmp_path) as server, server.events(server.run) as following:
+        state = following()[1]
+        assert (state["state"], state["games"]) == ("damaged", 0)
+        assert "games.sqlite" in state["trouble"]
+        assert server.get(f"/run/{server.run}/game?number=0")[0] in (404, 503)
+        assert server.get("/runs")[0] == 200
+
+
+def test_all_runs_are_listed_and_the_one_that_is_played_comes_first(tmp_path: Path) -> None:
+    for name in ("alpha", "beta"):
+        with begun(tmp_path / name, specification(name=name)) as store:
+            store.add(played(0, "1-0"))
+    tell(tmp_path / "alpha", [], "running")
+    tell(tmp_path / "beta", [], "finished")
+    with served(tmp_path, is_single=False) as server:
+        page = server.get("/runs?language=zh")[1]
+        assert 'lang="zh-CN"' in page
+        assert all(f">{name}</a>" in page for name in ("alpha", "beta"))
+        assert "<h1>alpha</h1>" in server.get(f"/run/{server.run}/")[1]
+    with served(tmp_path / "nothing", is_single=False) as server:
+        assert server.get("/")[2]["location"] == "/runs"
+
+
+# The command
+
+
+def test_a_missing_extra_a_busy_port_and_wrong_folders_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from arena.watching.server import opened_socket
+
+    def said(*words: str) -> str:
+        assert command_line.main(["watch", *words]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        return line
+
+    with begun(tmp_path / "run", specification()):
+        pass
+    assert "no such folder" in said(str(tmp_path / "nowhere"))
+    (tmp_path / "empty").mkdir()
+    assert "no run in it; name the folder of a run, or add --wait" in said(str(tmp_path / "empty"))
+    with opened_socket("127.0.0.1", 0) as taken:
+        port = str(taken.getsockname()[1])
+        assert f"port {port} of 127.0.0.1 is in use" in said(str(tmp_path / "run"), "--port", port)
+    monkeypatch.setattr("tuning.commands.watch.find_spec", lambda name: None)
+    assert 'pip install "elolab[watch]"' in said(str(tmp_path / "run"))
+
+
+def test_ctrl_c_ends_it_at_once_though_somebody_looks_on(tmp_path: Path) -> None:
+    with begun(tmp_path, specification()) as store:
+        store.add(played(0, "1-0"))
+    command = [sys.executable, "-m", "elolab", "watch", str(tmp_path), "--port", "0"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        port = int(process.stderr.readline().split(" (")[0].rstrip("/").rpartition(":")[2])
+        server = Served(port)
+        with server.events(server.run) as following:
+            following()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) == 130
+        assert process.stderr.read() == "elolab: interrupted\n"
+    finally:
+        process.kill()
+        process.wait()
+
+
+# The page
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+def text_of(browser: Browser, name: str) -> str:
+    found: str = browser.value(f"element({json.dumps(name)}).textContent")
+    return found
+
+
+def test_a_game_in_progress_moves_on_and_ends_on_the_board(
+    tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    position = game_named("xiangqi").position
+    start = game_named("xiangqi").start
+    with begun(tmp_path, specification()) as store, served(tmp_path) as server:
+        tell(tmp_path, [running_game(0, [*LINE[:2]])])
+        browser.open(server.address)
+        browser.until("replay.ply === 2")
+        assert text_of(browser, "position") == position(start, [*LINE[:2]]).text
+        assert text_of(browser, "replay-title") == "Game 0: player 0 – player 1, in progress"
+        tell(tmp_path, [running_game(0, [*LINE[:5]]), running_game(1, [])])
+        browser.until("replay.ply === 5 && element('cards').children.length === 2")
+        assert text_of(browser, "position") == position(start, [*LINE[:5]]).text
+        # Who has gone back stays there, and the moves come all the same.
+        browser.press("ArrowLeft", "#replay")
+        assert browser.value("replay.ply") == 4
+        tell(tmp_path, [running_game(0, [*LINE[:7]]), running_game(1, [])])
+        browser.until("element('move-list').tBodies[0].rows.length === 7")
+        assert browser.value("replay.ply") == 4
+        browser.press("End", "#replay")
+        store.add(played(0, "1-0"))
+        tell(tmp_path, [running_game(1, [])], done=1)
+        browser.until("replay.entries.length === 8 && element('replay-title').textContent.includes('1–0')")
+        assert browser.value("replay.ply") == 8
+        browser.until("element('finished-list').tBodies[0].rows.length === 1")
+        browser.until("element('replay-title').textContent.startsWith('Game 1')")
+        tell(tmp_path, [], "finished", done=1)
+        store.close()
+        browser.until("/finished|stopped/.test(element('kicker').textContent)")
+        assert browser.value("element('failure').hidden")
+
+
+def test_finished_games_are_replayed_in_both_languages(tmp_path: Path, browser: Browser) -> None:
+    with begun(tmp_path, specification()) as store:
+        for number in range(20):
+            store.add(played(number, ("1-0", "1/2-1/2")[number % 2]))
+    tell(tmp_path, [], "finished", done=20)
+    with served(tmp_path) as server:
+        browser.open(server.address)
+        browser.until("element('finished-list').tBodies[0].rows.length === 15 && replay.game !== null")
+        assert "player 0 against player 1" in text_of(browser, "finding")
+        assert text_of(browser, "tile-games") == "20 of 100"
+        browser.value("element('older').click()")
+        browser.until("element('finished-list').tBodies[0].rows.length === 5")
+        browser.value("element('finished-list').tBodies[0].rows[4].click()")
+        browser.until("element('replay-title').textContent === 'Game 0: player 0 – player 1, 1–0'")
+        browser.press("ArrowUp", "#replay")
+        browser.until("element('replay-title').textContent.startsWith('Game 1:')")
+        for key, ply in (("Home", 0), ("ArrowRight", 1), ("End", 8)):
+            browser.press(key, "#replay")
+            assert browser.value("replay.ply") == ply
+        browser.value("document.querySelector('[data-language=zh]').click()")
+        browser.until("document.documentElement.lang === 'zh-CN' && watch.state && replay.game !== null")
+        browser.until("element('replay-title').textContent.startsWith('第 1 局')")
+        assert "player 0 对 player 1" in text_of(browser, "finding")
+        for width in (390, 1200):
+            browser.resize(width)
+            assert browser.value("document.documentElement.scrollWidth") == width
+        loaded = browser.value("performance.getEntriesByType('resource').map((entry) => new URL(entry.name).host)")
+        assert set(loaded) == {f"127.0.0.1:{server.port}"}
+        assert browser.value("element('failure').hidden")
+
+
+def test_the_page_waits_for_a_run_and_follows_it_from_its_first_game(tmp_path: Path, browser: Browser) -> None:
+    with served(tmp_path / "later") as server:
+        browser.open(server.address)
+        browser.until("element('kicker').textContent.includes('waiting')")
+        with begun(tmp_path / "later", specification()) as store:
+            store.add(played(0, "1-0"))
+            browser.until("facts.game === 'xiangqi' && watch.state && watch.state.games === 1")
+            for number in range(1, 12):
+                store.add(record(number, "1-0"))
+            browser.until("watch.state.games === 12 && !element('curve-figure').hidden")
+            assert browser.value("watch.state.curve.points.length") == 6
+
+
+@pytest.mark.slow
+def test_a_live_run_is_followed_to_its_end(tmp_path: Path, browser: Browser) -> None:
+    folder = tmp_path / "run"
+    command = [
+        sys.executable, "-m", "elolab", "match", "default", "material", "--limit", "nodes=2000", "--pairs", "20",
+        "--concurrency", "1", "--out", str(folder),
+    ]  # fmt: skip
+    with served(folder) as server:
+        browser.open(server.address)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            browser.until("typeof watch === 'object' && watch.state && watch.state.state === 'running'")
+            assert process.wait(timeout=300) == 0
+        finally:
+            process.kill()
+            process.wait()
+        browser.until("watch.state.state === 'finished' && watch.state.games === 40")
+        browser.until("watch.state.standings[0].games === 40 && element('tile-games').textContent === '40 of 40'")
+        with Store(folder, read_only=True) as store:
+            assert browser.value("watch.state.games") == len(store)
+        time.sleep(0.2)
+        assert browser.value("element('failure').hidden")

@@ -1,0 +1,24 @@
+"""Short games of Othello between two settings, as jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from arena.play.tournament import prepare
+from arena.records import GameJob
+from arena.schedule import format_of, job_of
+from arena.spec import spec_from_mapping
+from arena.tournament_spec import TournamentSpec
+
+
+def small_match(games: int, limit: str = "nodes=20", settings: Mapping[str, Any] | None = None) -> TournamentSpec:
+    """A match of ``a``, which has the settings, against ``b``."""
+    players = [{"name": "a", "set": dict(settings or {})}, {"name": "b", "set": {"killers": 0}}]
+    content = {"game": "othello", "format": "match", "pairs": games // 2, "limit": limit, "players": players}
+    return spec_from_mapping({**content, "name": "small"}, "small.toml")
+
+
+def jobs_of(games: int, limit: str = "nodes=20", settings: Mapping[str, Any] | None = None) -> list[GameJob]:
+    plan = prepare(small_match(games, limit, settings))
+    return [job_of(plan.spec, plan.suite, one) for one in format_of(plan.spec).pairings(plan.spec, plan.order, [])]

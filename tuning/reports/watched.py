@@ -1,0 +1,113 @@
+"""What a page that follows a run shows of a tuning, ablation, run of claims or fit: the sections of its report.
+
+They are drawn by a process of its own, which ``elolab watch`` starts now and then, for a model to be fitted and charts
+to be drawn take seconds:
+
+    python -m tuning.reports.watched DIR LANGUAGE [text]
+
+With ``text`` it is what their commands print at the end, for a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.errors import UserError
+from engine.language import Catalogue
+from tuning.reports.document import Document, html_sections
+
+LEFT_OUT = ("conditions", "repeat", "verdicts")
+"""Sections that stay the same while games are played; the report has them."""
+
+
+def watched_data(directory: Path, language: str) -> dict[str, Any]:
+    """``title``, ``summary``, ``html`` (of the sections) and ``anchors`` (pairs of an anchor and a heading).
+
+    Raises ``UserError`` where a run does not say enough yet.
+    """
+    from tuning.rereading import result_in
+
+    result = result_in(directory)
+    if result is None:
+        raise UserError(f"{directory}: its games are of a tournament")
+    document = _document_of(result, language)
+    sections = [section for section in document.sections if section.name not in LEFT_OUT]
+    return {
+        "title": document.title,
+        "summary": document.summary,
+        "html": html_sections(sections, language),
+        "anchors": [(section.name, section.title) for section in sections],
+    }
+
+
+def _document_of(result: Any, language: str) -> Document:
+    from tuning.reports.ablation import ablation_document
+    from tuning.reports.claims import claims_document
+    from tuning.reports.fit import fit_document
+    from tuning.reports.study import tuning_document
+
+    documents: Mapping[str, Callable[[Any, str], Document]] = {
+        "StudyResult": tuning_document,
+        "AblationResult": ablation_document,
+        "ClaimsResult": claims_document,
+        "FitResult": fit_document,
+    }
+    return documents[type(result).__name__](result, language)
+
+
+def outcome_text(directory: Path, language: str) -> str:
+    """What a run has come to so far, as its command prints it. Raises ``UserError`` as ``watched_data`` does."""
+    from tuning.reports.claims import claims_text
+    from tuning.reports.fit import fit_text
+    from tuning.reports.study import tuning_text
+    from tuning.rereading import result_in
+
+    result = result_in(directory)
+    if result is None:
+        raise UserError(f"{directory}: its games are of a tournament")
+    texts: Mapping[str, Callable[[Any, str], str]] = {
+        "StudyResult": tuning_text,
+        "AblationResult": _ablation_text,
+        "ClaimsResult": claims_text,
+        "FitResult": fit_text,
+    }
+    return texts[type(result).__name__](result, language)
+
+
+def _ablation_text(result: Any, language: str) -> str:
+    from tuning.reports.ablation import ablation_text
+    from tuning.reports.document import MESSAGES
+    from tuning.reports.labels import in_language
+
+    shown = in_language(result, Catalogue(MESSAGES, language))
+    return ablation_text(shown.rows, shown.effects, language, shown.speeds)
+
+
+def main(words: list[str]) -> int:
+    """Write the data of a folder to standard output as JSON, with the seconds of processor time that it took.
+
+    Or the text, where that is asked for; 1 if there is none yet.
+    """
+    directory, language, *form = words
+    if form:
+        try:
+            print(outcome_text(Path(directory), language))
+        except UserError as error:
+            print(error, file=sys.stderr)
+            return 1
+        return 0
+    try:
+        data = watched_data(Path(directory), language)
+    except UserError as error:
+        data = {"trouble": str(error)}
+    print(json.dumps({**data, "seconds": time.process_time()}, ensure_ascii=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

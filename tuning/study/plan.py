@@ -1,0 +1,129 @@
+"""What a run of a study consists of, and whether it can be played here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from arena.notation.openings import Suite
+from arena.play.estimates import estimated_game_seconds
+from arena.play.stages import GameStage, StagePlan
+from arena.play.store import STORE_NAME, Store
+from arena.run import Purpose, RunError, plain
+from engine.language import console
+from tuning.engine_check import EngineCheck
+from tuning.matches import read_openings
+from tuning.study.rounds.budgets import legs_of
+from tuning.study.rounds.schedule import estimated_games
+from tuning.study.spec import LENGTHS, TuningSpec, min_games
+from tuning.study.validation.match import VALIDATED_METADATA, VALIDATION, Stage, stages_of, validation_series
+
+KIND = "tuning"
+FILE_METADATA = "tuning file"
+"""The specification as it was read, and where it lay, so that it can be validated again from the folder alone."""
+
+
+def stage_name(number: int) -> str:
+    """A validation's name in the plan of the run."""
+    return console("tuning")("stage.slow_validation" if number else "stage.validation")
+
+
+def _stored_by_series(store: Store) -> Mapping[str, int]:
+    return Counter(outcome.pairing.series for outcome in store.outcomes())
+
+
+@dataclass(frozen=True)
+class TuningPlan:
+    """A study ready to run."""
+
+    spec: TuningSpec
+    suite: Suite
+    openings: tuple[int, ...]
+    """Places in the suite of the tuning's openings, all of the tournament half."""
+    reserved: tuple[int, ...]
+    """The same of the validations' openings, all of the half reserved for them."""
+
+    def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
+        """What is played at most: the tuning of so many games, then the matches that validate it."""
+        spec, say = self.spec, console("tuning")
+        stored = _stored_by_series(store) if store is not None else {}
+        own = sum(count for series, count in stored.items() if not series.startswith(VALIDATION))
+        limits = estimated_game_seconds([spec.conditions.limits])
+        study = GameStage(say("stage.study"), max(games, own), limits, own, spec.budget.seconds)
+        return (study, *(
+            self._stage_of(stage, number, stored, store)
+            for number, stage in enumerate(stages_of(spec.validation, games, len(self.reserved)))
+        ))  # fmt: skip
+
+    def _stage_of(self, stage: Stage, number: int, stored: Mapping[str, int], store: Store | None) -> GameStage:
+        recommendation = 0 if store is None else len(store.metadata(VALIDATED_METADATA) or []) - 1
+        games = stored.get(validation_series(number, recommendation), 0)
+        seconds = estimated_game_seconds([stage.limits])
+        return GameStage(stage_name(number), max(2 * stage.pairs, games), seconds, games)
+
+
+def prepare_tuning(spec: TuningSpec) -> TuningPlan:
+    """Read the openings and check the sampler. Raises ``UserError``."""
+    from tuning.study.sampler import check_sampler
+
+    check_sampler(spec.sampler, spec.conditions.source)
+    suite, openings = read_openings(spec.conditions, "tournament", None)
+    _, reserved = read_openings(spec.conditions, "validation", None)
+    validation = spec.validation
+    for key, pairs in (("maximum_pairs", validation.maximum_pairs), ("slow_pairs", validation.slow_pairs)):
+        if pairs is not None and pairs > len(reserved):
+            raise RunError(
+                f"{spec.conditions.source}: [validation]: {key} = {pairs} needs as many different openings, but the "
+                f"validation half of the suite {spec.conditions.openings!r} has {len(reserved)}; give fewer pairs or a "
+                "larger suite"
+            )
+    return TuningPlan(spec, suite, openings, reserved)
+
+
+def plan_of_run(plan: TuningPlan, directory: Path, concurrency: int) -> StagePlan:
+    """What a run in that folder would consist of, going by what it holds."""
+    budget = plan.spec.budget
+    rough = estimated_game_seconds([plan.spec.conditions.limits])
+    with ExitStack() as resources:
+        store = None
+        if (directory / STORE_NAME).is_file():
+            store = resources.enter_context(Store(directory, read_only=True))
+        games = budget.games
+        if games is None:
+            assert budget.seconds is not None
+            legs = () if store is None else legs_of(store)
+            known = bool(legs) and plain(legs[-1].budget) == plain(budget.content())
+            games = legs[-1].games if known else max(
+                min_games(plan.spec), estimated_games(budget.seconds, rough, concurrency)
+            )  # fmt: skip
+        return StagePlan(plan.spec.name, directory, plan.stages(games, store), concurrency)
+
+
+def check_engine(spec: TuningSpec, stream: TextIO) -> None:
+    """Start an external engine and ask whether it takes the ends of all ranges and every choice.
+
+    Raises ``UserError`` if it does not; remarks go to ``stream``.
+    """
+    if spec.engine is None:
+        return
+    check = EngineCheck(spec.conditions)
+    check.compare_builds(stream)
+    base = spec.conditions.base_values
+    check.effective(base)
+    for dimension in spec.space.dimensions:
+        for value in dimension.choices or (dimension.low, dimension.high):
+            check.effective({**base, dimension.name: value})
+
+
+def purpose_of(plan: TuningPlan) -> Purpose:
+    spec = plan.spec
+    source = spec.conditions.source
+    content = {**spec.content(), "openings_digest": plan.suite.digest}
+    lengths = LENGTHS if spec.storage is None else LENGTHS[1:]  # who share a study share its rounds
+    return Purpose(
+        KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]}
+    )

@@ -1,0 +1,106 @@
+"""What came of a study: its rounds one by one, and the whole of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.figures.statistics import Pentanomial
+from engine.settings.parameters import Value
+from tuning.study.playoff import Decision
+from tuning.study.response import Observations, ResponseModel, Values
+from tuning.study.rounds.pairs_of_settings import SettingsPair
+from tuning.study.spec import TuningSpec
+from tuning.study.validation.match import Verdict
+
+
+@dataclass(frozen=True)
+class RoundResult:
+    """A finished round."""
+
+    number: int
+    values: Values
+    """The set at the centre when it began; of a sampler other than ``duel``, the trial's set."""
+    results: tuple[tuple[SettingsPair, Pentanomial], ...]
+
+    @property
+    def counts(self) -> Pentanomial:
+        """The outcomes of all its pairs, from the view of each settings pair's first set."""
+        total = Pentanomial((0, 0, 0, 0, 0))
+        for _, counts in self.results:
+            total += counts
+        return total
+
+
+@dataclass(frozen=True)
+class RoundEnd:
+    """How things stood when a round had ended."""
+
+    number: int
+    values: Values
+    """The set at the centre when it began, or the trial's."""
+    counts: Pentanomial
+    """From the view of each settings pair's first set."""
+    elo: float
+    """What the model of the time made of ``values`` against the base; of a trial, its own observed Elo."""
+    pairs: int
+    """Of the study so far."""
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """How a run of a study ended."""
+
+    spec: TuningSpec
+    directory: Path
+    rounds: tuple[RoundEnd, ...]
+    planned_rounds: int
+    games: int
+    """Games in the store."""
+    interrupted: bool = False
+    """Whether something was left to be played; ``decision`` is then the best that is known so far."""
+    waiting_for: tuple[int, ...] = ()
+    """Rounds that other workers of a shared study are still playing."""
+    stopped_early: bool = False
+    """Whether the study ended before its budget because little was left to gain."""
+    decision: Decision | None = None
+    model: ResponseModel | None = None
+    observations: Observations | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    """Of the validations in turn; none if the recommendation is the base itself."""
+    preset: Path | None = None
+    """Where a validated recommendation was written."""
+    planned: int = 0
+    """Games of the rounds and the playoff, at most."""
+    study_games: int = 0
+    """How many of these are stored."""
+    further: tuple[Verdict, ...] = ()
+    """Of validations that were asked for apart from the study, as far as they came."""
+    digest: str = ""
+    """Digest of all games."""
+    engine: str = ""
+    """Identity of the engine, or of several: ``arena.run.engines_of``."""
+    own_seconds: float = 0.0
+    """Processor time of this run outside the games: of the thread that decides what is played and keeps the books."""
+    games_seconds: float = 0.0
+    """Processor time of all its other threads, which play the built-in engine's games."""
+
+    @property
+    def recommended(self) -> dict[str, Value]:
+        """The recommended values by name."""
+        assert self.decision is not None
+        return dict(zip(self.spec.space.names, self.decision.values, strict=True))
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether every validation speaks for the recommendation."""
+        return not self.interrupted and bool(self.verdicts) and all(verdict.passed for verdict in self.verdicts)
+
+    @property
+    def exit_code(self) -> int:
+        """0 if a gain was confirmed, 3 if not, 1 while other workers play, 130 after an interruption."""
+        if self.interrupted:
+            return 130
+        if self.waiting_for:
+            return 1
+        return 0 if self.confirmed else 3

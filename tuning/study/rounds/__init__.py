@@ -1,0 +1,1 @@
+"""The rounds of a study: their schedule under its budgets, their design, their games."""

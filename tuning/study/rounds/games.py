@@ -1,0 +1,158 @@
+"""Pairs of settings as games of a run.
+
+Everything is counted from the store: the settings that met are kept with every game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from arena.figures.statistics import Pentanomial
+from arena.notation.openings import Suite
+from arena.records import Outcome, PlayerSpec
+from arena.run import REMEDY, Run, RunError
+from tuning.matches import Match, MatchTable
+from tuning.study.response import Values
+from tuning.study.rounds.pairs_of_settings import SettingsPair
+from tuning.study.rounds.schedule import Round
+from tuning.study.spec import TuningSpec
+
+SETTINGS_DETAIL = "sets"
+"""Under this name a game keeps the values of the first and of the second settings of its pair."""
+MAX_PLAYERS = 4096
+"""Players kept ready at a time."""
+
+
+@dataclass(frozen=True)
+class ScheduledSettingsPair:
+    """A pair of settings and which of the run's pairs of games it has."""
+
+    settings: SettingsPair
+    first_pair: int
+    pairs: int
+    round: int = 0
+    series: str = ""
+
+
+class SettingsPairGames:
+    """Pairs of settings as games: plays what the run lacks, counts what is there."""
+
+    def __init__(self, spec: TuningSpec, suite: Suite, openings: Sequence[int], run: Run) -> None:
+        self._spec, self._openings, self._run = spec, openings, run
+        self._table = MatchTable(spec.conditions.of_games, suite, run)
+        self._players: dict[Values, PlayerSpec] = {}
+        self._settings: dict[tuple[str, int], tuple[Values, Values]] = {
+            pairing.place: (tuple(first), tuple(second))
+            for pairing, (first, second) in run.store.details(SETTINGS_DETAIL)
+        }
+        """By a game's place: the two settings of its pair."""
+
+    def play(self, pairs: Sequence[ScheduledSettingsPair]) -> bool:
+        """Play what the run lacks of some pairs; False if games are left unplayed."""
+        return self.play_parts([pairs])
+
+    def play_parts(
+        self,
+        parts: Iterable[Sequence[ScheduledSettingsPair] | None],
+        finished: Callable[[Outcome], None] = lambda outcome: None,
+    ) -> bool:
+        """Play what the run lacks of some pairs, one part after the other; False if games are left unplayed.
+
+        In place of a part comes ``None`` while the next one is not known, but will be when more games have ended.
+        ``finished`` is told of each game that ends.
+        """
+        settings: dict[tuple[str, int], tuple[Values, Values]] = {}
+
+        def matches(part: Sequence[ScheduledSettingsPair]) -> list[Match]:
+            found = []
+            for scheduled in part:
+                found.append(self._checked(scheduled))
+                both = (scheduled.settings.first, scheduled.settings.second)
+                settings.update(dict.fromkeys(found[-1].places, both))
+            return found
+
+        def ended(outcome: Outcome) -> None:
+            self._settings[outcome.pairing.place] = settings.pop(outcome.pairing.place)
+            finished(outcome)
+
+        return self._table.play_parts((None if part is None else matches(part) for part in parts), ended)
+
+    def _match(self, scheduled: ScheduledSettingsPair) -> Match:
+        """The games of a pair of settings; none of one against itself, which is even by definition."""
+        first, second = scheduled.settings.first, scheduled.settings.second
+        pairs = range(scheduled.first_pair, scheduled.first_pair + (scheduled.pairs if first != second else 0))
+        numbers = tuple(pair % len(self._openings) for pair in pairs)
+        return Match(
+            variant=self._player(first),
+            reference=self._player(second),
+            openings=tuple(self._openings[number] for number in numbers),
+            numbers=tuple(2 * pair for pair in pairs),
+            pair_numbers=numbers,
+            series=scheduled.series,
+            round=scheduled.round,
+            detail={SETTINGS_DETAIL: [list(first), list(second)]},
+        )
+
+    def _checked(self, scheduled: ScheduledSettingsPair) -> Match:
+        """The same; raises ``RunError`` if the store holds games of other settings in its place."""
+        match, settings = self._match(scheduled), (scheduled.settings.first, scheduled.settings.second)
+        for place in match.places:
+            if self._settings.get(place, settings) != settings:
+                raise RunError(
+                    f"{self._run.directory}: game {place[1]} was played between other settings than this specification "
+                    f"leads to; {REMEDY}"
+                )
+        return match
+
+    def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
+        """The keys of the games of some pairs that are still to be played.
+
+        Raises ``RunError`` if the store holds games of other settings in their places.
+        """
+        jobs = self._table.in_turn([self._checked(pair) for pair in pairs])
+        return {job.key for job in jobs} - self._run.scores.keys()
+
+    def begun(self, rounds: Sequence[Round]) -> set[int]:
+        """The rounds of which games are stored."""
+        return {one.number for one in rounds if self.missing_games(one.first_pair, one.pairs) < 2 * one.pairs}
+
+    def missing_games(self, first_pair: int, pairs: int, series: str = "") -> int:
+        """How many games of a stretch of the schedule are not stored."""
+        return sum((series, number) not in self._settings for number in range(2 * first_pair, 2 * (first_pair + pairs)))
+
+    def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
+        """Whether all its games are stored."""
+        return not self._table.missing_games([self._match(scheduled)])
+
+    def complete_settings_pairs(self, one: Round) -> int:
+        """How many pairs of settings of a round, from the first on, have their games."""
+        for place in range(one.settings_pairs):
+            if self.missing_games(one.first_pair + place * one.game_pairs, one.game_pairs):
+                return place
+        return one.settings_pairs
+
+    def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
+        """The outcomes of its pairs, from the view of the first settings; none of settings against themselves."""
+        match = self._match(scheduled)
+        counts = self._table.counts(match)
+        self._table.forget(match)
+        return counts
+
+    def stored_pairs(self, one: Round) -> list[ScheduledSettingsPair]:
+        """The pairs of settings of a round as the games tell them, as far as their games are all there."""
+        found = []
+        for place in range(one.settings_pairs):
+            first_pair = one.first_pair + place * one.game_pairs
+            known = self._settings.get(("", 2 * first_pair))
+            if known is not None:
+                settings = SettingsPair(one.first_settings_pair + place, *known)
+                found.append(ScheduledSettingsPair(settings, first_pair, one.game_pairs, one.number))
+        return [scheduled for scheduled in found if self.is_complete(scheduled)]
+
+    def _player(self, values: Values) -> PlayerSpec:
+        if values not in self._players:
+            if len(self._players) >= MAX_PLAYERS:
+                self._players.clear()
+            self._players[values] = self._spec.player(dict(zip(self._spec.space.names, values, strict=True)))
+        return self._players[values]

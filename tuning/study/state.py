@@ -1,0 +1,82 @@
+"""What a study knows: the results of its rounds, and the model fitted to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tuning.study.response import (
+    Observations,
+    ResponseModel,
+    Values,
+    combinations,
+    expected_remaining_gain,
+    fit,
+    maximum,
+)
+from tuning.study.result import RoundResult
+from tuning.study.rounds.pairs_of_settings import RoundDesign, design_of, first_design
+from tuning.study.rounds.schedule import Round
+
+REFIT_GROWTH = 1.05
+"""The model is fitted again when there are so many times the results of the last fit."""
+MAX_COMBINATIONS = 16
+
+
+@dataclass
+class StudyState:
+    """The results of the rounds so far, and the model fitted to them."""
+
+    observations: Observations
+    openings: int
+    """How many the suite has, after which they come again."""
+    results: dict[int, RoundResult] = field(default_factory=dict)
+    """By number."""
+    model: ResponseModel | None = None
+    best: Values | None = None
+    """The maximum of the model inside what was sampled when it was fitted."""
+    fitted_results: int = 0
+    """Results that the last fit was made of."""
+    _seen: set[tuple[frozenset[Values], int]] = field(default_factory=set)
+    """Settings pairs and the opening they began with: a repeated one is the same games again."""
+
+    def add(self, result: RoundResult, one: Round | None) -> None:
+        """Take up a finished round; ``one`` is its place in the schedule, ``None`` if it has none any more."""
+        self.results[result.number] = result
+        if one is None:
+            return
+        for place, (settings, counts) in enumerate(result.results):
+            opening = (one.first_pair + place * one.game_pairs) % self.openings
+            # Either way round the games are the same.
+            meeting = (frozenset((settings.first, settings.second)), opening)
+            if meeting not in self._seen:
+                self._seen.add(meeting)
+                self.observations.add(settings.first, settings.second, counts)
+
+    def without_results(self) -> StudyState:
+        """The same model, but no results."""
+        return StudyState(
+            Observations(self.observations.space), self.openings, {}, self.model, self.best, self.fitted_results
+        )
+
+    def refit(self, *, is_last: bool) -> None:
+        """Fit the model again if there is enough that is new; when depends on the number of results alone."""
+        if not len(self.observations):
+            return
+        if is_last or len(self.observations) >= REFIT_GROWTH * self.fitted_results:
+            self.fitted_results = len(self.observations)
+            self.model = fit(self.observations)
+            space = self.observations.space
+            starts = [self.best or space.default_values, *combinations(space, MAX_COMBINATIONS)]
+            self.best = maximum(self.model, self.observations.trust_region(), starts)
+
+    def design(self) -> RoundDesign:
+        """The design of the settings pairs of a round that is laid out from what is known."""
+        if self.model is None or self.best is None:
+            return first_design(self.observations.space)
+        return design_of(self.model, self.best)
+
+    def is_left_to_gain(self, elo: float) -> bool:
+        """Whether so much is expected to remain to be gained, or too little is known to say."""
+        if self.model is None or self.best is None or len(self.results) <= 1:
+            return True
+        return expected_remaining_gain(self.model, self.observations.trust_region(), self.best) >= elo

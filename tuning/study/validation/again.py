@@ -1,0 +1,144 @@
+"""A further validation of a finished study's recommendation, asked for apart from the study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Unpack
+
+from arena.play.estimates import estimated_game_seconds
+from arena.play.stages import GameStage, StagePlan
+from arena.play.store import STORE_NAME, Store
+from arena.run import Run, RunError, RunOptions, engines_of
+from engine.language import console
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value
+from tuning.matches import MatchTable
+from tuning.study.plan import FILE_METADATA, TuningPlan, prepare_tuning, purpose_of
+from tuning.study.run import RECOMMENDATION_METADATA
+from tuning.study.spec import TuningSpec
+from tuning.study.validation.match import Stage, ValidationGames, Verdict, validation_series
+from tuning.study.validation.preset import write_preset
+from tuning.study.validation.stages import (
+    games_to_validate,
+    number_of,
+    own_validations,
+    play_stage,
+    recommendation_number,
+    stored_of,
+    stored_verdict,
+)
+
+
+@dataclass(frozen=True)
+class ValidationResult:
+    """How a further validation of a study's recommendation ended."""
+
+    spec: TuningSpec
+    directory: Path
+    values: dict[str, Value]
+    verdict: Verdict | None
+    """As far as it came after an interruption; ``None`` before its first complete pair."""
+    preset: Path | None = None
+    failed: Verdict | None = None
+    """The match of the study itself that spoke against the recommendation, if one did."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before its end."""
+        return self.verdict is None or self.verdict.unfinished_of is not None
+
+    @property
+    def exit_code(self) -> int:
+        """0 if it was passed and nothing speaks against it, 3 if not, 130 after an interruption."""
+        if self.interrupted:
+            return 130
+        assert self.verdict is not None
+        return 0 if self.verdict.passed and self.failed is None else 3
+
+
+def validate_again(
+    directory: Path,
+    limits: Limits | None,
+    pairs: int | None,
+    maximum_pairs: int | None = None,
+    *,
+    presets: Path | None = None,
+    **options: Unpack[RunOptions],
+) -> ValidationResult:
+    """Let the recommendation of a finished study play the base again on the reserved openings.
+
+    By default a sequential test at the tuning's limit, which has ``maximum_pairs`` at most; ``pairs`` makes it a match
+    of fixed length. A recommendation
+    that a sequential test accepts is written as a preset, unless a match of the study speaks against it. Given again it
+    plays only what is missing. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
+    """
+    plan, named = _recommended(directory)
+    spec = plan.spec
+    with Run(directory, purpose_of(plan), **options) as run:
+        stage = further_stage(plan, run.store, limits, pairs, maximum_pairs)
+        table, again = MatchTable(spec.conditions.of_games, plan.suite, run), recommendation_number(run.store, named)
+        number = number_of(run.store, stage)
+        games = ValidationGames(spec, table, plan.reserved, named, stage, validation_series(number, again))
+        title = console("tuning")("stage.validation")
+        planned = GameStage(title, 2 * games.most_pairs, estimated_game_seconds([stage.limits]), stored_of(games))
+        run.progress.announce(StagePlan(spec.name, directory, (planned,), run.concurrency))
+        verdict = play_stage(run, games, title)
+        engine = engines_of(run.store)
+        # The study's own, as far as it came: a stage after a failed one was not played.
+        own = [stored_verdict(games, run.store) for games in own_validations(plan, run.store, table, named, again)]
+    if verdict is not None and verdict.unfinished_of is not None:
+        return ValidationResult(spec, directory, named, verdict)
+    # Of the same kind of match at the same limit the new one is the last word.
+    failed = next(
+        (
+            one for one in own
+            if one is not None and one.unfinished_of is None and verdict is not None and not one.passed
+            and (one.kind, one.limits) != (verdict.kind, verdict.limits)
+        ),
+        None,
+    )  # fmt: skip
+    preset = None
+    if verdict is not None and verdict.kind == "sprt" and verdict.passed and failed is None:
+        preset = write_preset(engine, spec, directory, named, verdict, presets)
+    return ValidationResult(spec, directory, named, verdict, preset, failed)
+
+
+def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
+    """The study of a folder and what it recommends. Raises ``RunError`` if there is nothing to validate."""
+    from tuning.study.spec import tuning_from_text
+
+    recorded = values = None
+    if (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as store:
+            recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
+    if recorded is None or values is None:
+        what = "no study in it" if recorded is None else "its study has no recommendation yet"
+        raise RunError(f"{directory}: {what}; elolab tune SPEC.toml --out {directory} makes one")
+    spec = tuning_from_text(*recorded)
+    named = dict(zip(spec.space.names, values, strict=True))
+    if named == spec.space.default:
+        raise RunError(f"{directory}: its study recommends {spec.base_name} itself; there is nothing to validate")
+    return prepare_tuning(spec), named
+
+
+def plan_of_validation(
+    directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int
+) -> StagePlan:
+    """What a further validation of a folder's study would consist of."""
+    plan, _ = _recommended(directory)
+    with Store(directory, read_only=True) as store:
+        stage = further_stage(plan, store, limits, pairs, maximum_pairs)
+    seconds = estimated_game_seconds([stage.limits])
+    planned = GameStage(console("tuning")("stage.validation"), 2 * stage.pairs, seconds)
+    return StagePlan(plan.spec.name, directory, (planned,), concurrency, is_bound=pairs is None)
+
+
+def further_stage(
+    plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None
+) -> Stage:
+    """The match of a further validation: a sequential test unless it is to have so many ``pairs``."""
+    spec = plan.spec
+    longest = pairs or maximum_pairs or spec.validation.pairs(games_to_validate(spec, store))
+    longest = min(longest, len(plan.reserved))
+    return Stage(limits or spec.conditions.limits, "sprt" if pairs is None else "fixed", longest)

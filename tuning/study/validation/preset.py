@@ -1,0 +1,118 @@
+"""A validated recommendation as a file that is ready to play: a preset, or a player of a tournament."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from arena.files import replace_file
+from arena.records import PlayerSpec
+from engine.settings.configuration import specification_word
+from engine.settings.limits import OWN_LEVEL, Limits
+from engine.settings.parameters import Value
+from tuning.study.spec import TuningSpec
+from tuning.study.validation.match import Verdict
+
+
+def write_preset(
+    engine: str,
+    spec: TuningSpec,
+    directory: Path,
+    values: Mapping[str, Value],
+    verdict: Verdict,
+    folder: Path | None = None,
+) -> Path:
+    """Write a recommendation that a sequential test has accepted (``verdict``) and return its path.
+
+    A set of the built-in engine becomes a preset in ``folder``; without one in ``configs/engines`` if there is a
+    ``configs`` here, unless a preset of that name that this study did not write is there; otherwise in the run's
+    folder. An external engine's options are written to the run's folder as a player of a tournament.
+    """
+    text = preset_text(engine, spec, values, verdict)
+    name = f"{spec.validation.preset}.toml"
+    here = Path("configs")
+    chosen = folder or (here / "engines" if here.is_dir() else directory)
+    if spec.engine is not None:
+        chosen = directory
+    path = chosen / name
+    if path.is_file() and _heading(path.read_text("utf-8")) != _heading(text):
+        path = directory / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, text)
+    return path
+
+
+def written_preset(spec: TuningSpec, directory: Path) -> Path | None:
+    """Where the study of a folder has written its recommendation, if it is still there: see ``write_preset``."""
+    name, heading = f"{spec.validation.preset}.toml", _heading_of(spec)
+    paths = (directory / name, Path("configs") / "engines" / name)
+    return next((path for path in paths if path.is_file() and _heading(path.read_text("utf-8")) == heading), None)
+
+
+def _heading_of(spec: TuningSpec) -> str:
+    source = specification_word("tuning", spec.conditions.source)
+    return f"# Written by elolab tune {source} (study {spec.name!r}), whose next run replaces it."
+
+
+def _heading(text: str) -> str:
+    return text.partition("\n")[0]
+
+
+def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
+    """The TOML: every setting that differs from the engine's defaults, and what validated it, with which ``engine``."""
+    gain = "{:+.1f} Elo [{:+.1f}, {:+.1f}]".format(verdict.elo, *verdict.interval)
+    lines = [
+        _heading_of(spec),
+        f"# Against {spec.base_name}: {gain} over {verdict.counts.pairs} pairs",
+        f"# on openings never tuned on, {verdict.limits}, {spec.conditions.openings}, seed {spec.conditions.seed}, "
+        f"engine {engine}.",
+        "",
+    ]
+    more = _preset_lines(spec, values, verdict) if spec.engine is None else _player_lines(spec, values)
+    return "\n".join(lines + more) + "\n"
+
+
+def _preset_lines(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> list[str]:
+    from engine.settings.parameters import resolve
+
+    complete = spec.conditions.base_values | dict(values)
+    lines = [
+        f'description = "Tuned against {spec.base_name}: {verdict.elo:+.1f} Elo at {verdict.limits}."',
+        "",
+        f"[{spec.conditions.game}]",
+    ]
+    defaults = resolve({}, game=spec.conditions.game)
+    return lines + [f"{name} = {_toml(value)}" for name, value in complete.items() if value != defaults[name]]
+
+
+def _player_lines(spec: TuningSpec, values: Mapping[str, Value]) -> list[str]:
+    engine = spec.player(values)
+    lines = [
+        "[[players]]",
+        f"name = {json.dumps(spec.validation.preset)}",
+        f"protocol = {json.dumps(engine.protocol)}",
+        f"command = {json.dumps(list(engine.command))}",
+        *_process_lines(engine),
+        *(f"{key} = {json.dumps(value)}" for key, value in engine.protocol_keys),
+    ]
+    if engine.limits == Limits():
+        lines.append(f"limit = {json.dumps(OWN_LEVEL)}")
+    if engine.options:
+        lines.append("[players.options]")
+    return lines + [f"{json.dumps(name)} = {json.dumps(value)}" for name, value in engine.options]
+
+
+def _process_lines(engine: PlayerSpec) -> list[str]:
+    """Where and how the program is run, in seconds."""
+    lines = [f"directory = {json.dumps(engine.directory)}"] if engine.directory is not None else []
+    times = (engine.start_timeout_ms, engine.margin_ms, engine.watchdog_ms)
+    for key, milliseconds in zip(("start_timeout", "margin", "watchdog"), times, strict=True):
+        lines.append(f"{key} = {milliseconds / 1000!r}")
+    return [*lines, f"restart = {json.dumps(engine.restart)}"]
+
+
+def _toml(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else f'"{value}"'

@@ -1,0 +1,134 @@
+"""The validations of a run's recommendation: which there are, playing them, and reading what they have shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from arena.figures.standings import error_text, signed
+from arena.play.live import first_that_fits
+from arena.play.store import Store
+from arena.run import Run
+from engine.language import console
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value
+from tuning.matches import Match, MatchTable
+from tuning.study.plan import TuningPlan
+from tuning.study.rounds.budgets import legs_of
+from tuning.study.spec import TuningSpec, min_games
+from tuning.study.validation.match import (
+    MAX_STAGES,
+    VALIDATED_METADATA,
+    Looks,
+    Stage,
+    ValidationGames,
+    Verdict,
+    stages_of,
+    validation_series,
+)
+
+VALIDATIONS_METADATA = "tuning validations"
+"""What the further validations of this folder were, in the order of their places in the schedule."""
+DECIDED_METADATA = "tuning decided"
+"""By series: the pairs after which a sequential test had its verdict."""
+
+
+def own_validations(
+    plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], recommendation: int
+) -> list[ValidationGames]:
+    """The validations that belong to the study itself."""
+    stages = stages_of(plan.spec.validation, games_to_validate(plan.spec, store), len(plan.reserved))
+    return [
+        ValidationGames(plan.spec, table, plan.reserved, values, stage, validation_series(number, recommendation))
+        for number, stage in enumerate(stages)
+    ]
+
+
+def further_verdicts(
+    plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], recommendation: int
+) -> tuple[Verdict, ...]:
+    """What the validations have shown that were asked for apart from the study."""
+    verdicts = []
+    for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_STAGES):
+        stage = Stage(Limits.parse(limits), kind, 1)
+        series = validation_series(number, recommendation)
+        verdicts.append(
+            stored_verdict(ValidationGames(plan.spec, table, plan.reserved, values, stage, series), store)
+        )
+    return tuple(verdict for verdict in verdicts if verdict is not None and verdict.unfinished_of is None)
+
+
+def games_to_validate(spec: TuningSpec, store: Store) -> int:
+    """The games of a tuning from which the length of its validation follows: of a budget in time, those it allowed."""
+    legs = legs_of(store)
+    return spec.budget.games or (legs[-1].games if legs else min_games(spec))
+
+
+def recommendation_number(store: Store, values: Mapping[str, Value]) -> int:
+    """Which of the run's recommendations this is, from 0 on; a new one is recorded."""
+    known = store.metadata(VALIDATED_METADATA) or []
+    wanted = list(values.values())
+    if wanted not in known:
+        known.append(wanted)
+        store.record_metadata({VALIDATED_METADATA: known})
+    return int(known.index(wanted))
+
+
+def stored_of(games: ValidationGames) -> int:
+    """Games of a validation that are there."""
+    return 2 * games.most_pairs - games.missing_games
+
+
+def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
+    """What the stored games of a validation show; ``None`` without a complete pair."""
+    decided = (store.metadata(DECIDED_METADATA) or {}).get(games.series)
+    looks = Looks(games, decided)
+    looks.take_up()
+    return looks.verdict(is_complete=looks.is_over)
+
+
+def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
+    """Play a validation and show how it goes; unfinished, or ``None`` without a complete pair, if it was stopped."""
+    progress, stage = run.progress, games.stage
+    decided = run.store.metadata(DECIDED_METADATA) or {}
+    words = console("tuning")("progress.validation", limit=stage.limits)
+    progress.begin(2 * games.most_pairs, words, is_bound=stage.kind == "sprt", stage=name)
+
+    def show(verdict: Verdict) -> None:
+        progress.say(lambda columns: validation_words(verdict, columns))
+
+    looks = Looks(games, decided.get(games.series), show)
+
+    def parts() -> Iterator[list[Match] | None]:
+        for match in looks.parts():
+            if match is not None:
+                progress.done += 2 * match.pairs - games.table.missing_games([match])
+            yield None if match is None else [match]
+
+    looks.take_up()
+    verdict = looks.verdict(is_complete=games.table.play_parts(parts(), lambda outcome: looks.take_up()))
+    run.refuse_unavailable()
+    test = None if verdict is None or verdict.unfinished_of is not None else verdict.test
+    if verdict is not None and test is not None and test.verdict != "undecided":
+        run.store.record_metadata({DECIDED_METADATA: {**decided, games.series: verdict.counts.pairs}})
+    return verdict
+
+
+def number_of(store: Store, stage: Stage) -> int:
+    """Which of the folder's validations a further one is; those of the study itself come first."""
+    wanted = [str(stage.limits), stage.kind]
+    known = store.metadata(VALIDATIONS_METADATA) or []
+    if wanted not in known:
+        known.append(wanted)
+        store.record_metadata({VALIDATIONS_METADATA: known})
+    return MAX_STAGES + int(known.index(wanted))
+
+
+def validation_words(verdict: Verdict, columns: int) -> str:
+    """A validation so far, for the live line."""
+    message, elo, test = console("tuning"), signed(verdict.elo), verdict.test
+    if test is None:
+        return message("progress.validation_match", elo=elo, error=error_text(verdict.estimate.elo_error))
+    ratio = {"ratio": test.log_likelihood_ratio, "lower": test.lower_bound, "upper": test.upper_bound}
+    return first_that_fits(
+        columns, message("progress.validation_test", elo=elo, **ratio), message("progress.ratio", **ratio)
+    )
