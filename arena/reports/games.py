@@ -107,6 +107,13 @@ class GamesOnPage:
         return tuple((notation, say(f"notation.{notation}")) for notation in NOTATIONS)
 
     @property
+    def policy(self) -> Markup:
+        """Where the page's scripts may come from; one opened from a file is nobody's own, so files are named too."""
+        from markupsafe import Markup
+
+        return Markup("script-src 'unsafe-inline'" + (" 'self' file:" if self.packed.files else "") + "; ")
+
+    @property
     def data(self) -> Markup:
         """What report.js needs to know besides the games, as JSON."""
         return script_data(self.facts(sorted(self.packed.reasons)))

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arena.figures.standings import Tables, tables_of
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import count_of, first_difference, stored_player, stored_tournament
 from arena.player_spec import MAX_NAME_LENGTH
@@ -227,9 +226,3 @@ def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE) -> E
     directory.mkdir(parents=True, exist_ok=True)
     runs = [(run.folder, run.spec) for run in joint.runs]
     return export_joint(directory, joint.spec, joint.records, runs, joint.notes_in(language), language)
-
-
-def tables(joint: Joint) -> Tables:
-    """The tables over all games."""
-    spec = joint.spec
-    return tables_of(spec.game, [player.name for player in spec.players], joint.records, dict(spec.anchors))

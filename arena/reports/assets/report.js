@@ -698,8 +698,8 @@ async function written(text) {
 
 // --- Wiring ------------------------------------------------------------------------------------------------------
 
-// What begin is given: { header: columns of all games for the list; load: from a game's place in them to the game, as
-// unpackedChunk gives it, or to a promise of it }.
+// What a source of games, such as gamesOfReport, promises: { header: columns of all games for the list; load: from a
+// game's place in them to the game, as unpackedChunk gives it, or to a promise of it }.
 let games = null;
 
 const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "start", End: "end", ArrowUp: "previous", ArrowDown: "next", " ": "play", f: "flip", F: "flip", l: "letters", L: "letters", n: "notation", N: "notation", v: "ahead", V: "return", Escape: "game" };
@@ -777,7 +777,6 @@ function listen() {
   window.addEventListener("resize", () => { if (replay.game !== null) { replay.drawGraph(); replay.mark(); } });
 }
 
-// A page says where it has its games; one that gets them in another way listens, and begins by itself.
 async function begin(source) {
   games = await source();
   list.prepare(games.header);
@@ -789,3 +788,6 @@ async function begin(source) {
     history.replaceState(null, "", location.pathname + location.search);
   }
 }
+
+// A page that gets its games from elsewhere has no index, and begins by itself.
+if (element("index")) begin(gamesOfReport).catch(fail);
