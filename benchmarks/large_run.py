@@ -69,15 +69,17 @@ from pathlib import Path
 from arena.play import store, tournament
 from arena.spec import load_tournament
 first, last = map(int, sys.argv[3:])
-stored, add = 0, store.Store.add
-def counting(self, record, **options):
+stored, add_all = 0, store.Store.add_all
+def counting(self, games):
     global stored
-    stored += 1
-    if stored in (first, last):
-        status = Path("/proc/self/status").read_text().split()
-        print(int(status[status.index("VmRSS:") + 1]) * 1024, flush=True)
-    return add(self, record, **options)
-store.Store.add = counting
+    games = list(games)
+    for _ in games:
+        stored += 1
+        if stored in (first, last):
+            status = Path("/proc/self/status").read_text().split()
+            print(int(status[status.index("VmRSS:") + 1]) * 1024, flush=True)
+    return add_all(self, games)
+store.Store.add_all = counting
 tournament.run(load_tournament(Path(sys.argv[1])), Path(sys.argv[2]), stream=io.StringIO())
 """
 
