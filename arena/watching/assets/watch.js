@@ -18,7 +18,7 @@ function durationText(seconds) {
 
 function likelihoodText(share) {
   // In percent; never certain, as in reports.
-  return share === null ? UNKNOWN : share < 0.001 ? "<0.1" : share > 0.999 ? ">99.9" : (100 * share).toFixed(1);
+  return share === null ? UNKNOWN : share < 0.0005 ? "<0.1" : share >= 0.9995 ? ">99.9" : (100 * share).toFixed(1);
 }
 function countText(count) { return count.toLocaleString("en").replace(/,/g, "\u202f"); }
 
