@@ -12,7 +12,9 @@ import shutil
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,11 @@ _OF_GAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 _OF_FACTS = ("facts", FACT_COLUMNS, "checksum")
 _CHECKED = (*_OF_GAMES, _OF_FACTS)
 """Tables, columns, and the column of their checksum."""
+_ROWS = (
+    ("games", (PLACE_COLUMNS, CONTENT_COLUMNS), ("place_checksum", "checksum")),
+    ("facts", (FACT_COLUMNS,), ("checksum",)),
+)
+"""The same by table: all checksums of a row are checked in one reading, as a game's place stands behind its moves."""
 _SCANS = (
     "SELECT rowid FROM games NOT INDEXED",
     "SELECT rowid FROM games NOT INDEXED ORDER BY rowid DESC",
@@ -66,19 +73,65 @@ def renew_checksums(connection: sqlite3.Connection) -> None:
 
 def check(connection: sqlite3.Connection) -> None:
     """Raise ``Damage`` if the file's structure or a row of it is not as it was written."""
+    with ThreadPoolExecutor(1, "structure") as pool:  # SQLite goes through it without the interpreter's lock
+        beside = pool.submit(_structure_beside, connection.execute("PRAGMA database_list").fetchone()[2])
+        try:
+            damaged = _damaged_rows(connection)
+        except sqlite3.DatabaseError as error:
+            damaged = str(error)
     try:
-        found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        if found != "ok":
-            raise Damage(" ".join(str(found).split()))
-        for table, columns, checksum in _CHECKED:
-            rows = _checked(connection, table, columns, checksum)
-            damaged = [key for key, is_whole in rows if not is_whole]
-            if damaged:
-                kind = "game" if table == "games" else "entry"
-                more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
-                raise Damage(f"checksum of the {kind} {damaged[0]}{more}")
+        structure = beside.result() or _structure_by(connection)
     except sqlite3.DatabaseError as error:
-        raise Damage(str(error)) from None
+        structure = str(error)
+    if structure != "ok" or damaged:
+        raise Damage(damaged if structure == "ok" else " ".join(structure.split()))
+
+
+def _structure_beside(path: str) -> str:
+    """``_structure_by`` a connection of its own; empty if there can be none, as of a database in memory."""
+    if not path:
+        return ""
+    try:
+        with closing(sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True)) as connection:
+            return _structure_by(connection)
+    except sqlite3.OperationalError:  # such as in a folder that cannot be written to
+        return ""
+
+
+def _structure_by(connection: sqlite3.Connection) -> str:
+    """What SQLite says of the file's pages: ``ok``, or what is wrong."""
+    return str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+
+
+def _damaged_rows(connection: sqlite3.Connection) -> str:
+    """Which rows do not have their checksums, in words; empty if all do."""
+    for table, groups, checksums in _ROWS:
+        columns = [column for group in groups for column in group]
+        ends = list(accumulate(map(len, groups), initial=len(checksums)))
+        damaged = []
+        with _texts_as_bytes(connection):
+            for row in connection.execute(f"SELECT {', '.join((*checksums, *columns))} FROM {table}"):
+                if row[: len(checksums)] != tuple(checksum_of(row[start:end]) for start, end in pairwise(ends)):
+                    damaged.append(_key_of(row[len(checksums)]))
+        if damaged:
+            kind = "game" if table == "games" else "entry"
+            more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+            return f"checksum of the {kind} {damaged[0]}{more}"
+    return ""
+
+
+@contextmanager
+def _texts_as_bytes(connection: sqlite3.Connection) -> Iterator[None]:
+    """What is damaged may not be text any more."""
+    factory, connection.text_factory = connection.text_factory, bytes
+    try:
+        yield
+    finally:
+        connection.text_factory = factory
+
+
+def _key_of(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def _checked(
@@ -89,13 +142,9 @@ def _checked(
     parameters: tuple[int, ...] = ()
     if number is not None:
         query, parameters = f"{query} WHERE rowid = ?", (number,)
-    factory, connection.text_factory = connection.text_factory, bytes  # what is damaged may not be text any more
-    try:
+    with _texts_as_bytes(connection):
         for stored, *values in connection.execute(query, parameters):
-            key = values[0].decode(errors="replace") if isinstance(values[0], bytes) else str(values[0])
-            yield key, stored == checksum_of(values)
-    finally:
-        connection.text_factory = factory
+            yield _key_of(values[0]), stored == checksum_of(values)
 
 
 def repair(path: Path, migrate: Callable[[sqlite3.Connection], None]) -> tuple[int, Path]:
