@@ -71,31 +71,30 @@ def renew_checksums(connection: sqlite3.Connection) -> None:
         connection.executemany(f"UPDATE {table} SET {checksum} = ? WHERE {key} = ?", rows)
 
 
-def check(connection: sqlite3.Connection) -> None:
-    """Raise ``Damage`` if the file's structure or a row of it is not as it was written."""
-    with ThreadPoolExecutor(1, "structure") as pool:  # SQLite goes through it without the interpreter's lock
-        beside = pool.submit(_structure_beside, connection.execute("PRAGMA database_list").fetchone()[2])
-        try:
-            damaged = _damaged_rows(connection)
-        except sqlite3.DatabaseError as error:
-            damaged = str(error)
+def check(connection: sqlite3.Connection, beside: Callable[[], sqlite3.Connection] | None = None) -> None:
+    """Raise ``Damage`` if the file's structure or a row of it is not as it was written.
+
+    With ``beside``, which opens the file once more, both are gone through at a time.
+    """
     try:
-        structure = beside.result() or _structure_by(connection)
+        if beside is None:
+            structure, damaged = _structure_by(connection), ""
+            if structure == "ok":
+                damaged = _damaged_rows(connection)
+        else:
+            with ThreadPoolExecutor(1, "structure") as pool:  # SQLite does it without the interpreter's lock
+                structure_beside = pool.submit(_structure_beside, beside)
+                damaged = _damaged_rows(connection)
+            structure = structure_beside.result()
     except sqlite3.DatabaseError as error:
-        structure = str(error)
+        raise Damage(str(error)) from None
     if structure != "ok" or damaged:
         raise Damage(damaged if structure == "ok" else " ".join(structure.split()))
 
 
-def _structure_beside(path: str) -> str:
-    """``_structure_by`` a connection of its own; empty if there can be none, as of a database in memory."""
-    if not path:
-        return ""
-    try:
-        with closing(sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True)) as connection:
-            return _structure_by(connection)
-    except sqlite3.OperationalError:  # such as in a folder that cannot be written to
-        return ""
+def _structure_beside(open_file: Callable[[], sqlite3.Connection]) -> str:
+    with closing(open_file()) as connection:
+        return _structure_by(connection)
 
 
 def _structure_by(connection: sqlite3.Connection) -> str:

@@ -312,7 +312,7 @@ class Store:
                 raise
             try:
                 if not self._is_glance:
-                    damage.check(connection)
+                    damage.check(connection, None if read_only else lambda: self._connected(True))
             except BaseException:
                 connection.close()
                 raise
