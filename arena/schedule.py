@@ -103,6 +103,8 @@ class Course:
 
     def absent(self, pairing: Pairing) -> tuple[int, ...]:
         """Which of the two players have withdrawn before the game."""
+        if not self._out:
+            return ()
         return tuple(player for player in (pairing.first, pairing.second) if self._is_out(player, pairing.round))
 
     def _is_out(self, player: int, round: int) -> bool:
