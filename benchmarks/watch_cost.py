@@ -209,8 +209,8 @@ def main() -> None:
     """Measure both."""
     parser = argparse.ArgumentParser(description="What it costs a run to be watched.")
     parser.add_argument("repeats", nargs="?", type=int, default=10)
-    parser.add_argument("--pairs", type=int, default=1000, help="of the match that is played (default 1000)")
-    parser.add_argument("--nodes", type=int, default=100, help="a move (default 100)")
+    parser.add_argument("--pairs", type=int, default=350, help="of the match that is played (default 350)")
+    parser.add_argument("--nodes", type=int, default=700, help="a move (default 700)")
     parser.add_argument("--browser", action="store_true", help="let a headless Chromium look on, not a plain reader")
     arguments = parser.parse_args()
     if arguments.browser and shutil.which(CHROMIUM) is None:
