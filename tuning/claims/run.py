@@ -185,7 +185,12 @@ class ClaimsResult:
                     "games_needed": result.games_needed, "positions_needed": result.positions_needed,
                 }
             )  # fmt: skip
-        return pandas.DataFrame(rows).astype({"games_needed": "Int64", "positions_needed": "Int64"})
+        columns = (
+            "claim", "text", "source", "basis", "verdict", "measure", "unit", "effect", "low", "high", "games",
+            "games_needed", "positions_needed",
+        )  # fmt: skip
+        frame = pandas.DataFrame(rows, columns=columns)  # without rows, too, as of a run that was stopped at once
+        return frame.astype({"games_needed": "Int64", "positions_needed": "Int64"})
 
     def measures_frame(self) -> DataFrame:
         """One row a measure; its columns are the fields of ``MeasureRow``."""

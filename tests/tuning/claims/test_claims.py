@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -531,6 +532,8 @@ def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Pa
     figure = (out / "plots" / "strength.svg").read_text("utf-8")
     assert ("Elo，变体减参照" in figure) == (chinese_font() is not None)
     assert ended.frame().shape[0] == 2
+    empty = replace(ended, results=()).frame()  # as of a run that was stopped at once
+    assert (len(empty), list(empty.columns)) == (0, list(ended.frame().columns))
 
 
 @pytest.mark.usefixtures("without_charts_of_claims")
