@@ -13,9 +13,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.errors import UserError
 from engine.language import Catalogue
@@ -30,12 +30,8 @@ def watched_data(directory: Path, language: str) -> dict[str, Any]:
 
     Raises ``UserError`` where a run does not say enough yet.
     """
-    from tuning.rereading import result_in
-
-    result = result_in(directory)
-    if result is None:
-        raise UserError(f"{directory}: its games are of a tournament")
-    document = _document_of(result, language)
+    result = _result_in(directory)
+    document = _report_of(result).document(result, language)
     sections = [section for section in document.sections if section.name not in LEFT_OUT]
     return {
         "title": document.title,
@@ -45,38 +41,41 @@ def watched_data(directory: Path, language: str) -> dict[str, Any]:
     }
 
 
-def _document_of(result: Any, language: str) -> Document:
-    from tuning.reports.ablation import ablation_document
-    from tuning.reports.claims import claims_document
-    from tuning.reports.fit import fit_document
-    from tuning.reports.study import tuning_document
-
-    documents: Mapping[str, Callable[[Any, str], Document]] = {
-        "StudyResult": tuning_document,
-        "AblationResult": ablation_document,
-        "ClaimsResult": claims_document,
-        "FitResult": fit_document,
-    }
-    return documents[type(result).__name__](result, language)
-
-
 def outcome_text(directory: Path, language: str) -> str:
     """What a run has come to so far, as its command prints it. Raises ``UserError`` as ``watched_data`` does."""
-    from tuning.reports.claims import claims_text
-    from tuning.reports.fit import fit_text
-    from tuning.reports.study import tuning_text
+    result = _result_in(directory)
+    return _report_of(result).text(result, language)
+
+
+def _result_in(directory: Path) -> Any:
     from tuning.rereading import result_in
 
     result = result_in(directory)
     if result is None:
         raise UserError(f"{directory}: its games are of a tournament")
-    texts: Mapping[str, Callable[[Any, str], str]] = {
-        "StudyResult": tuning_text,
-        "AblationResult": _ablation_text,
-        "ClaimsResult": claims_text,
-        "FitResult": fit_text,
+    return result
+
+
+class _Report(NamedTuple):
+    """What is written of the results of a kind of run, given a result and a language."""
+
+    document: Callable[[Any, str], Document]
+    text: Callable[[Any, str], str]
+
+
+def _report_of(result: Any) -> _Report:
+    from tuning.reports.ablation import ablation_document
+    from tuning.reports.claims import claims_document, claims_text
+    from tuning.reports.fit import fit_document, fit_text
+    from tuning.reports.study import tuning_document, tuning_text
+
+    reports = {
+        "StudyResult": _Report(tuning_document, tuning_text),
+        "AblationResult": _Report(ablation_document, _ablation_text),
+        "ClaimsResult": _Report(claims_document, claims_text),
+        "FitResult": _Report(fit_document, fit_text),
     }
-    return texts[type(result).__name__](result, language)
+    return reports[type(result).__name__]
 
 
 def _ablation_text(result: Any, language: str) -> str:

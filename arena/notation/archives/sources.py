@@ -20,7 +20,8 @@ MAX_BYTES = 1 << 28
 """Of a file when unpacked; what claims more is refused before it takes the memory."""
 
 _ZIP, _GZIP, _BZIP2 = b"PK\x03\x04", b"\x1f\x8b", b"BZh"
-_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError)
+_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, RuntimeError, ValueError)
+"""What unpacking ends with; ``RuntimeError`` where a zip file is encrypted or its kind of compression is not known."""
 
 
 def sources(path: Path) -> Iterator[Source | PortableGameError]:

@@ -110,10 +110,10 @@ def test_going_on_makes_one_game_at_a_time_and_checks_the_store_once(
         most = max(most, len(alive))
         return job
 
-    def checking(connection: Any) -> None:
+    def checking(*arguments: Any) -> None:
         nonlocal checks
         checks += 1
-        damage_check(connection)
+        damage_check(*arguments)
 
     damage_check = damage.check
     monkeypatch.setattr(tournament, "job_of", counting)
