@@ -50,11 +50,13 @@ def marked() -> Iterator[str]:
 def lost_games(protocol: str) -> dict[Fault, GameRecord]:
     """A game lost by each fault, side by side: most of the time they wait."""
     faults = [case.fault for case in CASES if case.protocol == protocol]
-    jobs = [
+    jobs = []
+    for number, fault in enumerate(faults):
         # On the clock at once: on a busy machine a good move might come late.
-        job_of(protocol, number, player(protocol, fault.mode, on_clock=fault.on_clock, at=2 - fault.on_clock))
-        for number, fault in enumerate(faults)
-    ]
+        wrong = player(protocol, fault.mode, on_clock=fault.on_clock, at=2 - fault.on_clock)
+        if fault.reason in ("crash", "illegal_move"):
+            wrong = replace(wrong, watchdog_ms=60_000)  # there even the end of a program may come late
+        jobs.append(job_of(protocol, number, wrong))
     with pytest.MonkeyPatch.context() as patch:
         for module in (uci, xboard, nboard):
             patch.setattr(module, "LATE_ANSWER_MS", 2_000)  # on a busy machine an answer that is late comes later still
