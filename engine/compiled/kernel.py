@@ -22,19 +22,20 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, overload
 
 from engine.compiled.cache import CACHE_DIRECTORY
-from engine.compiled.linking import KernelDispatcher
+from engine.compiled.linking import IS_DEFERRED, KernelDispatcher
 
 JIT_DISABLED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009
 
 
 def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
     # Nothing here is called from C: its wrappers would be a tenth of the work.
-    if JIT_DISABLED:
-        return function
-    options: dict[str, Any] = {"nopython": True, "boundscheck": None, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True, **more}
-    d = KernelDispatcher(function, targetoptions=options)
-    d.enable_caching()
-    return d
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **more}
+    if JIT_DISABLED or not IS_DEFERRED:
+        return numba.njit(cache=True, **options)(function)
+    options |= {"nopython": True, "boundscheck": None, "no_cpython_wrapper": True}
+    dispatcher = KernelDispatcher(function, targetoptions=options)
+    dispatcher.enable_caching()
+    return dispatcher
 
 
 def _without_constants(dispatcher: Any) -> Any:
