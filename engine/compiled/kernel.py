@@ -260,7 +260,7 @@ def multiply_words(one, other):  # type: ignore[no-untyped-def]
 
 
 def _is_word(value: Any) -> bool:
-    return isinstance(value, types.Integer) and value.bitwidth == 64
+    return isinstance(value, types.Integer) and bool(value.bitwidth == 64)  # type: ignore[attr-defined]
 
 
 compiled_as(add_words)(lambda one, other: _add)

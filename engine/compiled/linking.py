@@ -194,7 +194,7 @@ class KernelDispatcher(CPUDispatcher):
             self.overloads[tuple(result.signature.args)] = result
 
     def _with_machine_code(self, arguments: tuple[Any, ...]) -> Any:
-        result = self.overloads[arguments]
+        result: Any = self.overloads[arguments]
         library, description = result.library, result.fndesc
         if not library._finalized:
             context = result.target_context.subtarget(environment=result.environment, fndesc=description)
@@ -216,7 +216,7 @@ class KernelDispatcher(CPUDispatcher):
 
 @contextlib.contextmanager
 def _rare_garbage_collection() -> Iterator[None]:
-    """The compiler makes millions of objects, and few of them garbage: the usual collections are a tenth of the time."""
+    """The compiler makes millions of objects and little garbage: the usual collections are a tenth of its time."""
     before = gc.get_threshold()
     if before[0]:  # else somebody switched it off
         gc.set_threshold(max(before[0], 20_000), before[1], max(before[2], 100))
@@ -226,7 +226,7 @@ def _rare_garbage_collection() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _values(flags: TargetConfig) -> dict[str, Any]:
+def _values(flags: Any) -> dict[str, Any]:
     """What ``TargetConfig.values`` gives, without a call for each of the thirty, for every call that is typed."""
     defaults = _DEFAULTS.get(type(flags))
     if defaults is None:
@@ -235,7 +235,7 @@ def _values(flags: TargetConfig) -> dict[str, Any]:
 
 
 _DEFAULTS: dict[type, dict[str, Any]] = {}
-_set_environment = getattr(JITCPUCodegen, "set_env", None)
+_set_environment: Any = getattr(JITCPUCodegen, "set_env", None)
 
 
 def _set_environment_if_linked(self: Any, name: str, environment: Any) -> None:
