@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,21 +24,37 @@ class FileError(UserError):
 def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *, durable: bool = True) -> None:
     """Replace ``path`` by ``content``, which may be a function that writes to the open text file it is given.
 
-    ``durable`` waits until the content is on the disk. Raises ``FileError``; the old file is then untouched. What is no
-    file, such as a pipe or a terminal, is written to; a link stays, and the file it leads to is replaced. What was left
-    unfinished by processes that were killed while they replaced the same file is removed.
+    Everything else is as with ``replacing``. Raises ``FileError``; the old file is then untouched.
+    """
+    with replacing(path, binary=isinstance(content, bytes), durable=durable) as stream:
+        if callable(content):
+            content(stream)
+        else:
+            stream.write(content)
+
+
+@contextmanager
+def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iterator[IO[Any]]:
+    """Open a new file that takes the place of ``path`` at the end, unless there is an error before.
+
+    Texts are written in UTF-8 with plain line ends. ``durable`` waits until the content is on the disk. Raises
+    ``FileError``; the old file is then untouched. What is no file, such as a pipe or a terminal, is written to; a link
+    stays, and the file it leads to is replaced. What was left unfinished by processes that were killed while they
+    replaced the same file is removed.
     """
     temporary = None
     try:
         target = Path(os.path.realpath(path))
         if target.exists() and not target.is_file() and not target.is_dir():
-            with _opened(os.open(target, os.O_WRONLY), content) as stream:
-                _write(stream, content)
+            with _opened(os.open(target, os.O_WRONLY), binary) as stream:
+                yield stream
+                stream.flush()
             return
         _remove_unfinished(target)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.{os.getpid()}.", dir=target.parent)
-        with _opened(handle, content) as stream:
-            _write(stream, content)
+        with _opened(handle, binary) as stream:
+            yield stream
+            stream.flush()
             if durable:
                 os.fsync(stream.fileno())
         os.chmod(temporary, 0o644)
@@ -76,18 +93,8 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def _opened(handle: int, content: object) -> IO[Any]:
-    if isinstance(content, bytes):
-        return os.fdopen(handle, "wb")
-    return os.fdopen(handle, "w", encoding="utf-8", newline="\n")
-
-
-def _write(stream: IO[Any], content: Any) -> None:
-    if callable(content):
-        content(stream)
-    else:
-        stream.write(content)
-    stream.flush()
+def _opened(handle: int, binary: bool) -> IO[Any]:
+    return os.fdopen(handle, "wb") if binary else os.fdopen(handle, "w", encoding="utf-8", newline="\n")
 
 
 def _remove(path: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -101,8 +102,13 @@ class Opening:
     moves: tuple[str, ...] = ()
     name: str = ""
 
+    @functools.cached_property
+    def canonical_content(self) -> str:
+        """What decides a game from it, as canonical JSON."""
+        return _canonical([self.position, self.moves])
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Pairing:
     """One game of a schedule: who plays whom, from which opening; all indices start at 0."""
 
@@ -166,17 +172,17 @@ class GameJob:
     def key(self) -> str:
         """Digest (32 hexadecimal digits) of what decides the game; not of its place in the schedule."""
         parts = {
-            "adjudication": _canonical(self.adjudication.content()),
+            "adjudication": _canonical_adjudication(self.adjudication),
             "first": self.first.canonical_content,
-            "game": _canonical(self.game),
-            "opening": _canonical([self.opening.position, self.opening.moves]),
-            "pair": _canonical(self.pairing.pair),
-            "rules": _canonical(asdict(self.rules)),
+            "game": f'"{self.game}"',
+            "opening": self.opening.canonical_content,
+            "pair": str(self.pairing.pair),
+            "rules": _canonical_rules(self.rules),
             "second": self.second.canonical_content,
-            "seed": _canonical(self.seed),
+            "seed": str(self.seed),
         }
-        # The canonical text of all of it, of which most is the players': theirs is made once and not for every game.
-        return _digest("{" + ",".join(f'"{name}":{parts[name]}' for name in sorted(parts)) + "}")
+        # The canonical text of all of it, names in alphabetical order. Most is the same in many games, and made once.
+        return _digest("{" + ",".join([f'"{name}":{text}' for name, text in parts.items()]) + "}")
 
     @property
     def is_reproducible(self) -> bool:
@@ -252,6 +258,11 @@ class GameRecord:
     """What each side counted, see ``engine.search_statistics``; ``None`` for an external player, or where off."""
 
     @property
+    def plies(self) -> int:
+        """How many moves were played, after the opening."""
+        return len(self.moves)
+
+    @property
     def ponder_hits(self) -> frozenset[int]:
         """Which moves (from 0) were thought about on the opponent's time, who then made the expected move."""
         return frozenset(hit for side in self.detail.get("pondering", ()) for hit in side["hits"])
@@ -273,7 +284,32 @@ class GameRecord:
         return digest_of({"moves": moves, "result": self.result, "reason": self.reason})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class GameSummary:
+    """A finished game without its moves, of which a report keeps all; the fields are those of ``GameRecord``."""
+
+    pairing: Pairing
+    first: str
+    second: str
+    result: str
+    reason: str
+    plies: int
+    engine_identity: str
+
+    @classmethod
+    def of(cls, record: GameRecord) -> GameSummary:
+        """What a game's record says; texts that many games share are kept once."""
+        names = (record.first, record.second, record.result, record.reason, record.engine_identity)
+        first, second, result, reason, identity = map(sys.intern, names)
+        return cls(record.pairing, first, second, result, reason, record.plies, identity)
+
+    @property
+    def score(self) -> float | None:
+        """Points of ``first``: 1, 1/2, 0; ``None`` if the game is unfinished."""
+        return points_of(self.result)
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a schedule may know of a finished game."""
 
@@ -301,6 +337,16 @@ def digest_of(data: Any) -> str:
 
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+
+
+@functools.lru_cache(maxsize=16)
+def _canonical_rules(rules: Rules) -> str:
+    return _canonical(asdict(rules))
+
+
+@functools.lru_cache(maxsize=16)
+def _canonical_adjudication(adjudication: Adjudication) -> str:
+    return _canonical(adjudication.content())
 
 
 def _digest(text: str) -> str:

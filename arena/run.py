@@ -129,7 +129,7 @@ class Run:
             self._claim()
             for name, text in self._files.items():
                 replace_file(self.directory / name, text)
-            self.scores = {outcome.key: outcome.score for outcome in self.store.outcomes()}
+            self.scores = self.store.scores()
             """Points of the first player of every stored game, by the game's key."""
             resources.push(self._close_progress)  # before the folder is given up
             resources.enter_context(stopping_on_signals(self.stop, self._pauses))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -66,7 +67,7 @@ class TournamentSpec:
     command: tuple[str, ...] = ()
     """The words after ``elolab`` that describe it, if no file does."""
 
-    @property
+    @functools.cached_property
     def conditions(self) -> GameConditions:
         """What all its games have in common."""
         return GameConditions(self.game, self.rules, self.adjudication, self.seed, self.search_statistics)

@@ -255,8 +255,9 @@ def _played(
     result = tournament.run(spec, folder, **options)
     with Store(folder, read_only=True) as store:
         count = tournament.count_of(spec, store)
-        records = [record for record in store.iterate() if record.pairing.number < count]
-    return result, tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
+        records = (record for record in store.iterate() if record.pairing.number < count)
+        tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
+    return result, tables
 
 
 def _placing(spec: TournamentSpec, folder: Path) -> DataFrame | None:

@@ -74,7 +74,7 @@ def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
 def _ratings(spec: TournamentSpec, store: Store, count: int) -> dict[str, RatedPlayer]:
     from arena.figures.standings import tables_of
 
-    records = [record for record in store.iterate() if record.pairing.number < count]
+    records = (record for record in store.iterate() if record.pairing.number < count)
     tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
     return {row.player: RatedPlayer(row.rating, row.rating_error, row.games) for row in tables.standings}
 

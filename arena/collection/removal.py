@@ -13,6 +13,9 @@ from arena.files import FileError
 from arena.play.store import LOCK_NAME, FolderLock, Store, StoreError
 from engine.errors import UserError
 
+REPORT_FOLDERS = ("plots", "report-games")
+"""What a report may have made in a run's folder."""
+
 
 class RemovalError(UserError):
     """A folder that is not to be removed; the message names it and says why."""
@@ -31,7 +34,8 @@ def check(folders: Sequence[Path]) -> None:
             raise RemovalError(f"{folder}: holds no run, and is not removed{hint}")
         if Path.cwd().is_relative_to(folder.resolve()):
             raise RemovalError(f"{folder}: is the folder that you are in, or around it; leave it first")
-        others = [other.name for other in sorted(folder.iterdir()) if other.is_dir() and other.name != "plots"]
+        inside_it = sorted(other.name for other in folder.iterdir() if other.is_dir())
+        others = [name for name in inside_it if name not in REPORT_FOLDERS]
         if others:
             raise RemovalError(f"{folder}: has a folder {others[0]!r} in it that is not the run's; move it elsewhere")
 

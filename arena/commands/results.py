@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gzip
+import shutil
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from arena.colours import YELLOW, coloured
 from arena.commands.arguments import output_folder
 from arena.commands.words.conditions import pgn_file
-from arena.files import replace_file
+from arena.files import replacing
 from engine.commands.arguments import UsageError, print_json
 from engine.language import console
 from engine.search_statistics import SearchStatisticsSettings
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from arena.play.tournament import TournamentResult
     from arena.reports.write import Exports
     from arena.tournament_spec import TournamentSpec
+
+PIECE_BYTES = 2**20
+"""What is read of a file at a time."""
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
@@ -64,7 +70,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         )
         exports = _written(directory, arguments.language)
         if copy is not None and not result.interrupted:
-            replace_file(copy, _games_file(directory).read_bytes())
+            _copy_games(_games_file(directory), copy)
     except KeyboardInterrupt:
         command = resume_command(spec, directory, arguments.language)
         complain("console.interrupted", command=command)
@@ -82,11 +88,38 @@ def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | Non
     path, own = Path(pgn_file(arguments.pgnout)), _games_file(directory)
     if path.is_dir() or not path.parent.is_dir():
         raise UsageError(f"--pgnout {path}: {'that is' if path.is_dir() else 'there is no'} folder; name a file")
-    if path.is_file() and not (own.is_file() and path.read_bytes() == own.read_bytes()):
+    if path.is_file() and not (own.is_file() and _has_same_games(own, path)):
         raise UsageError(
             f"--pgnout {path}: holds other games, and is not added to; name another file, or remove that one"
         )
     return path
+
+
+def _is_compressed(path: Path) -> bool:
+    return path.suffix == ".gz"
+
+
+def _copy_games(own: Path, copy: Path) -> None:
+    """Copy the PGN piece by piece, compressed if the copy's name says so."""
+    with own.open("rb") as source, replacing(copy, binary=True) as stream:
+        if not _is_compressed(copy):
+            shutil.copyfileobj(source, stream)
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as compressed:
+            shutil.copyfileobj(source, compressed)
+
+
+def _has_same_games(own: Path, copy: Path) -> bool:
+    """Whether a copy is one of the PGN as it is now."""
+    opened = gzip.open if _is_compressed(copy) else open
+    try:
+        with own.open("rb") as source, opened(copy, "rb") as stream:
+            while piece := source.read(PIECE_BYTES):
+                if stream.read(len(piece)) != piece:
+                    return False
+            return not stream.read(1)
+    except (OSError, EOFError, zlib.error):  # no compressed file, whatever its name says
+        return False
 
 
 def _games_file(directory: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from arena.records import GameRecord
@@ -37,21 +37,28 @@ def cause_of(record: GameRecord) -> tuple[str, str] | None:
     return player, fault["text"].removeprefix(f"{player}: ")
 
 
-def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
-    """Every player's faults by their reasons, the most frequent first; ``records`` are in schedule order."""
-    found: dict[tuple[str, str], FaultCount] = {}
-    for record in records:
+class FaultCounter:
+    """Counts faults game by game, in schedule order."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], FaultCount] = {}
+
+    def add(self, record: GameRecord) -> None:
+        """Count what a game was forfeited by, if it was."""
         cause = cause_of(record)
         if cause is None:
-            continue
+            return
         player, text = cause
-        before = found.get((player, record.reason))
-        found[player, record.reason] = (
+        before = self._found.get((player, record.reason))
+        self._found[player, record.reason] = (
             FaultCount(player, record.reason, 1, record.pairing.number, text)
             if before is None
             else replace(before, games=before.games + 1)
         )
-    return tuple(sorted(found.values(), key=lambda fault: -fault.games))
+
+    def counts(self) -> tuple[FaultCount, ...]:
+        """Every player's faults by their reasons, the most frequent first."""
+        return tuple(sorted(self._found.values(), key=lambda fault: -fault.games))
 
 
 def fault_text(

@@ -229,7 +229,8 @@ class _Fit:
     def solve(self, fixed: Mapping[int, float]) -> tuple[Array, Array]:
         """The maximum with some strengths fixed, and the information there (minus the second derivative of all).
 
-        Newton's method; steps are halved until they help.
+        Newton's method; steps are halved until they help. It also ends where the posterior, a sum over perhaps tens of
+        thousands of games, cannot be told from a higher one any more.
         """
         point = np.zeros(self._design.shape[1])
         point[list(fixed)] = list(fixed.values())
@@ -244,7 +245,7 @@ class _Fit:
             fraction = 1.0
             while (following := self._posterior(point + fraction * step)) < value and fraction > 1e-10:
                 fraction /= 2
-            if fraction <= 1e-10:
+            if fraction <= 1e-10 or following <= value:  # of many games, the last digits of the posterior are noise
                 return point, information
             point, value = point + fraction * step, following
 

@@ -59,16 +59,33 @@ class SearchStatistics:
         }
 
 
-def search_statistics_of(players: Sequence[str], records: Iterable[GameRecord]) -> SearchStatistics:
-    """Sum what was counted, by player."""
-    totals: dict[str, dict[str, Any]] = {}
-    games: dict[str, int] = dict.fromkeys(players, 0)
-    for record in records:
+class SearchStatisticsCounter:
+    """Sums what was counted, by player, game by game."""
+
+    def __init__(self, players: Sequence[str]) -> None:
+        self._players = players
+        self._totals: dict[str, dict[str, Any]] = {}
+        self._games: dict[str, int] = dict.fromkeys(players, 0)
+
+    def add(self, record: GameRecord) -> None:
+        """Take up a game."""
         for name, counted in zip((record.first, record.second), record.search_statistics or (), strict=False):
             if counted:
-                add_search_statistics(totals.setdefault(name, {}), counted)
-                games[name] += 1
-    return SearchStatistics({name: totals[name] for name in players if name in totals}, games)
+                add_search_statistics(self._totals.setdefault(name, {}), counted)
+                self._games[name] += 1
+
+    def sums(self) -> SearchStatistics:
+        """What all games come to."""
+        totals = {name: self._totals[name] for name in self._players if name in self._totals}
+        return SearchStatistics(totals, self._games)
+
+
+def search_statistics_of(players: Sequence[str], records: Iterable[GameRecord]) -> SearchStatistics:
+    """Sum what was counted, by player."""
+    counter = SearchStatisticsCounter(players)
+    for record in records:
+        counter.add(record)
+    return counter.sums()
 
 
 def share(part: float, whole: float, factor: float = 1.0) -> float | None:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.faults import FaultCount, fault_text, faults_of
+from arena.figures.faults import FaultCount, FaultCounter, fault_text
 from arena.figures.names import told_apart
 from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
 from arena.figures.statistics import Pentanomial, Trinomial
-from arena.records import GameRecord
+from arena.records import GameRecord, GameSummary
 from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, wrapped
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class PairCounter:
         self._single: dict[tuple[int, int], np.ndarray] = {}
         self._waiting: dict[PairKey, list[int | None]] = {}
 
-    def add(self, record: GameRecord) -> None:
+    def add(self, record: GameRecord | GameSummary) -> None:
         """Count one game. Raises ``KeyError`` if a player is not of this tournament."""
         if record.score is None:
             self.unfinished += 1
@@ -134,7 +134,7 @@ def _pairing_counts(first: int, second: int, pairs: np.ndarray, single: np.ndarr
     return PairingCounts(first, second, rows, loose)  # type: ignore[arg-type]
 
 
-def count_pairs(players: Sequence[str], records: Iterable[GameRecord]) -> PairCounter:
+def count_pairs(players: Sequence[str], records: Iterable[GameRecord | GameSummary]) -> PairCounter:
     """The counts of all records."""
     counter = PairCounter(players)
     for record in records:
@@ -312,20 +312,42 @@ def _frame(rows: Sequence[Any], kind: type) -> DataFrame:
     return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
 
 
-def tables_of(
-    game: str, players: Sequence[str], records: Sequence[GameRecord], anchors: Mapping[str, float] | None = None
-) -> Tables:
-    """Fit the ratings and build every table; ``players`` are the names in the order of the specification.
+class TableCounter:
+    """Counts games, one after another in schedule order, for all tables; keeps none of them."""
 
-    ``game`` is the name of the game that they played; ``anchors`` are players whose ratings are given, with their Elo.
-    """
-    counter = count_pairs(players, records)
-    given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
-    ratings = fit_ratings(len(players), counter.pairings(), anchors=given)
-    rows = standing_rows(game, counter, ratings, records)
-    ranking = [counter.players.index(row.player) for row in rows]
-    heads = _head_to_heads(counter, ranking)
-    return Tables(counter, ratings, rows, heads, _endings(records), faults_of(records))
+    def __init__(self, game: str, players: Sequence[str]) -> None:
+        """``game`` is the name of the game they play, ``players`` the names in the order of the specification."""
+        self.pairs = PairCounter(players)
+        self._effort = _Effort(game, players)
+        self._endings = Counter[tuple[str, str]]()
+        self._faults = FaultCounter()
+
+    def add(self, record: GameRecord) -> None:
+        """Count one game. Raises ``KeyError`` if a player is not of this tournament."""
+        self.pairs.add(record)
+        self._effort.add(record)
+        self._endings[record.reason, record.result] += 1
+        self._faults.add(record)
+
+    def tables(self, anchors: Mapping[str, float] | None = None) -> Tables:
+        """Fit the ratings and build every table; ``anchors`` are players whose ratings are given, with their Elo."""
+        counter = self.pairs
+        given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
+        ratings = fit_ratings(len(counter.players), counter.pairings(), anchors=given)
+        rows = standing_rows(counter, ratings, self._effort)
+        ranking = [counter.players.index(row.player) for row in rows]
+        heads = _head_to_heads(counter, ranking)
+        return Tables(counter, ratings, rows, heads, _endings(self._endings), self._faults.counts())
+
+
+def tables_of(
+    game: str, players: Sequence[str], records: Iterable[GameRecord], anchors: Mapping[str, float] | None = None
+) -> Tables:
+    """Fit the ratings and build every table, reading the games once; see ``TableCounter``."""
+    counter = TableCounter(game, players)
+    for record in records:
+        counter.add(record)
+    return counter.tables(anchors)
 
 
 def standings(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
@@ -338,11 +360,8 @@ def crosstable(game: str, players: Sequence[str], records: Sequence[GameRecord])
     return tables_of(game, players, records).crosstable_frame()
 
 
-def standing_rows(
-    game: str, counter: PairCounter, ratings: Ratings, records: Iterable[GameRecord]
-) -> tuple[Standing, ...]:
-    """The rows of the standings; what a move took is of ``records`` alone, and unknown without them."""
-    effort = _effort(game, counter.players, records)
+def standing_rows(counter: PairCounter, ratings: Ratings, effort: _Effort | None = None) -> tuple[Standing, ...]:
+    """The rows of the standings; what a move took is unknown without ``effort``."""
     group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
     order = sorted(
         range(len(counter.players)),
@@ -352,36 +371,48 @@ def standing_rows(
     for rank, player in enumerate(order, start=1):
         name = counter.players[player]
         games, pairs = counter.trinomial(player), counter.pentanomial(player)
+        means = (None, None, None) if effort is None else effort.means(name)
         rows.append(
             Standing(
                 rank, name, float(ratings.elo[player]), ratings.error(player),
                 games.points, games.games, games.wins, games.draws, games.losses, games.score,
-                pairs.pairs, *pairs.counts, games.games - 2 * pairs.pairs, *effort[name], group_of[player],
+                pairs.pairs, *pairs.counts, games.games - 2 * pairs.pairs, *means, group_of[player],
             )
         )  # fmt: skip
     return tuple(rows)
 
 
-def _effort(
-    game: str, players: Sequence[str], records: Iterable[GameRecord]
-) -> dict[str, tuple[float | None, float | None, float | None]]:
-    """Mean depth (plies), nodes and time (ms) of each player's moves; ``None`` where a player never said."""
-    from engine.games import game_named
+class _Effort:
+    """Sums of depths, nodes and times of each player's moves."""
 
-    totals = {name: np.zeros((3, 2)) for name in players}
-    for record in records:
-        start = game_named(game).side_to_move(record.opening.position) + len(record.opening.moves)
+    def __init__(self, game: str, players: Sequence[str]) -> None:
+        self._game = game
+        self._totals = {name: [0.0] * 6 for name in players}
+        """Sum and number of depths (plies), nodes and times (ms)."""
+
+    def add(self, record: GameRecord) -> None:
+        """Take up a game."""
+        from engine.games import game_named
+
+        start = game_named(self._game).side_to_move(record.opening.position) + len(record.opening.moves)
         for side, name in enumerate((record.first, record.second)):
             moves = record.moves[(side - start) % 2 :: 2]
-            depths = [entry.depth for entry in moves if entry.depth is not None]
-            nodes = [entry.nodes for entry in moves if entry.nodes is not None]
-            times = [entry.time_ms for entry in moves]
-            totals[name] += [(float(sum(one)), len(one)) for one in (depths, nodes, times)]
+            if not moves:
+                continue
+            _, _, depths, nodes, times, _ = zip(*moves, strict=True)
+            total = self._totals[name]
+            for place, values in enumerate((depths, nodes, times)):
+                known = values if None not in values else [value for value in values if value is not None]
+                total[2 * place] += sum(known)
+                total[2 * place + 1] += len(known)
 
-    def mean(total: np.ndarray) -> float | None:
-        return float(total[0] / total[1]) if total[1] else None
-
-    return {name: (mean(total[0]), mean(total[1]), mean(total[2])) for name, total in totals.items()}
+    def means(self, name: str) -> tuple[float | None, float | None, float | None]:
+        """Mean depth, nodes and time of a player's moves; ``None`` where it never said."""
+        total = self._totals[name]
+        depth, nodes, time = (
+            float(total[place] / total[place + 1]) if total[place + 1] else None for place in (0, 2, 4)
+        )
+        return depth, nodes, time
 
 
 def _head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToHead, ...]:
@@ -404,8 +435,8 @@ def _head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadTo
     return tuple(rows)
 
 
-def _endings(records: Iterable[GameRecord]) -> tuple[EndingCount, ...]:
-    counts = Counter((record.reason, record.result) for record in records)
+def _endings(counts: Counter[tuple[str, str]]) -> tuple[EndingCount, ...]:
+    """``counts`` are games by reason and result."""
     reasons = Counter[str]()
     for (reason, _), count in counts.items():
         reasons[reason] += count

@@ -11,6 +11,7 @@ to the next game (advertisements, as a rule) is passed over, unless there are mo
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -103,6 +104,23 @@ class PortableGame:
 # Writing
 
 
+class GameWriter:
+    """Writes a run's games one after another into an open text file, with an empty line between them."""
+
+    def __init__(self, stream: IO[str], event: str, game: str, *, notation: str = "iccs", counted: int | None = None):
+        """Of games whose number in the schedule is ``counted`` or more a tag says that they do not count."""
+        from engine.games import game_named
+
+        self._stream, self._event, self._game = stream, event, game_named(game)
+        self._notation, self._counted = notation, counted
+
+    def write(self, record: GameRecord) -> None:
+        """Write one game."""
+        counts = self._counted is None or record.pairing.number < self._counted
+        self._stream.write(game_text(record, self._event, self._game, self._notation, counts=counts))
+        self._stream.write("\n")
+
+
 def write_games(
     stream: IO[str],
     records: Iterable[GameRecord],
@@ -111,17 +129,10 @@ def write_games(
     notation: str = "iccs",
     counted: int | None = None,
 ) -> None:
-    """Write a run's games one after another, with an empty line between them.
-
-    Of games whose number in the schedule is ``counted`` or more a tag says that they do not count.
-    """
-    from engine.games import game_named
-
-    contract = game_named(game)
+    """Write all of these games; see ``GameWriter``."""
+    writer = GameWriter(stream, event, game, notation=notation, counted=counted)
     for record in records:
-        counts = counted is None or record.pairing.number < counted
-        stream.write(game_text(record, event, contract, notation, counts=counts))
-        stream.write("\n")
+        writer.write(record)
 
 
 def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs", *, counts: bool = True) -> str:
@@ -265,11 +276,17 @@ def _comment_words(comment: str) -> list[str]:
 def format_figures(entry: MoveRecord) -> str:
     """``+0.31/12 0.43s 1000n``: the mover's score in pawns, depth, seconds, nodes, as far as they are known."""
     _, score, depth, nodes, time_ms, _ = entry
+    text = f"{_format_beginning(score, depth)}{time_ms / 1000:.3f}s"
+    return text if nodes is None else f"{text} {nodes}n"
+
+
+@functools.lru_cache(maxsize=2**16)
+def _format_beginning(score: int | None, depth: int | None) -> str:
+    """Score and depth, and a space after them, of whatever is known; kept, as few are different in many games."""
     text = "" if score is None else format_score(score)
     if depth is not None:
         text += f"/{depth}"
-    text += f" {time_ms / 1000:.3f}s" if text else f"{time_ms / 1000:.3f}s"
-    return text if nodes is None else f"{text} {nodes}n"
+    return f"{text} " if text else ""
 
 
 def _format_variation(entry: MoveRecord) -> str:

@@ -139,9 +139,9 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
         return replace(result, interrupted=run.stop.is_set() and result.missing > 0)
 
 
-def result_of(spec: TournamentSpec, store: Store) -> TournamentResult:
-    """How far a tournament is, going by its store."""
-    outcomes, withdrawals = store.outcomes(), withdrawals_of(store)
+def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
+    """How far a tournament is, going by its store, whose ``outcomes`` may be given."""
+    outcomes, withdrawals = store.outcomes() if outcomes is None else outcomes, withdrawals_of(store)
     count = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < count for outcome in outcomes)
     # Between those that were played when more were planned there may be some that no longer are.
@@ -170,9 +170,11 @@ def _play(plan: Plan, run: Run) -> None:
     spec = plan.spec
     outcomes = run.store.outcomes()
     sequential = sequential_run(spec, outcomes)
-    run.progress.announce(plan_of_run(plan, run.directory, run.concurrency, run.store))
+    run.progress.announce(plan_of_run(plan, run.directory, run.concurrency, run.store, outcomes))
     elo = RunningElo(spec.players[0].name, outcomes if len(spec.players) == 2 else ())
     scoreboard = _shown(plan, run, sequential, outcomes, elo)
+    stored = len(outcomes)
+    del outcomes  # of a long tournament
 
     def finished(outcome: Outcome) -> None:
         scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
@@ -185,26 +187,34 @@ def _play(plan: Plan, run: Run) -> None:
 
     course = Course(spec, plan.order, withdrawals_of(run.store))
     while not course.is_over:
-        run.progress.planned = max(course.games, len(outcomes))
-        jobs = [job_of(spec, plan.suite, pairing) for pairing in course.batch]
-        wanted = [job for job in jobs if not course.absent(job.pairing)]
-        if not run.play(wanted, finished, enough) and not _withdraw(course, run, wanted):
+        run.progress.planned = max(course.games, stored)
+        keys: dict[int, str] = {}
+        if not run.play(_wanted(plan, course, keys), finished, enough) and not _withdraw(course, plan, run, keys):
             return
         course.advance(
             {
-                job.pairing.number: Outcome(job.key, job.pairing, run.scores[job.key])
-                for job in jobs
-                if job.key in run.scores
+                pairing.number: Outcome(key, pairing, run.scores[key])
+                for pairing in course.batch
+                if (key := keys.get(pairing.number)) in run.scores
             }
         )
-    run.progress.planned = max(course.games, len(outcomes))
+    run.progress.planned = max(course.games, stored)
 
 
-def _withdraw(course: Course, run: Run, jobs: Sequence[GameJob]) -> bool:
+def _wanted(plan: Plan, course: Course, keys: dict[int, str]) -> Iterator[GameJob]:
+    """The games of the batch that can be played, one at a time: there may be many; notes their keys by number."""
+    for pairing in course.batch:
+        job = job_of(plan.spec, plan.suite, pairing)
+        keys[pairing.number] = job.key
+        if not course.absent(pairing):
+            yield job
+
+
+def _withdraw(course: Course, plan: Plan, run: Run, keys: dict[int, str]) -> bool:
     """Take out the players that could not be started, if the tournament goes on without them; whether it does."""
     if not format_of(course.spec).decides_on_the_way or run.is_interrupted:
         return False
-    missing = [job for job in jobs if job.key not in run.scores]
+    missing = [job for job in _wanted(plan, course, keys) if job.key not in run.scores]
     for name, reason in run.unavailable.items():
         rounds = [job.pairing.round for job in missing if name in (job.first.name, job.second.name)]
         if rounds:
@@ -341,6 +351,8 @@ def holds_another(directory: Path, spec: TournamentSpec) -> bool:
 
 def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
     """Raise ``RunError`` if more pairs would take back a verdict: what was the final analysis would be none."""
+    if old.sprt is None and new.sprt is None:
+        return
     outcomes = store.outcomes()
     before, now = sequential_run(old, outcomes), sequential_run(new, outcomes)
     if before is not None and now is not None and before.is_decided and not now.is_decided:
@@ -416,13 +428,19 @@ def resume_command(spec: TournamentSpec, directory: Path, language: str = DEFAUL
     return shlex.join(["elolab", *spec.words, "--out", str(directory), *spoken])
 
 
-def plan_of_run(plan: Plan, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
-    """What a run in that folder, whose ``store`` may be open, would consist of."""
+def plan_of_run(
+    plan: Plan,
+    directory: Path,
+    concurrency: int,
+    store: Store | None = None,
+    outcomes: Sequence[Outcome] | None = None,
+) -> StagePlan:
+    """What a run in that folder, whose ``store`` may be open and its ``outcomes`` read, would consist of."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
     spec = plan.spec
-    result = TournamentResult(plan.games, 0) if store is None else result_of(spec, store)
+    result = TournamentResult(plan.games, 0) if store is None else result_of(spec, store, outcomes)
     seconds = estimated_game_seconds([player.limits for player in spec.players])
     stage = GameStage(spec.name, result.planned - result.unplayable, seconds, result.stored)
     return StagePlan(spec.name, directory, (stage,), concurrency, is_bound=not format_of(spec).has_fixed_length)

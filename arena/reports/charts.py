@@ -15,7 +15,7 @@ from arena.figures.ratings import fit_ratings
 from arena.figures.search_statistics import SearchStatistics, iteration_rows, null_rows
 from arena.figures.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
 from arena.figures.statistics import INTERVAL_DEVIATIONS, Pentanomial
-from arena.records import GameRecord
+from arena.records import GameSummary
 from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds, widen_coinciding
 from arena.reports.drawing.style import (
     EVEN,
@@ -141,7 +141,7 @@ def _moments(games: int) -> set[int]:
     return {round(games * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
 
 
-def convergence(tables: Tables, records: Sequence[GameRecord]) -> Moments:
+def convergence(tables: Tables, records: Sequence[GameSummary]) -> Moments:
     """Complete pairs at each of some 40 moments, in schedule order, and every player's rating there.
 
     Ratings are lists in the order of the standings, one a moment.
@@ -162,7 +162,7 @@ def convergence(tables: Tables, records: Sequence[GameRecord]) -> Moments:
     return pairs, ratings
 
 
-def match_course(tables: Tables, records: Sequence[GameRecord]) -> tuple[list[int], list[list[float]]]:
+def match_course(tables: Tables, records: Sequence[GameSummary]) -> tuple[list[int], list[list[float]]]:
     """Complete pairs at each of some 40 moments of a match, and there Elo of the first player and its 95 % bounds.
 
     Bounds and Elo are lists (Elo, low, high), one a moment; they may be infinite.
@@ -181,7 +181,7 @@ def match_course(tables: Tables, records: Sequence[GameRecord]) -> tuple[list[in
     return pairs, course
 
 
-def course_chart(tables: Tables, records: Sequence[GameRecord], language: str) -> Figure:
+def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) -> Figure:
     """A match as games came in: Elo of the first player over the second with its 95 % interval."""
     pairs, course = match_course(tables, records)
     figure, axes = single_axes(3.6)
@@ -209,7 +209,7 @@ def course_chart(tables: Tables, records: Sequence[GameRecord], language: str) -
     return settle(figure)
 
 
-def convergence_chart(tables: Tables, records: Sequence[GameRecord], language: str) -> Figure:
+def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: str) -> Figure:
     """Ratings as games came in, in schedule order."""
     pairs, ratings = convergence(tables, records)
     count = len(tables.standings)
@@ -301,14 +301,14 @@ def sequential_chart(run: SequentialRun, language: str) -> Figure:
     return settle(figure)
 
 
-def lengths_chart(records: Sequence[GameRecord], language: str) -> Figure:
+def lengths_chart(records: Sequence[GameSummary], language: str) -> Figure:
     """Histogram of the games' lengths in plies, decisive games and draws."""
     import numpy as np
 
     figure, axes = single_axes(2.9)
     say = _say(language)
-    decisive = [len(record.moves) for record in records if record.result in ("1-0", "0-1")]
-    drawn = [len(record.moves) for record in records if record.result == "1/2-1/2"]
+    decisive = [record.plies for record in records if record.result in ("1-0", "0-1")]
+    drawn = [record.plies for record in records if record.result == "1/2-1/2"]
     longest = max([10, *decisive, *drawn])
     width = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000) if longest / step <= 50)
     bins: Any = np.arange(0, longest + width + 1, width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +14,8 @@ from arena.figures.match import verdict_sentence
 from arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
 from arena.figures.search_statistics import SearchStatistics
 from arena.figures.standings import Tables, error_text, percent_text, rating_reference, signed
-from arena.records import GameRecord, PlayerSpec
+from arena.records import GameSummary, PlayerSpec
+from arena.reports.games import PackedGames
 from arena.schedule import format_of
 from arena.sequential import SequentialRun
 from arena.spec import TournamentSpec
@@ -49,8 +51,10 @@ class Contents:
     """Everything a report is written from."""
 
     spec: TournamentSpec
-    records: Sequence[GameRecord]
+    records: Sequence[GameSummary]
     """In schedule order."""
+    games: PackedGames
+    """The same with their moves, for the page."""
     planned_games: int
     """Games that the tournament consists of; records beyond them are kept but do not count."""
     tables: Tables
@@ -98,8 +102,8 @@ class Contents:
         """What the command below does."""
         return self.say("report.again_joint" if self.runs else "report.again")
 
-    @property
-    def counted(self) -> list[GameRecord]:
+    @functools.cached_property
+    def counted(self) -> list[GameSummary]:
         """The records that count."""
         return [record for record in self.records if record.pairing.number < self.planned_games]
 

@@ -1,23 +1,32 @@
-"""The games that a page lists and replays: which of them, and how they are packed into the page.
+"""The games that a page lists and replays, and how they are packed into the page or beside it.
 
-Layout of the uncompressed data, all little-endian: the length of the header (uint32), the header (JSON, UTF-8), then
-columns over all moves of all games, in the order of ``COLUMNS``, and the moves of all principal variations one after
-the other (uint16). What has more than one byte is stored as planes (all low bytes first), which compress better:
-some ten bytes a move, and one or two a move of a variation. ``report.js`` reads it.
+A page has an index of all its games, for the list: JSON, zlib-compressed, in base64. The games themselves are in chunks
+of some hundred, each packed so: the length of the header (uint32), the header (JSON, UTF-8), then columns over all
+moves of the chunk's games, in the order of ``COLUMNS``, and the moves of all principal variations one after the other
+(uint16); little-endian. What has more than one byte is stored as planes (all low bytes first), which compress better:
+some ten bytes a move, and one or two a move of a variation. ``report.js`` reads both.
+
+Few games are in the page itself. The chunks of many are scripts in a folder beside it, of which the page loads those
+that are asked for; their names have digests of what they hold, so that a page never finds games of another report.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.files import FileError, replace_file
 from arena.notation.pgn import date_of, round_of
 from arena.players.contract import MAX_VARIATION
 from arena.records import GameRecord, MoveRecord
@@ -28,10 +37,12 @@ if TYPE_CHECKING:
 
 REPORTS = "arena.reports"
 """The package whose messages the list of games and the replay have."""
-MAX_MOVES = 60_000
-"""Moves of the games on a page that does not have all of them: half a megabyte, some six hundred games."""
-MAX_VARIATION_MOVES = 1_000_000
-"""Moves of all principal variations on a page; where there are more, all of them are cut to as many plies."""
+CHUNK_MOVES = 20_000
+"""Moves from which on a chunk is full: some two hundred games, as many kilobytes."""
+MAX_EMBEDDED = 2_500_000
+"""Characters of the chunks on a page that is a single file: some two thousand games. Those of more are beside it."""
+GAMES_FOLDER = "report-games"
+"""Where a report has the chunks that are not in its page."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
 """Moves index the header's ``vocabulary``; scores are the mover's centipawns; see ``packed_times``; plies are those of
 the principal variation."""
@@ -46,7 +57,22 @@ MAX_DETAIL = 2000
 MAX_DIALOGUE = 16_384
 """Characters of the dialogue before a fault that the page keeps."""
 MAX_DIALOGUES = 4 * 2**20
-"""Characters of all of them together; beyond, a fault is told without."""
+"""Characters of all those of a chunk; beyond, a fault is told without."""
+
+
+@dataclass(frozen=True)
+class PackedGames:
+    """All games of a page, packed."""
+
+    index: str
+    """Base64 of the zlib-compressed JSON of what the list shows."""
+    reasons: tuple[str, ...]
+    """For which the games ended."""
+    games: int
+    embedded: tuple[str, ...] = ()
+    """The chunks, unless they are in files."""
+    files: tuple[str, ...] = ()
+    """Their names in ``GAMES_FOLDER``."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +83,10 @@ class GamesOnPage:
     """Its name in ``engine.games``."""
     event: str
     """What is played, for the tag of that name."""
-    players: tuple[str, ...]
-    records: Sequence[GameRecord]
-    """In schedule order."""
+    packed: PackedGames = PackedGames("", (), 0)
+    """None where they come from elsewhere."""
     counted: int | None = None
     """Games with this number or a higher one lie beyond the end of a sequential test; ``None`` without one."""
-    note: str = ""
-    """Which games these are, where they are not all."""
     language: str = DEFAULT_LANGUAGE
 
     @property
@@ -84,9 +107,16 @@ class GamesOnPage:
         return tuple((notation, say(f"notation.{notation}")) for notation in NOTATIONS)
 
     @property
+    def policy(self) -> Markup:
+        """Where the page's scripts may come from; one opened from a file is nobody's own, so files are named too."""
+        from markupsafe import Markup
+
+        return Markup("script-src 'unsafe-inline'" + (" 'self' file:" if self.packed.files else "") + "; ")
+
+    @property
     def data(self) -> Markup:
         """What report.js needs to know besides the games, as JSON."""
-        return script_data(self.facts(sorted({record.reason for record in self.records})))
+        return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
         """The same as plain data; ``reasons`` are those for which games may have ended."""
@@ -110,11 +140,6 @@ class GamesOnPage:
             },
         }  # fmt: skip
 
-    @property
-    def packed(self) -> str:
-        """See ``packed_games``."""
-        return packed_games(self.players, self.records)
-
 
 def script_data(data: Any) -> Markup:
     """Plain data as JSON that can stand in a script element."""
@@ -123,99 +148,227 @@ def script_data(data: Any) -> Markup:
     return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """What decides whether a game is on a page that does not have all of them."""
+class GamePacker:
+    """Packs games, given one after another in schedule order, for the page of a report; a context manager.
 
-    key: str
-    group: tuple[str, frozenset[str]]
-    """The part of the run, and the two who played."""
-    pair: tuple[int, ...]
-    """The game pair that it belongs to, within its group."""
-    moves: int
-
-    @classmethod
-    def of(cls, record: GameRecord) -> Candidate:
-        """What matters of a game."""
-        place = record.pairing
-        group = (place.series, frozenset((record.first, record.second)))
-        return cls(record.key, group, (place.round, place.pair), len(record.moves))
-
-
-def chosen(candidates: Iterable[Candidate], most: int) -> set[str]:
-    """The keys of games that together have at most so many moves; all, if they have no more.
-
-    Whole pairs, in turn of each part of the run, and within it of each two players the first one, then the second, and
-    so on. ``candidates`` are in schedule order.
+    Chunks are compressed and written while further games are read. Files of an earlier report stay, for its page is
+    still there: ``remove_other_chunks`` removes them once the page is replaced.
     """
-    parts: dict[str, dict[frozenset[str], dict[tuple[int, ...], list[Candidate]]]] = {}
-    for game in candidates:
-        series, players = game.group
-        parts.setdefault(series, {}).setdefault(players, {}).setdefault(game.pair, []).append(game)
-    found: set[str] = set()
-    for pair in _in_turn([_in_turn([iter(pairs.values()) for pairs in part.values()]) for part in parts.values()]):
-        most -= sum(game.moves for game in pair)
-        if most < 0:
-            break
-        found.update(game.key for game in pair)
-    return found
+
+    def __init__(self, players: Sequence[str], folder: Path) -> None:
+        """``folder`` is made, and files are written, only if the games are too many for the page."""
+        self._players = {name: number for number, name in enumerate(players)}
+        self._folder = folder
+        self._chunk = _Chunk()
+        self._chunks: list[dict[str, Any]] = []
+        self._embedded: list[str] = []
+        self._size = 0
+        self._is_embedded = True
+        self._reasons: dict[str, int] = {}
+        self._openings: dict[str, int] = {}
+        self._columns: dict[str, list[Any]] = {name: [] for name in INDEX_COLUMNS}
+        self._pool = ThreadPoolExecutor(1, "chunk")
+        self._pending: deque[Future[None]] = deque()
+
+    def __enter__(self) -> GamePacker:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def add(self, record: GameRecord) -> None:
+        """Take up a game. Raises ``FileError`` if a chunk cannot be written."""
+        place, columns = record.pairing, self._columns
+        columns["number"].append(
+            "-".join([*place.series.split(), str(place.number)]) if place.series else place.number
+        )
+        columns["pair"].append(place.pair)
+        columns["first"].append(self._players.setdefault(record.first, len(self._players)))
+        columns["second"].append(self._players.setdefault(record.second, len(self._players)))
+        columns["opening"].append(self._openings.setdefault(record.opening.name, len(self._openings)))
+        columns["result"].append(record.result)
+        columns["reason"].append(self._reasons.setdefault(record.reason, len(self._reasons)))
+        columns["plies"].append(len(record.moves))
+        self._chunk.add(record)
+        if self._chunk.moves >= CHUNK_MOVES:
+            self._close_chunk()
+
+    def packed(self) -> PackedGames:
+        """All games given so far, to be asked for once."""
+        if self._chunk.games:
+            self._close_chunk()
+        self._wait(0)
+        index = {
+            "players": list(self._players), "reasons": list(self._reasons), "openings": list(self._openings),
+            "folder": self._folder.name, "chunks": self._chunks, "games": self._columns,
+        }  # fmt: skip
+        text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+        return PackedGames(
+            _compressed(text.encode()),
+            tuple(self._reasons),
+            len(self._columns["number"]),
+            tuple(self._embedded),
+            () if self._is_embedded else tuple(f"{chunk['name']}.js" for chunk in self._chunks),
+        )
+
+    def _close_chunk(self) -> None:
+        data = self._chunk.data()
+        name = f"{len(self._chunks) + 1:04}-{hashlib.sha256(data).hexdigest()[:12]}"
+        self._chunks.append({"name": name, "games": self._chunk.games})
+        self._chunk = _Chunk()
+        if self._is_embedded:
+            self._embed(_compressed(data))
+        else:
+            self._wait(1)
+            self._pending.append(self._pool.submit(self._write, name, data))
+
+    def _embed(self, text: str) -> None:
+        self._embedded.append(text)
+        self._size += len(text)
+        if self._size <= MAX_EMBEDDED:
+            return
+        self._is_embedded = False
+        try:
+            self._folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{self._folder}: cannot be made: {error.strerror}") from None
+        for chunk, compressed in zip(self._chunks, self._embedded, strict=True):
+            self._write(chunk["name"], compressed)
+        self._embedded = []
+
+    def _write(self, name: str, content: bytes | str) -> None:
+        """Write a chunk, ``content`` its data or what they were compressed to, unless it is there."""
+        path = self._folder / f"{name}.js"
+        if not path.is_file():
+            text = content if isinstance(content, str) else _compressed(content)
+            replace_file(path, f'receiveChunk("{name}", "{text}");\n')
+
+    def _wait(self, most: int) -> None:
+        """Until no more chunks than that are still to be written."""
+        while len(self._pending) > most:
+            self._pending.popleft().result()
 
 
-def _in_turn(sequences: Sequence[Iterator[list[Candidate]]]) -> Iterator[list[Candidate]]:
-    """The first of each, then the second of each that has one, and so on."""
-    waiting = list(sequences)
-    while waiting:
-        left = []
-        for sequence in waiting:
-            for pair in sequence:
-                yield pair
-                left.append(sequence)
-                break
-        waiting = left
+INDEX_COLUMNS = ("number", "pair", "first", "second", "opening", "result", "reason", "plies")
+"""What the index has of every game; players, openings and reasons by their places in lists of their own."""
 
 
-def packed_games(players: Sequence[str], records: Sequence[GameRecord]) -> str:
-    """The games, in the order given, as base64 of the zlib-compressed layout above."""
-    vocabulary: dict[str, int] = {}
-    moves = [entry for record in records for entry in record.moves]
-    variations = [entry.principal_variation.split() for entry in moves]
-    plies = _plies_shown(variations)
-    columns = _columns(moves, vocabulary) if moves else [np.array([], dtype) for _, dtype in COLUMNS[:-1]]
-    columns.append(np.array([min(plies, len(variation)) for variation in variations], "u1"))
-    numbers = [
-        vocabulary.setdefault(move, len(vocabulary)) for variation in variations for move in variation[:plies]
-    ]
-    columns.append(np.array(numbers, "<u2"))
-    header = _header(players, records, vocabulary) | {"variation_plies": plies if plies < MAX_VARIATION else 0}
-    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    planes = [column[..., None].view(np.uint8).reshape(len(column), column.itemsize).T.tobytes() for column in columns]
-    data = len(text).to_bytes(4, "little") + text + b"".join(planes)
+def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
+    """Remove the chunks of earlier reports, which are all but ``files``, and the folder if nothing is left in it."""
+    if not folder.is_dir():
+        return
+    for path in folder.glob("*.js"):
+        if path.name not in files:
+            path.unlink(missing_ok=True)
+    if not files:
+        try:
+            folder.rmdir()
+        except OSError:  # something else is in it
+            pass
+
+
+class _Chunk:
+    """Games in the layout above, as they are added; moves are kept in columns, which are smaller than records."""
+
+    def __init__(self) -> None:
+        self.games = 0
+        self.header: dict[str, Any] = {
+            "openings": {},
+            "vocabulary": {},
+            "games": {name: [] for name in ("round", "date", "opening", "plies", "key")},
+            "details": {},
+            "faults": {},
+        }
+        self._moves: list[int] = []
+        self._scores: list[int | None] = []
+        self._depths: list[int | None] = []
+        self._nodes: list[int | None] = []
+        self._times_ms: list[float] = []
+        self._variation_plies: list[int] = []
+        self._variations: list[int] = []
+        self._room = MAX_DIALOGUES
+
+    @property
+    def moves(self) -> int:
+        """How many moves it has."""
+        return len(self._moves)
+
+    def add(self, record: GameRecord) -> None:
+        """Take up a game."""
+        header, games = self.header, self.header["games"]
+        opening = (record.opening.position, " ".join(record.opening.moves))
+        games["round"].append(round_of(record))
+        games["date"].append(date_of(record))
+        games["opening"].append(header["openings"].setdefault(opening, len(header["openings"])))
+        games["plies"].append(len(record.moves))
+        games["key"].append(record.key[:12])
+        if record.detail:
+            self._add_detail(record.detail)
+        if record.moves:
+            self._add_moves(record.moves)
+        self.games += 1
+
+    def _add_detail(self, detail: Mapping[str, Any]) -> None:
+        place = str(self.games)
+        if "fault" in detail:
+            dialogue = _end_of(detail.get("dialogue", ()), min(self._room, MAX_DIALOGUE))
+            self._room -= len(dialogue)
+            self.header["faults"][place] = {"text": detail["fault"]["text"], "dialogue": dialogue}
+        others = {name: value for name, value in detail.items() if name not in ("fault", "dialogue")}
+        if others:
+            self.header["details"][place] = json.dumps(others, ensure_ascii=False)[:MAX_DETAIL]
+
+    def _add_moves(self, moves: Sequence[MoveRecord]) -> None:
+        vocabulary = self.header["vocabulary"]
+        names, scores, depths, nodes, times_ms, variations = zip(*moves, strict=True)
+        self._moves += [vocabulary.setdefault(name, len(vocabulary)) for name in names]
+        self._scores += scores
+        self._depths += depths
+        self._nodes += nodes
+        self._times_ms += times_ms
+        if not any(variations):
+            self._variation_plies += [0] * len(moves)
+            return
+        for variation in variations:
+            line = variation.split()[:MAX_VARIATION]
+            self._variation_plies.append(len(line))
+            self._variations += [vocabulary.setdefault(move, len(vocabulary)) for move in line]
+
+    def data(self) -> bytes:
+        """The layout."""
+        values: tuple[Any, ...] = (
+            self._moves,
+            _known(self._scores, -32767, 32767, NO_SCORE),
+            _known(self._depths, 0, NO_DEPTH - 1, NO_DEPTH),
+            _known(self._nodes, 0, NO_NODES - 1, NO_NODES),
+            packed_times(np.array(self._times_ms, np.float64)),
+            self._variation_plies,
+        )
+        columns = [np.array(column, dtype) for (_, dtype), column in zip(COLUMNS, values, strict=True)]
+        columns.append(np.array(self._variations, "<u2"))
+        planes = [column[..., None].view(np.uint8).reshape(len(column), column.itemsize).T for column in columns]
+        header = self.header | {name: [*self.header[name]] for name in ("openings", "vocabulary")}
+        text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+        return len(text).to_bytes(4, "little") + text + b"".join(plane.tobytes() for plane in planes)
+
+
+def chunk_of(records: Iterable[GameRecord]) -> bytes:
+    """The games, in the order given, in the layout above."""
+    chunk = _Chunk()
+    for record in records:
+        chunk.add(record)
+    return chunk.data()
+
+
+def _compressed(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
-
-
-def _plies_shown(variations: Sequence[Sequence[str]], most: int = MAX_VARIATION_MOVES) -> int:
-    """To how many plies principal variations are cut, so that all together have at most so many moves."""
-    lengths = np.array([len(variation) for variation in variations], np.int64)
-    shown = (plies for plies in range(MAX_VARIATION, 0, -1) if np.minimum(lengths, plies).sum() <= most)
-    return next(shown, 0)
-
-
-def _columns(moves: Sequence[MoveRecord], vocabulary: dict[str, int]) -> list[NDArray[Any]]:
-    """One array a column but the last, each of shape (moves,); adds every move's text to ``vocabulary``."""
-    names, scores, depths, nodes, times_ms, _ = zip(*moves, strict=True)
-    values: tuple[Iterable[int], ...] = (
-        [vocabulary.setdefault(name, len(vocabulary)) for name in names],
-        _known(scores, -32767, 32767, NO_SCORE),
-        _known(depths, 0, NO_DEPTH - 1, NO_DEPTH),
-        _known(nodes, 0, NO_NODES - 1, NO_NODES),
-        packed_times(np.array(times_ms, np.float64)),
-    )
-    return [np.array(column, dtype) for (_, dtype), column in zip(COLUMNS[:-1], values, strict=True)]
 
 
 def _known(values: Sequence[int | None], least: int, most: int, unknown: int) -> NDArray[np.int64]:
     """The values within bounds, ``None`` as ``unknown``."""
-    known = np.array([least if value is None else max(least, min(most, value)) for value in values], np.int64)
+    if None not in values:
+        return np.array(values, np.int64).clip(least, most)
+    known = np.array([least if value is None else value for value in values], np.int64).clip(least, most)
     known[[value is None for value in values]] = unknown
     return known
 
@@ -226,51 +379,6 @@ def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
     exponents = np.searchsorted(_DIGITS, microseconds, "right")
     mantissas = np.rint(microseconds / 10.0**exponents).astype(np.int64)
     return exponents << MANTISSA_BITS | mantissas
-
-
-def _header(players: Sequence[str], records: Sequence[GameRecord], vocabulary: dict[str, int]) -> dict[str, Any]:
-    number_of = {name: number for number, name in enumerate(players)}
-    reasons: dict[str, int] = {}
-    openings: dict[tuple[str, tuple[str, ...], str], int] = {}
-    games: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "number", "pair", "round", "date", "first", "second", "opening", "result", "reason", "plies", "key"
-        )
-    }  # fmt: skip
-    details: dict[str, str] = {}
-    faults: dict[str, dict[str, Any]] = {}
-    room = MAX_DIALOGUES
-    for index, record in enumerate(records):
-        opening = (record.opening.position, record.opening.moves, record.opening.name)
-        place = record.pairing
-        games["number"].append("-".join([*place.series.split(), str(place.number)]) if place.series else place.number)
-        games["pair"].append(place.pair)
-        games["round"].append(round_of(record))
-        games["date"].append(date_of(record))
-        games["first"].append(number_of[record.first])
-        games["second"].append(number_of[record.second])
-        games["opening"].append(openings.setdefault(opening, len(openings)))
-        games["result"].append(record.result)
-        games["reason"].append(reasons.setdefault(record.reason, len(reasons)))
-        games["plies"].append(len(record.moves))
-        games["key"].append(record.key[:12])
-        if "fault" in record.detail:
-            dialogue = _end_of(record.detail.get("dialogue", ()), min(room, MAX_DIALOGUE))
-            room -= len(dialogue)
-            faults[str(index)] = {"text": record.detail["fault"]["text"], "dialogue": dialogue}
-        others = {name: value for name, value in record.detail.items() if name not in ("fault", "dialogue")}
-        if others:
-            details[str(index)] = json.dumps(others, ensure_ascii=False)[:MAX_DETAIL]
-    return {
-        "players": list(players),
-        "reasons": list(reasons),
-        "openings": [[position, " ".join(moves), name] for position, moves, name in openings],
-        "vocabulary": list(vocabulary),
-        "games": games,
-        "details": details,
-        "faults": faults,
-    }
 
 
 def _end_of(dialogue: Sequence[str], most: int) -> str:

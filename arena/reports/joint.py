@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arena.figures.standings import Tables, tables_of
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import count_of, first_difference, stored_player, stored_tournament
 from arena.player_spec import MAX_NAME_LENGTH
-from arena.records import GameRecord, PlayerSpec, games_digest
+from arena.records import GameRecord, PlayerSpec
 from arena.reports.contents import REPORTS
-from arena.reports.write import Exports, write_exports, write_report
+from arena.reports.write import Exports, export_joint
 from arena.spec import with_anchors
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
@@ -225,17 +224,5 @@ def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE) -> E
     if (directory / STORE_NAME).exists():
         raise JointError(f"{directory}: holds a run of its own; give another folder with --out")
     directory.mkdir(parents=True, exist_ok=True)
-    count = len(joint.records)
-    write_exports(directory, joint.spec, joint.records, count)
     runs = [(run.folder, run.spec) for run in joint.runs]
-    report = write_report(
-        directory, joint.spec, joint.records, planned_games=count, runs=runs, notes=joint.notes_in(language),
-        language=language,
-    )  # fmt: skip
-    return Exports(games_digest(joint.records), report, tables(joint), None)
-
-
-def tables(joint: Joint) -> Tables:
-    """The tables over all games."""
-    spec = joint.spec
-    return tables_of(spec.game, [player.name for player in spec.players], joint.records, dict(spec.anchors))
+    return export_joint(directory, joint.spec, joint.records, runs, joint.notes_in(language), language)

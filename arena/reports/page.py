@@ -1,4 +1,4 @@
-"""The page report.html: self-contained, with a board on which every game can be replayed."""
+"""The page report.html, with a board on which every game can be replayed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ELSEWHERE = ("ratings", "crosstable", "sequential")
 
 
 def html_page(contents: Contents) -> str:
-    """The whole page; it loads nothing from elsewhere."""
+    """The whole page; it loads nothing from elsewhere but games from the folder beside it, if they are many."""
     from markupsafe import Markup
 
     name, code = Markup('<strong class="name">{}</strong>'), Markup("<code>{}</code>")
@@ -55,8 +55,7 @@ def html_page(contents: Contents) -> str:
         bracket=_bracket(contents.placing, Catalogue(ARENA, contents.language)),
         figures=[plot for plot in contents.plots if plot.name not in ELSEWHERE],
         games=GamesOnPage(
-            contents.spec.game, contents.spec.name, tuple(contents.tables.counter.players), contents.records,
-            contents.planned_games, language=contents.language,
+            contents.spec.game, contents.spec.name, contents.games, contents.planned_games, contents.language
         ),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.files import FileError, replace_file
-from arena.records import GameRecord
+from arena.records import GameSummary
 from arena.reports.contents import REPORTS, Plot
 from arena.reports.drawing.fonts import chart_language
 from engine.language import Catalogue, game_words
@@ -26,7 +26,7 @@ PLOT_FOLDER = "plots"
 
 
 def plots_of(
-    tables: Tables, records: Sequence[GameRecord], run: SequentialRun | None, game: str, language: str
+    tables: Tables, records: Sequence[GameSummary], run: SequentialRun | None, game: str, language: str
 ) -> tuple[Plot, ...]:
     """The figures of results; ``records`` are those that count, ``run`` is the sequential test if there is one."""
     from arena.reports import charts
@@ -48,7 +48,7 @@ def plots_of(
     )
 
 
-def _course(tables: Tables, records: Sequence[GameRecord], drawn: str, say: Catalogue) -> Plot:
+def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Catalogue) -> Plot:
     """The tournament as games came in: of two players their difference with its interval."""
     from arena.reports import charts
 

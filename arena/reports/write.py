@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from arena.figures.placing import Placing, placing_of
-from arena.figures.search_statistics import search_statistics_of
-from arena.figures.standings import HeadToHead, Standing, Tables, csv_text, tables_of
-from arena.files import replace_file
-from arena.notation.pgn import write_games
+from arena.figures.search_statistics import SearchStatisticsCounter
+from arena.figures.standings import HeadToHead, Standing, TableCounter, Tables, csv_text
+from arena.files import replace_file, replacing
+from arena.notation.pgn import GameWriter
 from arena.play.store import Store
 from arena.play.tournament import withdrawals_of
-from arena.records import GameRecord, Outcome
+from arena.records import GameRecord, GameSummary, Outcome, games_digest
 from arena.reports.contents import Contents
+from arena.reports.games import GAMES_FOLDER, GamePacker, remove_other_chunks
 from arena.reports.markdown import markdown
 from arena.reports.page import html_page
 from arena.reports.plots import plots_of, search_statistics_plots, write_plots
@@ -49,81 +51,133 @@ class Exports:
 def export(spec: TournamentSpec, store: Store, language: str = DEFAULT_LANGUAGE) -> Exports:
     """Write games.pgn, games.csv, the tables and the report into the store's folder.
 
-    Games beyond the end of a sequential test are marked there, and left out of every table.
+    Games beyond the end of a sequential test are marked there, and left out of every table. The games are read once and
+    one at a time, however many there are.
     """
-    outcomes, withdrawals = store.outcomes(), withdrawals_of(store)
-    count = games_that_count(spec, outcomes, withdrawals)
-    records = store.records()
-    write_exports(store.directory, spec, records, count)
-    report = write_report(
-        store.directory, spec, records, planned_games=count, withdrawals=withdrawals, language=language
-    )
-    counted = [record for record in records if record.pairing.number < count]
-    tables = tables_of(spec.game, [player.name for player in spec.players], counted, dict(spec.anchors))
-    placing = placing_of(spec, outcomes, withdrawals)
-    return Exports(store.digest(count), report, tables, sequential_run(spec, outcomes), placing)
+    withdrawals = withdrawals_of(store)
+    count = games_that_count(spec, store.outcomes(), withdrawals)
+    with exported(store.directory, spec, store.iterate(), count) as records:
+        contents = _read(store.directory, spec, records, count, withdrawals=withdrawals, language=language)
+    return _exports(contents, _write(store.directory, contents), store.digest(count))
 
 
-def write_exports(directory: Path, spec: TournamentSpec, records: Sequence[GameRecord], count: int) -> None:
-    """Write games.pgn and games.csv; games whose number is ``count`` or more are marked as not counted."""
-    replace_file(
-        directory / PGN_NAME,
-        lambda stream: write_games(stream, records, spec.name, spec.game, counted=count),
-    )
-    replace_file(directory / "games.csv", lambda stream: _write_game_table(stream, records, count))
+def export_joint(
+    directory: Path,
+    spec: TournamentSpec,
+    records: Sequence[GameRecord],
+    runs: Sequence[tuple[str, TournamentSpec]],
+    notes: Sequence[str],
+    language: str,
+) -> Exports:
+    """The same into a folder of its own, of games of several ``runs``, with ``notes`` on how they were joined."""
+    count = len(records)
+    with exported(directory, spec, records, count) as games:
+        contents = _read(directory, spec, games, count, runs=runs, notes=notes, language=language)
+    return _exports(contents, _write(directory, contents), games_digest(records))
 
 
-def _write_game_table(stream: IO[str], records: Sequence[GameRecord], count: int) -> None:
-    table = csv.writer(stream, lineterminator="\n")
-    table.writerow(GAME_COLUMNS)
-    for record in records:
-        place = record.pairing
-        nodes = sum(move.nodes or 0 for move in record.moves)
-        time_ms = round(sum(move.time_ms for move in record.moves), 3)
-        table.writerow(
-            (
-                place.number, place.round, place.pair, record.first, record.second, record.opening.name, record.result,
-                record.reason, len(record.moves), nodes, time_ms, record.started_at, record.engine_identity, record.key,
-                record.digest, "yes" if place.number < count else "no",
-            )
-        )  # fmt: skip
+def _exports(contents: Contents, report: Path, digest: str) -> Exports:
+    return Exports(digest, report, contents.tables, contents.sequential, contents.placing)
+
+
+@contextmanager
+def exported(
+    directory: Path, spec: TournamentSpec, records: Iterable[GameRecord], count: int
+) -> Iterator[Iterator[GameRecord]]:
+    """The records one after another, each of which is written into games.pgn and games.csv on its way.
+
+    Both files are replaced at the end. Games whose number is ``count`` or more are marked as not counted.
+    """
+    with replacing(directory / PGN_NAME) as pgn, replacing(directory / "games.csv") as stream:
+        table = csv.writer(stream, lineterminator="\n")
+        table.writerow(GAME_COLUMNS)
+
+        writer = GameWriter(pgn, spec.name, spec.game, counted=count)
+
+        def written() -> Iterator[GameRecord]:
+            for record in records:
+                writer.write(record)
+                table.writerow(_table_row(record, count))
+                yield record
+
+        yield written()
+
+
+def _table_row(record: GameRecord, count: int) -> tuple[Any, ...]:
+    place = record.pairing
+    nodes = sum(move.nodes or 0 for move in record.moves)
+    time_ms = round(sum(move.time_ms for move in record.moves), 3)
+    return (
+        place.number, place.round, place.pair, record.first, record.second, record.opening.name, record.result,
+        record.reason, len(record.moves), nodes, time_ms, record.started_at, record.engine_identity, record.key,
+        record.digest, "yes" if place.number < count else "no",
+    )  # fmt: skip
 
 
 def write_report(
     directory: Path,
     spec: TournamentSpec,
-    records: Sequence[GameRecord],
+    records: Iterable[GameRecord],
     *,
     planned_games: int,
     withdrawals: Sequence[Withdrawal] = (),
-    runs: Sequence[tuple[str, TournamentSpec]] = (),
-    notes: Sequence[str] = (),
     language: str = DEFAULT_LANGUAGE,
 ) -> Path:
     """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and the plots into ``directory``.
 
     Of a Swiss tournament or a knockout also placing.csv and encounters.csv; ``withdrawals`` are players that it could
-    not wait for. Where players' searches were counted also instruments.csv and its companions. Records whose number is
-    ``planned_games`` or more lie beyond the end of a sequential test: the page shows them, marked, and nothing counts
-    them. ``runs`` are the folders and tournaments that a joint report is about, ``notes`` what to say of it first.
+    not wait for. Where players' searches were counted also instruments.csv and its companions. ``records`` are in
+    schedule order and read once. Those whose number is ``planned_games`` or more lie beyond the end of a sequential
+    test: the page shows them, marked, and nothing counts them.
 
     Returns the path of report.html. The files depend on nothing but the arguments. Raises ``FileError`` if one of them
     cannot be written.
     """
+    contents = _read(directory, spec, records, planned_games, withdrawals=withdrawals, language=language)
+    return _write(directory, contents)
+
+
+def _read(
+    directory: Path,
+    spec: TournamentSpec,
+    records: Iterable[GameRecord],
+    planned_games: int,
+    *,
+    withdrawals: Sequence[Withdrawal] = (),
+    runs: Sequence[tuple[str, TournamentSpec]] = (),
+    notes: Sequence[str] = (),
+    language: str,
+) -> Contents:
+    """Go through the games once; what the report is written from, the games packed for the page among it."""
     names = [player.name for player in spec.players]
-    ordered = sorted(records, key=lambda record: record.pairing.number)
-    counted = [record for record in ordered if record.pairing.number < planned_games]
-    tables = tables_of(spec.game, names, counted, dict(spec.anchors))
-    outcomes = [Outcome(record.key, record.pairing, record.score) for record in ordered]
+    counter, searches = TableCounter(spec.game, names), SearchStatisticsCounter(names)
+    games: list[GameSummary] = []
+    outcomes: list[Outcome] = []
+    with GamePacker(names, directory / GAMES_FOLDER) as packer:
+        for record in records:
+            games.append(GameSummary.of(record))
+            outcomes.append(Outcome("", record.pairing, record.score))
+            packer.add(record)
+            if record.pairing.number < planned_games:
+                counter.add(record)
+                searches.add(record)
+        packed = packer.packed()
+    tables, search_statistics = counter.tables(dict(spec.anchors)), searches.sums()
     sequential = sequential_run(spec, outcomes)
     placing = placing_of(spec, outcomes, withdrawals)
+    counted = [game for game in games if game.pairing.number < planned_games]
     plots = plots_of(tables, counted, sequential, spec.game, language)
-    search_statistics = search_statistics_of(names, counted)
     counted_plots = search_statistics_plots(search_statistics, language) if search_statistics else ()
-    contents = Contents(
-        spec, ordered, planned_games, tables, plots, search_statistics, counted_plots, sequential, tuple(runs),
+    return Contents(
+        spec, games, packed, planned_games, tables, plots, search_statistics, counted_plots, sequential, tuple(runs),
         tuple(notes), language, placing,
     )  # fmt: skip
+
+
+def _write(directory: Path, contents: Contents) -> Path:
+    """Write all files of a report but those of the games; returns the path of report.html."""
+    tables, placing, search_statistics = contents.tables, contents.placing, contents.search_statistics
+    plots, counted_plots = contents.plots, contents.counted_plots
     write_plots(directory, (*plots, *counted_plots))
     if placing is not None:
         replace_file(directory / "placing.csv", placing.frame().to_csv(index=False))
@@ -137,4 +191,5 @@ def write_report(
     replace_file(directory / "report.md", markdown(contents))
     page = directory / "report.html"
     replace_file(page, html_page(contents))
+    remove_other_chunks(directory / GAMES_FOLDER, contents.games.files)
     return page

@@ -35,7 +35,7 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
     from markupsafe import Markup
 
     game = state["game"] if state["game"] in GAMES else ""
-    games = GamesOnPage(game or next(iter(GAMES)), state["name"], (), (), language=language)
+    games = GamesOnPage(game or next(iter(GAMES)), state["name"], language=language)
     own = messages_of(MESSAGES, language)
     facts = games.facts(REASONS)
     facts["messages"] |= {key.removeprefix("script."): text for key, text in own.items() if key.startswith("script.")}

@@ -63,6 +63,8 @@ FRESH_SECONDS = 5.0
 """A run that has told its progress within so many seconds is taken to be running, without looking at its lock."""
 FIT_SECONDS = 2.0
 """Between two fits of the ratings while games go on."""
+CLOCK_TICK_SECONDS = 2.0
+"""File systems tell the time of a change in steps of a few milliseconds, some of two seconds."""
 FIT_PAUSE = 100
 """How many times as long as the last fit took it is at least until the next one."""
 MAX_FIT_PAUSE_SECONDS = 10.0
@@ -273,6 +275,7 @@ class GameReader:
         Raises ``StoreError``.
         """
         self.was_replaced = False
+        began = time.time()
         stamps = tuple(map(_stamp_of, (self._path, self._path.with_name(f"{STORE_NAME}-wal"))))
         if stamps == self._stamps or stamps[0] is None:
             return False, []
@@ -282,10 +285,13 @@ class GameReader:
         with Store(self._folder, read_only=True, glance=True) as store:
             if file != self._file and stamps[0][1] <= CHECKED_BYTES:
                 store.check()
-            self.facts = store.all_metadata()
+            before, self.facts = self.facts, store.all_metadata()
             found = [*self._rows(store.connection)]
-        self._stamps, self._file = stamps, file
-        return True, found
+        # A change in the tick of the last one may leave time and size as they were: the log is also written over.
+        newest = max(stamp[0] for stamp in stamps if stamp is not None)
+        is_settled = began - newest / 1e9 > CLOCK_TICK_SECONDS
+        self._stamps, self._file = stamps if is_settled else (), file
+        return self.was_replaced or before != self.facts or bool(found), found
 
     def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[FinishedGame, GameFault | None]]:
         # A row's series stands behind its moves, and is not read where all games are of the one without a name.
@@ -422,7 +428,7 @@ class _Figures:
                 "rating_error": _finite(row.rating_error) if row.games else None, "games": row.games,
                 "wins": row.wins, "draws": row.draws, "losses": row.losses, "score": row.score, "pairs": row.pairs,
             }
-            for row in standing_rows(self.spec.game, self._counter, ratings, ())
+            for row in standing_rows(self._counter, ratings)
         ]  # fmt: skip
         self._fit_seconds = time.monotonic() - now
 

@@ -25,7 +25,9 @@ _NOT_KERNEL = {
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
-SAME_PLAY: dict[str, frozenset[str]] = {"7b34a481b4a6": frozenset({"0cda579ca5a2", "631295d6d8b4", "4fcd686f90f1"})}
+SAME_PLAY: dict[str, frozenset[str]] = {
+    "ba09573126e1": frozenset({"7b34a481b4a6", "0cda579ca5a2", "631295d6d8b4", "4fcd686f90f1"}),
+}
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 
 To be entered only where the benchmark's signature and the digests of the same tournament agree.

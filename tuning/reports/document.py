@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arena.files import replace_file
 from arena.reports.contents import Plot
-from arena.reports.games import GamesOnPage
+from arena.reports.games import GAMES_FOLDER, GamesOnPage, remove_other_chunks
 from arena.reports.markdown import table_markdown
 from arena.reports.plots import PLOT_FOLDER, write_plots
 from arena.reports.render import OWN_PACKAGE, render
@@ -88,6 +88,7 @@ def write_document(directory: Path, document: Document) -> Path:
     replace_file(directory / "report.md", markdown(document))
     page = directory / "report.html"
     replace_file(page, html_page(document))
+    remove_other_chunks(directory / GAMES_FOLDER, document.games.packed.files if document.games else ())
     return page
 
 

@@ -1,12 +1,13 @@
 "use strict";
-// The report's list of games and replay. Data: #facts (JSON) and #packed (see arena/reports/games.py for the layout).
+// The list of games and the replay of one. Data: #facts (JSON), and an index of the games with the games themselves, one
+// at a time, from wherever the page has them: see begin at the end, and arena/reports/games.py for the layout.
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
 // A message of the page's language, its fields filled in.
 const say = (name, fields = {}) => facts.messages[name].replace(/\{(\w+)\}/g, (_, field) => fields[field]);
 const element = (id) => document.getElementById(id);
 const NO_SCORE = -32768, NO_DEPTH = 255, NO_NODES = 4294967295, MATE = 30000, MATE_FROM = 29872, REPETITION_FROM = 28872;
-const ROWS_PER_PAGE = 15, COPIED_MS = 1500;
+const ROWS_PER_PAGE = 15, COPIED_MS = 1500, CHUNKS_KEPT = 8;
 const SVG = "http://www.w3.org/2000/svg";
 
 function fail(error) {
@@ -33,15 +34,21 @@ function draw(tag, attributes, ...children) {
 
 // --- Unpacking ---------------------------------------------------------------------------------------------------
 
-async function unpack() {
-  const text = atob(element("packed").textContent.trim());
-  const bytes = new Uint8Array(text.length);
+function bytesOf(base64) {
+  const text = atob(base64.trim()), bytes = new Uint8Array(text.length);
   for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index);
-  const data = await decompress(bytes);
+  return bytes;
+}
+
+async function unpackedIndex(base64) { return JSON.parse(new TextDecoder().decode(await decompress(bytesOf(base64)))); }
+
+// The games of a chunk: a function from a game's place in it to the game.
+async function unpackedChunk(base64) {
+  const data = await decompress(bytesOf(base64));
   const length = new DataView(data.buffer, data.byteOffset).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length)));
+  const header = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length))), { games } = header;
   const starts = [0];
-  for (const plies of header.games.plies) starts.push(starts[starts.length - 1] + plies);
+  for (const plies of games.plies) starts.push(starts[starts.length - 1] + plies);
   const total = starts[starts.length - 1];
   let offset = 4 + length;
   const column = (width) => {
@@ -68,7 +75,14 @@ async function unpack() {
       line: Array.from({ length: plies(index) }, (_, ply) => lineMove(lines[index] + ply)),
     };
   };
-  return { header, entries: (game) => Array.from({ length: header.games.plies[game] }, (_, ply) => entry(starts[game] + ply)) };
+  return (place) => {
+    const [position, before] = header.openings[games.opening[place]];
+    return {
+      position, before: before.split(" ").filter(Boolean), key: games.key[place], date: games.date[place], round: games.round[place],
+      detail: header.details[place] || "", fault: header.faults[place] || null,
+      entries: Array.from({ length: games.plies[place] }, (_, ply) => entry(starts[place] + ply)),
+    };
+  };
 }
 
 async function decompress(bytes) {
@@ -167,8 +181,10 @@ const list = {
     for (const id of ["filter-player", "filter-opponent"]) header.players.forEach((name, index) => element(id).append(make("option", { value: index }, name)));
     header.reasons.forEach((reason, index) => element("filter-reason").append(make("option", { value: index }, facts.endings[reason])));
     for (const id of ["filter-player", "filter-opponent", "filter-result", "filter-reason"]) element(id).addEventListener("change", () => this.filter());
-    element("page-back").addEventListener("click", () => { this.page--; this.fill(); });
-    element("page-on").addEventListener("click", () => { this.page++; this.fill(); });
+    const turns = { "page-first": () => 0, "page-back": () => this.page - 1, "page-on": () => this.page + 1, "page-last": () => Infinity };
+    for (const [id, page] of Object.entries(turns)) element(id).addEventListener("click", () => { this.page = page(); this.fill(); });
+    element("filter-number").addEventListener("input", () => this.filter());
+    element("filter-number").addEventListener("keydown", (event) => { if (event.key === "Enter" && this.shown.length) replay.open(this.shown[0]); });
     this.filter();
   },
 
@@ -184,9 +200,10 @@ const list = {
   filter() {
     this.resultChoices();
     const [player, opponent, result, reason] = ["player", "opponent", "result", "reason"].map((name) => element("filter-" + name).value);
-    const games = this.games;
+    const games = this.games, number = element("filter-number").value.trim();
     this.shown = games.number.map((_, game) => game).filter((game) => {
       const seats = [games.first[game], games.second[game]];
+      if (number !== "" && String(games.number[game]) !== number) return false;
       if (player !== "" && !seats.includes(Number(player))) return false;
       if (opponent !== "" && !seats.includes(Number(opponent))) return false;
       if (player !== "" && player === opponent) return false;
@@ -208,7 +225,7 @@ const list = {
     if (key === "number") return game;
     if (key === "first" || key === "second") return this.header.players[value].toLowerCase();
     if (key === "reason") return facts.endings[this.header.reasons[value]];
-    if (key === "opening") return this.header.openings[value][2];
+    if (key === "opening") return this.header.openings[value];
     if (key === "result") return { "1-0": 0, "1/2-1/2": 1, "0-1": 2 }[value] ?? 3;
     return value;
   },
@@ -240,8 +257,8 @@ const list = {
     element("game-list").tBodies[0].replaceChildren(...this.shown.slice(start, start + ROWS_PER_PAGE).map((game) => this.row(game)));
     element("page-text").textContent = this.shown.length
       ? say("page", { from: start + 1, to: Math.min(start + ROWS_PER_PAGE, this.shown.length), shown: this.shown.length }) : say("no_game");
-    element("page-back").disabled = this.page === 0;
-    element("page-on").disabled = this.page >= pages - 1;
+    for (const id of ["page-first", "page-back"]) element(id).disabled = this.page === 0;
+    for (const id of ["page-on", "page-last"]) element(id).disabled = this.page >= pages - 1;
   },
 
   row(game) {
@@ -255,7 +272,7 @@ const list = {
       make("td", {}, beyond ? say("not_counted", { result: resultText(result) }) : resultText(result)),
       make("td", {}, facts.endings[this.header.reasons[games.reason[game]]]),
       make("td", { class: "number" }, String(games.plies[game])),
-      make("td", { class: "wide-only" }, this.header.openings[games.opening[game]][2] || "–"),
+      make("td", { class: "wide-only" }, openingName(game) || "–"),
       make("td", { class: "number wide-only" }, String(games.pair[game])));
     row.addEventListener("click", (event) => { if (event.target.tagName !== "A") location.hash = "game=" + games.number[game]; });
     return row;
@@ -276,6 +293,8 @@ const list = {
 // Whether it lies beyond the end of a sequential test.
 function isBeyond(game) { return facts.counted !== null && games.header.games.number[game] >= facts.counted; }
 
+function openingName(game) { return games.header.openings[games.header.games.opening[game]]; }
+
 function resultText(result) {
   return { "1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½" }[result] || result;
 }
@@ -283,34 +302,45 @@ function resultText(result) {
 // --- The replay --------------------------------------------------------------------------------------------------
 
 const replay = {
-  game: null, ply: 0, flipped: false, letters: glyphsMissing, timer: null,
+  // The game shown, and the one that was asked for last.
+  game: null, asked: null, ply: 0, flipped: false, letters: glyphsMissing, timer: null,
   // Moves of the principal variation that the board shows; 0 is the game itself.
   ahead: 0,
   notation: notationChosen(),
 
+  // Show a game, once it is there if it has to be loaded, unless another one is asked for in the meantime.
   open(game, ply) {
     this.stop();
+    this.asked = game;
+    const found = games.load(game);
+    if (!(found instanceof Promise)) { this.show(game, found, ply); return found; }
+    element("replay").setAttribute("aria-busy", "true");
+    const loaded = () => this.asked === game && element("replay").removeAttribute("aria-busy");
+    return found.finally(loaded).then((arrived) => { if (this.asked === game) this.show(game, arrived, ply); });
+  },
+
+  show(game, found, ply) {
     const { header } = games, columns = header.games;
-    const [position, before, name] = header.openings[columns.opening[game]];
     const drawer = BOARDS[facts.game];
     this.game = game;
-    this.entries = [...before.split(" ").filter(Boolean).map((move) => ({ move, book: true, score: null, depth: null, nodes: null, time: null, line: [] })), ...games.entries(game)];
-    this.position = position;
+    this.found = found;
+    this.entries = [...found.before.map((move) => ({ move, book: true, score: null, depth: null, nodes: null, time: null, line: [] })), ...found.entries];
+    this.position = found.position;
     this.players = [header.players[columns.first[game]], header.players[columns.second[game]]];
     this.result = columns.result[game];
-    this.states = drawer ? [drawer.parse(position)] : [];
+    this.states = drawer ? [drawer.parse(this.position)] : [];
     this.start = drawer ? this.states[0].side : 0;
     if (drawer) for (const entry of this.entries) this.states.push(drawer.play(this.states[this.states.length - 1], entry.move));
     element("variation").hidden = !drawer || this.entries.every((entry) => !entry.line.length);
     const reason = header.reasons[columns.reason[game]];
     element("replay-title").textContent = say("title", { number: columns.number[game], first: this.players[0], second: this.players[1], result: resultText(this.result) });
     const beyond = isBeyond(game) ? " " + say("beyond") : "";
-    const detail = beyond + (header.details[game] ? ` ${header.details[game]}` : "");
+    const detail = beyond + (found.detail ? ` ${found.detail}` : "");
     element("replay-text").textContent = say("text", {
       ending: capital(facts.endings[reason]), plies: columns.plies[game], explanation: facts.explanations[reason],
-      opening: name || columns.opening[game], pair: columns.pair[game], key: columns.key[game],
+      opening: openingName(game) || columns.opening[game], pair: columns.pair[game], key: found.key,
     }) + detail;
-    const fault = header.faults[game];
+    const { fault } = found;
     element("fault").hidden = !fault;
     element("fault-text").textContent = fault ? fault.text : "";
     element("fault-dialogue").textContent = fault ? fault.dialogue : "";
@@ -341,7 +371,7 @@ const replay = {
 
   // The principal variation of a move: names, and the states after them, up to the first that is not legal.
   variation(index) {
-    const drawer = BOARDS[facts.game], found = { names: [], moves: [], states: [this.states[index]], isCut: false };
+    const drawer = BOARDS[facts.game], found = { names: [], moves: [], states: [this.states[index]] };
     for (const move of drawer ? this.entries[index].line : []) {
       const state = found.states[found.states.length - 1];
       if (!drawer.legal(state, move)) return found;
@@ -349,7 +379,6 @@ const replay = {
       found.moves.push(move);
       found.states.push(drawer.play(state, move));
     }
-    found.isCut = found.moves.length > 0 && found.moves.length === games.header.variation_plies;
     return found;
   },
 
@@ -405,7 +434,7 @@ const replay = {
       return button;
     });
     const side = this.side(this.ply - 1);
-    place.replaceChildren(say("variation", { player: this.players[side], side: facts.sides[side] }), ...moves.flatMap((button) => [" ", button]), ...(line.isCut ? [" …"] : []));
+    place.replaceChildren(say("variation", { player: this.players[side], side: facts.sides[side] }), ...moves.flatMap((button) => [" ", button]));
   },
 
   // So many moves into the principal variation of the move just made.
@@ -472,7 +501,7 @@ const replay = {
     if (this.game === null) return;
     const step = { previous: -1, next: 1 }[name];
     if (step) {
-      const game = list.neighbour(this.game, step);
+      const game = list.neighbour(this.asked, step);
       if (game !== undefined) this.open(game);
     } else if (name === "flip") { this.flipped = !this.flipped; this.seats(); this.repaint(); }
     else if (name === "letters") { this.letters = !this.letters; this.pressed(); this.repaint(); }
@@ -593,10 +622,10 @@ const copies = {
 // The game as PGN, in the notation that is chosen; as arena/notation/pgn.py writes it.
 function portable(shown) {
   const { header } = games, columns = header.games, { pgn } = facts, drawer = BOARDS[facts.game], index = shown.game;
-  const tags = [["Game", pgn.game], ["Event", pgn.event], ["Site", "elolab"], ["Date", columns.date[index]], ["Round", columns.round[index]],
+  const tags = [["Game", pgn.game], ["Event", pgn.event], ["Site", "elolab"], ["Date", shown.found.date], ["Round", shown.found.round],
     [pgn.sides[0], shown.players[0]], [pgn.sides[1], shown.players[1]], ["Result", shown.result]];
   if (shown.position !== pgn.start) tags.push(["SetUp", "1"], ["FEN", shown.position]);
-  const opening = header.openings[columns.opening[index]][2];
+  const opening = openingName(index);
   if (opening) tags.push(["Opening", opening]);
   if (isBeyond(index)) tags.push(["Counted", "no"]);
   if (drawer && drawer.notations.length) tags.push(["Format", PGN_FORMATS[shown.notation]]);
@@ -669,6 +698,8 @@ async function written(text) {
 
 // --- Wiring ------------------------------------------------------------------------------------------------------
 
+// What a source of games, such as gamesOfReport, promises: { header: columns of all games for the list; load: from a
+// game's place in them to the game, as unpackedChunk gives it, or to a promise of it }.
 let games = null;
 
 const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "start", End: "end", ArrowUp: "previous", ArrowDown: "next", " ": "play", f: "flip", F: "flip", l: "letters", L: "letters", n: "notation", N: "notation", v: "ahead", V: "return", Escape: "game" };
@@ -684,6 +715,43 @@ function openFromAddress(scroll) {
     element("replay").focus({ preventScroll: true });
   }
   return true;
+}
+
+// The games of a report: an index, and chunks of games, all of them on the page or each in a script beside it, which hands
+// it to receiveChunk. Scripts, because a page opened from a file may read no other kind of file.
+async function gamesOfReport() {
+  const header = await unpackedIndex(element("index").textContent), starts = [];
+  header.games.number.length && header.chunks.reduce((start, { games }) => { starts.push(start); return start + games; }, 0);
+  const placeOf = (game) => {
+    let low = 0, high = starts.length - 1;
+    while (low < high) { const middle = (low + high + 1) >> 1; if (starts[middle] <= game) low = middle; else high = middle - 1; }
+    return low;
+  };
+  const embedded = await Promise.all([...document.querySelectorAll(".chunk")].map((chunk) => unpackedChunk(chunk.textContent)));
+  const kept = new Map(embedded.entries());
+  const load = (game) => {
+    const place = placeOf(game), chunk = kept.get(place), inside = game - starts[place];
+    if (chunk) return chunk(inside);
+    return loadedChunk(header.folder, header.chunks[place].name).then(unpackedChunk).then((arrived) => {
+      if (kept.size >= CHUNKS_KEPT) kept.delete(kept.keys().next().value);
+      kept.set(place, arrived);
+      return arrived(inside);
+    });
+  };
+  return { header, load };
+}
+
+const awaited = new Map();
+
+function receiveChunk(name, text) { awaited.get(name)?.(text); }
+
+function loadedChunk(folder, name) {
+  const src = `${folder}/${name}.js`, script = make("script", { src });
+  return new Promise((resolve, reject) => {
+    awaited.set(name, resolve);
+    script.addEventListener("error", () => reject(new Error(say("chunk_missing", { file: src }))));
+    document.head.append(script);
+  }).finally(() => { awaited.delete(name); script.remove(); });
 }
 
 // What keys, clicks and the size of the window do to the board.
@@ -709,17 +777,17 @@ function listen() {
   window.addEventListener("resize", () => { if (replay.game !== null) { replay.drawGraph(); replay.mark(); } });
 }
 
-async function begin() {
-  games = await unpack();
+async function begin(source) {
+  games = await source();
   list.prepare(games.header);
   if (!games.header.games.number.length) { element("replay").hidden = true; return; }
   listen();
   window.addEventListener("hashchange", () => openFromAddress(true));
   if (!openFromAddress(true)) {
-    replay.open(0);
+    await replay.open(0);
     history.replaceState(null, "", location.pathname + location.search);
   }
 }
 
-// A page that gets its games from elsewhere has none of its own, and begins by itself.
-if (element("packed")) begin().catch(fail);
+// A page that gets its games from elsewhere has no index, and begins by itself.
+if (element("index")) begin(gamesOfReport).catch(fail);

@@ -265,15 +265,17 @@ const board = {
   // The name of the game in progress that the board shows, and the key of the finished one.
   live: null, key: null, ended: 0,
 
-  // A game as report.js wants all games of a page: columns, of one row here.
+  // A game as report.js wants all games of a page: columns, of one row here, and the game itself.
   bundle(game) {
-    const columns = { number: game.number, pair: game.pair, round: game.round, date: game.date, first: 0, second: 1, opening: 0, result: game.result, reason: 0, plies: game.entries.length, key: (game.key || "").slice(0, 12) };
+    const columns = { number: game.number, pair: game.pair, first: 0, second: 1, opening: 0, result: game.result, reason: 0, plies: game.entries.length };
+    const [position, before, opening] = game.opening;
     const header = {
-      players: [game.first, game.second], openings: [game.opening], reasons: [game.reason], variation_plies: 0, vocabulary: [],
+      players: [game.first, game.second], openings: [opening], reasons: [game.reason],
       games: Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, [value]])),
-      details: game.detail ? { 0: game.detail } : {}, faults: game.fault ? { 0: game.fault } : {},
     };
-    return { header, entries: () => game.entries };
+    const { entries, round, date, detail, fault } = game;
+    const found = { position, before: before.split(" ").filter(Boolean), key: (game.key || "").slice(0, 12), entries, round, date, detail, fault };
+    return { header, load: () => found };
   },
 
   async open(key, scroll, ply) { return this.load("key=" + encodeURIComponent(key), scroll, ply); },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.figures.faults import FORFEITS, FaultCount, fault_text, faults_of
+from arena.figures.faults import FORFEITS, FaultCount, FaultCounter, fault_text
 from arena.figures.standings import tables_of, tables_text
 from arena.records import GameRecord, Opening, Pairing
 from engine.language import LANGUAGES, Catalogue
@@ -32,7 +32,10 @@ GAMES = [
 
 
 def test_faults_are_counted_by_player_and_reason() -> None:
-    assert faults_of(GAMES) == (
+    counter = FaultCounter()
+    for record in GAMES:
+        counter.add(record)
+    assert counter.counts() == (
         FaultCount("one", "crash", 2, 0, KILLED),
         FaultCount("two", "crash", 1, 2, "ended while it should have moved: exited with code 3"),
         FaultCount("two", "time_forfeit", 1, 4, ""),

@@ -70,6 +70,21 @@ def test_joint_fit_is_scipys_maximum() -> None:
     assert error == pytest.approx(1.96 * math.sqrt(contrast @ inverse @ contrast), rel=1e-3)
 
 
+def test_a_fit_of_many_games_ends() -> None:
+    # Found among 50 000 games: no step changes the posterior's last digits to the better, nor is one small enough.
+    tables = (
+        [665, 198, 2606, 233, 573, 200, 2807, 206, 512],
+        [624, 178, 2629, 236, 585, 197, 2834, 196, 521],
+        [669, 181, 2579, 226, 632, 191, 2798, 206, 518],
+    )
+    pairings = [
+        _pairing(*pair, np.reshape(table, (3, 3)))
+        for pair, table in zip([(0, 1), (0, 2), (1, 2)], tables, strict=True)
+    ]
+    few = [_pairing(entry.first, entry.second, np.array(entry.pairs) // 8) for entry in pairings]
+    assert fit_ratings(3, pairings).elo == pytest.approx(fit_ratings(3, few).elo, abs=0.5)
+
+
 def test_two_players_rate_as_their_match() -> None:
     pairing = _pairing(0, 1, np.array([[40, 30, 50], [30, 90, 60], [40, 60, 80]]))
     elo, error = fit_ratings(2, [pairing]).difference(0, 1)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from arena.figures.standings import Tables, tables_of
 from arena.play.store import Store
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
-from arena.reports.joint import JointError, export, join, tables
+from arena.reports.joint import Joint, JointError, export, join
 from arena.spec import TournamentSpec, spec_from_mapping
 from elolab import command_line
 
@@ -37,6 +38,11 @@ def run(folder: Path, spec: TournamentSpec, results: Sequence[tuple[str, str, in
                 )
             )  # fmt: skip
     return str(folder)
+
+
+def tables(joint: Joint) -> Tables:
+    names = [player.name for player in joint.spec.players]
+    return tables_of(joint.spec.game, names, joint.records, dict(joint.spec.anchors))
 
 
 AB = [("a", "bb", 0, "1-0"), ("bb", "a", 0, "1/2-1/2"), ("a", "bb", 1, "1-0"), ("bb", "a", 1, "1-0")]

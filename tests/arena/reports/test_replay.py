@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import random
 import re
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from test_report import START, after, body_of, game, sample, specification, unpacked
+from test_report import START, after, body_of, game, sample, specification
 
 from arena.notation.pgn import game_text
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
-from arena.reports import games as games_module
-from arena.reports.games import Candidate, chosen, packed_games
+from arena.reports.games import GamePacker
 from arena.reports.write import write_report
 from engine.games import game_named
 from engine.games.xiangqi.move_names import NOTATIONS, format_move_name
@@ -69,48 +68,6 @@ def computed(page: Path, expression: str, folder: Path) -> Any:
     found = re.search("<title>(.*?)</title>", document, re.DOTALL)
     assert found
     return json.loads(html.unescape(found.group(1)))
-
-
-# Which games
-
-
-def candidate(number: int, series: str = "", players: str = "ab", moves: int = 10) -> Candidate:
-    return Candidate(str(number), (series, frozenset(players)), (0, number // 2), moves)
-
-
-def test_a_page_has_whole_pairs_of_all_parts_and_players_in_turn() -> None:
-    games = [candidate(number) for number in range(10)]
-    games += [candidate(number, players="cd") for number in range(10, 14)]
-    games += [candidate(number, "validation") for number in range(14, 24)]
-    assert chosen(games, 40) == {"0", "1", "14", "15"}
-    assert chosen(games, 79) == {"0", "1", "14", "15", "10", "11"}
-    assert chosen(games, 80) == {"0", "1", "14", "15", "10", "11", "16", "17"}
-    assert chosen(games, 240) == {game.key for game in games}
-    assert chosen(games[:1], 9) == set()
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(1, 30)), max_size=40), st.integers(0, 400))
-def test_a_page_is_bounded_and_has_all_games_where_it_can(kinds: list[tuple[int, int, int]], most: int) -> None:
-    games = [
-        candidate(2 * pair + turn, str(series), f"a{player}", moves)
-        for pair, (series, player, moves) in enumerate(kinds)
-        for turn in (0, 1)
-    ]
-    keys = chosen(games, most)
-    assert sum(game.moves for game in games if game.key in keys) <= most
-    assert (keys == {game.key for game in games}) == (sum(game.moves for game in games) <= most)
-    assert all((str(2 * pair) in keys) == (str(2 * pair + 1) in keys) for pair in range(len(kinds)))
-
-
-def test_variations_are_cut_alike_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert games_module._plies_shown([["a"] * 3, ["a"] * 9, []], 12) == 20
-    assert games_module._plies_shown([["a"] * 3, ["a"] * 9, []], 11) == 8
-    assert games_module._plies_shown([["a"] * 3, ["a"] * 9, []], 6) == 3
-    assert games_module._plies_shown([["a"] * 3, ["a"] * 9, []], 1) == 0
-    monkeypatch.setattr(games_module, "_plies_shown", lambda variations: 2)
-    header, columns = unpacked(packed_games(("a", "b"), []))
-    assert header["variation_plies"] == 2
-    assert columns["variations"].size == 0
 
 
 # Boards and names against the engine's
@@ -317,8 +274,11 @@ def test_games_of_parts_of_a_run_have_names_of_their_own(tmp_path: Path) -> None
 
     games = [game(number, 0, 1, 0, "1-0", "checkmate") for number in (0, 1)]
     records = [of_series(record, series) for series in ("", "validation 00") for record in games]
-    header, _ = unpacked(packed_games(("default", "<plain> & simple"), records))
-    assert header["games"]["number"] == [0, 1, "validation-00-0", "validation-00-1"]
+    with GamePacker(("default", "<plain> & simple"), tmp_path / "games") as packer:
+        for record in records:
+            packer.add(record)
+        index = json.loads(zlib.decompress(base64.b64decode(packer.packed().index)))
+    assert index["games"]["number"] == [0, 1, "validation-00-0", "validation-00-1"]
 
 
 # Othello

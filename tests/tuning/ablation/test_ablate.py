@@ -9,7 +9,6 @@ import json
 import math
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -38,7 +37,6 @@ from tuning.ablation.rows import AblationRow, frame_of, row_of
 from tuning.ablation.run import AblationResult, ablate, prepare_ablation
 from tuning.ablation.settings import feature_left_out
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
-from tuning.reports import games
 from tuning.reports.ablation import ablation_text, write_ablation_report
 from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
 from tuning.reports.document import MESSAGES
@@ -695,24 +693,10 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, AblationResult
 
 def games_on(page: str) -> list[int]:
     """The numbers of the games that a page can replay."""
-    packed = re.search(r'<script type="application/octet-stream" id="packed">(.*?)</script>', page)
-    assert packed
-    data = zlib.decompress(base64.b64decode(packed.group(1)))
-    numbers: list[int] = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])["games"]["number"]
+    index = re.search(r'<script type="application/octet-stream" id="index">(.*?)</script>', page)
+    assert index
+    numbers: list[int] = json.loads(zlib.decompress(base64.b64decode(index.group(1))))["games"]["number"]
     return numbers
-
-
-def test_a_page_says_which_games_it_has(
-    played: tuple[Path, Path, AblationResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, out, ended = played
-    shutil.copy(out / STORE_NAME, tmp_path)
-    monkeypatch.setattr(games, "MAX_MOVES", 250)
-    page = write_ablation_report(replace(ended, directory=tmp_path), "en").read_text("utf-8")
-    numbers = games_on(page)
-    assert 0 < len(numbers) < ended.games
-    assert f"This page has {len(numbers)} of the {ended.games} games, and games.pgn all of them." in page
-    assert (tmp_path / "games.pgn").read_text().count("[Event ") == ended.games
 
 
 def test_the_report_and_the_table_are_in_chinese_too(played: tuple[Path, Path, AblationResult], tmp_path: Path) -> None:
