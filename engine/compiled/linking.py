@@ -132,7 +132,7 @@ class DeferredLibrary(JITCodeLibrary):
             if variable.name.startswith(_ENVIRONMENT_PREFIX):
                 environment = lookup_environment(variable.name)
                 if environment is not None:
-                    self._codegen.set_env(variable.name, environment)
+                    _set_environment(self._codegen, variable.name, environment)
 
 
 class _MachineCodeCache(FunctionCache):
@@ -176,7 +176,7 @@ class KernelDispatcher(CPUDispatcher):
                 return self._with_machine_code(arguments)
 
     def _compile_for_linking(self, arguments: tuple[Any, ...]) -> Any:
-        known = self.overloads.get(arguments)
+        known: Any = self.overloads.get(arguments)
         if known is not None and known.library.is_loaded:
             del self.overloads[arguments]  # Python goes on calling the code that was loaded
         cache = self._cache
