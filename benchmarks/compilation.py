@@ -3,8 +3,8 @@
     python benchmarks/compilation.py [--repeats N] [GAME ...]
 
 Every measurement is a fresh process. In turn, both ways compile into an empty cache, start again from what is then
-there (which must compile nothing), and search. Last, a tournament game after an analysis: what a second command with
-functions of its own still has to compile.
+there (which must compile nothing), and search. Last, all that ``elolab compile`` compiles after a first analysis: what
+commands with functions of their own still have to compile.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GOAL = 0.6
 """What compiling may take of what numba alone takes."""
 WAYS = {"elolab": "", "numba": "numba"}
 
-_FUNCTIONS = """
+_PROGRAM = """
 import json, resource, sys, time
 import numba.core.event as event
 class Counter(event.Listener):
@@ -47,8 +47,13 @@ else:
     engine.search(position, Limits(depth=1))
 result = {}
 if task == "search":
-    before = time.process_time()
-    result["speed"] = engine.search(position, Limits(nodes=2_000_000)).nodes / (time.process_time() - before) / 1e6
+    nodes, seconds = 0, 0.0
+    for bench in game_named(game).bench_positions[:4]:
+        engine.new_game()
+        before = time.process_time()
+        nodes += engine.search(game_named(game).position(bench.text), Limits(nodes=600_000)).nodes
+        seconds += time.process_time() - before
+    result["speed"] = nodes / seconds / 1e6
 used = resource.getrusage(resource.RUSAGE_SELF)
 result |= {
     "cpu": used.ru_utime + used.ru_stime, "wall": time.monotonic() - started, "functions": counter.count,
@@ -61,7 +66,7 @@ print(json.dumps(result))
 def _run(task: str, game: str, cache: str, way: str) -> dict[str, float]:
     environment = {**os.environ, "XDG_CACHE_HOME": cache, "ELOLAB_LINKING": WAYS[way]}
     environment.pop("NUMBA_CACHE_DIR", None)
-    command = [sys.executable, "-c", _FUNCTIONS, task, game]
+    command = [sys.executable, "-c", _PROGRAM, task, game]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
     measured: dict[str, float] = json.loads(done.stdout)
     return measured

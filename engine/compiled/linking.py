@@ -4,7 +4,7 @@ numba optimizes every function with all that it calls, makes it machine code and
 compiled code calls it: half the processor time of compiling the engine. Here
 
 * a function that is compiled for the sake of a caller stays LLVM code, until Python calls it too;
-* short ones are optimized on their own, once, before they go into their callers; the speed of the search needs that;
+* short ones are optimized on their own, once, before they go into their callers;
 * the cache holds machine code alone. Whoever calls a function that was loaded compiles that function again: numba
   numbers functions by process, so that LLVM code of two processes could have two functions of one name.
 
@@ -34,8 +34,8 @@ from engine.compiled.sources import NUMBA_LINKING
 KNOWN_VERSION = "0.68."
 """The versions of numba whose inner parts are known."""
 SHORT_BLOCKS = 40
-"""Functions with at most so many basic blocks are optimized on their own. 0 costs two per cent of the search's speed,
-200 a third more processor time of compiling and brings nothing."""
+"""Functions with at most so many basic blocks are optimized on their own. With 0 the search is a per cent slower, with
+200 compiling takes a third more processor time and the search is no faster."""
 
 _ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"  # numba's name of the variable for a function's Python objects
 
