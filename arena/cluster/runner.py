@@ -41,6 +41,10 @@ LOSS_DIVISOR = 8
 """The games of a chunk that was lost come in chunks so much smaller, until one that ends workers is alone."""
 MOST_LOSSES = 5
 """Workers that may end over a single game."""
+STRAGGLER_SECONDS = 12.0
+"""A chunk that is away for longer is played by an idle worker too, where no other games are left."""
+STRAGGLER_RATIO = 4
+"""But not before it is away for so many times as long as the slowest worker takes for what it has to play."""
 SPEED_WINDOW_SECONDS = 60.0
 
 
@@ -91,6 +95,7 @@ class _Sent:
 
     chunk: Chunk
     worker: Worker
+    at: float = field(default_factory=time.monotonic)
 
 
 class _Queue:
@@ -172,6 +177,10 @@ class ClusterRunner(Runner):
         self._records: dict[str, _Record] = {}
         self._told: set[str] = set()
         """Remarks of workers that were passed on."""
+        self._copied: set[str] = set()
+        """Keys of games that were sent to a second worker."""
+        self._settled: set[str] = set()
+        """Those of them that came back from either."""
 
     @property
     def concurrency(self) -> int:
@@ -284,6 +293,10 @@ class ClusterRunner(Runner):
             for worker in workers.values():  # by turns, lest the first one get all of the last games
                 if counts[worker.address] <= level < 2 * worker.threads and self._send(worker, queue, slots):
                     counts[worker.address] += 1
+        if self._sent and not queue.known(1):
+            for worker in workers.values():
+                if not counts[worker.address]:
+                    self._send_copy(worker)
         if workers and not self._sent and queue.known(1):
             self._take_out_unmatched(queue, workers)
         return bool(self._sent) or queue.known(1) > 0
@@ -297,17 +310,40 @@ class ClusterRunner(Runner):
         jobs = queue.take(size, record.unavailable)
         if not jobs:
             return False
+        if not self._submit(worker, jobs):
+            queue.put_back(jobs)
+            return False
+        return True
+
+    def _submit(self, worker: Worker, jobs: tuple[GameJob, ...]) -> bool:
+        """Send a chunk of these games; false if the worker does not take it."""
         self._last = next(self._numbers)
         chunk = Chunk(self._run, self._last, jobs, self._identity, travelling_weights(jobs))
         try:
             future = worker.executor.submit(worker.play, chunk)
         except Exception as error:
-            queue.put_back(jobs)
             if not self._site.is_loss(error):
                 self._site.refuse(worker, _described(error))
             return False
         self._sent[future] = _Sent(chunk, worker)
         return True
+
+    def _send_copy(self, worker: Worker) -> None:
+        """Have an idle worker play, too, what another one has had for too long: it may be slow, or hang."""
+        now, unavailable = time.monotonic(), self._record_of(worker).unavailable
+        slowest = max((record.game_seconds for record in self._records.values()), default=0.0)
+        for sent in sorted(self._sent.values(), key=lambda one: one.at):
+            jobs = sent.chunk.jobs
+            # As many games again may wait before it on its worker.
+            allowed = max(STRAGGLER_SECONDS, STRAGGLER_RATIO * 2 * len(jobs) * slowest)
+            if not slowest or now - sent.at <= allowed or sent.worker is worker:
+                continue
+            keys = {job.key for job in jobs}
+            if keys & self._copied or any(_has(job, unavailable) for job in jobs):
+                continue
+            if self._submit(worker, jobs):
+                self._copied |= keys
+            return
 
     def _record_of(self, worker: Worker) -> _Record:
         if worker.address not in self._records:
@@ -346,15 +382,17 @@ class ClusterRunner(Runner):
             worker = sent.worker
             played[worker.address] -= 1
             if worker.address in refused or played[worker.address] >= worker.threads:  # it had not come to this chunk
-                queue.put_back(sent.chunk.jobs)
+                queue.put_back(self._unsettled(sent.chunk.jobs))
             else:
-                self._put_back_lost(sent.worker, sent.chunk.jobs, queue)
+                self._put_back_lost(sent.worker, self._unsettled(sent.chunk.jobs), queue)
 
     def _taken_in(self, sent: _Sent, played: PlayedChunk, queue: _Queue) -> Iterator[list[GameRecord]]:
         worker, record = sent.worker, self._record_of(sent.worker)
         record.add(played)
-        if played.records:
-            yield list(played.records)
+        records = [one for one in played.records if one.key not in self._settled]
+        if records:
+            yield records
+        self._settle(records)
         if played.error:
             raise ClusterError(played.error)
         for text in played.remarks:
@@ -363,7 +401,7 @@ class ClusterRunner(Runner):
             record.unavailable[player] = reason
             self._remark(console("arena")("progress.missing_on_worker", worker=worker.name, name=player, reason=reason))
         keys = {one.key for one in played.records}
-        unplayed = tuple(job for job in sent.chunk.jobs if job.key not in keys)
+        unplayed = self._unsettled(job for job in sent.chunk.jobs if job.key not in keys)
         if played.refusal:
             queue.put_back(unplayed)
             self._site.refuse(worker, played.refusal)
@@ -372,14 +410,30 @@ class ClusterRunner(Runner):
         else:
             self._put_back_lost(worker, unplayed, queue)
 
+    def _settle(self, records: Iterable[GameRecord]) -> None:
+        """Wait no longer for other chunks with these games, if they were sent twice."""
+        settled = {record.key for record in records} & self._copied
+        if not settled:
+            return
+        self._settled |= settled
+        for future, sent in [*self._sent.items()]:
+            if not self._unsettled(sent.chunk.jobs):
+                del self._sent[future]
+                future.cancel()
+
+    def _unsettled(self, jobs: Iterable[GameJob]) -> tuple[GameJob, ...]:
+        """Those that have not come back from another worker."""
+        return tuple(job for job in jobs if not self._settled or job.key not in self._settled)
+
     def _lose(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
         """A chunk has not come back."""
+        jobs = self._unsettled(sent.chunk.jobs)
         if isinstance(error, CancelledError):  # with its scheduler, for which no game is to blame
-            queue.put_back(sent.chunk.jobs)
+            queue.put_back(jobs)
         elif self._site.is_loss(error):
-            self._put_back_lost(sent.worker, sent.chunk.jobs, queue)
+            self._put_back_lost(sent.worker, jobs, queue)
         else:
-            queue.put_back(sent.chunk.jobs)
+            queue.put_back(jobs)
             self._site.refuse(sent.worker, _described(error))
 
     def _put_back_lost(self, worker: Worker, jobs: tuple[GameJob, ...], queue: _Queue) -> None:

@@ -16,6 +16,10 @@ function durationText(seconds) {
   return hours ? `${hours}:${pad(minutes)}:${pad(whole % 60)}` : `${minutes}:${pad(whole % 60)}`;
 }
 
+function likelihoodText(share) {
+  // In percent; never certain, as in reports.
+  return share === null ? UNKNOWN : share < 0.0005 ? "<0.1" : share >= 0.9995 ? ">99.9" : (100 * share).toFixed(1);
+}
 function countText(count) { return count.toLocaleString("en").replace(/,/g, "\u202f"); }
 
 function setText(id, text) { if (element(id).textContent !== text) element(id).textContent = text; }
@@ -113,7 +117,7 @@ const watch = {
       const verdict = say(key, { first, elo0: test.elo0, elo1: test.elo1, unit });
       return say("finding_test", { verdict, pairs: countText(test.pairs), ratio: signedText(test.llr, 2), low: signedText(test.lower_bound, 2), high: signedText(test.upper_bound, 2) });
     }
-    if (match && match.elo !== null) return say("finding_match", { first, second, elo: signedText(match.elo), low: match.elo_low === null ? "−∞" : signedText(match.elo_low), high: match.elo_high === null ? "+∞" : signedText(match.elo_high), pairs: countText(match.pairs), los: match.los === null ? UNKNOWN : (100 * match.los).toFixed(1) });
+    if (match && match.elo !== null) return say("finding_match", { first, second, elo: signedText(match.elo), low: match.elo_low === null ? "−∞" : signedText(match.elo_low), high: match.elo_high === null ? "+∞" : signedText(match.elo_high), pairs: countText(match.pairs), los: likelihoodText(match.los) });
     if (this.figures.summary) return this.figures.summary;
     if (!games) return say("finding_none");
     if (standings.length) return say("finding_leader", { player: standings[0].player, score: (100 * standings[0].score).toFixed(1), games: countText(standings[0].games) });

@@ -19,6 +19,7 @@ from marked_processes import wait_until
 from small_games import jobs_of, small_match
 
 from arena.cluster import dask_cluster
+from arena.cluster import runner as cluster_runner
 from arena.cluster.contract import ClusterError
 from arena.cluster.dask_cluster import DaskSite
 from arena.cluster.runner import ClusterRunner
@@ -30,6 +31,16 @@ from engine.engine import StopFlag
 
 OTHER_ENGINE = "import engine.compiled.identity as identity\nidentity.engine_identity = lambda: '0123456789ab'\n"
 WITHOUT_ELOLAB = "import sys\nsys.modules['arena'] = None\n"
+SLOW = """
+import time
+from arena.play.executor import GameRunner
+
+def slowly(self, job, quickly=GameRunner._record_of):
+    time.sleep(%s)
+    return quickly(self, job)
+
+GameRunner._record_of = slowly if GameRunner._record_of.__name__ != "slowly" else GameRunner._record_of
+"""
 MOCK = ROOT / "tests" / "support" / "mock_othello_engines.py"
 
 
@@ -150,6 +161,47 @@ def test_a_worker_is_killed_in_the_middle(small_cluster: LocalCluster) -> None:
             small_cluster.start_worker("third")
 
     assert games_digest(played_on(small_cluster, jobs, [], after)) == played_here(jobs)
+
+
+@pytest.mark.slow
+def test_a_slow_worker_gets_fewer_games_and_one_that_comes_later_some_too(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW % 0.5)
+    (tmp_path / "other.py").write_text(OTHER_ENGINE)
+    jobs, told, seen = jobs_of(400, "nodes=1500"), [], 0
+    with LocalCluster(tmp_path) as cluster:
+        cluster.start_worker("quick")
+        cluster.start_worker("slow", "--preload", "slow.py")
+        cluster.wait_for_workers(2)
+        records: list[GameRecord] = []
+        with ClusterRunner(DaskSite(cluster.address, told.append), StopFlag(), warn=told.append) as runner:
+            for batch in runner.batches(jobs):
+                if not records:
+                    cluster.start_worker("later")
+                    cluster.start_worker("stranger", "--preload", "other.py")
+                records += batch
+                seen = max([seen, *(len(game.read_moves()[0]) for game in runner.running())])
+            games = {worker["name"].split()[0]: worker["games"] for worker in runner.workers()}
+    assert games_digest(records) == played_here(jobs)
+    assert 0 < games["slow"] < games["later"] < games["quick"], games
+    assert games["stranger"] == 0
+    assert any("worker stranger" in text for text in told), told
+    assert seen, "moves of games in progress come in too"
+
+
+@pytest.mark.slow
+def test_games_of_a_worker_that_hangs_are_played_by_another_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_runner, "STRAGGLER_SECONDS", 2.0)
+    (tmp_path / "slow.py").write_text(SLOW % 1000)
+    jobs = jobs_of(60, "nodes=500")
+    with LocalCluster(tmp_path) as cluster:
+        cluster.start_worker("quick")
+        cluster.start_worker("hangs", "--preload", "slow.py")
+        cluster.wait_for_workers(2)
+        records = played_on(cluster, jobs, [])
+    assert len({record.key for record in records}) == len(records) == 60
+    assert games_digest(records) == played_here(jobs)
 
 
 @pytest.mark.slow

@@ -56,9 +56,9 @@ def test_a_verdict_has_a_shape_of_its_own() -> None:
 
 
 def test_every_figure_of_a_whole_ablation_is_legible(tmp_path: Path) -> None:
-    from tuning.reports.ablation import _ablation_document
+    from tuning.reports.ablation import ablation_document
 
-    document = _ablation_document(ablation(tmp_path), WORDS)
+    document = ablation_document(ablation(tmp_path), "en")
     assert {plot.name for plot in document.plots} == {"forest", "curves", "depths", "interactions", "pairs"}
     for plot in document.plots:
         check_figure(plot.figure, plot.name)

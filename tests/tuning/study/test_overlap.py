@@ -48,7 +48,7 @@ def simulate_workers(monkeypatch: pytest.MonkeyPatch, workers: int, seed: int) -
 
     def shuffled(
         runner: GameRunner, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = bool
-    ) -> Iterator[GameRecord]:
+    ) -> Iterator[list[GameRecord]]:
         generator, source, asked = random.Random(seed), iter(jobs), []
         while True:
             while len(asked) < workers and (job := next(source, None)) is not None:
@@ -59,9 +59,9 @@ def simulate_workers(monkeypatch: pytest.MonkeyPatch, workers: int, seed: int) -
                 under_way.append({job.pairing.round for job in asked})
             record = runner._play(asked.pop(generator.randrange(len(asked)))).record
             assert record is not None
-            yield record
+            yield [record]
 
-    monkeypatch.setattr(GameRunner, "run", shuffled)
+    monkeypatch.setattr(GameRunner, "batches", shuffled)
     return under_way
 
 
