@@ -21,12 +21,12 @@ from engine.compiled.sources import ENGINE_DIRECTORY, engine_files
 # Sources that cannot change a move: the shell around the kernels and the texts shown to people.
 _NOT_KERNEL = {
     "assertions.py", "bench.py", "errors.py", "fitting.py", "language.py", "solving.py", "suite.py", "cache.py",
-    "compilation.py", "identity.py", "sources.py",
+    "compilation.py", "identity.py", "linking.py", "sources.py",
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "ba09573126e1": frozenset({"7b34a481b4a6", "0cda579ca5a2", "631295d6d8b4", "4fcd686f90f1"}),
+    "0c624cfac2b1": frozenset({"ba09573126e1", "7b34a481b4a6", "0cda579ca5a2", "631295d6d8b4", "4fcd686f90f1"}),
 }
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 

@@ -18,17 +18,24 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.types.npytypes import Record
+from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, overload
 
 from engine.compiled.cache import CACHE_DIRECTORY
+from engine.compiled.linking import IS_DEFERRED, KernelDispatcher
 
 JIT_DISABLED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009
 
 
 def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
     # Nothing here is called from C: its wrappers would be a tenth of the work.
-    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    return numba.njit(**options, **more)(function)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **more}
+    if JIT_DISABLED or not IS_DEFERRED:
+        return numba.njit(cache=True, **options)(function)
+    options |= {"nopython": True, "boundscheck": None, "no_cpython_wrapper": True}
+    dispatcher = KernelDispatcher(function, targetoptions=options)
+    dispatcher.enable_caching()
+    return dispatcher
 
 
 def _without_constants(dispatcher: Any) -> Any:
@@ -65,35 +72,61 @@ def announce_compilation() -> None:
         print("elolab: compiling the engine, once for this version (about a minute)", file=sys.stderr, flush=True)
 
 
+# --- Functions that are others where they are compiled --------------------------------------------------------------
+
+
+def compiled_as(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let compiled calls of a function be calls of what the decorated one chooses by the types of the arguments.
+
+    It returns a compiled function, an intrinsic, or ``None``, which makes the call an error. As numba's ``overload``,
+    but without a function in between, which would have to be compiled too.
+    """
+
+    def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
+        chosen: dict[Any, Any] = {}
+
+        class Choice(AbstractTemplate):  # type: ignore[misc]
+            key = function
+
+            def generic(self, arguments: Any, keywords: Any) -> Any:
+                target = choose(*arguments)
+                if target is None:
+                    return None
+                target_type = self.context.resolve_value_type(target)
+                signature = target_type.get_call_type(self.context, arguments, keywords)
+                chosen[signature.args] = target_type.get_impl_key(signature)
+                return signature
+
+            def get_impl_key(self, signature: Any) -> Any:
+                return chosen[signature.args]
+
+        infer_global(function, types.Function(Choice))
+        return choose
+
+    return decorate
+
+
 # --- Stubs that choose a game's function from the type of its state record ------------------------------------------
 
 _IMPLEMENTATIONS: dict[tuple[str, str], Any] = {}
 
 
-def game_stub(arguments: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a function of ``arguments`` arguments, the state first, that every game implements.
+def game_stub(stub: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function, whose first argument is the state, one that every game implements.
 
     Compiled code resolves it by the marker, the first field of the state's record type; uncompiled code by the record.
     """
+    name = stub.__name__
 
-    def decorate(stub: Callable[..., Any]) -> Callable[..., Any]:
-        name = stub.__name__
+    @functools.wraps(stub)
+    def interpreted(*values: Any) -> Any:
+        return _IMPLEMENTATIONS[values[0].dtype.names[0], name](*values)
 
-        def interpreted(*values: Any) -> Any:
-            return _IMPLEMENTATIONS[values[0].dtype.names[0], name](*values)
+    @compiled_as(interpreted)
+    def implementation(state: Any, *others: Any) -> Any:
+        return _IMPLEMENTATIONS.get((next(iter(state.fields)), name)) if isinstance(state, Record) else None
 
-        interpreted.__name__ = name
-        interpreted.__doc__ = stub.__doc__
-
-        def implementation_for(state: Any) -> Any:
-            if not isinstance(state, Record):
-                return None
-            return _IMPLEMENTATIONS.get((next(iter(state.fields)), name))
-
-        _OVERLOADS[arguments](interpreted, implementation_for)
-        return interpreted
-
-    return decorate
+    return interpreted
 
 
 def implement(marker: str, **functions: Any) -> None:
@@ -105,47 +138,6 @@ def implement(marker: str, **functions: Any) -> None:
 def is_registered(marker: str) -> bool:
     """Whether a game with that marker has registered its functions."""
     return any(known == marker for known, _ in _IMPLEMENTATIONS)
-
-
-# One function an arity, because numba compares the argument names of an overload with those of its implementation.
-
-
-def _overload_1(stub: Any, implementation_for: Any) -> None:
-    @overload(stub)
-    def typing(state):  # type: ignore[no-untyped-def]
-        function = implementation_for(state)
-        return None if function is None else lambda state: function(state)
-
-
-def _overload_2(stub: Any, implementation_for: Any) -> None:
-    @overload(stub)
-    def typing(state, a):  # type: ignore[no-untyped-def]
-        function = implementation_for(state)
-        return None if function is None else lambda state, a: function(state, a)
-
-
-def _overload_3(stub: Any, implementation_for: Any) -> None:
-    @overload(stub)
-    def typing(state, a, b):  # type: ignore[no-untyped-def]
-        function = implementation_for(state)
-        return None if function is None else lambda state, a, b: function(state, a, b)
-
-
-def _overload_5(stub: Any, implementation_for: Any) -> None:
-    @overload(stub)
-    def typing(state, a, b, c, d):  # type: ignore[no-untyped-def]
-        function = implementation_for(state)
-        return None if function is None else lambda state, a, b, c, d: function(state, a, b, c, d)
-
-
-def _overload_7(stub: Any, implementation_for: Any) -> None:
-    @overload(stub)
-    def typing(state, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
-        function = implementation_for(state)
-        return None if function is None else lambda state, a, b, c, d, e, f: function(state, a, b, c, d, e, f)
-
-
-_OVERLOADS = {1: _overload_1, 2: _overload_2, 3: _overload_3, 5: _overload_5, 7: _overload_7}
 
 
 # --- Calls by address -----------------------------------------------------------------------------------------------
@@ -192,9 +184,7 @@ def call_at(address, arguments):  # type: ignore[no-untyped-def]
     return _UNCOMPILED[int(address) - 1](*arguments)
 
 
-@overload(call_at)
-def _call_at_typing(address, arguments):  # type: ignore[no-untyped-def]
-    return lambda address, arguments: _call_at(np.int64(address), arguments)
+compiled_as(call_at)(lambda address, arguments: _call_at)
 
 
 # --- Bits -----------------------------------------------------------------------------------------------------------
@@ -227,6 +217,22 @@ def _ctlz(typingctx, value):  # type: ignore[no-untyped-def]
     return types.int64(value), generate
 
 
+@intrinsic
+def _add(typingctx, one, other):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.add(*arguments)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def _multiply(typingctx, one, other):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.mul(*arguments)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
 def popcount(value):  # type: ignore[no-untyped-def]
     """Number of one bits of a 64-bit integer, as int64."""
     return (int(value) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
@@ -253,35 +259,15 @@ def multiply_words(one, other):  # type: ignore[no-untyped-def]
     return np.uint64((int(one) * int(other)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
-@overload(add_words)
-def _add_words(one, other):  # type: ignore[no-untyped-def]
-    return lambda one, other: np.uint64(one) + np.uint64(other)
+def _is_word(value: Any) -> bool:
+    return isinstance(value, types.Integer) and bool(value.bitwidth == 64)  # type: ignore[attr-defined]
 
 
-@overload(multiply_words)
-def _multiply_words(one, other):  # type: ignore[no-untyped-def]
-    return lambda one, other: np.uint64(one) * np.uint64(other)
-
-
-@overload(leading_zeros)
-def _leading_zeros(value):  # type: ignore[no-untyped-def]
-    if isinstance(value, types.Integer) and value.bitwidth == 64:
-        return lambda value: _ctlz(value)
-    return None
-
-
-@overload(popcount)
-def _popcount(value):  # type: ignore[no-untyped-def]
-    if isinstance(value, types.Integer) and value.bitwidth == 64:
-        return lambda value: _ctpop(value)
-    return None
-
-
-@overload(lowest_bit)
-def _lowest_bit(value):  # type: ignore[no-untyped-def]
-    if isinstance(value, types.Integer) and value.bitwidth == 64:
-        return lambda value: _cttz(value)
-    return None
+compiled_as(add_words)(lambda one, other: _add)
+compiled_as(multiply_words)(lambda one, other: _multiply)
+compiled_as(popcount)(lambda value: _ctpop if _is_word(value) else None)
+compiled_as(lowest_bit)(lambda value: _cttz if _is_word(value) else None)
+compiled_as(leading_zeros)(lambda value: _ctlz if _is_word(value) else None)
 
 
 # --- Clocks and the stop flag ---------------------------------------------------------------------------------------
@@ -330,14 +316,8 @@ def thread_cpu_ns():  # type: ignore[no-untyped-def]
     return time.thread_time_ns()
 
 
-@overload(monotonic_ns)
-def _monotonic_ns():  # type: ignore[no-untyped-def]
-    return lambda: _read_monotonic()
-
-
-@overload(thread_cpu_ns)
-def _thread_cpu_ns():  # type: ignore[no-untyped-def]
-    return lambda: _read_thread_cpu()
+compiled_as(monotonic_ns)(lambda: _read_monotonic)
+compiled_as(thread_cpu_ns)(lambda: _read_thread_cpu)
 
 
 @intrinsic
@@ -398,9 +378,7 @@ def prefetch(address):  # type: ignore[no-untyped-def]
     """Ask the processor to fetch the memory at ``address``; changes nothing else."""
 
 
-@overload(prefetch)
-def _prefetch_typing(address):  # type: ignore[no-untyped-def]
-    return lambda address: _prefetch(np.int64(address))
+compiled_as(prefetch)(lambda address: _prefetch)
 
 
 @intrinsic
@@ -433,19 +411,9 @@ def publish_word(address, index, word):  # type: ignore[no-untyped-def]
     store_word(address, index, word)
 
 
-@overload(publish_word)
-def _publish_word_typing(address, index, word):  # type: ignore[no-untyped-def]
-    return lambda address, index, word: _release_word(np.int64(address), np.int64(index), np.uint64(word))
-
-
-@overload(load_word)
-def _load_word_typing(address, index):  # type: ignore[no-untyped-def]
-    return lambda address, index: _load_word(np.int64(address), np.int64(index))
-
-
-@overload(store_word)
-def _store_word_typing(address, index, word):  # type: ignore[no-untyped-def]
-    return lambda address, index, word: _store_word(np.int64(address), np.int64(index), np.uint64(word))
+compiled_as(publish_word)(lambda address, index, word: _release_word)
+compiled_as(load_word)(lambda address, index: _load_word)
+compiled_as(store_word)(lambda address, index, word: _store_word)
 
 
 def new_record(dtype: np.dtype[Any]) -> Any:

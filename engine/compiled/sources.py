@@ -19,6 +19,9 @@ DEBUG = os.environ.get("ELOLAB_DEBUG", "") not in ("", "0")
 Read once. Machine code with assertions and without is never mixed.
 """
 
+NUMBA_LINKING = os.environ.get("ELOLAB_LINKING", "") == "numba"
+"""Whether every function is compiled as numba does it (``engine.compiled.linking``): for comparing the two."""
+
 
 def engine_files() -> list[Path]:
     """Every Python source of the engine, in a fixed order."""
@@ -29,7 +32,8 @@ def cache_key() -> str:
     """Sixteen hexadecimal digits that change whenever cached machine code might be stale."""
     versions = [metadata.version(name) for name in ("numba", "llvmlite", "numpy")]
     flags = [*versions, os.environ.get("NUMBA_BOUNDSCHECK", "")]
-    digest = hashlib.sha256(" ".join([*flags, *(["debug"] if DEBUG else [])]).encode())
+    flags += [name for name, is_set in (("debug", DEBUG), ("numba", NUMBA_LINKING)) if is_set]
+    digest = hashlib.sha256(" ".join(flags).encode())
     for path in engine_files():
         digest.update(str(path.relative_to(ENGINE_DIRECTORY).as_posix()).encode())
         digest.update(path.read_bytes())

@@ -36,62 +36,62 @@ ENDLESS = 1 << 20
 PATH_OPEN, PATH_DRAW, PATH_LOSS, PATH_WIN = range(4)
 
 
-@game_stub(3)
+@game_stub
 def generate(state, lists, row):  # type: ignore[no-untyped-def]
     """Write every legal move into ``lists.moves[row]``; return their number (0: the game is over)."""
 
 
-@game_stub(3)
+@game_stub
 def generate_noisy(state, lists, row):  # type: ignore[no-untyped-def]
     """Write the legal moves quiescence should try (captures) into ``lists.moves[row]``; return their number."""
 
 
-@game_stub(2)
+@game_stub
 def make(state, move):  # type: ignore[no-untyped-def]
     """Play a legal move (int64)."""
 
 
-@game_stub(2)
+@game_stub
 def key_after(state, move):  # type: ignore[no-untyped-def]
     """The hash the position will have after a move (a guess is enough: it only prefetches the table)."""
 
 
-@game_stub(1)
+@game_stub
 def unmake(state):  # type: ignore[no-untyped-def]
     """Take back the last move."""
 
 
-@game_stub(1)
+@game_stub
 def make_null(state):  # type: ignore[no-untyped-def]
     """Skip the turn (never asked for in check)."""
 
 
-@game_stub(1)
+@game_stub
 def unmake_null(state):  # type: ignore[no-untyped-def]
     """Take back a skipped turn."""
 
 
-@game_stub(1)
+@game_stub
 def in_check(state):  # type: ignore[no-untyped-def]
     """Whether the side to move must answer a threat to lose at once."""
 
 
-@game_stub(1)
+@game_stub
 def final_score(state):  # type: ignore[no-untyped-def]
     """Score of a position without legal moves, the side to move's view, at distance 0 (``-MATE`` where that loses)."""
 
 
-@game_stub(1)
+@game_stub
 def plies_left(state):  # type: ignore[no-untyped-def]
     """Depth at which a search has seen every game end, for it goes no deeper; ``ENDLESS`` where nothing bounds it."""
 
 
-@game_stub(3)
+@game_stub
 def solvable(state, parameters, depth):  # type: ignore[no-untyped-def]
     """Whether ``solve`` should value a node to be searched to ``depth``."""
 
 
-@game_stub(7)
+@game_stub
 def solve(state, search, lists, parameters, alpha, beta, ply):  # type: ignore[no-untyped-def]
     """Exact value of a position for the side to move, within or beyond (alpha, beta).
 
@@ -100,7 +100,7 @@ def solve(state, search, lists, parameters, alpha, beta, ply):  # type: ignore[n
     """
 
 
-@game_stub(3)
+@game_stub
 def evaluate(state, alpha, beta):  # type: ignore[no-untyped-def]
     """Static evaluation in centipawns, the side to move's view (without tempo).
 
@@ -110,42 +110,42 @@ def evaluate(state, alpha, beta):  # type: ignore[no-untyped-def]
     """
 
 
-@game_stub(2)
+@game_stub
 def prepare(state, parameters):  # type: ignore[no-untyped-def]
     """Set what the evaluation keeps incrementally to the parameters' values."""
 
 
-@game_stub(2)
+@game_stub
 def is_quiet(state, move):  # type: ignore[no-untyped-def]
     """Whether a move changes no material."""
 
 
-@game_stub(2)
+@game_stub
 def is_pass(state, move):  # type: ignore[no-untyped-def]
     """Whether a legal move only gives the turn away, so that it need not cost depth."""
 
 
-@game_stub(2)
+@game_stub
 def capture_order(state, move):  # type: ignore[no-untyped-def]
     """Ordering score, at least 0, of a move that is not quiet: most valuable victim, then least valuable attacker."""
 
 
-@game_stub(2)
+@game_stub
 def capture_gain(state, move):  # type: ignore[no-untyped-def]
     """The most centipawns a move that is not quiet wins at once."""
 
 
-@game_stub(2)
+@game_stub
 def loses_material(state, move):  # type: ignore[no-untyped-def]
     """Whether a move that is not quiet loses material by static exchange evaluation."""
 
 
-@game_stub(2)
+@game_stub
 def history_piece(state, move):  # type: ignore[no-untyped-def]
     """A small number (0 to 31) for the moving piece's type and side."""
 
 
-@game_stub(2)
+@game_stub
 def path_verdict(state, root):  # type: ignore[no-untyped-def]
     """What the path to this position decides (repetition, move limit, material): a ``PATH_`` code.
 
@@ -154,47 +154,47 @@ def path_verdict(state, root):  # type: ignore[no-untyped-def]
     """
 
 
-@game_stub(1)
+@game_stub
 def repetition_key(state):  # type: ignore[no-untyped-def]
     """A hash (uint64) of those positions of the game so far whose next occurrence the arbiter judges; 0 without any."""
 
 
-@game_stub(2)
+@game_stub
 def judge(state, lists):  # type: ignore[no-untyped-def]
     """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); 3 ("*") while the game goes on."""
 
 
-@game_stub(5)
+@game_stub
 def best_line(state, search, lists, parameters, score):  # type: ignore[no-untyped-def]
     """Write a best line of a position, of which ``solve`` found the exact score, as line 0 of the search's results."""
 
 
-@game_stub(1)
+@game_stub
 def null_move_allowed(state):  # type: ignore[no-untyped-def]
     """Whether the side to move has attacking pieces, without which skipping a turn proves nothing."""
 
 
-@game_stub(1)
+@game_stub
 def material(state):  # type: ignore[no-untyped-def]
     """Material of the side to move in centipawns."""
 
 
-@game_stub(1)
+@game_stub
 def position_key(state):  # type: ignore[no-untyped-def]
     """The hash of the position (uint64) computed anew: what ``state.key`` must be."""
 
 
-@game_stub(1)
+@game_stub
 def piece_count(state):  # type: ignore[no-untyped-def]
     """Pieces of both sides on the board."""
 
 
-@game_stub(2)
+@game_stub
 def past_move(state, ply):  # type: ignore[no-untyped-def]
     """The move made at a ply of the state (``state.ply`` before it was made); 0 for a skipped turn."""
 
 
-@game_stub(3)
+@game_stub
 def perft(state, lists, depth):  # type: ignore[no-untyped-def]
     """Number of leaves ``depth`` plies deep."""
 

@@ -28,7 +28,7 @@ DTYPES = {
 }
 
 
-@game_stub(1)
+@game_stub
 def worth(state):  # type: ignore[no-untyped-def]
     """What a game makes of its state."""
 

@@ -1,0 +1,266 @@
+"""Only what Python calls, or is called by address, becomes machine code; all else is linked into its callers.
+
+numba optimizes every function with all that it calls, makes it machine code and stores it, also where nothing but
+compiled code calls it: half the processor time of compiling the engine. Here
+
+* a function that is compiled for the sake of a caller stays LLVM code, until Python calls it too;
+* short ones are optimized on their own, once, before they go into their callers;
+* the cache holds machine code alone. Whoever calls a function that was loaded compiles that function again: numba
+  numbers functions by process, so that LLVM code of two processes could have two functions of one name.
+
+It stands on parts of numba that are not public. Where they are not those it knows, or ``ELOLAB_LINKING`` is ``numba``,
+numba goes its own way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.environment import lookup_environment
+from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
+from numba.core.targetconfig import TargetConfig
+
+from engine.compiled.sources import NUMBA_LINKING
+
+KNOWN_VERSION = "0.68."
+"""The versions of numba whose inner parts are known."""
+SHORT_BLOCKS = 40
+"""Functions with at most so many basic blocks are optimized on their own. With 0 the search is a per cent slower, with
+200 compiling takes a third more processor time and the search is no faster."""
+
+_ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"  # numba's name of the variable for a function's Python objects
+
+
+class DeferredLibrary(JITCodeLibrary):
+    """The LLVM code of a function, made machine code when its address is asked for."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self.is_loaded = False
+        self._needs_no_other = False
+
+    def add_linking_library(self, library: Any) -> None:
+        """Note a library whose functions this one calls; nothing is compiled."""
+        if not isinstance(library, DeferredLibrary):
+            library._ensure_finalized()
+        self._linking_libraries.append(library)
+
+    def finalize(self) -> None:
+        """Link, optimize, make machine code."""
+        self._get_module_for_linking()  # before this one's code is changed
+        self._linking_libraries = self._callees()
+        super().finalize()
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """The address of a function, 0 if it is not in here."""
+        if not self._finalized:
+            try:
+                self._final_module.get_function(name)
+            except NameError:
+                return 0
+        return int(super().get_pointer_to_function(name))
+
+    def serialize_using_object_code(self) -> tuple[str, bytes, list[str]]:
+        """What the cache keeps: the machine code and the names that it defines."""
+        module = self._final_module
+        values = [*module.functions, *module.global_variables]
+        return self.name, self._get_compiled_object(), [value.name for value in values if not value.is_declaration]
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: tuple[str, bytes, list[str]]) -> DeferredLibrary:
+        name, machine_code, symbols = state
+        library: DeferredLibrary = codegen.create_library(name)
+        library.is_loaded = True
+        library.enable_object_caching()
+        library._set_compiled_object(machine_code)
+        library._finalize_final_module()
+        codegen._engine._defined_symbols.update(symbols)
+        return library
+
+    def _callees(self) -> list[Any]:
+        """The libraries to be linked in, callers first: LLVM takes only what is called from what it has already."""
+        finished: dict[Any, None] = {}
+
+        def visit(library: Any) -> None:
+            for callee in library._linking_libraries:
+                if callee is not self and callee not in finished:
+                    callee._get_module_for_linking()
+                    if not getattr(callee, "_needs_no_other", True):
+                        visit(callee)
+                    finished[callee] = None
+
+        visit(self)
+        return list(reversed(finished))
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None:
+            module = self._final_module.clone()
+            self._optimize_if_short(module)
+            for function in module.functions:
+                if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                    # Many callers may bring it, and those that have it inlined need no copy.
+                    function.linkage = llvm.Linkage.linkonce_odr
+            self._shared_module = module
+        return self._shared_module
+
+    def _optimize_if_short(self, module: Any) -> None:
+        blocks = sum(1 for function in module.functions if not function.is_declaration for _ in function.blocks)
+        callees = self._callees()
+        if blocks > SHORT_BLOCKS or not all(getattr(callee, "_needs_no_other", True) for callee in callees):
+            return
+        for callee in callees:
+            module.link_in(callee._get_module_for_linking(), preserve=True)
+        own, self._final_module = self._final_module, module
+        try:
+            self._optimize_final_module()
+        finally:
+            self._final_module = own
+        self._needs_no_other = True
+
+    def _finalize_final_module(self) -> None:
+        super()._finalize_final_module()
+        for variable in self._final_module.global_variables:
+            if variable.name.startswith(_ENVIRONMENT_PREFIX):
+                environment = lookup_environment(variable.name)
+                if environment is not None:
+                    _set_environment(self._codegen, variable.name, environment)
+
+
+class _MachineCodeCache(FunctionCache):
+    """A function's cache on disk, without what is only LLVM code."""
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        if result.library._finalized:
+            super().save_overload(signature, result)
+
+
+class KernelDispatcher(CPUDispatcher):
+    """A compiled function that becomes machine code when Python calls it, or asks for its address.
+
+    Its options must include ``no_cpython_wrapper``: the wrapper for calls from Python is made with the machine code.
+    """
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self._calls_in_typing = 0
+
+    def enable_caching(self) -> None:
+        """Keep machine code on disk."""
+        self._cache = _MachineCodeCache(self.py_func)
+
+    def get_call_template(self, arguments: Any, keywords: Any) -> Any:
+        """How numba types a call in compiled code; the function is compiled for that."""
+        self._calls_in_typing += 1
+        try:
+            return super().get_call_template(arguments, keywords)
+        finally:
+            self._calls_in_typing -= 1
+
+    def compile(self, signature: Any) -> Any:
+        """Compile for a signature: to machine code, except for the sake of a compiled caller."""
+        with global_compiler_lock:
+            arguments = tuple(normalize_signature(signature)[0])
+            if self._calls_in_typing:
+                return self._compile_for_linking(arguments)
+            with _rare_garbage_collection():
+                super().compile(signature)
+                return self._with_machine_code(arguments)
+
+    def _compile_for_linking(self, arguments: tuple[Any, ...]) -> Any:
+        known: Any = self.overloads.get(arguments)
+        if known is not None and known.library.is_loaded:
+            del self.overloads[arguments]  # Python goes on calling the code that was loaded
+        cache = self._cache
+        cache.disable()
+        try:
+            return super().compile(arguments)
+        finally:
+            cache.enable()
+
+    def add_overload(self, result: Any) -> None:
+        """Take up a result, for calls from Python only if they can reach it."""
+        if result.library._finalized:
+            super().add_overload(result)
+        else:
+            self.overloads[tuple(result.signature.args)] = result
+
+    def _with_machine_code(self, arguments: tuple[Any, ...]) -> Any:
+        result: Any = self.overloads[arguments]
+        library, description = result.library, result.fndesc
+        if not library._finalized:
+            context = result.target_context.subtarget(environment=result.environment, fndesc=description)
+            with context.push_code_library(library):
+                context.create_cpython_wrapper(
+                    library,
+                    description,
+                    result.environment,
+                    result.call_helper,
+                    release_gil=self.targetoptions["nogil"],
+                )
+            entry_point = context.get_executable(library, description, result.environment)
+            self.targetctx.insert_user_function(entry_point, description, [library])
+            result = result._replace(entry_point=entry_point)
+            self.add_overload(result)
+            self._cache.save_overload(arguments, result)
+        return result.entry_point
+
+
+@contextlib.contextmanager
+def _rare_garbage_collection() -> Iterator[None]:
+    """The compiler makes millions of objects and little garbage: the usual collections are a tenth of its time."""
+    before = gc.get_threshold()
+    if before[0]:  # else somebody switched it off
+        gc.set_threshold(max(before[0], 20_000), before[1], max(before[2], 100))
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def _values(flags: Any) -> dict[str, Any]:
+    """What ``TargetConfig.values`` gives, without a call for each of the thirty, for every call that is typed."""
+    defaults = _DEFAULTS.get(type(flags))
+    if defaults is None:
+        defaults = _DEFAULTS[type(flags)] = {name: option.default for name, option in flags.options.items()}
+    return {**defaults, **flags._values}
+
+
+_DEFAULTS: dict[type, dict[str, Any]] = {}
+_set_environment: Any = getattr(JITCPUCodegen, "set_env", None)
+
+
+def _set_environment_if_linked(self: Any, name: str, environment: Any) -> None:
+    """``JITCPUCodegen.set_env``, which machine code calls for once it is there (``_finalize_final_module``)."""
+    if self._engine.is_symbol_defined(name):
+        _set_environment(self, name, environment)
+
+
+def _prepare() -> bool:
+    """Put our parts in numba's place, if they are those that we know."""
+    parts = {
+        JITCPUCodegen: ("_library_class", "set_env"),
+        JITCodeLibrary: ("_optimize_final_module", "_finalize_final_module", "_get_module_for_linking", "_unserialize"),
+        TargetConfig: ("values",),
+    }
+    known = all(hasattr(owner, name) for owner, names in parts.items() for name in names)
+    if NUMBA_LINKING or not known or not numba.__version__.startswith(KNOWN_VERSION):
+        return False
+    if JITCPUCodegen._library_class is not JITCodeLibrary:
+        return False
+    setattr(JITCPUCodegen, "_library_class", DeferredLibrary)  # noqa: B010 - parts of another package are replaced
+    setattr(JITCPUCodegen, "set_env", _set_environment_if_linked)  # noqa: B010
+    setattr(TargetConfig, "values", _values)  # noqa: B010
+    return True
+
+
+IS_DEFERRED = _prepare()
+"""Whether functions are compiled in this way; else ``KernelDispatcher`` must not be used."""
