@@ -12,7 +12,7 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,9 +67,9 @@ class Row:
     met: bool
 
 
-def tilted(kind: str, score: float) -> Array:
-    """The distribution of a kind of play tilted exponentially to a mean score, by bisection."""
-    base = np.array(KINDS[kind])
+def tilted(kind: str | Sequence[float], score: float) -> Array:
+    """The distribution of a kind of play, or any other, tilted exponentially to a mean score, by bisection."""
+    base = np.array(KINDS[kind] if isinstance(kind, str) else kind)
     low, high = -60.0, 60.0
     for _ in range(200):
         middle = (low + high) / 2

@@ -153,7 +153,7 @@ def score_of_elo(elo: float) -> float:
 
 
 def interval_deviations(items: int) -> float:
-    """Standard errors, by the variance around the sample's own mean, on each side of a 95 % interval of 2 or more items.
+    """Standard errors, by the variance around the sample's mean, on each side of a 95 % interval of 2 or more items.
 
     Below ``STUDENT_BELOW`` the quantile of Student's t with one degree of freedom less, over the unbiased variance.
     """

@@ -30,7 +30,7 @@ class NodeRatio:
 
 
 def node_ratio(variant: Sequence[float], reference: Sequence[float]) -> NodeRatio:
-    """The geometric mean of the ratios position by position; the interval is that of the mean logarithm (Student's t)."""
+    """The geometric mean of the ratios position by position; the interval is the mean logarithm's, by Student's t."""
     logs = [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)]
     mean = sum(logs) / len(logs)
     if len(logs) < 2:

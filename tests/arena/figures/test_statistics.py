@@ -79,7 +79,7 @@ def test_an_unfinished_test_has_the_interval_of_its_match(counts: tuple[int, int
     assert sequential_test(Pentanomial(counts), 0, 5).verdict == "undecided"
     for found, expected in zip((test.elo, test.los), (match.elo, match.los), strict=True):
         assert found == pytest.approx(expected, abs=1e-6)
-    if 1 < len([count for count in counts if count]):
+    if len([count for count in counts if count]) > 1:
         assert (test.elo_low, test.elo_high) == pytest.approx((match.elo_low, match.elo_high), abs=1e-6)
 
 
