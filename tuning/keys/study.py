@@ -80,6 +80,8 @@ STUDY = _study.section(
     _study.table(BUDGET, default=Default.REQUIRED, example="{ games = 2000 }"),
     _study("parameters", TEXTS, default=(), example='["null_depth", "lmr_base"]'),
     _study.table(DIMENSIONS, example="{ null_depth = { low = 2, high = 4 } }"),
+    _study("limits", TEXTS, default=(), example='["nodes=1250", "nodes=5000", "nodes=20000"]'),
+    _study("limit_shares", VALUES, default=Default.COMPUTED, example="[16, 4, 1]"),
     _study.choice("sampler", SAMPLERS, "tpe", SAMPLERS[0]),
     _study.whole("round_pairs", 1, MAX_ROUND_PAIRS, 100, Default.COMPUTED, "pairs"),
     _study.whole("overlap", 0, MAX_OVERLAP, 2, 0, "rounds"),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tuning.study.playoff import Decision
     from tuning.study.result import RoundEnd, StudyResult
     from tuning.study.space import Dimension
+    from tuning.study.spec import TuningSpec
     from tuning.study.validation.match import Verdict
 
 TEXT_WIDTH = 80
@@ -390,6 +391,18 @@ def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> t
     return speeds_table(message("validation.limit"), speeds, message), Note(message("validation.speeds"))
 
 
+def _limit_words(spec: TuningSpec, message: Catalogue) -> str:
+    """The limit that the recommendation is for, and those of the games where they are others."""
+    shares = spec.limit_shares
+    if not shares.content():
+        return str(shares.target)
+    games = message("list.comma").join(
+        message("study_fact.limit_share", limit=limits, share=f"{100 * share:.1f}")
+        for limits, share in zip(shares.limits, shares.shares, strict=True)
+    )
+    return message("study_fact.limits", target=shares.target, games=games)
+
+
 def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, str], ...]:
     spec = result.spec
     budget = (
@@ -410,7 +423,7 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
             message("study_fact.rounds"),
             message(rounds_key, rounds=len(result.rounds), planned=result.planned_rounds, method=method),
         ),
-        (message("fact.limit"), str(spec.conditions.limits)),
+        (message("fact.limit"), _limit_words(spec, message)),
         *condition_facts(spec.conditions, result.engine, message),
         (message("fact.games"), message("study_fact.games", games=result.games, digest=result.digest)),
         (

@@ -45,6 +45,10 @@ SKEW_WIDTH = 0.3
 """Of a range: how far from the maximum a skew shows."""
 CHOICE_DEVIATION = 40.0
 """Elo: standard deviation of the effect of a choice."""
+MOVEMENT_DEVIATION = 0.05
+"""Of a range: how far the place of a maximum moves when the limit is e times as large."""
+SHRINKAGE_DEVIATION = 0.2
+"""Of the logarithm by which Elo shrinks, or grows, with that."""
 TYPICAL_DISPERSION = 0.3
 """Variance of a pair's score over p (1 - p); 1 for a single game without draws."""
 DISPERSION_WEIGHT = 50.0
@@ -80,6 +84,7 @@ class Observations:
         self._second: list[tuple[float, ...]] = []
         self._pairs: list[int] = []
         self._scores: list[float] = []
+        self._log_limits: list[float] = []
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -89,18 +94,24 @@ class Observations:
         """Pairs of all results."""
         return sum(self._pairs)
 
-    def add(self, first: Values, second: Values, counts: Pentanomial) -> None:
+    @property
+    def log_limits(self) -> Array:
+        """Of every result, the logarithm of its limit over the one that the model is asked for, shape (results,)."""
+        return np.array(self._log_limits, float)
+
+    def add(self, first: Values, second: Values, counts: Pentanomial, log_limit: float = 0.0) -> None:
         """Add a result; one without pairs, or of a set against itself, says nothing and is left out."""
         if counts.pairs and first != second:
             score = sum(place * count for place, count in enumerate(counts.counts)) / (4 * counts.pairs)
-            self.add_score(first, second, counts.pairs, score)
+            self.add_score(first, second, counts.pairs, score, log_limit)
 
-    def add_score(self, first: Values, second: Values, pairs: int, score: float) -> None:
+    def add_score(self, first: Values, second: Values, pairs: int, score: float, log_limit: float = 0.0) -> None:
         """Add a result as the mean score of so many pairs."""
         self._first.append(self.space.coordinates(first))
         self._second.append(self.space.coordinates(second))
         self._pairs.append(pairs)
         self._scores.append(score)
+        self._log_limits.append(log_limit)
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
         """Coordinates of the first and of the second sets, shape (results, dimensions); pairs, scores."""
@@ -139,6 +150,10 @@ class _Shape:
         self.skews = slice(2 * count + crossed, 3 * count + crossed)
         self.effects = slice(3 * count + crossed, 3 * count + crossed + sum(self.sizes))
         self.terms = self.effects.stop
+
+    def at_target(self, terms: Array) -> Array:
+        """The terms that ``ResponseModel`` takes."""
+        return terms
 
     def effects_of(self, place: int) -> slice:
         """Where the effects of one dimension's choices lie among all effects."""
@@ -188,6 +203,42 @@ class _Shape:
         return elo, np.concatenate(slopes, axis=1)
 
 
+class _ShapeOverLimits(_Shape):
+    """The same of results at several limits: places of maxima move, and Elo shrinks, with the logarithm of the limit.
+
+    The terms of the limit that is asked for come first and are those of ``_Shape``; there the others change nothing.
+    """
+
+    def __init__(self, space: Space, log_limits: Array) -> None:
+        """``log_limits`` are those of the points that ``elo_with_slopes`` is asked about, shape (points,)."""
+        super().__init__(space)
+        self._at_target = _Shape(space)
+        self._log_limits = log_limits[:, None]
+        self._movements = slice(self.terms, self.terms + self.count)
+        self.terms += self.count + 1
+
+    def prior(self) -> tuple[Array, Array]:
+        """Mean and precision of all terms before any game."""
+        mean, precision = self._at_target.prior()
+        deviation = np.array([MOVEMENT_DEVIATION] * self.count + [SHRINKAGE_DEVIATION])
+        extended = np.diag(np.concatenate([np.zeros(len(mean)), deviation**-2.0]))
+        extended[: len(mean), : len(mean)] = precision
+        return np.concatenate([mean, np.zeros(len(deviation))]), extended
+
+    def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
+        """Elo of the points at their limits, and its derivatives by every term."""
+        moved = points.copy()
+        moved[:, self.ordered] -= self._log_limits * terms[self._movements]
+        elo, slopes = super().elo_with_slopes(terms, moved)
+        scale = np.exp(self._log_limits * terms[-1])
+        slopes = np.concatenate([slopes, self._log_limits * slopes[:, self.maxima], self._log_limits * elo[:, None]], 1)
+        return scale[:, 0] * elo, scale * slopes
+
+    def at_target(self, terms: Array) -> Array:
+        """The terms without those of other limits."""
+        return terms[..., : self._at_target.terms]
+
+
 class ResponseModel:
     """Elo as a function of the set, with its uncertainty. Only differences between sets mean anything."""
 
@@ -231,7 +282,8 @@ class ResponseModel:
 
 def fit(observations: Observations) -> ResponseModel:
     """The model of all results."""
-    shape = _Shape(observations.space)
+    log_limits = observations.log_limits
+    shape = _ShapeOverLimits(observations.space, log_limits) if log_limits.any() else _Shape(observations.space)
     first, second, pairs, scores = observations.arrays()
     mean, precision = shape.prior()
 
@@ -278,7 +330,7 @@ def fit(observations: Observations) -> ResponseModel:
     found, hessian, _ = mode(found, dispersion)
     noise = np.random.Generator(np.random.PCG64(0)).standard_normal((DRAWS // 2, shape.terms))
     apart = np.linalg.solve(np.linalg.cholesky(hessian).T, np.concatenate([noise, -noise]).T).T
-    return ResponseModel(observations.space, _bounded(shape, found + apart), dispersion)
+    return ResponseModel(observations.space, shape.at_target(_bounded(shape, found + apart)), dispersion)
 
 
 def _bounded(shape: _Shape, terms: Array) -> Array:

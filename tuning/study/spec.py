@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -10,13 +11,15 @@ from typing import Any
 
 from arena.records import PlayerSpec
 from arena.sequential import MIN_GAP
+from engine.errors import UserError
 from engine.settings.configuration import ConfigurationError, Table, read_toml
 from engine.settings.limits import OWN_LEVEL, Limits
 from engine.settings.parameters import Value
 from tuning.conditions import Conditions, read_conditions, read_limits
 from tuning.external_engine import BUILD, ExternalEngine
-from tuning.keys.study import NON_REGRESSION, SECONDS, STUDY
+from tuning.keys.study import NON_REGRESSION, SAMPLERS, SECONDS, STUDY
 from tuning.study.playoff import SHARE
+from tuning.study.rounds.limits import LimitShares, equal_cost, normalised, target_alone
 from tuning.study.space import Space, read_options, read_space
 from tuning.study.validation.limits import SLOW_FACTOR, on_processor_clock, slower
 
@@ -133,6 +136,8 @@ class TuningSpec:
     storage: str | None
     """URL of Optuna's storage; ``None`` for a file in the run's folder."""
     validation: Validation
+    limit_shares: LimitShares
+    """The limits of the games before the playoff; its target is the limit of everything else."""
     text: str = field(default="", compare=False, repr=False)
     """The plain data that it was read from, as JSON."""
 
@@ -172,6 +177,7 @@ class TuningSpec:
             },
             "validation": self.validation.content(),
             **({"overlap": self.overlap} if self.overlap else {}),  # what was recorded before there was any lacks it
+            **self.limit_shares.content(),
         }
 
 
@@ -220,6 +226,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
         stop_below=table.number("stop_below"),
         storage=table.text("storage", None, "the URL of an Optuna storage"),
         validation=_validation(table, conditions),
+        limit_shares=_limit_shares(table, conditions),
     )
     _check_budget(spec)
     recorded = {**data, "validation": {**data.get("validation", {}), "slow": spec.validation.slow}}
@@ -244,6 +251,39 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
         for choice in next(one for one in space.dimensions if one.name == BUILD).values:
             engine.check(BUILD, choice, f"{where}: build")
     return replace(conditions, base=tuple(base.items()))
+
+
+def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
+    """The keys ``limits`` and ``limit_shares``; ``limit`` is the target."""
+    expected = 'a list of different limits, such as ["nodes=1250", "nodes=5000"]'
+    texts = table.value("limits", [], expected)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise table.error("limits", expected)
+    if not texts:
+        if "limit_shares" in table:
+            raise table.error("limit_shares", "limits beside it, to which the shares belong")
+        return target_alone(conditions.limits)
+    if table.choice("sampler") != SAMPLERS[0]:
+        raise table.error("limits", f"sampler = {SAMPLERS[0]!r} with it, for only its model knows of several limits")
+    if conditions.limits == Limits():
+        raise table.error("limits", f"another limit than {OWN_LEVEL!r}, which cannot be compared with others")
+    try:
+        limits = tuple(Limits.parse(text) for text in texts)
+    except UserError as error:
+        raise ConfigurationError(f"{table.where}: limits: {error}") from None
+    if len(set(limits)) < len(limits):
+        raise table.error("limits", expected)
+    for one in limits:
+        conditions.check_limits(one, table.where)
+    if "limit_shares" not in table:
+        return LimitShares(conditions.limits, limits, equal_cost(limits))
+    shares = table.value("limit_shares")
+    wanted = f"a list of {len(limits)} numbers above 0, one for each of limits"
+    if not isinstance(shares, list) or len(shares) != len(limits):
+        raise table.error("limit_shares", wanted)
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 < one < math.inf for one in shares):
+        raise table.error("limit_shares", wanted)
+    return LimitShares(conditions.limits, limits, normalised(shares))
 
 
 def _budget(table: Table) -> Budget:
