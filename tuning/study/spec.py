@@ -34,7 +34,6 @@ MIN_PAIRS = 20
 """The smallest budget: below it a study would be all luck."""
 
 
-
 @dataclass(frozen=True)
 class Budget:
     """What the tuning may cost, its playoff included and its validation not: games or time, the other is ``None``.

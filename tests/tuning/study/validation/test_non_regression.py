@@ -58,7 +58,7 @@ def test_only_an_accepted_upper_hypothesis_passes(counts: tuple[int, ...], verdi
 
 def test_undecided_is_said_not_to_be_validated() -> None:
     found = verdict_of(study(), 20, 70, 200, 71, 20)
-    assert "undecided after the pairs that it has at most, so not validated" in verdict_sentence(found)
+    assert "undecided after all its pairs, so not validated" in verdict_sentence(found)
     assert "未获验证" in verdict_sentence(found, "zh")
 
 
