@@ -7,24 +7,28 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from arena.figures.statistics import Pentanomial, score_of_elo
 from arena.play.store import Store
 from elolab import command_line
 from engine.engine import StopFlag
 from engine.errors import UserError
+from engine.language import Catalogue
 from engine.settings.configuration import read_toml
 from tests.support.small_claims import SMALL
+from tuning.ablation.verdicts import critical_values
 from tuning.claims.courses import COMPLETE, DECIDED, FUTILITY, GameCourse
 from tuning.claims.registration import AMENDMENTS
-from tuning.claims.results import ClaimsResult
+from tuning.claims.results import CellRow, ClaimsResult
 from tuning.claims.run import run_claims
 from tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
-from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN
+from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
 from tuning.keys.claims import EXPECTED
 from tuning.matches import Match
 from tuning.reports.claims import FILES, claims_text, rule_text, write_claims_report
@@ -168,14 +172,12 @@ class Played:
         rng = np.random.default_rng(seed)
         wins = (1 - draws) / (1 + 10 ** (-elo / 400))
         results = rng.choice([1.0, 0.5, 0.0], size=(20_000, 2), p=[wins, draws, 1 - draws - wins])
-        self._pairs = [(float(one), float(other)) for one, other in results]
+        self.pairs = [(float(one), float(other)) for one, other in results]
 
     def results(self, match: Match) -> list[tuple[float, float] | None]:
-        return [self._pairs[pair] for pair in match.pair_numbers]
+        return [self.pairs[pair] for pair in match.pair_numbers]
 
     def counts(self, match: Match) -> Any:
-        from arena.figures.statistics import Pentanomial
-
         return Pentanomial.from_pairs(pair for pair in self.results(match) if pair is not None)
 
 
@@ -188,38 +190,66 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Claim, Part]:
     return spec.claims[0], spec.parts[0]
 
 
+def first_look_that_decides(pairs: list[tuple[float, float]], sign: int, rule: Rule) -> tuple[int, str]:
+    """By plain formulas: the mean score of so many pairs and its standard error, and the bounds of ten looks."""
+    bounds = critical_values(tuple(range(200, 2001, 200)), 0.05 / 2 / 2)  # two-sided, of two cells
+    for look in range(1, 11):
+        scores = np.array(pairs[: 200 * look]).mean(axis=1)
+        reach = bounds[look - 1] * scores.std(ddof=1) / math.sqrt(len(scores))
+        effect = sign * (scores.mean() - 0.5)
+        verdict = rule.verdict(effect - reach, effect + reach)
+        if verdict != OPEN:
+            return look, verdict
+    return 10, OPEN
+
+
 @pytest.mark.parametrize(
-    ("expect", "margin", "elo", "verdict", "ended", "looks"),
+    ("expect", "margin", "elo", "verdict"),
     [
-        ("better", 10, 60, CONFIRMED, DECIDED, 2),
-        ("better", 10, -60, REFUTED, DECIDED, 3),
-        ("worse", 10, -60, CONFIRMED, DECIDED, 2),
-        ("better", 20, 0, NEGLIGIBLE, DECIDED, 5),
-        ("equivalent", 20, 0, CONFIRMED, DECIDED, 5),
-        ("equivalent", 10, 60, REFUTED, DECIDED, 3),
-        ("not_worse", 20, -3, CONFIRMED, DECIDED, 4),
-        ("not_worse", 10, -60, REFUTED, DECIDED, 3),
-        ("better", 1, 1, OPEN, FUTILITY, 4),
-        (None, 10, 60, SHOWN, COMPLETE, 10),
+        ("better", 10, 60, CONFIRMED),
+        ("better", 10, -60, REFUTED),
+        ("worse", 10, -60, CONFIRMED),
+        ("better", 20, 0, NEGLIGIBLE),
+        ("equivalent", 20, 0, CONFIRMED),
+        ("equivalent", 10, 90, REFUTED),
+        ("not_worse", 20, -3, CONFIRMED),
+        ("not_worse", 10, -60, REFUTED),
     ],
 )
 def test_simulated_pairs_have_their_verdicts(
-    expect: str | None, margin: float, elo: float, verdict: str, ended: str, looks: int, asked: tuple[Claim, Part]
+    expect: str, margin: float, elo: float, verdict: str, asked: tuple[Claim, Part]
 ) -> None:
-    from dataclasses import replace
-
-    claim, part = asked
-    part = replace(part, expect=expect, margin=margin)
-    course = GameCourse(claim, part, part.cells[0], tuple(range(2000)), Played(elo, 0.3, 4))  # type: ignore[arg-type]
-    course.absorb()
-    row = course.result().row
-    assert (row.verdict, row.ended, row.looks) == (verdict, ended, looks)
+    row, played = course_of(asked, expect, margin, elo)
+    rule = Rule(expect, score_of_elo(margin) - 0.5)
+    assert (row.looks, row.verdict) == first_look_that_decides(played.pairs, rule.sign, rule)
+    assert (row.verdict, row.ended) == (verdict, DECIDED)
     assert row.low < row.effect < row.high
     assert row.median_unbiased is not None
     assert abs(row.median_unbiased - row.effect) < (row.high - row.low) / 4
-    assert (row.p_value is not None) == (verdict not in (OPEN, SHOWN))
-    assert (row.games_needed is not None) == (verdict == OPEN)
+    assert row.p_value is not None
+    assert row.p_value < 0.05 / 2
+    assert row.games_needed is None
     assert row.LL + row.LD + row.even + row.WD + row.WW == row.cases == row.games / 2
+
+
+def test_what_can_hardly_be_decided_is_given_up_and_what_is_only_shown_is_played_to_its_end(
+    asked: tuple[Claim, Part]
+) -> None:
+    row, _ = course_of(asked, "better", 1, 1)
+    assert (row.verdict, row.ended, row.p_value) == (OPEN, FUTILITY, None)
+    assert row.looks < 10
+    assert row.games_needed is not None
+    shown, _ = course_of(asked, None, 10, 60)
+    assert (shown.verdict, shown.ended, shown.looks, shown.median_unbiased) == (SHOWN, COMPLETE, 10, shown.effect)
+
+
+def course_of(asked: tuple[Claim, Part], expect: str | None, margin: float, elo: float) -> tuple[CellRow, Played]:
+    """The row of a cell with another rule, of games drawn at that difference."""
+    claim, part = asked[0], replace(asked[1], expect=expect, margin=margin)
+    played = Played(elo, 0.3, 4)
+    course = GameCourse(claim, part, part.cells[0], tuple(range(2000)), played)  # type: ignore[arg-type]
+    course.absorb()
+    return course.result().row, played
 
 
 # A run
@@ -358,10 +388,6 @@ def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Pa
 
 
 def test_every_rule_can_be_said_in_words(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    from engine.language import Catalogue
-
     parts = load_claims(write_claims(tmp_path), "quick").parts
     for language in ("en", "zh"):
         message = Catalogue(MESSAGES, language)
