@@ -35,6 +35,7 @@ from engine.search.null_move import (
     may_try_null_move,
     must_verify,
     null_move_banned,
+    null_reduction,
 )
 from engine.search.ordering import pick_move, reward_cutoff, reward_history, score_moves
 from engine.search.quiescence import quiescence, static_value, terminal_value
@@ -68,6 +69,7 @@ ALPHABETA = choice_code("algorithm", "alphabeta")
 RETURN_BETA = choice_code("null_return", "beta")
 STORE_VERIFIED = choice_code("null_store", "verified")
 STORE_ALL = choice_code("null_store", "all")
+STORE_NODE_DEPTH = choice_code("null_store_depth", "node")
 RECORD_CUTOFF_AND_PV = choice_code("history_record", "cutoff_and_pv")
 
 LOGARITHM = np.array([0] + [round(100 * math.log(number)) for number in range(1, 256)], np.int64)
@@ -272,7 +274,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         if may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_node):
             search.null_tries += 1
             note_null(state, search, NULL_TRY, depth)
-            null_depth = np.int64(max(depth - parameters.null_depth, 0))
+            reduced_by = null_reduction(parameters, depth)
+            null_depth = np.int64(max(depth - reduced_by, 0))
             if checked:
                 # The general would be taken: the try costs its node and fails.
                 if not spend_node(search, parameters):
@@ -299,7 +302,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                     search.verifying += 1
                     again = search_node(
                         state, search, lists, parameters, beta - 1, beta,
-                        np.int64(max(depth - parameters.null_depth + 1, 0)), ply, np.int64(VERIFICATION)
+                        np.int64(max(depth - reduced_by + 1, 0)), ply, np.int64(VERIFICATION)
                     )  # fmt: skip
                     search.verifying -= 1
                     if search.stopped != 0:
@@ -313,7 +316,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                     if value >= MATE_BOUND or parameters.null_return == RETURN_BETA:
                         value = beta
                     if parameters.null_store == STORE_ALL or (verified and parameters.null_store == STORE_VERIFIED):
-                        store(search, state.key, np.int64(0), value, null_depth, LOWER_BOUND, ply, threat)
+                        stored = np.int64(depth) if parameters.null_store_depth == STORE_NODE_DEPTH else null_depth
+                        store(search, state.key, np.int64(0), value, stored, LOWER_BOUND, ply, threat)
                     return bounded(parameters, value, alpha, beta)
                 search.null_refuted += 1
                 note_null(state, search, NULL_REFUTED, depth)
