@@ -23,6 +23,8 @@ from engine.settings.parameters import Value
 if TYPE_CHECKING:
     from engine.engine import Engine, StopFlag
 
+MATE_SPAN = 3
+"""Plies between the depth at which mates are looked for and the deepest search that must agree."""
 NULL_CUTOFF_SAMPLING = SearchStatisticsSettings(null_cutoff_interval=50, null_cutoff_nodes=20_000)
 """Denser than in games, for there are few searches."""
 
