@@ -66,6 +66,7 @@ from engine.settings.parameters import choice_code
 from engine.values import BAN, INFINITY, MATE_BOUND, MAX_MOVES, MAX_PLY
 
 ALPHABETA = choice_code("algorithm", "alphabeta")
+MTDF = choice_code("algorithm", "mtdf")
 RETURN_BETA = choice_code("null_return", "beta")
 STORE_VERIFIED = choice_code("null_store", "verified")
 STORE_ALL = choice_code("null_store", "all")
@@ -340,6 +341,10 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                     return np.int64(0)
                 if (high and value >= bound) or (not high and value <= bound):
                     search.probcuts += 1
+                    if parameters.algorithm == MTDF and -MATE_BOUND < value < MATE_BOUND:
+                        # Its next guess is this value, and from a bound it would step on by a centipawn a pass.
+                        value += -parameters.probcut_margin if high else parameters.probcut_margin
+                        return bounded(parameters, value, alpha, beta)
                     return beta if high else alpha
         hash_move = entry_move(probe(search, state.key)) if hash_move == 0 else hash_move
 
