@@ -157,8 +157,8 @@ class GameCourse:
         row = CellRow(
             **common_columns(self.claim, self.part, self.cell),
             unit="Elo",
-            effect=self._shown(effect),
-            median_unbiased=None if unbiased is None else self._shown(unbiased),
+            effect=finite_elo(self._shown(effect)),
+            median_unbiased=None if unbiased is None else finite_elo(self._shown(unbiased)),
             low=low, high=high, verdict=verdict,
             p_value=None if seen is None else seen.p_value(*turned),
             cases=self.pairs, hits=0, games=2 * self.pairs * len(self.matches), looks=self.done,
@@ -173,8 +173,12 @@ class GameCourse:
         value = self.looks.rule.sign * turned
         if self.cell.factorial is not None:
             return value
-        elo = elo_of_score(min(1.0, max(0.0, 0.5 + value)))
-        return math.copysign(ELO_SHOWN, elo) if math.isinf(elo) and math.isfinite(turned) else elo
+        return elo_of_score(0.5 + value)
+
+
+def finite_elo(elo: float) -> float:
+    """Elo as an estimate is shown: that of a match that was won outright is not infinite."""
+    return min(ELO_SHOWN, max(-ELO_SHOWN, elo))
 
 
 # Searches
