@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -524,11 +525,13 @@ _BY_SPELLING: dict[str, Parameter] = {
 PARAMETERS_DTYPE = np.dtype([(row.name, np.int64) for row in PARAMETERS])
 
 
+@functools.cache
 def parameters_of(game: str) -> tuple[Parameter, ...]:
     """The rows that apply to a game, with its defaults."""
     return tuple(_row_for(row, game) for row in PARAMETERS if not row.games or game in row.games)
 
 
+@functools.cache
 def _row_for(row: Parameter, game: str) -> Parameter:
     """A row as it is in a game: its default there, only the game's own files of weights, and what it depends on."""
     legal = (game,) if row.kind == "weights" else row.legal
