@@ -305,6 +305,10 @@ class _Reader:
     shared: Mapping[str, Any]
     """The conditions that all cells have in common."""
     budget: Budget
+    read: dict[str, Conditions] = field(default_factory=dict)
+    """By preset, what was read before."""
+    presets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The presets' own settings, likewise."""
 
     def claim(self, table: Table) -> Claim:
         name = table.text("id", expected="an id such as C1")
@@ -397,15 +401,13 @@ class _Reader:
     ) -> Cell:  # fmt: skip
         limit = self._limit_text(table, name, engine)
         where = f"{table.where} ({engine})"
-        conditions = read_conditions(
-            Table({**self.shared, "base": preset, "limit": limit}, where, CONDITIONS), "claims"
-        )
+        conditions = replace(self._conditions(preset, where), limits=_parsed(limit, where))
         if kind in STRENGTH:
             against = None if other is None else self._limit_text(table, other, engine)
+            cell = Cell(engine, name, conditions.limits, conditions, is_time=is_time)
             given = {**self.shared, "base": preset, "limit": limit, "margin": min(margin, MAX_MARGIN)}
-            cell = Cell(engine, name, Limits(), conditions, is_time=is_time)
             return self._played(table, kind, given, cell, against)
-        limits = _parsed(limit, where)
+        limits = conditions.limits
         if limits.depth is None and kind in ("nodes", "mates", "exact"):
             raise ConfigurationError(f"{where}: limit {name} = {limit!r}, expected a depth, for kind = {kind!r}")
         if kind == "mates" and limits.depth is not None and limits.depth <= MATE_SPAN:
@@ -420,6 +422,12 @@ class _Reader:
             settings_of(conditions).refuse_without_effect(where, dict(sides[0]), dict(sides[1]), limits)
         shown = f"{name}, processor time" if is_time else name
         return Cell(engine, shown, limits, conditions, sides[0], sides[1], is_time=is_time)
+
+    def _conditions(self, preset: str, where: str) -> Conditions:
+        """Those of all cells with a preset as the base, which is read once."""
+        if preset not in self.read:
+            self.read[preset] = read_conditions(Table({**self.shared, "base": preset}, where, CONDITIONS), "claims")
+        return self.read[preset]
 
     def _limit_text(self, table: Table, name: str, engine: str) -> str:
         """The text of a limit that is named in the budget, or given as it is."""
@@ -464,7 +472,7 @@ class _Reader:
         )  # fmt: skip
         first = spec.comparisons[0]
         return replace(
-            cell, limits=first.limits, reference_limits=first.reference_limits, comparisons=spec.comparisons,
+            cell, reference_limits=first.reference_limits, comparisons=spec.comparisons,
             factorial=spec.factorials[0] if spec.factorials else None,
             analyses=analyses_of(pairs, self.budget.rounds),
         )  # fmt: skip
@@ -475,9 +483,11 @@ class _Reader:
             settings: dict[str, Any] = {"set": _common(table, cell.engine), "factors": table.mapping("factors")}
         else:
             settings = {side: _settings(table, side, cell.engine) for side in ("variant", "reference")}
+        if preset not in self.presets:
+            self.presets[preset] = load_preset(preset, self.game, Path(self.where).parent)
         data = {
             "preset": preset,
-            "preset_settings": load_preset(preset, self.game, Path(self.where).parent),
+            "preset_settings": self.presets[preset],
             **settings,
             "limit": str(cell.limits),
             "looks": list(cell.analyses),

@@ -2,14 +2,15 @@
 
     make docs
 
-The text is ``docs/claims-source*.md``. What stands there in double braces is filled in; its first word is the game,
-whose results are in the folders that ``RUNS`` names:
+The text is ``docs/claims-source*.md``. What stands there in double braces is filled in. Kept results are folders of
+``results/reference/claims`` whose names begin with the game's; where two have the same part, the later by name holds.
 
-- ``{{xiangqi rows}}``: the rows of the table of verdicts
-- ``{{xiangqi confirmed}}``, ``refuted``, ``undecided``, ``decided`` (all three), ``asked``: numbers of claims
-- ``{{xiangqi open}}``: the claims without a result
-- ``{{xiangqi games xiangqi-again}}``: the games of a folder
-- ``{{xiangqi C14 half and twice against fixed}}``: what that measure of the claim gave, with its interval
+- ``{{xiangqi table}}``: all parts with their cells, or that no run is kept yet
+- ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``asked``: of all
+- ``{{xiangqi games}}``: games of all kept runs
+- ``{{xiangqi reports}}``: links to their reports
+- ``{{xiangqi C9a now play}}``: what that cell gave, with its interval: part, engine and the limit's name
+- ``{{earlier}}``: links to the reports of runs by the rules of an earlier version, which know no parts
 """
 
 from __future__ import annotations
@@ -17,38 +18,35 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from engine.errors import UserError
+from engine.games import GAMES
 from engine.language import Catalogue
 from engine.settings.configuration import read_toml
-from tuning.claims.run import MeasureRow
-from tuning.claims.spec import CONFIRMED, REFUTED, UNDECIDED
+from tuning.claims.results import CellRow
+from tuning.claims.verdicts import PART_VERDICTS
+from tuning.keys.claims import ENGINES
 from tuning.reports.claims import effect_text, range_text
 from tuning.reports.document import MESSAGES
 
-RUNS = {"xiangqi": ("xiangqi", "xiangqi-again"), "othello": ("othello", "othello-again")}
-"""Folders of ``results/reference/claims`` by game; where two have the same claim, the later one holds."""
+FOLDER = Path("results") / "reference" / "claims"
 PAGES = {"claims.md": "en", "claims.zh-CN.md": "zh"}
 """The pages, and their languages."""
 TEXTS = {"en": "claim", "zh": "claim_zh"}
-"""The key under which a table of claims has a claim's text in a language."""
-VERDICTS = (CONFIRMED, REFUTED, UNDECIDED)
+"""The key under which a table of claims has a part's text in a language."""
 
 
 @dataclass(frozen=True)
-class KeptClaim:
-    """What the kept results say of one claim."""
+class KeptPart:
+    """What the kept results say of one part."""
 
-    run: str
-    """The folder they are in."""
     verdict: str
-    headline: MeasureRow
+    family: str
     games: int
-    measures: Mapping[str, MeasureRow]
-    """By label."""
+    cells: tuple[CellRow, ...]
 
 
 @dataclass(frozen=True)
@@ -56,46 +54,55 @@ class KeptClaims:
     """What the kept results say of a game's claims."""
 
     texts: Mapping[str, Mapping[str, Any]]
-    """The tables of all claims of the game, by id in the order of the file."""
-    results: Mapping[str, KeptClaim]
-    """Of those with a result, by id in the same order."""
-    games: Mapping[str, int]
-    """Games by folder."""
+    """The tables of all parts of the game's file, by id in the order of the file."""
+    parts: Mapping[str, KeptPart]
+    """Of those with a result, by id in the same order, then those that the file has no more."""
+    runs: tuple[str, ...]
+    """The folders they are from."""
 
 
 def read_kept_claims(root: Path, game: str) -> KeptClaims:
     """Read the table of claims of a game and its kept results below the project's folder ``root``."""
-    texts = {entry["id"]: entry for entry in read_toml(root / "configs" / "claims" / f"{game}.toml")["claims"]}
-    found: dict[str, KeptClaim] = {}
-    games = {}
-    for run in RUNS[game]:
-        folder = root / "results" / "reference" / "claims" / run
-        measures: dict[str, dict[str, MeasureRow]] = {}
-        for row in _rows(folder / "measures.csv"):
-            measures.setdefault(row["claim"], {})[row["label"]] = _measure_row(row)
-        claims = _rows(folder / "claims.csv")
-        games[run] = sum(int(row["games"]) for row in claims)
-        for row in claims:
-            own = measures[row["claim"]]
-            found[row["claim"]] = KeptClaim(run, row["verdict"], own[row["measure"]], int(row["games"]), own)
-    return KeptClaims(texts, {name: found[name] for name in texts if name in found}, games)
+    claims = read_toml(root / "configs" / "claims" / f"{game}.toml")["claims"]
+    texts = {part["id"]: part for claim in claims for part in claim["parts"]}
+    found: dict[str, KeptPart] = {}
+    runs = []
+    for folder in sorted((root / FOLDER).glob(f"{game}*")):
+        if not (folder / "cells.csv").is_file():
+            continue
+        runs.append(folder.name)
+        cells: dict[str, list[CellRow]] = {}
+        for row in _rows(folder / "cells.csv"):
+            cells.setdefault(row["part"], []).append(_cell_row(row))
+        for row in _rows(folder / "claims.csv"):
+            own = tuple(cells.get(row["part"], ()))
+            found[row["part"]] = KeptPart(row["verdict"], row["family"], int(row["games"]), own)
+    order = [*(name for name in texts if name in found), *(name for name in found if name not in texts)]
+    return KeptClaims(texts, {name: found[name] for name in order}, tuple(runs))
+
+
+def earlier_runs(root: Path) -> list[str]:
+    """Folders of runs by the rules of an earlier version."""
+    return sorted(path.parent.name for path in (root / FOLDER).glob("*/measures.csv"))
 
 
 def claims_page(root: Path, page: str) -> str:
     """The text of a page (a key of ``PAGES``), filled in. Raises ``UserError`` for braces that name nothing."""
     source = _source_of(page)
     message = Catalogue(MESSAGES, PAGES[page])
-    kept = {game: read_kept_claims(root, game) for game in RUNS}
+    kept = {game: read_kept_claims(root, game) for game in GAMES}
 
     def fill(match: re.Match[str]) -> str:
-        subject, *what = match[1].split(" ", 2)
+        subject, *what = match[1].split(" ")
         try:
-            return _filled(kept[subject], what[0], " ".join(what[1:]), message)
-        except (KeyError, IndexError):
-            raise UserError(f"docs/{source}: {match[0]} names nothing in results/reference/claims") from None
+            if subject == "earlier":
+                return _earlier(root, message)
+            return _filled(kept[subject], what, message)
+        except (KeyError, IndexError, StopIteration):
+            raise UserError(f"docs/{source}: {match[0]} names nothing in {FOLDER}") from None
 
     text = re.sub(r"\{\{(.*?)\}\}", fill, (root / "docs" / source).read_text("utf-8"))
-    return f"<!-- Made by `make docs` from {source} and results/reference/claims; edit the former. -->\n\n" + text
+    return f"<!-- Made by `make docs` from {source} and {FOLDER}; edit the former. -->\n\n" + text
 
 
 def write_claims_pages(root: Path) -> list[Path]:
@@ -112,28 +119,59 @@ def _source_of(page: str) -> str:
     return page.replace("claims", "claims-source", 1)
 
 
-def _filled(kept: KeptClaims, what: str, rest: str, message: Catalogue) -> str:
-    verdicts = [result.verdict for result in kept.results.values()]
-    if what == "rows":
-        return "\n".join(
-            f"| {name} | {kept.texts[name][TEXTS[message.language]]} | {message(f'outcome.{result.verdict}')} "
-            f"| {_figure(result.headline, message)} | {result.games} |"
-            for name, result in kept.results.items()
-        )
-    if what in VERDICTS:
-        return str(verdicts.count(what))
-    if what == "decided":
-        return str(len(verdicts))
-    if what == "asked":
+def _earlier(root: Path, message: Catalogue) -> str:
+    runs = earlier_runs(root)
+    return message("claims.earlier", reports=_links(runs, message)) if runs else ""
+
+
+def _links(runs: list[str] | tuple[str, ...], message: Catalogue) -> str:
+    return message("list.comma").join(f"[{run}](../{FOLDER.as_posix()}/{run}/report.md)" for run in runs)
+
+
+def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
+    verdicts = [part.verdict for part in kept.parts.values()]
+    name = what[0]
+    if name == "table":
+        return _table(kept, message) if kept.runs else message("claims.no_run")
+    if name == "reports":
+        return _links(kept.runs, message) or message("claims.no_run")
+    if name in PART_VERDICTS:
+        return str(verdicts.count(name))
+    if name == "asked":
         return str(len(kept.texts))
-    if what == "open":
-        return ", ".join(name for name in kept.texts if name not in kept.results)
-    if what == "games":
-        return str(kept.games[rest])
-    return _figure(kept.results[what].measures[rest], message)
+    if name == "games":
+        return str(sum(part.games for part in kept.parts.values()))
+    engine, limit = what[1], " ".join(what[2:])
+    cells = kept.parts[name].cells
+    return _figure(next(row for row in cells if (row.engine, row.limit_name) == (engine, limit)), message)
 
 
-def _figure(row: MeasureRow, message: Catalogue) -> str:
+def _table(kept: KeptClaims, message: Catalogue) -> str:
+    heads = [message("claims.part"), message("claims.says"), message("claims.verdict"),
+             *(message(f"engine.{engine}") for engine in ENGINES), message("claims.family"),
+             message("claims.games")]  # fmt: skip
+    lines = [" | ".join(["", *heads, ""]).strip(), "| --- | --- | --- | --- | --- | --- | ---: |"]
+    for name, part in kept.parts.items():
+        text = kept.texts.get(name, {}).get(TEXTS[message.language], "")
+        cells = [_engine_text(kept, name, engine, message) for engine in ENGINES]
+        family = {"": "", "stays": message("claims.stays"), "does not": message("claims.does_not_stay")}[part.family]
+        row = [name, text, message(f"outcome.{part.verdict}"), *cells, family, str(part.games)]
+        lines.append(" | ".join(["", *row, ""]).strip())
+    return "\n".join(lines)
+
+
+def _engine_text(kept: KeptClaims, name: str, engine: str, message: Catalogue) -> str:
+    """The cells of an engine, each with its limit, or why there are none."""
+    rows = [row for row in kept.parts[name].cells if row.engine == engine]
+    if not rows:
+        return str(kept.texts.get(name, {}).get(f"not_{engine}{'' if message.language == 'en' else '_zh'}", ""))
+    return "<br>".join(
+        message("claims.cell_of_limit", limit=row.limit_name, figure=_figure(row, message),
+                verdict=message(f"outcome.{row.verdict}")) for row in rows
+    )  # fmt: skip
+
+
+def _figure(row: CellRow, message: Catalogue) -> str:
     return f"{effect_text(row, message)} {range_text(row)}".rstrip().replace("+∞", "∞")
 
 
@@ -142,13 +180,19 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _measure_row(row: Mapping[str, str]) -> MeasureRow:
-    return MeasureRow(
-        claim=row["claim"], label=row["label"], kind=row["kind"], of=row["of"], limit=row["limit"],
-        expect=row["expect"], outcome=row["outcome"], unit=row["unit"], effect=float(row["effect"]),
-        low=float(row["low"]), high=float(row["high"]), threshold=float(row["threshold"]), cases=int(row["cases"]),
-        games=int(row["games"]), games_needed=None,
-    )  # fmt: skip
+def _cell_row(row: Mapping[str, str]) -> CellRow:
+    """A line of cells.csv: numbers by the types of the fields, an empty one is none."""
+    kinds = get_type_hints(CellRow)
+    values: dict[str, Any] = {}
+    for field in fields(CellRow):
+        text, kind = row[field.name], kinds[field.name]
+        if kind is str:
+            values[field.name] = text
+        elif not text:
+            values[field.name] = None
+        else:
+            values[field.name] = float(text) if "float" in str(kind) else int(float(text))
+    return CellRow(**values)
 
 
 if __name__ == "__main__":
