@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ from tuning.claims.verdicts import OF_CASES, OPEN, SHOWN, CellOutcome, Rule
 from tuning.matches import Match, MatchTable
 
 DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"
+OUTCOMES = ("LL", "LD", "even", "WD", "WW")
 ELO_SHOWN = 1200.0
 """What stands for a match that was won outright."""
 UNITS = {"nodes": "×", "share_difference": "points", "occurs": "cases", "mates": "cases", "exact": "cases"}
@@ -164,8 +166,9 @@ class GameCourse:
             cases=self.pairs, hits=0, games=2 * self.pairs * len(self.matches), looks=self.done,
             looks_planned=len(self.cell.analyses), ended=self.ended,
             games_needed=None if needed is None else 2 * needed * len(self.matches), positions_needed=None,
-            **dict(zip(("LL", "LD", "even", "WD", "WW"), self._counts.counts, strict=True)),
         )  # fmt: skip
+        outcomes: dict[str, Any] = dict(zip(OUTCOMES, self._counts.counts, strict=True))
+        row = replace(row, **outcomes)
         return CellResult(self.cell, row, CellOutcome(verdict, *rule.turned(low, high)))
 
     def _shown(self, turned: float) -> float:

@@ -138,7 +138,7 @@ def test_claims_and_parts_are_picked_by_id(tmp_path: Path) -> None:
         (('then = "moreland"\n', ""), ["C1a", "then is missing", "not_then"]),
         (('then = "moreland"', 'then = "morland"'), ["C1a", "'moreland'"]),
         (('not_then_zh = "无"\n', ""), ["C1c", "not_then_zh is missing"]),
-        (('not_then_zh = "无"', 'not_then_zh = "无"\nnot_now = "n"\nnot_now_zh = "无"'), ["C1c", "nothing to be asked"]),
+        (('not_then_zh = "无"', 'not_then_zh = "无"\nnot_now = "n"\nnot_now_zh = "无"'), ["nothing to be asked"]),
         (('expect = "same"', 'expect = "same"\ncosts_time = true'), ["C1c", "costs_time", "compares no speed"]),
         (('expect = "better"', 'expect = "better"\ncosts_time = true'), ["C20a", "no limit 'time'"]),
         (("rounds = 2", "rounds = 2\nfoo = 1"), ["unknown key 'foo'"]),
