@@ -24,6 +24,7 @@ from tuning.ablation.verdicts import EffectEstimate, match_estimate
 from tuning.claims.measures import (
     MATE_SPAN,
     RATIOS,
+    Counted,
     Estimate,
     Searched,
     SuiteSearches,
@@ -228,7 +229,7 @@ class SearchCourse:
         block = [one.opening for one in self._positions[start : start + self._block]]
         results = {}
         for name, (values, limits) in self._asked().items():
-            found_block = self._searches.search(values, limits, block) if block else []
+            found_block = self._searches.search(values, limits, block, self._counted) if block else []
             if found_block is None:
                 return False
             results[name] = found_block
@@ -237,6 +238,10 @@ class SearchCourse:
         if self.searched == len(self._positions):
             self.ended = COMPLETE
         return True
+
+    @property
+    def _counted(self) -> Counted | None:
+        return Counted(self.part.of, self.part.bound) if self.part.of else None
 
     def _asked(self) -> dict[str, tuple[dict[str, Value], Limits]]:
         """What is searched: settings and limits by a name for each side."""
@@ -272,8 +277,8 @@ class SearchCourse:
             one, other = ([self._cost(row) for row in sides[side]] for side in ("variant", "reference"))
             return log_ratio(one, other, games)
         if kind == "share_difference":
-            return share_difference(part.of, sides["variant"], sides["reference"], games, part.bound)
-        share = share_of(part.of, sides["variant"], games, part.bound)
+            return share_difference(part.of, sides["variant"], sides["reference"], games)
+        share = share_of(part.of, sides["variant"], games)
         return rate_of_cases(share.hits, share.cases) if kind == "occurs" else share
 
     def _cost(self, searched: Searched) -> int:

@@ -331,6 +331,14 @@ def test_a_rule_that_is_changed_after_games_is_refused(
         assert not store.metadata(AMENDMENTS)
 
 
+@pytest.fixture
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To draw them takes longer than the games."""
+    monkeypatch.setattr("tuning.reports.claims.report.claim_chart", lambda *arguments: None)
+    monkeypatch.setattr("tuning.reports.claims.report._summary_plot", lambda *arguments: ())
+
+
+@pytest.mark.usefixtures("without_figures")
 def test_an_amendment_is_kept_with_its_reason_and_printed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     before = run(write_claims(tmp_path), out, ("C20a",))
@@ -400,11 +408,10 @@ def test_every_rule_can_be_said_in_words(tmp_path: Path) -> None:
     assert "lies within 10 Elo" in rule_text(parts[0], Catalogue(MESSAGES, "en"))
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_the_command_runs_plans_and_prints_digests(
-    claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr("tuning.reports.claims.report.claim_chart", lambda *arguments: None)  # to draw takes a while
+    claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, out, ended = claims_result
     told = ["claims", "--claims", str(path)]
     assert command_line.main([*told, "--dry-run", "--out", str(tmp_path / "none")]) == 0
