@@ -2,8 +2,9 @@
 
     make docs
 
-The text is ``docs/claims-source*.md``. What stands there in double braces is filled in. Kept results are folders of
-``results/reference/claims`` whose names begin with the game's; where two have the same part, the later by name holds.
+The text is ``docs/claims-source*.md``. What stands there in double braces is filled in; its first word is a table of
+``configs/claims``. Kept results are folders of ``results/reference/claims`` whose names begin with the table's; where two
+have the same part, the later by name holds.
 
 - ``{{xiangqi table}}``: all parts with their cells, or that no run is kept yet
 - ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``asked``: of all
@@ -23,7 +24,6 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from engine.errors import UserError
-from engine.games import GAMES
 from engine.language import Catalogue
 from engine.settings.configuration import read_toml
 from tuning.claims.results import CellRow
@@ -61,13 +61,13 @@ class KeptClaims:
     """The folders they are from."""
 
 
-def read_kept_claims(root: Path, game: str) -> KeptClaims:
-    """Read the table of claims of a game and its kept results below the project's folder ``root``."""
-    claims = read_toml(root / "configs" / "claims" / f"{game}.toml")["claims"]
+def read_kept_claims(root: Path, table: str) -> KeptClaims:
+    """Read a table of claims and its kept results below the project's folder ``root``."""
+    claims = read_toml(root / "configs" / "claims" / f"{table}.toml")["claims"]
     texts = {part["id"]: part for claim in claims for part in claim["parts"]}
     found: dict[str, KeptPart] = {}
     runs = []
-    for folder in sorted((root / FOLDER).glob(f"{game}*")):
+    for folder in sorted((root / FOLDER).glob(f"{table}*")):
         if not (folder / "cells.csv").is_file():
             continue
         runs.append(folder.name)
@@ -90,7 +90,7 @@ def claims_page(root: Path, page: str) -> str:
     """The text of a page (a key of ``PAGES``), filled in. Raises ``UserError`` for braces that name nothing."""
     source = _source_of(page)
     message = Catalogue(MESSAGES, PAGES[page])
-    kept = {game: read_kept_claims(root, game) for game in GAMES}
+    kept = {path.stem: read_kept_claims(root, path.stem) for path in (root / "configs" / "claims").glob("*.toml")}
 
     def fill(match: re.Match[str]) -> str:
         subject, *what = match[1].split(" ")
