@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from arena.records import digest_of
@@ -225,7 +225,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
     _refuse_equal_names([claim.id for claim in claims], f"{where}: two claims")
     _refuse_equal_names([part.id for claim in claims for part in claim.parts], f"{where}: two parts")
     return ClaimsSpec(
-        name=table.text("name", f"claims-{game}-{budget}"),
+        name=table.text("name", f"claims-{PurePath(where).stem}-{budget}"),
         game=game,
         conditions=read_conditions(Table(shared, where, CONDITIONS), "claims"),
         budget=spent,

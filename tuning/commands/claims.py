@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--amend", metavar="WHY", help="keep a rule that was changed since it was registered as an amendment"
     )
     parser.add_argument("--digests", action="store_true", help="only print the digests of the parts and of all of them")
-    add_output_argument(parser, "results/claims-<game>-<budget>")
+    add_output_argument(parser, "results/claims-<table>-<budget>")
     add_playing_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
     add_language_argument(parser)

@@ -121,12 +121,12 @@ def claims_command(
 
     ``only`` are the claims or parts that it is to ask, unless these are the run's own.
     """
-    from engine.settings.configuration import find_config
+    from engine.settings.configuration import find_config, specification_word
 
     game = spec.conditions.game
     words = ["elolab", "claims", "--game", game, "--budget", spec.budget.name]
     if Path(spec.source) != find_config("claims", game):
-        words += ["--claims", spec.source]
+        words += ["--claims", specification_word("claims", spec.source)]
     picked = spec.only if only is None else only
     words += ["--only", *picked] if picked else []
     words += ["--out", str(directory)] if directory is not None else []

@@ -2,9 +2,9 @@
 
     make docs
 
-The text is ``docs/claims-source*.md``. What stands there in double braces is filled in; its first word is a table of
-``configs/claims``. Kept results are folders of ``results/reference/claims`` whose names begin with the table's; where two
-have the same part, the later by name holds.
+The text is ``docs/claims-source*.md``. What stands there in double braces is filled in. Kept results are folders of
+``results/reference/claims`` whose names begin with that of a table of ``configs/claims``; where two have the same part,
+the later by name holds.
 
 - ``{{xiangqi table}}``: all parts with their cells, or that no run is kept yet
 - ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``asked``: of all
@@ -51,10 +51,10 @@ class KeptPart:
 
 @dataclass(frozen=True)
 class KeptClaims:
-    """What the kept results say of a game's claims."""
+    """What the kept results say of the claims of a table."""
 
     texts: Mapping[str, Mapping[str, Any]]
-    """The tables of all parts of the game's file, by id in the order of the file."""
+    """The tables of all parts of the file, by id in its order."""
     parts: Mapping[str, KeptPart]
     """Of those with a result, by id in the same order, then those that the file has no more."""
     runs: tuple[str, ...]
@@ -90,7 +90,8 @@ def claims_page(root: Path, page: str) -> str:
     """The text of a page (a key of ``PAGES``), filled in. Raises ``UserError`` for braces that name nothing."""
     source = _source_of(page)
     message = Catalogue(MESSAGES, PAGES[page])
-    kept = {path.stem: read_kept_claims(root, path.stem) for path in (root / "configs" / "claims").glob("*.toml")}
+    tables = [path.stem for path in (root / "configs" / "claims").glob("*.toml")]
+    kept = {table: read_kept_claims(root, table) for table in tables}
 
     def fill(match: re.Match[str]) -> str:
         subject, *what = match[1].split(" ")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_claims import SMALL
 
 from arena.figures.statistics import Pentanomial, score_of_elo
 from arena.play.store import Store
@@ -21,7 +22,6 @@ from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.language import Catalogue
 from engine.settings.configuration import read_toml
-from tests.support.small_claims import SMALL
 from tuning.ablation.verdicts import critical_values
 from tuning.claims.courses import COMPLETE, DECIDED, FUTILITY, GameCourse
 from tuning.claims.registration import AMENDMENTS
