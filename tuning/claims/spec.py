@@ -447,7 +447,7 @@ class _Reader:
     ) -> tuple[tuple[str, Value], ...]:
         """Every parameter of a side of searches; where costs are measured, those go on after a mate is found."""
         own = _settings(table, side, engine)
-        if limits.depth is not None and kind in ("nodes", "mates", *OF_COUNTS):
+        if limits.depth is not None and kind in ("nodes", "mates", *OF_COUNTS) and "stop_on_mate" in conditions.base_values:
             own = {"stop_on_mate": False, **own}
         return tuple(resolve({**conditions.base_values, **own}, f"{table.where}: {side}", self.game).items())
 
