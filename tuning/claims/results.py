@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CellRow:
-    """What one cell of a part has shown: a line of cells.csv. ``tuning.reports.claims_data`` says it to readers."""
+    """What one cell of a part has shown: a line of cells.csv. columns.csv says what its columns mean."""
 
     claim: str
     part: str

@@ -53,6 +53,8 @@ OF_COUNTS = ("share", "share_difference", "occurs")
 """Kinds that read a ratio of what searches count."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
 """Expectations of a direction; the others are of equivalence, of no deficit, or of cases."""
+MATE_STOP = "stop_on_mate"
+"""The parameter that ends a search at a mate, off where costs are measured; not every game has it."""
 CLAIM_PATTERN = r"C\d+"
 
 
@@ -447,8 +449,9 @@ class _Reader:
     ) -> tuple[tuple[str, Value], ...]:
         """Every parameter of a side of searches; where costs are measured, those go on after a mate is found."""
         own = _settings(table, side, engine)
-        if limits.depth is not None and kind in ("nodes", "mates", *OF_COUNTS) and "stop_on_mate" in conditions.base_values:
-            own = {"stop_on_mate": False, **own}
+        is_of_cost = limits.depth is not None and kind in ("nodes", "mates", *OF_COUNTS)
+        if is_of_cost and MATE_STOP in conditions.base_values:
+            own = {MATE_STOP: False, **own}
         return tuple(resolve({**conditions.base_values, **own}, f"{table.where}: {side}", self.game).items())
 
     def _played(

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     from engine.settings.configuration import find_config
     from tuning.claims.run import plan_of_run, run_claims
     from tuning.claims.spec import load_claims
-    from tuning.reports.claims import claims_command
+    from tuning.reports.claims.report import claims_command
 
     path = find_config("claims", arguments.claims or game_of(arguments).name)
     spec = load_claims(path, arguments.budget, arguments.only)
@@ -104,7 +104,7 @@ def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:
 
 def print_claims(result: ClaimsResult, arguments: argparse.Namespace) -> None:
     """Write the report on the claims, as far as the run came, and print its table."""
-    from tuning.reports.claims import claims_data, claims_text, write_claims_report
+    from tuning.reports.claims.report import claims_data, claims_text, write_claims_report
 
     with finishing():
         report = write_claims_report(result, arguments.language)

@@ -31,7 +31,7 @@ from tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
 from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
 from tuning.keys.claims import EXPECTED
 from tuning.matches import Match
-from tuning.reports.claims import FILES, claims_text, rule_text, write_claims_report
+from tuning.reports.claims.report import FILES, claims_text, rule_text, write_claims_report
 from tuning.reports.document import MESSAGES
 
 ROOT = Path(__file__).parents[3]
@@ -404,7 +404,7 @@ def test_the_command_runs_plans_and_prints_digests(
     claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("tuning.reports.claims.claim_chart", lambda *arguments: None)  # to draw takes a while
+    monkeypatch.setattr("tuning.reports.claims.report.claim_chart", lambda *arguments: None)  # to draw takes a while
     path, out, ended = claims_result
     told = ["claims", "--claims", str(path)]
     assert command_line.main([*told, "--dry-run", "--out", str(tmp_path / "none")]) == 0

@@ -33,7 +33,7 @@ def stopped(rng: np.random.Generator, rule: Rule, truth: float) -> Seen:
         (Rule("better", 1.2), 2.5, 150),
         (Rule("not_worse", 1.0), -0.5, 150),
         *(
-            pytest.param(rule, truth, 3000, marks=pytest.mark.slow)
+            pytest.param(rule, truth, 1000, marks=pytest.mark.slow)
             for rule, truth in ((Rule("better", 1.2), 2.5), (Rule("better", 1.2), 0.3), (Rule("not_worse", 1.0), -0.5),
                                 (Rule("equivalent", 3.0), 1.0), (Rule("better", 0.0, "opposite"), 1.0))
         ),

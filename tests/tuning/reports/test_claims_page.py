@@ -17,7 +17,7 @@ from engine.errors import UserError
 from tuning.claims.results import ClaimsResult
 from tuning.claims.run import run_claims
 from tuning.claims.spec import load_claims
-from tuning.reports.claims_page import PAGES, claims_page, read_kept_claims
+from tuning.reports.claims.page import PAGES, claims_page, read_kept_claims
 
 ROOT = Path(__file__).parents[3]
 EACH_PAGE = pytest.mark.parametrize("page", PAGES)
@@ -75,7 +75,7 @@ def test_braces_are_filled_from_runs_by_parts(kept: Path) -> None:
     assert text == (
         "5 1 3 100 +12.3 Elo [+3.0, ∞] [mine](../results/reference/claims/mine/report.md)"
     )
-    (kept / "docs/claims-source.zh-CN.md").write_text("{{mine table}}", "utf-8")
+    (kept / "docs/claims-source.zh-CN.md").write_text("{{mine rows}}", "utf-8")
     table = claims_page(kept, "claims.zh-CN.md").splitlines()[2:]
     assert len(table) == 2 + 5
     assert "| C20a | 多一层更强。 | 证实 | depth=2：+12.3 Elo [+3.0, ∞]，证实 |" in table[2]
@@ -104,7 +104,7 @@ def test_runs_by_earlier_rules_are_named_as_such(project: Path) -> None:
     assert "[before](../results/reference/claims/before/report.md)" in text
 
 
-@pytest.mark.parametrize("braces", ["{{xiangqi C99z now play}}", "{{chess table}}", "{{xiangqi C14}}"])
+@pytest.mark.parametrize("braces", ["{{xiangqi C99z now play}}", "{{chess rows}}", "{{xiangqi C14}}"])
 def test_braces_that_name_nothing_are_refused(project: Path, braces: str) -> None:
     (project / "docs/claims-source.md").write_text(braces, "utf-8")
     with pytest.raises(UserError, match=r"claims-source\.md: .* names nothing"):

@@ -18,9 +18,10 @@ from engine.language import Catalogue, columns_of
 from tuning.ablation.rows import AblationRow
 from tuning.ablation.spec import ablation_from_mapping
 from tuning.reports import ablation_charts as charts
-from tuning.reports import claims_charts, study_charts
+from tuning.reports import study_charts
 from tuning.reports.ablation import ablation_text
-from tuning.reports.claims import claims_text
+from tuning.reports.claims import charts as claims_charts
+from tuning.reports.claims.report import claims_text
 from tuning.reports.document import MESSAGES
 from tuning.reports.labels import base_label, comparison_label, in_language
 from tuning.reports.study import counted, ratio_text
@@ -142,7 +143,7 @@ def test_the_table_of_claims_fits_and_has_no_zeros(tmp_path: Path) -> None:
     one = claims_text(
         replace(result, results=result.results[:1], spec=replace(result.spec, claims=result.spec.claims[:1]))
     )
-    assert one.startswith("1 claim, 40 games: 1 confirmed.")
+    assert one.startswith("1 part of a claim, 0 games: 1 confirmed.")
 
 
 def test_infinite_figures_have_one_sign() -> None:

@@ -6,7 +6,7 @@ The text is ``docs/claims-source*.md``. What stands there in double braces is fi
 ``results/reference/claims`` whose names begin with that of a table of ``configs/claims``; where two have the same part,
 the later by name holds.
 
-- ``{{xiangqi table}}``: all parts with their cells, or that no run is kept yet
+- ``{{xiangqi rows}}``: a table of all parts with their cells, or that no run is kept yet
 - ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``asked``: of all
 - ``{{xiangqi games}}``: games of all kept runs
 - ``{{xiangqi reports}}``: links to their reports
@@ -29,7 +29,7 @@ from engine.settings.configuration import read_toml
 from tuning.claims.results import CellRow
 from tuning.claims.verdicts import PART_VERDICTS
 from tuning.keys.claims import ENGINES
-from tuning.reports.claims import effect_text, range_text
+from tuning.reports.claims.report import effect_text, range_text
 from tuning.reports.document import MESSAGES
 
 FOLDER = Path("results") / "reference" / "claims"
@@ -132,7 +132,7 @@ def _links(runs: list[str] | tuple[str, ...], message: Catalogue) -> str:
 def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
     verdicts = [part.verdict for part in kept.parts.values()]
     name = what[0]
-    if name == "table":
+    if name == "rows":
         return _table(kept, message) if kept.runs else message("claims.no_run")
     if name == "reports":
         return _links(kept.runs, message) or message("claims.no_run")

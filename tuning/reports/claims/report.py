@@ -22,7 +22,7 @@ from tuning.claims.spec import ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN
 from tuning.keys.claims import BASES, ENGINES
 from tuning.reports.ablation import limit_text
-from tuning.reports.claims_charts import COLUMNS, claim_chart, rows_of_column, summary_chart
+from tuning.reports.claims.charts import COLUMNS, claim_chart, rows_of_column, summary_chart
 from tuning.reports.document import (
     MESSAGES,
     Block,
@@ -138,7 +138,8 @@ def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
     verdicts = [result.verdict for result in run.results]
     counts = [(message(f"outcome.{one}"), verdicts.count(one)) for one in (*PART_VERDICTS, SHOWN)]
     games = sum(result.games for result in run.results)
-    summary = message("claims.summary", parts=len(verdicts), games=games, found=counted(counts, message))
+    key = "claims.summary_of_one" if len(verdicts) == 1 else "claims.summary"
+    summary = message(key, parts=len(verdicts), games=games, found=counted(counts, message))
     return in_one((summary, message("claims.indicative_only")), message) if run.is_indicative else summary
 
 
@@ -371,7 +372,7 @@ def range_text(row: CellRow) -> str:
 # The terminal
 
 
-PART_WIDTHS = (5, 10, -8, 8, 41)
+PART_WIDTHS = (5, 10, -7, 8, 41)
 
 
 def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
