@@ -377,7 +377,7 @@ def claims(folder: Path) -> ClaimsResult:
     spec = load_claims(ROOT / "configs" / "claims" / "xiangqi.toml", "quick")
     units = {"elo": "Elo", "interaction": "Elo", "nodes": "×", "share": "%", "share_difference": "points"}
     results = []
-    for place, (claim, part) in enumerate((claim, part) for claim in spec.claims for part in claim.parts):
+    for place, (claim, part) in enumerate((one, part) for one in spec.claims for part in one.parts):
         cells = []
         for number, cell in enumerate(part.cells):
             unit = units.get(part.kind, "cases")

@@ -65,7 +65,8 @@ def _prepare() -> None:
     for module in ("arena.reports.write", "arena.protocols.uci", "arena.protocols.gtp", "arena.protocols.nboard",
                    "tuning.study.run", "tuning.study.storage", "tuning.ablation.run", "tuning.claims.run",
                    "tuning.evaluation.fit", "tuning.reports.study", "tuning.reports.ablation",
-                   "tuning.reports.claims.report", "arena.reports.charts", "arena.play.game", "optuna.storages._rdb.storage"):  # fmt: skip
+                   "tuning.reports.claims.report", "arena.reports.charts", "arena.play.game",
+                   "optuna.storages._rdb.storage"):  # fmt: skip
         import_module(module)
     for game in GAMES:
         compile_game(game)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from tuning.ablation.verdicts import EffectEstimate, match_estimate
 from tuning.claims.measures import (
     MATE_SPAN,
     RATIOS,
+    Counted,
     Estimate,
     Searched,
     SuiteSearches,
@@ -41,6 +43,7 @@ from tuning.claims.verdicts import OF_CASES, OPEN, SHOWN, CellOutcome, Rule
 from tuning.matches import Match, MatchTable
 
 DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"
+OUTCOMES = ("LL", "LD", "even", "WD", "WW")
 ELO_SHOWN = 1200.0
 """What stands for a match that was won outright."""
 UNITS = {"nodes": "×", "share_difference": "points", "occurs": "cases", "mates": "cases", "exact": "cases"}
@@ -164,8 +167,9 @@ class GameCourse:
             cases=self.pairs, hits=0, games=2 * self.pairs * len(self.matches), looks=self.done,
             looks_planned=len(self.cell.analyses), ended=self.ended,
             games_needed=None if needed is None else 2 * needed * len(self.matches), positions_needed=None,
-            **dict(zip(("LL", "LD", "even", "WD", "WW"), self._counts.counts, strict=True)),
         )  # fmt: skip
+        outcomes: dict[str, Any] = dict(zip(OUTCOMES, self._counts.counts, strict=True))
+        row = replace(row, **outcomes)
         return CellResult(self.cell, row, CellOutcome(verdict, *rule.turned(low, high)))
 
     def _shown(self, turned: float) -> float:
@@ -225,7 +229,7 @@ class SearchCourse:
         block = [one.opening for one in self._positions[start : start + self._block]]
         results = {}
         for name, (values, limits) in self._asked().items():
-            found_block = self._searches.search(values, limits, block) if block else []
+            found_block = self._searches.search(values, limits, block, self._counted) if block else []
             if found_block is None:
                 return False
             results[name] = found_block
@@ -234,6 +238,10 @@ class SearchCourse:
         if self.searched == len(self._positions):
             self.ended = COMPLETE
         return True
+
+    @property
+    def _counted(self) -> Counted | None:
+        return Counted(self.part.of, self.part.bound) if self.part.of else None
 
     def _asked(self) -> dict[str, tuple[dict[str, Value], Limits]]:
         """What is searched: settings and limits by a name for each side."""
@@ -269,8 +277,8 @@ class SearchCourse:
             one, other = ([self._cost(row) for row in sides[side]] for side in ("variant", "reference"))
             return log_ratio(one, other, games)
         if kind == "share_difference":
-            return share_difference(part.of, sides["variant"], sides["reference"], games, part.bound)
-        share = share_of(part.of, sides["variant"], games, part.bound)
+            return share_difference(part.of, sides["variant"], sides["reference"], games)
+        share = share_of(part.of, sides["variant"], games)
         return rate_of_cases(share.hits, share.cases) if kind == "occurs" else share
 
     def _cost(self, searched: Searched) -> int:

@@ -39,12 +39,22 @@ _NORMAL = NormalDist()
 class Searched:
     """One search of a position."""
 
-    move: str | None
     score: int
     nodes: int
     processor_ns: int
     """Processor time that it took, in nanoseconds: of this machine."""
-    search_statistics: Mapping[str, Any]
+    hits: int = 0
+    """The numerator of the share that was asked for, and its denominator."""
+    cases: int = 0
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Which share is counted in searches; ``None`` in its place counts nothing."""
+
+    of: str
+    """A key of ``SHARES``."""
+    bound: int
 
 
 class SuiteSearches:
@@ -61,14 +71,19 @@ class SuiteSearches:
         self._stop = stop
 
     def search(
-        self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening]
+        self,
+        values: Mapping[str, Value],
+        limits: Limits,
+        positions: Sequence[Opening],
+        counted: Counted | None = None,
     ) -> list[Searched] | None:
-        """One search a position; ``None`` if the stop flag was set."""
+        """One search a position; ``None`` if the stop flag was set before all were done or read."""
         from engine.compiled.identity import equivalent_identities
 
         places = [[opening.position, list(opening.moves)] for opening in positions]
+        asked = None if counted is None else [counted.of, counted.bound]
         names = [
-            f"searches of positions {digest_of([self._game, identity, dict(values), str(limits), places])}"
+            f"searches of positions {digest_of([self._game, identity, dict(values), str(limits), places, asked])}"
             for identity in equivalent_identities()
         ]
         kept = next((found for name in names if (found := self._store.metadata(name)) is not None), None)
@@ -77,7 +92,7 @@ class SuiteSearches:
                 return None
             chunks = [positions[start :: self._concurrency] for start in range(self._concurrency)]
             with ThreadPoolExecutor(self._concurrency, "suite") as pool:
-                searches = [pool.submit(self._search_all, values, limits, chunk) for chunk in chunks]
+                searches = [pool.submit(self._search_all, values, limits, chunk, counted) for chunk in chunks]
                 while wait(searches, TICK_SECONDS).not_done:
                     self._tick()
                 parts = [search.result() for search in searches]
@@ -87,37 +102,33 @@ class SuiteSearches:
                 (parts[place % self._concurrency] or [])[place // self._concurrency] for place in range(len(positions))
             ]
             self._store.record_metadata({names[0]: kept})
-        return [
-            Searched(row["move"], row["score"], row["nodes"], row["processor_ns"], row["search_statistics"])
-            for row in kept
-        ]
+        return [Searched(*row) for row in kept]
 
     def _search_all(
-        self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening]
-    ) -> list[dict[str, Any]] | None:
+        self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening], counted: Counted | None
+    ) -> list[list[int]] | None:
+        """The fields of ``Searched`` of each."""
         from engine.engine import Engine
 
-        engine = Engine(self._game, values, NULL_CUTOFF_SAMPLING)
+        engine = Engine(self._game, values, NULL_CUTOFF_SAMPLING if counted else None)
         found = []
         for opening in positions:
             if self._stop.is_set():
                 return None
-            found.append(_searched(engine, opening, limits, self._stop))
+            found.append(_searched(engine, opening, limits, counted, self._stop))
         return None if self._stop.is_set() else found
 
 
-def _searched(engine: Engine, opening: Opening, limits: Limits, stop: StopFlag) -> dict[str, Any]:
+def _searched(
+    engine: Engine, opening: Opening, limits: Limits, counted: Counted | None, stop: StopFlag
+) -> list[int]:
     engine.new_game()
     position = engine.game.position(opening.position, opening.moves)
     before = time.thread_time_ns()
     result = engine.search(position, limits, stop=stop)
-    return {
-        "move": result.move,
-        "score": result.score,
-        "nodes": result.nodes,
-        "processor_ns": time.thread_time_ns() - before,
-        "search_statistics": result.search_statistics,
-    }
+    taken = time.thread_time_ns() - before
+    counts = (0, 0) if counted is None else SHARES[counted.of](result.search_statistics or {}, counted.bound)
+    return [result.score, result.nodes, taken, *counts]
 
 
 # Shares
@@ -139,9 +150,7 @@ def _of_iterations(data: Mapping[str, Any], column: str) -> int:
     return sum(int(row[place]) for row in data["iterations"].values() if row[before])
 
 
-Counted = Callable[[Mapping[str, Any], int], tuple[int, int]]
-
-SHARES: dict[str, Counted] = {
+SHARES: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "windows_missed": lambda data, _: (data["counters"]["windows_missed"], data["counters"]["windows"]),
     "verifications_failed": lambda data, low: (
         _of_null(data, "null_by_material", "refuted", low), _of_null(data, "null_by_material", "verified", low),
@@ -239,9 +248,9 @@ def log_ratio(variant: Sequence[float], reference: Sequence[float], games: Seque
     return Estimate(mean, error, units, len(logs))
 
 
-def share_of(name: str, searches: Sequence[Searched], games: Sequence[int], bound: int = 0) -> Estimate:
-    """A ratio of ``SHARES`` over all searches, in percent unless it is of ``RATIOS``."""
-    counts = [SHARES[name](search.search_statistics, bound) for search in searches]
+def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> Estimate:
+    """A ratio of ``SHARES``, which the searches have counted, in percent unless it is of ``RATIOS``."""
+    counts = [(search.hits, search.cases) for search in searches]
     hits, cases = sum(one for one, _ in counts), sum(other for _, other in counts)
     if not cases:
         return Estimate(0.0, math.inf, 0, 0)
@@ -256,11 +265,11 @@ def share_of(name: str, searches: Sequence[Searched], games: Sequence[int], boun
 
 
 def share_difference(
-    name: str, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int], bound: int = 0
+    name: str, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
 ) -> Estimate:
     """The variant's share minus the reference's over the same positions, in percentage points."""
-    sides = [[SHARES[name](search.search_statistics, bound) for search in side] for side in (variant, reference)]
-    shares = [share_of(name, side, games, bound) for side in (variant, reference)]
+    sides = [[(search.hits, search.cases) for search in side] for side in (variant, reference)]
+    shares = [share_of(name, side, games) for side in (variant, reference)]
     if not all(share.cases for share in shares):
         return Estimate(0.0, math.inf, 0, 0)
     factor = 1 if name in RATIOS else 100

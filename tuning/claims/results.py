@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ class CellRow:
     effect: float
     """The plain estimate, in ``unit``."""
     median_unbiased: float | None
-    """Of games: the estimate that the stops of a sequential test do not bias; ``None`` of searches and before a look."""
+    """Of games: the estimate that stops do not bias; ``None`` of searches, and before the first look."""
     low: float
     """Bounds of the interval that holds for all cells of the part and all looks together, with probability 95 %."""
     high: float
@@ -125,7 +125,7 @@ class ClaimsResult:
     """Whether it was stopped before its end; not by the end of a sitting that was limited beforehand."""
     results: tuple[PartResult, ...] = ()
     """Of all parts, in the order of the file."""
-    registration: Registration = Registration({}, ())
+    registration: Registration = field(default_factory=lambda: Registration({}, ()))
     digest: str = ""
     """Of all games."""
     engine: str = ""
@@ -182,7 +182,7 @@ class ClaimsResult:
         """One row a cell; its columns are the fields of ``CellRow``."""
         import pandas
 
-        columns = [field.name for field in fields(CellRow)]
+        columns = [one.name for one in fields(CellRow)]
         frame = pandas.DataFrame([asdict(row) for result in self.results for row in result.rows], columns=columns)
         return frame.astype({"games_needed": "Int64", "positions_needed": "Int64"})
 

@@ -124,8 +124,8 @@ def plan_of_run(spec: ClaimsSpec, directory: Path, concurrency: int, store: Stor
     games = sum(map(games_at_most, cells))
     seconds = sum(games_at_most(cell) * game_seconds(cell) for cell in cells)
     seen = games_by_part(store) if store is not None else {}
-    stored = sum(seen.get(part.id, 0) for part in spec.parts)
-    stage = GameStage(console("tuning")("stage.claims"), games, seconds / max(1, games), min(stored, games))
+    known = sum(seen.get(part.id, 0) for part in spec.parts)
+    stage = GameStage(console("tuning")("stage.claims"), games, seconds / max(1, games), min(known, games))
     return StagePlan(spec.name, directory, (stage,), concurrency)
 
 

@@ -175,8 +175,7 @@ def _with_futility(regions: Sequence[_Region], final: Sequence[_Region], fractio
         if region.verdict != OPEN:
             found.append(region)
             continue
-        ends = [max(region.low, -60.0), min(region.high, 60.0)]
-        points = np.linspace(*ends, 65)
+        points = np.linspace(max(region.low, -60.0), min(region.high, 60.0), 65)
         signs = [excess(float(point)) < 0 for point in points]
         cuts = [
             _root(excess, float(points[place]), float(points[place + 1]))

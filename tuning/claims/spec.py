@@ -26,6 +26,7 @@ from tuning.ablation.spec import Comparison, Factorial, ablation_from_mapping
 from tuning.ablation.verdicts import ERROR_RATE, analyses_of
 from tuning.claims.measures import MATE_SPAN
 from tuning.conditions import Conditions, read_conditions
+from tuning.keys.ablation import MAX_MARGIN
 from tuning.keys.claims import (
     CLAIM,
     CLAIMS,
@@ -42,7 +43,6 @@ from tuning.keys.claims import (
     THEN,
     TIME_LIMIT,
 )
-from tuning.keys.ablation import MAX_MARGIN
 from tuning.keys.conditions import CONDITIONS
 
 STRENGTH = ("elo", "interaction")
@@ -422,7 +422,7 @@ class _Reader:
             if sides[0] == sides[1]:
                 raise ConfigurationError(f"{where}: compares a set of parameters with itself; change one of the two")
             settings_of(conditions).refuse_without_effect(where, dict(sides[0]), dict(sides[1]), limits)
-        shown = f"{name}, processor time" if is_time else name
+        shown = f"{name} time" if is_time else name
         return Cell(engine, shown, limits, conditions, sides[0], sides[1], is_time=is_time)
 
     def _conditions(self, preset: str, where: str) -> Conditions:
@@ -457,7 +457,7 @@ class _Reader:
     def _played(
         self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None
     ) -> Cell:
-        """A cell of games with its comparisons, which are read as an ablation's and so checked; ``given`` are its keys."""
+        """A cell of games with its comparisons, read as an ablation's and so checked; ``given`` are its other keys."""
         pairs = max(4, round(self.budget.pairs * table.number("weight")))
         own: dict[str, Any] = {"label": table.text("id")}
         if kind == "elo":

@@ -6,8 +6,8 @@ error rate 5 % / k (Bonferroni), spread over its looks in the manner of O'Brien 
 intervals: Jennison and Turnbull, "Group Sequential Methods", 2000, chapter 9). With the margin m, a cell is
 
 - where a direction is expected: ``negligible`` if its interval lies inside (-m, m), else ``confirmed`` if it lies above
-  0, ``refuted`` if it lies below -m. By the part's own ``refuted_by`` an interval below 0 refutes too (``opposite``), or
-  one inside (-m, m) does (``negligible``);
+  0, ``refuted`` if it lies below -m. By the part's own ``refuted_by`` an interval below 0 refutes too (``opposite``),
+  or one inside (-m, m) does (``negligible``);
 - where equivalence is expected: ``confirmed`` if the interval lies inside (-m, m), ``refuted`` if it lies beyond m or
   below -m;
 - where no deficit is expected (non-inferiority): ``confirmed`` if it lies above -m, ``refuted`` if it lies below -m; a
@@ -85,7 +85,7 @@ class Rule:
         return REFUTED if high < (0 if self.refuted_by == BY_OPPOSITE else -margin) else OPEN
 
     def verdict_of_cases(self, hits: int, cases: int, high: float) -> str:
-        """The verdict where something is to occur, or all are to be alike; ``high`` bounds the rate, like the margin."""
+        """The verdict where something is to occur, or all are to be alike; ``high`` bounds the rate, in percent."""
         if self.expect is None:
             return SHOWN
         if hits:
@@ -95,7 +95,7 @@ class Rule:
         return NEGLIGIBLE if self.expect == "occurs" else CONFIRMED
 
     def hypotheses(self, low: float, high: float) -> tuple[tuple[float, int], ...]:
-        """What a verdict on an interval rejects: values of the turned effect, and on which side (+1 above) it was shown.
+        """What a verdict on an interval rejects: values of the turned effect, and on which side (+1 above) that is.
 
         Nothing where the interval decides nothing.
         """

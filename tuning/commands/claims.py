@@ -57,10 +57,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_language_argument(parser)
     add_json_argument(parser)
     parser.epilog = (
-        "Each part of a claim of the literature is asked in the engine of its text and in this program's own, at several "
-        "limits, by a rule that is registered before the first game; a changed one is refused, or kept as an amendment. "
-        "All parts get games in turn. Given again, the command goes on where it was stopped; until then the report is on "
-        "what is known so far."
+        "Each part of a claim of the literature is asked in the engine of its text and in this program's own, at "
+        "several limits, by a rule that is registered before the first game; a changed one is refused, or kept as an "
+        "amendment. All parts get games in turn. Given again, the command goes on where it was stopped; until then the "
+        "report is on what is known so far."
     )
 
 

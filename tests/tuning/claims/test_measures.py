@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scipy import stats
@@ -19,6 +18,7 @@ from engine.settings.parameters import resolve
 from engine.values import MATE
 from tuning.claims.measures import (
     SHARES,
+    Counted,
     Searched,
     SuiteSearches,
     clustered_error,
@@ -32,12 +32,8 @@ from tuning.claims.measures import (
 from tuning.claims.positions import PositionSuites
 
 
-def searched(nodes: int = 10, score: int = 0, **search_statistics: Any) -> Searched:
-    return Searched("a0a1", score, nodes, 9000, search_statistics)
-
-
 def windows(*counts: tuple[int, int]) -> list[Searched]:
-    return [searched(counters={"windows_missed": hits, "windows": cases}) for hits, cases in counts]
+    return [Searched(0, 10, 9000, hits, cases) for hits, cases in counts]
 
 
 def test_an_error_is_that_of_the_games_and_not_of_their_positions() -> None:
@@ -103,17 +99,17 @@ def test_null_moves_are_counted_by_material_and_depth() -> None:
     def row(**values: int) -> list[int]:
         return [values.get(column, 0) for column in NULL_COLUMNS]
 
-    data = searched(
-        null_by_material={"900": row(verified=10, refuted=5), "1800": row(verified=20, refuted=1)},
-        null_by_depth={"2": row(verified=4, refuted=2), "3": row(verified=6, refuted=1, sampled=8, wrong=2,
-                                                                 unresolved=3)},
-        ends={"soft_limit": [3 if column == "searches" else 0 for column in END_COLUMNS]},
-    )  # fmt: skip
-    assert SHARES["verifications_failed"](data.search_statistics, 1800) == (1, 20)
-    assert SHARES["verifications_failed"](data.search_statistics, 0) == (6, 30)
-    assert SHARES["shallow_verifications_failed"](data.search_statistics, 3) == (2, 4)
-    assert SHARES["null_cutoffs_wrong"](data.search_statistics, 0) == (2, 5)
-    assert SHARES["soft_stops"](data.search_statistics, 0) == (3, 3)
+    deeper = row(verified=6, refuted=1, sampled=8, wrong=2, unresolved=3)
+    data = {
+        "null_by_material": {"900": row(verified=10, refuted=5), "1800": row(verified=20, refuted=1)},
+        "null_by_depth": {"2": row(verified=4, refuted=2), "3": deeper},
+        "ends": {"soft_limit": [3 if column == "searches" else 0 for column in END_COLUMNS]},
+    }
+    assert SHARES["verifications_failed"](data, 1800) == (1, 20)
+    assert SHARES["verifications_failed"](data, 0) == (6, 30)
+    assert SHARES["shallow_verifications_failed"](data, 3) == (2, 4)
+    assert SHARES["null_cutoffs_wrong"](data, 0) == (2, 5)
+    assert SHARES["soft_stops"](data, 0) == (3, 3)
 
 
 def test_every_share_can_be_read_from_a_search(tmp_path: Path) -> None:
@@ -122,23 +118,24 @@ def test_every_share_can_be_read_from_a_search(tmp_path: Path) -> None:
         searches = SuiteSearches("xiangqi", store, 1, stop)
         start = Engine("xiangqi").game.position().text
         values = resolve({"hash_mb": 1, "null_verify": "always"}, game="xiangqi")
-        found = searches.search(values, Limits(depth=4), [Opening(start)])
-        assert found is not None
         for name in SHARES:
-            hits, cases = SHARES[name](found[0].search_statistics, 0)
-            assert hits >= 0
-            assert cases >= 0
+            found = searches.search(values, Limits(depth=4), [Opening(start)], Counted(name, 0))
+            assert found is not None
+            assert found[0].hits >= 0
+            assert found[0].cases >= 0
         engine = Engine("xiangqi", values)
-        assert found[0].nodes == engine.search(engine.game.position(start), Limits(depth=4)).nodes
-        assert found[0].processor_ns > 0
+        plain = searches.search(values, Limits(depth=4), [Opening(start)])
+        assert plain is not None
+        assert plain[0].nodes == engine.search(engine.game.position(start), Limits(depth=4)).nodes
+        assert plain[0].processor_ns > 0
         stop.set()
-        assert searches.search(values, Limits(depth=4), [Opening(start)]) == found
+        assert searches.search(values, Limits(depth=4), [Opening(start)]) == plain
         assert searches.search(values, Limits(depth=3), [Opening(start)]) is None
 
 
 def test_mates_must_keep_winner_and_length() -> None:
     def scores(*values: int) -> list[Searched]:
-        return [searched(score=value) for value in values]
+        return [Searched(value, 10, 9000) for value in values]
 
     by_depth = {4: scores(MATE - 3, 50, MATE - 1, -(MATE - 2)), 5: scores(MATE - 3, MATE - 3, MATE - 3, -(MATE - 2))}
     assert mates_that_change(by_depth, 4) == (4, 1)

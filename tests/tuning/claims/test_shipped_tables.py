@@ -78,7 +78,7 @@ def test_no_part_of_a_game_has_the_name_of_another() -> None:
 
 
 def test_the_full_budgets_together_stay_affordable() -> None:
-    """Nodes of all games at most, of a hundred moves each: at a million a second below a hundred processor hours."""
+    """Nodes of all games at most, some hundred moves each: at a million a second below a hundred processor hours."""
     nodes = 0.0
     for name in TABLES:
         for part in spec(name).parts:

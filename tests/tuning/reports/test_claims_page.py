@@ -69,7 +69,8 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> ClaimsResult:
 
 
 def test_braces_are_filled_from_runs_by_parts(kept: Path) -> None:
-    source = "{{mine asked}} {{mine confirmed}} {{mine open}} {{mine games}} {{mine C20a then depth=2}} {{mine reports}}"
+    names = ("asked", "confirmed", "open", "games", "C20a then depth=2", "reports")
+    source = " ".join(f"{{{{mine {name}}}}}" for name in names)
     (kept / "docs/claims-source.md").write_text(source, "utf-8")
     text = claims_page(kept, "claims.md").splitlines()[-1]
     assert text == (

@@ -1,12 +1,11 @@
 """The figures of claims: a claim's cells with their intervals, and all parts by verdict.
 
-Every function takes results and the words of the figure (``study_charts.chart_words``) and returns a figure; none writes
-a file. matplotlib is imported inside them only.
+Every function takes results and the words of the figure (``study_charts.chart_words``) and returns a figure; none
+writes a file. matplotlib is imported inside them only.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -161,8 +160,3 @@ def _explain(figure: Figure, verdicts: Sequence[str], words: Catalogue) -> None:
         for one in verdicts
     ]  # fmt: skip
     figure.legend(handles=handles, loc="outside upper right", ncols=len(handles), frameon=False, fontsize=9)
-
-
-def is_drawable(results: Sequence[PartResult]) -> bool:
-    """Whether anything was seen of a claim yet."""
-    return any(row.cases and math.isfinite(row.effect) for result in results for row in result.rows)
