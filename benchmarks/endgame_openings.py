@@ -1,7 +1,7 @@
 """Balanced Xiangqi endgames for matches: where null moves, which fear zugzwang, are said to go wrong.
 
-Each comes from a game that the default engine plays against itself from a shipped opening: its first position with few
-pieces that a longer search finds about even. Written as a suite of openings (EPD), the same on every machine.
+Both sides have the same few pieces on random squares that they may stand on; kept are positions that nobody has won,
+that are quiet, and that a search finds about even. A suite of openings (EPD), the same on every machine.
 
     python benchmarks/endgame_openings.py xiangqi-endgames.epd.gz --count 2000
 """
@@ -10,56 +10,62 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from arena.notation.openings import load_suite
 from engine.engine import Engine
+from engine.errors import UserError
 from engine.rules import Rules
 from engine.settings.limits import Limits
 
-PLAY_NODES, JUDGE_NODES = 200, 4000
-MAX_PIECES = 16
-"""On the board, generals, advisors and elephants included: 32 at the beginning of a game."""
-MAX_ATTACKERS = 6
-"""Rooks, horses, cannons and pawns of both sides together."""
+FORCES = ("r", "n", "c", "p", "pp", "np", "cp", "rp", "nc", "nn", "rn", "rc", "npp", "cpp", "ncp", "rnp", "rcp")
+"""Attacking pieces of each side, in the letters of FEN."""
+JUDGE_NODES = 4000
 MAX_SCORE = 120
 """Centipawns by which either side may be ahead."""
-MAX_PLIES = 200
+GENERAL = tuple((file, rank) for file in (3, 4, 5) for rank in (0, 1, 2))
+ADVISOR = ((3, 0), (5, 0), (4, 1), (3, 2), (5, 2))
+ELEPHANT = ((2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4))
+PAWN = tuple((file, rank) for file in range(9) for rank in range(5, 10))
+ANYWHERE = tuple((file, rank) for file in range(9) for rank in range(10))
+SQUARES = {"k": GENERAL, "a": ADVISOR, "b": ELEPHANT, "p": PAWN}
+"""Where pieces may stand, by file and rank from their own side; pawns are across the river. Others go anywhere."""
 
 
-def is_endgame(board: str) -> bool:
-    """Whether few pieces are left in the FEN board, and each side can still attack."""
-    pieces = [letter for letter in board if letter.isalpha()]
-    attackers = [letter for letter in pieces if letter.lower() in "rncp"]
-    sides = {letter.isupper() for letter in attackers}
-    return len(pieces) <= MAX_PIECES and len(attackers) <= MAX_ATTACKERS and len(sides) == 2
+def random_board(choice: random.Random) -> str:
+    """The board of a FEN with a random force for both sides, which may lack a legal position."""
+    guards = "k" + "a" * choice.randrange(3) + "b" * choice.randrange(3)
+    pieces = guards + choice.choice(FORCES)
+    board: dict[tuple[int, int], str] = {}
+    for is_red in (True, False):
+        for letter in pieces:
+            free = [
+                square for file, rank in SQUARES.get(letter, ANYWHERE)
+                if (square := (file, rank if is_red else 9 - rank)) not in board
+            ]  # fmt: skip
+            board[choice.choice(free)] = letter.upper() if is_red else letter
+    rows = ["".join(board.get((file, rank), "1") for file in range(9)) for rank in range(9, -1, -1)]
+    for empty in range(9, 1, -1):
+        rows = [row.replace("1" * empty, str(empty)) for row in rows]
+    return "/".join(rows)
 
 
 def endgames(seed: int) -> Iterator[str]:
-    """Distinct endgames, one a game at most, in the order of the shipped openings that ``seed`` gives."""
-    engine, judge = Engine("xiangqi", {"hash_mb": 1}), Engine("xiangqi", {"hash_mb": 1})
-    suite = load_suite("xiangqi", "xiangqi")
-    found = set()
-    for place in suite.part("all").order(seed):
-        opening = suite.openings[place]
-        position = engine.game.position(opening.position, opening.moves)
+    """Distinct endgames, for ever."""
+    choice, engine, found = random.Random(seed), Engine("xiangqi", {"hash_mb": 1}), set()
+    while True:
+        text = f"{random_board(choice)} w - - 0 1"
+        try:
+            position = engine.game.position(text)
+        except UserError:
+            continue
+        if text in found or position.judge(Rules()) is not None:
+            continue
         engine.new_game()
-        for _ in range(MAX_PLIES):
-            if position.judge(Rules()) is not None:
-                break
-            board = position.text.split()[0]
-            if is_endgame(board):
-                judge.new_game()
-                text = " ".join([*position.text.split()[:2], "- - 0 1"])
-                score = judge.search(judge.game.position(text), Limits(nodes=JUDGE_NODES)).score
-                if board not in found and abs(score) <= MAX_SCORE:
-                    found.add(board)
-                    yield text
-                break
-            move = engine.search(position, Limits(nodes=PLAY_NODES)).move
-            assert move is not None
-            position.push(move)
+        if abs(engine.search(position, Limits(nodes=JUDGE_NODES)).score) <= MAX_SCORE:
+            found.add(text)
+            yield text
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

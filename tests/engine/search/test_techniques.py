@@ -165,6 +165,16 @@ def test_verification_happens_only_from_its_least_depth_on() -> None:
     assert total({"null_verify": "off"}, "null_verified") == 0
 
 
+def test_probcut_hands_mtdf_a_value_and_not_the_bound_it_searched_with() -> None:
+    """From the bound itself MTD(f) steps on by a centipawn a pass: a hundred passes an iteration and more."""
+    engine = Engine("othello", {"algorithm": "mtdf", "probcut_depth": 2, "endgame_empties": 0})
+    for bench in engine.game.bench_positions[:2]:
+        engine.new_game()
+        result = engine.search(engine.game.position(bench.text), Limits(depth=8))
+        assert result.counters["probcuts"] > 0
+        assert 8 <= result.counters["mtdf_passes"] < 8 * 20
+
+
 def test_barring_null_moves_in_the_whole_verification_makes_fewer_of_them() -> None:
     always = {"null_verify": "always", "null_depth": 2}
     subtree = total({**always, "null_not_in_verify": "subtree"}, "null_tries")
