@@ -35,7 +35,7 @@ from tuning.claims.measures import (
     share_difference,
     share_of,
 )
-from tuning.claims.positions import LAST_PLIES, SuitePosition
+from tuning.claims.positions import SuitePosition
 from tuning.claims.results import CellResult, CellRow
 from tuning.claims.sequential import Looks, Seen, still_needed
 from tuning.claims.spec import Cell, Claim, Part
@@ -222,8 +222,9 @@ class SearchCourse:
             if found is None:
                 return False
             if self.part.kind == "exact":
-                game = game_named(self.cell.conditions.game)
-                found = [one for one in found if game.empty_squares(one.opening.position) <= LAST_PLIES]
+                # Those of which a search to that depth reaches the end.
+                game, depth = game_named(self.cell.conditions.game), self.cell.limits.depth or 0
+                found = [one for one in found if game.empty_squares(one.opening.position) < depth]
             self._positions = found
         start = self.searched
         block = [one.opening for one in self._positions[start : start + self._block]]

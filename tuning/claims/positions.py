@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from engine.engine import Engine, StopFlag
 
 NODES_A_MOVE = 100
+GAMES_AT_A_TIME = 100
+"""Between which a run can be stopped without losing any."""
 MAX_PLIES = {"games": 160, "last": 300}
 """Of a game, by the suite that it is for."""
 LAST_PLIES = 9
@@ -60,26 +62,32 @@ class PositionSuites:
         key = f"positions {name} {digest_of([self._game, self._seed, self._suite.digest, per_game, NODES_A_MOVE])}"
         kept: list[list[str]] = list(self._store.metadata(key) or [])
         games = min(-(-count // per_game), len(self._openings))
-        if len(kept) < games:
-            if self._stop.is_set():
+        while len(kept) < games:
+            found = self._play(name, range(len(kept), min(len(kept) + GAMES_AT_A_TIME, games)), per_game)
+            if found is None:
                 return None
-            numbers = range(len(kept), games)
-            with ThreadPoolExecutor(self._threads, "positions") as pool:
-                chunks = [pool.submit(self._play_all, name, numbers[start :: self._threads], per_game)
-                          for start in range(self._threads)]  # fmt: skip
-                while wait(chunks, TICK_SECONDS).not_done:
-                    self._tick()
-                found: dict[int, list[str]] = {}
-                for chunk in chunks:
-                    found.update(chunk.result())
-            if len(found) < len(numbers):
-                return None
-            kept += [found[number] for number in numbers]
+            kept += found
             self._store.record_metadata({key: kept})
         positions = [
             SuitePosition(Opening(text), number) for number, texts in enumerate(kept[:games]) for text in texts
         ]
         return positions[:count]
+
+    def _play(self, name: str, numbers: Sequence[int], per_game: int) -> list[list[str]] | None:
+        """What the games of these numbers give; ``None`` if the stop flag was set."""
+        if self._stop.is_set():
+            return None
+        with ThreadPoolExecutor(self._threads, "positions") as pool:
+            chunks = [
+                pool.submit(self._play_all, name, numbers[start :: self._threads], per_game)
+                for start in range(self._threads)
+            ]
+            while wait(chunks, TICK_SECONDS).not_done:
+                self._tick()
+        found: dict[int, list[str]] = {}
+        for chunk in chunks:
+            found.update(chunk.result())
+        return [found[number] for number in numbers] if len(found) == len(numbers) else None
 
     def _play_all(self, name: str, numbers: Sequence[int], per_game: int) -> dict[int, list[str]]:
         """What each game gives, by its number; fewer of them if the stop flag was set."""

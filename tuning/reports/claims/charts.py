@@ -110,7 +110,7 @@ def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
     order = {verdict: place for place, verdict in enumerate((*PART_VERDICTS, SHOWN))}
     shown = sorted(results, key=lambda result: order[result.verdict])
     columns = [words(f"column_head.{name}") for name in COLUMNS]
-    figure, grid = empty_figure(1.3 + 0.2 * len(shown), 1, 1)
+    figure, grid = empty_figure(3.0 + 0.2 * len(shown), 1, 1)
     axes: Axes = grid[0, 0]
     for place, result in enumerate(shown):
         _mark(axes, 0, place, result.verdict, 8)

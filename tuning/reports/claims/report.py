@@ -17,6 +17,7 @@ from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 from tuning.ablation.verdicts import ERROR_RATE, POWER
+from tuning.claims.measures import RATIOS
 from tuning.claims.results import PART_COLUMNS, CellRow, ClaimsResult, PartResult
 from tuning.claims.spec import ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN
@@ -291,9 +292,9 @@ def rule_text(part: Part, message: Catalogue) -> str:
     shown["expected"] = message(f"expected.{part.expect}")
     if part.expect in NON_INFERIOR:
         return message("rule.not_worse", **shown)
-    threshold = f"{part.threshold:g}"
-    key = "claims.threshold" if part.kind == "share" else f"null.{part.kind}"
-    return message(f"rule.{part.refuted_by}", null=message(key, threshold=threshold), **shown)
+    threshold = f"{part.threshold:g}{'×' if part.of in RATIOS else ' %'}"
+    shown["null"] = threshold if part.kind == "share" else message(f"null.{part.kind}")
+    return message(f"rule.{part.refuted_by}" if part.margin else "rule.without_margin", **shown)
 
 
 def margin_text(part: Part, message: Catalogue) -> str:
