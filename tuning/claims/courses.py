@@ -289,7 +289,8 @@ class SearchCourse:
         """What it has shown so far; open until all positions are searched."""
         part, estimate = self.part, self._estimate()
         null = part.threshold if part.kind == "share" else 0.0
-        low, high = estimate.interval(part.error_rate)
+        # It holds of all positions together; on the way to them nothing was promised.
+        low, high = estimate.interval(part.error_rate) if self.ended else (-math.inf, math.inf)
         turned = self.rule.turned(low - null, high - null)
         of_cases = part.expect in OF_CASES
         verdict, p_value = SHOWN if part.expect is None else OPEN, None

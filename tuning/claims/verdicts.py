@@ -30,7 +30,6 @@ would have decided so.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -158,8 +157,3 @@ def stays_in_family(p_values: Mapping[str, float | None], family: int, error_rat
             break
         found.add(name)
     return found
-
-
-def chance_of_none(rate: float, cases: int) -> float:
-    """Probability of no case among so many at that rate; 1 without any."""
-    return math.exp(cases * math.log1p(-rate)) if 0 <= rate < 1 else 0.0 if cases else 1.0

@@ -17,13 +17,16 @@ from small_claims import SMALL
 
 from arena.figures.statistics import Pentanomial, score_of_elo
 from arena.play.store import Store
+from arena.records import Opening
 from elolab import command_line
 from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.language import Catalogue
 from engine.settings.configuration import read_toml
 from tuning.ablation.verdicts import critical_values
-from tuning.claims.courses import COMPLETE, DECIDED, FUTILITY, GameCourse
+from tuning.claims.courses import COMPLETE, DECIDED, FUTILITY, GameCourse, SearchCourse
+from tuning.claims.measures import Searched
+from tuning.claims.positions import SuitePosition
 from tuning.claims.registration import AMENDMENTS
 from tuning.claims.results import CellRow, ClaimsResult
 from tuning.claims.run import run_claims
@@ -250,6 +253,31 @@ def course_of(asked: tuple[Claim, Part], expect: str | None, margin: float, elo:
     course = GameCourse(claim, part, part.cells[0], tuple(range(2000)), played)  # type: ignore[arg-type]
     course.absorb()
     return course.result().row, played
+
+
+class Searches:
+    """Stands for searches: half of the nodes where there is a window."""
+
+    def search(self, values: Any, limits: Any, positions: Any, counted: Any) -> list[Searched]:
+        cost = 500 if values["aspiration"] == "full" else 1000
+        return [Searched(0, cost + 7 * place, 1) for place in range(len(positions))]
+
+
+def test_searches_are_judged_once_all_positions_are_searched(tmp_path: Path) -> None:
+    spec = load_claims(write_claims(tmp_path), "quick", ["C1a"])
+    claim, part = spec.claims[0], spec.parts[0]
+    positions = [SuitePosition(Opening(str(game)), game) for game in range(30)]
+    course = SearchCourse(claim, part, part.cells[0], Searches(), lambda: positions, 20)  # type: ignore[arg-type]
+    assert course.step()
+    before = course.result()
+    assert (before.row.verdict, before.row.cases, before.row.ended) == (OPEN, 20, "")
+    assert (before.outcome.low, before.outcome.high) == (-math.inf, math.inf)
+    assert course.step()
+    after = course.result()
+    assert (after.row.verdict, after.row.cases, after.row.ended) == (CONFIRMED, 30, DECIDED)
+    assert 0.5 < after.row.low < after.row.effect < after.row.high < 0.6
+    assert after.outcome.low == pytest.approx(-math.log(after.row.high))
+    assert not course.step()
 
 
 # A run

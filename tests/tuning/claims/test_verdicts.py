@@ -18,7 +18,6 @@ from tuning.claims.verdicts import (
     SHOWN,
     CellOutcome,
     Rule,
-    chance_of_none,
     stays_in_family,
     verdict_of_cells,
 )
@@ -123,8 +122,3 @@ def test_intervals_of_a_part_hold_together_over_cells_and_looks() -> None:
     missed = (np.abs(deviates) > bounds).any(axis=(1, 2)).mean()
     assert missed < 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
     assert missed > 0.04  # and is not wider than it has to be
-
-
-def test_the_chance_of_no_case() -> None:
-    assert chance_of_none(0.01, 100) == pytest.approx(0.99**100)
-    assert chance_of_none(1.0, 3) == 0
