@@ -13,6 +13,7 @@ from engine.games.contract import (
     PATH_LOSS,
     PATH_OPEN,
     generate,
+    gives_check,
     in_check,
     is_pass,
     is_quiet,
@@ -425,17 +426,13 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             move = hash_move
         quiet = is_quiet(state, move)
 
-        # Step 12. Quiet moves that cannot help, too late in the order or too far below alpha, are skipped; whether a
-        # move gives check is known once it is made.
+        # Step 12. Quiet moves that cannot help, too late in the order or too far below alpha, are skipped.
         skipped = (futile or index >= max_moves) and quiet and best > -MATE_BOUND
-        if skipped and parameters.pruning_spares_checks == 0:
+        if skipped and (parameters.pruning_spares_checks == 0 or not gives_check(state, move)):
             continue
         new_depth = next_depth(state, parameters, move, np.int64(depth))
         prefetch_bucket(search, key_after(state, move))
         make(state, move)
-        if skipped and not in_check(state):
-            unmake(state)
-            continue
         if not spend_node(search, parameters):
             unmake(state)
             return np.int64(0)

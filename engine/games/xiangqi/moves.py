@@ -16,6 +16,7 @@ from engine.games.xiangqi.position import (
     BIT_OF,
     CANNON,
     CANNON_SHIFT,
+    CHECK_ZONE,
     DOWNWARD_SHIFT,
     ELEPHANT_EYES,
     ELEPHANT_TARGETS,
@@ -153,11 +154,44 @@ def is_safe(state, side, origin, target):
 
 
 @jit
+def _touches_zone(general, move):
+    """Whether a move of another piece may change whether a general is attacked."""
+    return CHECK_ZONE[general, move & 127] | CHECK_ZONE[general, (move >> 7) & 127] != 0
+
+
+@jit
 def in_check(state):
     """Whether the side to move is in check; remembered until the position changes."""
     if state.in_check < 0:
-        state.in_check = 0 if is_safe(state, np.int64(state.side), NOWHERE, NOWHERE) else 1
+        side = np.int64(state.side)
+        ply = np.int64(state.ply)
+        # The general was not attacked before the last move: it could have been taken.
+        if ply > 0 and not _touches_zone(state.square[(side + 1) << 4], np.int64(state.undo_move[ply - 1])):
+            state.in_check = 0
+        else:
+            state.in_check = 0 if is_safe(state, side, NOWHERE, NOWHERE) else 1
     return state.in_check != 0
+
+
+@jit
+def gives_check(state, move):
+    """Whether the other side is in check after a legal move."""
+    enemy = 2 - np.int64(state.side)
+    if not _touches_zone(state.square[enemy << 4], move):
+        return False
+    make(state, move)
+    checked = in_check(state)
+    unmake(state)
+    return checked
+
+
+@jit
+def _is_legal(state, move):
+    """Whether a move of another piece leaves the own general safe."""
+    side = np.int64(state.side)
+    if not _touches_zone(state.square[(side + 1) << 4], move):
+        return not in_check(state)
+    return is_safe(state, side, move & 127, move >> 7)
 
 
 @jit
@@ -235,9 +269,10 @@ def _take(state, lists, row, count, mode, test, origin, mask, start, step):
     while mask != 0:
         target = start + lowest_bit(mask) * step
         mask &= mask - 1
-        if not test or is_safe(state, np.int64(state.side), origin, target):
+        move = origin | (target << 7)
+        if not test or _is_legal(state, move):
             if mode != COUNT:
-                lists.moves[row, count] = origin | (target << 7)
+                lists.moves[row, count] = move
             count += 1
     return count
 

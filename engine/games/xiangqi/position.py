@@ -250,6 +250,15 @@ for _square, _row in enumerate(_horse):
     for _target, _leg in _row:
         HORSE_LEG_BETWEEN[_square, _target] = _leg
 
+CHECK_ZONE = np.zeros((SQUARES, SQUARES + 1), np.uint8)
+"""By a general's square, 1 for those that a move of another piece has to leave or reach to change whether the general
+is attacked: its rank, its file, and where a horse that attacks it, or that horse's leg, may stand."""
+for _general in range(SQUARES):
+    for _square in range(SQUARES):
+        CHECK_ZONE[_general, _square] = _general // 9 == _square // 9 or _general % 9 == _square % 9
+    for _horse_square in np.flatnonzero(HORSE_LEG_BETWEEN[:, _general] != 255):
+        CHECK_ZONE[_general, [_horse_square, HORSE_LEG_BETWEEN[_horse_square, _general]]] = 1
+
 
 def _pawn_targets(side: int, square: int) -> list[int]:
     forward = 1 if side == RED else -1
