@@ -37,7 +37,7 @@ from engine.search.null_move import (
     must_verify,
     null_move_banned,
 )
-from engine.search.ordering import pick_move, reward_cutoff, reward_history, score_moves
+from engine.search.ordering import leave_out_quiet, pick_move, reward_cutoff, reward_history, score_moves
 from engine.search.quiescence import quiescence, static_value, terminal_value
 from engine.search.records import REDUCTION_DEPTHS
 from engine.search.statistics import (
@@ -419,6 +419,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     best_move = np.int64(0)
     original_alpha = alpha
     index = np.int64(-1)
+    thinned_out = False
     while index + 1 < count:
         index += 1
         if generated:
@@ -430,9 +431,13 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         quiet = is_quiet(state, move)
 
         # Step 13. Quiet moves that cannot help, too late in the order or too far below alpha, are skipped.
-        skipped = (futile or index >= max_moves) and quiet and best > -MATE_BOUND
-        if skipped and (parameters.pruning_spares_checks == 0 or not gives_check(state, move)):
-            continue
+        if (futile or index >= max_moves) and quiet and best > -MATE_BOUND:
+            if not thinned_out:
+                # From here on this holds for all of them.
+                thinned_out = True
+                count = leave_out_quiet(state, lists, ply, index + 1, count, parameters.pruning_spares_checks != 0)
+            if parameters.pruning_spares_checks == 0 or not gives_check(state, move):
+                continue
         new_depth = next_depth(state, parameters, move, np.int64(depth))
         prefetch_bucket(search, key_after(state, move))
         make(state, move)
