@@ -49,8 +49,10 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
     use_capture_history = use_history and parameters.history_captures != 0
     by_piece = parameters.history_index == _PIECE_TO
     of_side = np.int64(state.side) << 14 if parameters.history_index == _FROM_TO_SIDE else np.int64(0)
-    for index in range(count):
-        move = np.int64(lists.moves[ply, index])
+    row = np.uint64(ply)
+    for number in range(count):
+        index = np.uint64(number)
+        move = np.int64(lists.moves[row, index])
         quiet = is_quiet(state, move)
         order = np.int64(0)
         if move == first:
@@ -64,7 +66,7 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
         elif use_capture_history or (use_history and quiet):
             place = np.int64(history_piece(state, move)) << 7 if by_piece else of_side | ((move & 127) << 7)
             order = np.int64(search.history[place | ((move >> 7) & 127)])
-        lists.order[ply, index] = order
+        lists.order[row, index] = order
 
 
 @jit

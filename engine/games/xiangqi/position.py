@@ -21,6 +21,9 @@ from engine.values import MAX_GAME_PLIES
 SQUARES = 90
 NOWHERE = 90
 RED, BLACK = 0, 1
+SQUARE_BITS, SLOT_BITS = 127, 63
+"""A square or slot and these bits is itself, and to the compiler a number that is not negative: numba takes negative
+indices as counted from the end, and the test for them is a tenth of the work where tables are all there is."""
 GENERAL, ADVISOR, ELEPHANT, HORSE, ROOK, CANNON, PAWN = range(7)
 SLOTS = 48
 FIRST_ADVISOR, FIRST_ELEPHANT, FIRST_HORSE, FIRST_ROOK, FIRST_CANNON, FIRST_PAWN = 1, 3, 5, 7, 9, 11
