@@ -277,8 +277,8 @@ KERNELS: dict[str, Any] = {
     function.__name__: function
     for function in (
         generate, generate_noisy, make, key_after, unmake, make_null, unmake_null, in_check, gives_check, final_score,
-        evaluate, prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict, repetition_key,
-        judge, null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
+        evaluate, prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict,
+        repetition_key, judge, null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
         material, piece_count, past_move, position_key, perft,
     )
 }  # fmt: skip
