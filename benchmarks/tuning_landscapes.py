@@ -13,7 +13,7 @@ is logistic, as a match measures it.
 *Regret* is the true Elo lost to the optimum by what a method recommends at the end of its budget, whatever it is spent
 on. Methods: ``duel`` is what ``elolab tune`` does, ``duel-model`` the same with the whole budget and no playoff,
 ``duel-overlap-2`` the same with the key ``overlap = 2``.
-``spsa-textbook`` is the usual advice for simultaneous perturbation (c = range / 20, r = 0.002), ``spsa-wide`` one that
+``spsa-textbook`` is the usual advice for simultaneous perturbation (c = range / 20, r = 0.002), ``spsa-automatic`` one that
 is scheduled for few games (c = range / 5, r = 0.02), and recommends the mean of its later half; ``spsa-model`` the
 model's maximum of the same games. Optuna's samplers play trials of equal length against the default; ``-best``
 recommends the best trial, ``-model`` the model's maximum.
@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from arena.figures.statistics import NATURAL_TO_ELO
 from engine.settings.parameters import Value
 from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
-from tuning.study.response import Observations, ResponseModel, combinations, fit, maximum
+from tuning.study.response import Observations, ResponseModel, combinations, fit, maximum, sampled_starts
 from tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design, game_pairs_per_settings_pair
 from tuning.study.space import Dimension, Space
 from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
@@ -55,6 +55,8 @@ OPENING_DEVIATION = 0.55
 FINE = 1000
 """Steps of a dimension that is as good as continuous."""
 CHOICES = ("a", "b", "c")
+SECOND_WAY = 0.45
+"""Of a range: how far two summits are apart in every dimension."""
 TRIALS = 80
 OVERLAPS = (1, 2, 4, 8)
 """Rounds that are under way when another one is laid out, beside none."""
@@ -75,6 +77,13 @@ class Family:
     """Elo of ripples in every dimension."""
     cliff: float = 0.0
     """Elo lost beyond a wall in one dimension, a sixth of the range from the optimum."""
+    corner: bool = False
+    """Whether the optimum lies at an end of every range."""
+    second: float = 0.0
+    """Elo by which a second summit is lower, ``SECOND_WAY`` of every range away; the default is on the way down from
+    either of the two. 0 for a single summit."""
+    best_default: bool = False
+    """Whether the default is the optimum."""
     switches: int = -1
     """Dimensions of choices; -1 for one from five dimensions on."""
 
@@ -84,8 +93,11 @@ FAMILIES = {
     "plain-5": Family(5),
     "plain-10": Family(10),
     "wide-5": Family(5, mean=-350.0, default=-150.0),
-    "rippled-5": Family(5, ripple=4.0),
+    "corner-5": Family(5, corner=True),
     "cliff-5": Family(5, cliff=100.0),
+    "summits-5": Family(5, second=12.0),
+    "rippled-5": Family(5, ripple=4.0),
+    "best-5": Family(5, best_default=True),
     "switches-5": Family(5, switches=4),
 }
 
@@ -111,7 +123,9 @@ class Landscape:
             importance[generator.integers(count)] = 0
         self._steps = np.full(count, FINE)
         self._steps[2::3] = generator.integers(5, 21, len(self._steps[2::3]))
-        self._optimum = np.round(generator.uniform(0.2, 0.8, count) * self._steps) / self._steps
+        places = generator.integers(0, 2, count) if self._family.corner else generator.uniform(0.2, 0.8, count)
+        self._optimum = np.round(places * self._steps) / self._steps
+        self._second = np.where(self._optimum < 0.5, self._optimum + SECOND_WAY, self._optimum - SECOND_WAY)
         self._skew = generator.normal(0, 0.15, count)
         self._phase = generator.uniform(20, 40, count)
         mixed = np.triu(generator.normal(0, 0.15, (count, count)), 1)
@@ -140,8 +154,13 @@ class Landscape:
                 high = middle
 
     def _place_default(self, generator: np.random.Generator, switches: int) -> bool:
-        """A point at the default's Elo on the way from the optimum to a random one."""
+        """A point at the default's Elo on the way from a summit to a random point, or the optimum itself."""
+        if self._family.best_default:
+            self.space = self._space(self._optimum, self._effects.argmin(axis=1))
+            return True
         wanted = self._family.default
+        is_second = self._family.second > 0 and generator.random() < 0.5
+        summit = self._second if is_second else self._optimum
         for _ in range(200):
             far, choices = generator.random(self._numbers), generator.integers(len(CHOICES), size=switches)
             if self._elo(far[None], choices[None])[0] > wanted:
@@ -149,7 +168,7 @@ class Landscape:
             low, high = 0.0, 1.0
             for _ in range(50):
                 middle = (low + high) / 2
-                point = np.round((self._optimum + middle * (far - self._optimum)) * self._steps) / self._steps
+                point = np.round((summit + middle * (far - summit)) * self._steps) / self._steps
                 found = self._elo(point[None], choices[None])[0]
                 low, high = (middle, high) if found > wanted else (low, middle)
             if abs(found - wanted) < 5:
@@ -169,12 +188,18 @@ class Landscape:
     def _elo(self, points: Array, choices: NDArray[np.int64]) -> Array:
         """True Elo, shape (points,), of coordinates (points, numbers) and places of choices (points, switches)."""
         apart = points - self._optimum
-        bent = apart * np.exp(self._skew * np.tanh(apart / 0.3))
-        loss = np.einsum("ni,ij,nj->n", bent, self._shape, bent)
+        loss = self._loss(apart)
+        if self._family.second:
+            loss = np.minimum(loss, self._loss(points - self._second) + self._family.second)
         loss = loss + self._effects[np.arange(choices.shape[1]), choices].sum(axis=1)
         elo = -self._saturation * np.tanh(loss / self._saturation)
         elo = elo - self._family.ripple * (1 - np.cos(self._phase * apart)).sum(axis=1) / 2
         return np.asarray(elo - self._family.cliff * (apart[:, self._wall] > 1 / 6), float)
+
+    def _loss(self, apart: Array) -> Array:
+        """Elo lost on the way down from a summit, before saturation, shape (points,)."""
+        bent = apart * np.exp(self._skew * np.tanh(apart / 0.3))
+        return np.asarray(np.einsum("ni,ij,nj->n", bent, self._shape, bent), float)
 
     def elo(self, values: Values) -> float:
         """True Elo of a set; the optimum has 0."""
@@ -227,7 +252,7 @@ Method = Callable[[Landscape, int, int], Outcome]
 
 def best_of(model: ResponseModel, observations: Observations, start: Values) -> Values:
     """The model's maximum, as a study finds it."""
-    return maximum(model, observations.trust_region(), [start, *combinations(model.space, 16)])
+    return maximum(model, observations.trust_region(), [start, *combinations(model.space, 16), *sampled_starts(model, observations)])
 
 
 def play_settings_pairs(
@@ -349,7 +374,7 @@ def _wide(games: int) -> Spsa:
     return Spsa(0.2, 0.02 * math.sqrt(1000 / games))
 
 
-def spsa_wide(landscape: Landscape, games: int, seed: int) -> Outcome:
+def spsa_automatic(landscape: Landscape, games: int, seed: int) -> Outcome:
     """The mean of the later half of a walk that is scheduled for few games."""
     centres, preferences, _ = _wide(games).play(landscape, games, seed)
     later = centres[len(centres) // 2 :]
@@ -407,7 +432,7 @@ METHODS: dict[str, Method] = {
     **{f"duel-overlap-{overlap}": partial(duel, overlap=overlap) for overlap in OVERLAPS},
     "duel-model": duel_model,
     "spsa-textbook": spsa_textbook,
-    "spsa-wide": spsa_wide,
+    "spsa-automatic": spsa_automatic,
     "spsa-model": spsa_model,
     **{f"{name}-{pick}": of_optuna(name, pick) for name in ("tpe", "cmaes", "gp", "qmc", "random")
        for pick in ("best", "model")},

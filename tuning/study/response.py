@@ -25,12 +25,13 @@ from numpy.typing import NDArray
 
 from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial
 from engine.settings.parameters import Value
+from tuning.study.departures import Group, choose, groups_of
 from tuning.study.space import Space
 
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
 
-PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.3
+PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.5
 """Of a range: prior mean and standard deviation of the place of its maximum."""
 LOG_CURVATURE = math.log(400.0)
 """Logarithm of Elo over range squared: prior mean of the common size of the curvatures."""
@@ -60,6 +61,8 @@ MIN_GAIN = 1e-3
 FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1.0, 1e-6, 1e6
 """Of the search's steps (Levenberg and Marquardt)."""
 MAX_LOGIT = 20.0
+PASSES = 2
+SAMPLED_STARTS, SAMPLED_COMPARED = 4, 300
 REMAINING_POINTS = 2000
 """Sets over which the gain that remains is estimated."""
 IMPORTANCE_POINTS = 1000
@@ -80,6 +83,7 @@ class Observations:
         self._second: list[tuple[float, ...]] = []
         self._pairs: list[int] = []
         self._scores: list[float] = []
+        self._sets: dict[Values, None] = {}
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -97,6 +101,7 @@ class Observations:
 
     def add_score(self, first: Values, second: Values, pairs: int, score: float) -> None:
         """Add a result as the mean score of so many pairs."""
+        self._sets[first] = self._sets[second] = None
         self._first.append(self.space.coordinates(first))
         self._second.append(self.space.coordinates(second))
         self._pairs.append(pairs)
@@ -111,6 +116,10 @@ class Observations:
             np.array(self._pairs, float),
             np.array(self._scores, float),
         )
+
+    def sampled(self) -> list[Values]:
+        """Every set that has played, once, in the order of its first result."""
+        return list(self._sets)
 
     def trust_region(self) -> tuple[Array, Array]:
         """Lower and upper ends of what was sampled, in coordinates; of choices, all of them."""
@@ -191,22 +200,31 @@ class _Shape:
 class ResponseModel:
     """Elo as a function of the set, with its uncertainty. Only differences between sets mean anything."""
 
-    def __init__(self, space: Space, terms: Array, dispersion: float) -> None:
+    def __init__(self, space: Space, terms: Array, dispersion: float, groups: Sequence[Group] = (),
+                 mode: ResponseModel | None = None) -> None:
         self.space = space
+        self.mode = mode or self
+        """The most probable terms alone."""
         self.dispersion = dispersion
         """Variance of a pair's score over p (1 - p)."""
+        self.groups = tuple(groups)
+        """Departures from the hill that the games show."""
         self._shape = _Shape(space)
         self._maxima = terms[:, None, self._shape.maxima]
         self._skews = terms[:, None, self._shape.skews]
         self._hessians = self._shape.hessians(terms)
         self._effects = terms[:, self._shape.effects]
+        self._weights = terms[:, self._shape.terms :]
 
     def elo(self, points: Array) -> Array:
         """Elo of coordinates (points, dimensions) by every draw of the posterior, shape (points, draws)."""
         apart = points[None, :, self._shape.ordered] - self._maxima
         bent = apart * (1 + self._skews * np.tanh(apart / SKEW_WIDTH))
         elo = -0.5 * ((bent @ self._hessians) * bent).sum(axis=2)
-        return np.asarray(elo.T + self._shape.indicators(points) @ self._effects.T, float)
+        elo = elo.T + self._shape.indicators(points) @ self._effects.T
+        if self.groups:
+            elo = elo + np.concatenate([group.features(points) for group in self.groups], axis=1) @ self._weights.T
+        return np.asarray(elo, float)
 
     def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
         """Elo of each set minus another's (default: the base) by every draw, shape (sets, draws)."""
@@ -224,6 +242,10 @@ class ResponseModel:
         mean, deviation = self.gain([one], other)
         return float(mean[0]), float(deviation[0])
 
+    def curvatures(self) -> Array:
+        """Of every range in turn, Elo over range squared: the geometric mean over the posterior."""
+        return np.asarray(np.exp(np.log(np.diagonal(self._hessians, axis1=1, axis2=2)).mean(axis=0)), float)
+
     def effects(self, place: int) -> Array:
         """Elo of every choice of a dimension by every draw, shape (draws, choices), up to a constant."""
         return self._effects[:, self._shape.effects_of(place)]
@@ -231,34 +253,98 @@ class ResponseModel:
 
 def fit(observations: Observations) -> ResponseModel:
     """The model of all results."""
-    shape = _Shape(observations.space)
-    first, second, pairs, scores = observations.arrays()
-    mean, precision = shape.prior()
+    return _Fit(observations).model()
 
-    def expectation(terms: Array) -> tuple[Array, Array]:
-        one, one_slopes = shape.elo_with_slopes(terms, first)
-        other, other_slopes = shape.elo_with_slopes(terms, second)
-        logits = np.clip((one - other) / NATURAL_TO_ELO, -MAX_LOGIT, MAX_LOGIT)
-        return 1 / (1 + np.exp(-logits)), (one_slopes - other_slopes) / NATURAL_TO_ELO
 
-    def posterior(terms: Array, expected: Array, dispersion: float) -> float:
-        surprise = terms - mean
-        likelihood = (pairs * (scores * np.log(expected) + (1 - scores) * np.log(1 - expected))).sum() / dispersion
-        return float(likelihood - surprise @ precision @ surprise / 2)
+class _Fit:
+    """The search for the posterior of one model."""
 
-    def mode(terms: Array, dispersion: float) -> tuple[Array, Array, Array]:
+    def __init__(self, observations: Observations) -> None:
+        self._space = observations.space
+        self._shape = _Shape(self._space)
+        self._first, self._second, self._pairs, self._scores = observations.arrays()
+        self._mean, self._precision = self._shape.prior()
+        self._features = np.zeros((len(self._pairs), 0))
+        """Of the first set minus the second one, over the unit of Elo: of the departures."""
+        self._dispersion = TYPICAL_DISPERSION
+
+    def model(self) -> ResponseModel:
+        """Fit a hill, ask for departures from it, fit both."""
+        terms, information, expected = self._mode(self._mean)
+        self._dispersion = self._observed_dispersion(expected)
+        terms, information, expected = self._mode(terms)
+        groups = groups_of(self._space, np.concatenate([self._first, self._second]))
+        chosen: list[Group] = []
+        hill = self._shape.terms
+        features = [(group.features(self._first) - group.features(self._second)) / NATURAL_TO_ELO for group in groups]
+        for _ in range(PASSES):
+            found = self._departures(terms[:hill], features)
+            if not found and not chosen:
+                break
+            chosen = [groups[group] for group in found]
+            self._features = np.concatenate([np.zeros((len(self._pairs), 0)), *(features[group] for group in found)], axis=1)
+            spread = np.concatenate([np.zeros(0), *(np.full(features[group].shape[1], deviation**-2.0) for group, deviation in found.items())])
+            self._mean = np.concatenate([self._mean[:hill], np.zeros(len(spread))])
+            precision = np.diag(np.concatenate([np.zeros(hill), spread]))
+            precision[:hill, :hill] = self._precision[:hill, :hill]
+            self._precision = precision
+            start = np.concatenate([terms[:hill], np.zeros(len(spread))])
+            terms, information, expected = self._mode(start)
+        noise = np.random.Generator(np.random.PCG64(0)).standard_normal((DRAWS // 2, len(terms)))
+        apart = np.linalg.solve(np.linalg.cholesky(information).T, np.concatenate([noise, -noise]).T).T
+        mode = ResponseModel(self._space, terms[None], self._dispersion, chosen)
+        return ResponseModel(self._space, _bounded(self._shape, terms + apart), self._dispersion, chosen, mode)
+
+    def _departures(self, hill: Array, features: Sequence[Array]) -> dict[int, float]:
+        """Which departures the games show where the hill is as it is now."""
+        kept, self._features = self._features, np.zeros((len(self._pairs), 0))
+        expected, slopes = self._expectation(hill)
+        self._features = kept
+        count = len(hill)
+        columns = np.concatenate([slopes, *features], axis=1)
+        ends = np.cumsum([count, *(one.shape[1] for one in features)])
+        weights = self._pairs * expected * (1 - expected) / self._dispersion
+        information = (columns * weights[:, None]).T @ columns
+        information[:count, :count] += self._precision[:count, :count]
+        slope = columns.T @ (self._pairs * (self._scores - expected) / self._dispersion)
+        slope[:count] -= self._precision[:count, :count] @ (hill - self._mean[:count])
+        places = [slice(int(start), int(end)) for start, end in zip(ends, ends[1:], strict=False)]
+        return choose(information, slope, places, slice(0, count))
+
+    def _observed_dispersion(self, expected: Array) -> float:
+        observed = float((self._pairs * (self._scores - expected) ** 2 / (expected * (1 - expected))).sum())
+        return (DISPERSION_WEIGHT * TYPICAL_DISPERSION + observed) / (DISPERSION_WEIGHT + len(self._pairs))
+
+    def _expectation(self, terms: Array) -> tuple[Array, Array]:
+        """The expected score of every result, and the derivatives of its logit by every term."""
+        hill, weights = terms[: self._shape.terms], terms[self._shape.terms :]
+        one, one_slopes = self._shape.elo_with_slopes(hill, self._first)
+        other, other_slopes = self._shape.elo_with_slopes(hill, self._second)
+        logits = (one - other) / NATURAL_TO_ELO + self._features @ weights
+        slopes = np.concatenate([(one_slopes - other_slopes) / NATURAL_TO_ELO, self._features], axis=1)
+        return 1 / (1 + np.exp(-np.clip(logits, -MAX_LOGIT, MAX_LOGIT))), slopes
+
+    def _posterior(self, terms: Array, expected: Array) -> float:
+        """Its logarithm, up to a constant."""
+        surprise = terms - self._mean
+        scores = self._scores
+        likelihood = (self._pairs * (scores * np.log(expected) + (1 - scores) * np.log(1 - expected))).sum()
+        return float(likelihood / self._dispersion - surprise @ self._precision @ surprise / 2)
+
+    def _mode(self, terms: Array) -> tuple[Array, Array, Array]:
         """The mode, the negated second derivatives there (Gauss and Newton), and what is expected of each result."""
         damping = FIRST_DAMPING
-        expected, slopes = expectation(terms)
-        value = posterior(terms, expected, dispersion)
+        expected, slopes = self._expectation(terms)
+        value = self._posterior(terms, expected)
         for _ in range(MAX_STEPS):
-            weights = pairs * expected * (1 - expected) / dispersion
-            hessian = (slopes * weights[:, None]).T @ slopes + precision
-            gradient = slopes.T @ (pairs * (scores - expected) / dispersion) - precision @ (terms - mean)
+            weights = self._pairs * expected * (1 - expected) / self._dispersion
+            hessian = (slopes * weights[:, None]).T @ slopes + self._precision
+            surprise = self._precision @ (terms - self._mean)
+            gradient = slopes.T @ (self._pairs * (self._scores - expected) / self._dispersion) - surprise
             step = np.linalg.solve(hessian + damping * np.diag(np.diag(hessian)), gradient)
-            there = _bounded(shape, terms + step)
-            there_expected, there_slopes = expectation(there)
-            there_value = posterior(there, there_expected, dispersion)
+            there = _bounded(self._shape, terms + step)
+            there_expected, there_slopes = self._expectation(there)
+            there_value = self._posterior(there, there_expected)
             if there_value > value:
                 gained = there_value - value
                 terms, expected, slopes, value = there, there_expected, there_slopes, there_value
@@ -269,16 +355,8 @@ def fit(observations: Observations) -> ResponseModel:
                 damping *= 4
                 if damping > MAX_DAMPING:
                     break
-        weights = pairs * expected * (1 - expected) / dispersion
-        return terms, (slopes * weights[:, None]).T @ slopes + precision, expected
-
-    found, _, expected = mode(mean, TYPICAL_DISPERSION)
-    observed = float((pairs * (scores - expected) ** 2 / (expected * (1 - expected))).sum())
-    dispersion = (DISPERSION_WEIGHT * TYPICAL_DISPERSION + observed) / (DISPERSION_WEIGHT + len(pairs))
-    found, hessian, _ = mode(found, dispersion)
-    noise = np.random.Generator(np.random.PCG64(0)).standard_normal((DRAWS // 2, shape.terms))
-    apart = np.linalg.solve(np.linalg.cholesky(hessian).T, np.concatenate([noise, -noise]).T).T
-    return ResponseModel(observations.space, _bounded(shape, found + apart), dispersion)
+        weights = self._pairs * expected * (1 - expected) / self._dispersion
+        return terms, (slopes * weights[:, None]).T @ slopes + self._precision, expected
 
 
 def _bounded(shape: _Shape, terms: Array) -> Array:
@@ -298,12 +376,22 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
     candidates = [_candidates(space, place, region) for place in range(len(space.dimensions))]
     best: tuple[float, Values] | None = None
     for start in starts:
-        found = _climb(model, candidates, space.effective_values(start))
-        value = float(model.gain([found])[0][0])
+        found = _climb(model.mode, candidates, space.effective_values(start))
+        value = float(model.mode.gain([found])[0][0])
         if best is None or value > best[0] + 1e-9:
             best = (value, found)
     assert best is not None
     return best[1]
+
+
+def sampled_starts(model: ResponseModel, observations: Observations) -> list[Values]:
+    """The best sampled sets by the model, for ``maximum``; none of a model that is a hill, which has one summit."""
+    if not model.groups:
+        return []
+    compared = observations.sampled()
+    compared = compared[:: max(1, len(compared) // SAMPLED_COMPARED)]
+    elo = model.gain(compared)[0]
+    return [compared[place] for place in np.argsort(-elo, kind="stable")[:SAMPLED_STARTS]]
 
 
 def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, float]:
