@@ -78,41 +78,45 @@ def _joint(points: Array, others: Array) -> Array:
     return np.asarray(np.exp(-squared / (2 * points.shape[1] * JOINT_LENGTH**2)), float)
 
 
-def evidence(gain: Array, precision: Array, prior: Array) -> float:
-    """Of a normal posterior: ``gain`` is the slope of its logarithm where the terms are now, ``precision`` its own."""
-    root = np.linalg.cholesky(precision)
-    half = np.linalg.solve(root, gain)
-    return float(half @ half / 2 - np.log(np.diag(root)).sum() + np.log(prior).sum() / 2)
+def choose(information: Array, slope: Array, features: Sequence[slice], known: int) -> dict[int, float]:
+    """Which groups depart, by number, and their standard deviations in Elo.
 
-
-def choose(
-    information: Array, slope: Array, features: Sequence[slice], known: slice
-) -> dict[int, float]:
-    """Which groups depart, and their standard deviations in Elo.
-
-    ``information`` is the negated second derivative of the logarithm of the likelihood by all terms, with the prior's
-    of the ``known`` ones, and ``slope`` the first derivative where all weights of departures are 0.
+    ``information`` is the negated second derivative of the logarithm of the likelihood by all terms, the first
+    ``known`` of which are the hill's and have their prior's in it; ``slope`` is the first derivative where all weights
+    of departures are 0. One group after the other is taken in, that with the most evidence beside those before it.
     """
     chosen: dict[int, float] = {}
+    least = MIN_EVIDENCE + math.log(max(1, len(features)))
     while len(chosen) < MAX_GROUPS:
-        best: tuple[float, int, float] | None = None
-        base_columns = np.r_[known, *(features[group] for group in chosen)]
-        base = information[np.ix_(base_columns, base_columns)].copy()
-        spread = np.concatenate([np.zeros(known.stop), *(np.full(features[g].stop - features[g].start, 1 / s**2) for g, s in chosen.items())])
-        base[np.diag_indices(len(base))] += spread
+        taken = np.concatenate([np.arange(known), *(np.arange(known, len(slope))[_behind(features[one], known)] for one in chosen)])
+        base = information[np.ix_(taken, taken)].copy()
+        widths = [features[one].stop - features[one].start for one in chosen]
+        spread = np.repeat([1 / deviation**2 for deviation in chosen.values()], widths)
+        base[np.arange(known, len(base)), np.arange(known, len(base))] += spread
+        solved = np.linalg.solve(base, np.column_stack([information[taken, known:], slope[taken]]))
+        best = (least, -1, 0.0)
         for group, columns in enumerate(features):
             if group in chosen:
                 continue
-            cross = information[base_columns, columns]
-            solved = np.linalg.solve(base, np.column_stack([cross, slope[base_columns]]))
-            inner = information[columns, columns] - cross.T @ solved[:, :-1]
-            gain = slope[columns] - cross.T @ solved[:, -1]
-            for deviation in DEVIATIONS:
-                prior = np.full(len(gain), 1 / deviation**2)
-                value = evidence(gain, inner + np.diag(prior), prior)
-                if value > MIN_EVIDENCE and (best is None or value > best[0]):
-                    best = (value, group, deviation)
-        if best is None:
+            cross, part = information[taken, columns], solved[:, _behind(columns, known)]
+            inner, gain = information[columns, columns] - cross.T @ part, slope[columns] - cross.T @ solved[:, -1]
+            best = max(best, *((_evidence(gain, inner, deviation), group, deviation) for deviation in DEVIATIONS))
+        if best[1] < 0:
             break
         chosen[best[1]] = best[2]
     return chosen
+
+
+def _behind(columns: slice, known: int) -> slice:
+    """The same columns counted from the first one behind those that are known."""
+    return slice(columns.start - known, columns.stop - known)
+
+
+def _evidence(slope: Array, information: Array, deviation: float) -> float:
+    """Logarithm of how much more probable the results are with weights of that deviation than with none.
+
+    ``slope`` and ``information`` are the derivatives of the logarithm of the likelihood where the weights are 0.
+    """
+    root = np.linalg.cholesky(information + np.eye(len(slope)) / deviation**2)
+    half = np.linalg.solve(root, slope)
+    return float(half @ half / 2 - np.log(np.diag(root)).sum() - len(slope) * math.log(deviation))

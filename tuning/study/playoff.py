@@ -22,6 +22,7 @@ MISFIT_SHARE = 0.15
 """Standard deviation of what the model's shape misses, as a share of the difference that it predicts."""
 MISFIT_ELO = 3.0
 """The same in Elo, however small the difference."""
+MIN_DEVIATIONS = 1.0
 MIN_SLOPE = 1e-3
 """Of the score by the difference in natural units: beyond, games say nothing of it."""
 
@@ -64,6 +65,6 @@ def decide(model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.
         surprise = (score - 1 / (1 + math.exp(-expected))) / slope * NATURAL_TO_ELO
         weight = variance / (variance + noise)
         gain, variance = gain + weight * surprise, variance * (1 - weight)
-    if gain <= 0:
+    if gain <= MIN_DEVIATIONS * math.sqrt(variance):
         return Decision(base, True, 0.0, 0.0, believed, pairs)
     return Decision(best, False, gain, math.sqrt(variance), believed, pairs)

@@ -33,6 +33,12 @@ Values = tuple[Value, ...]
 
 PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.5
 """Of a range: prior mean and standard deviation of the place of its maximum."""
+NEAR_BASE_DEVIATION = 0.05
+"""The same about the base, if the base is the best already."""
+NEAR_BASE_ODDS = 1 / 20
+"""That it is, before any game."""
+MAX_INTERACTING = 16
+"""Ranges: with more of them no interactions are looked for, of which the games would tell next to nothing."""
 LOG_CURVATURE = math.log(400.0)
 """Logarithm of Elo over range squared: prior mean of the common size of the curvatures."""
 COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
@@ -63,8 +69,8 @@ FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1.0, 1e-6, 1e6
 MAX_LOGIT = 20.0
 PASSES = 2
 SAMPLED_STARTS, SAMPLED_COMPARED = 4, 300
-REMAINING_POINTS = 2000
-"""Sets over which the gain that remains is estimated."""
+REMAINING_POINTS, REMAINING_COORDINATES = 2000, 20_000
+"""Sets over which the gain that remains is estimated, and their coordinates altogether, at most."""
 IMPORTANCE_POINTS = 1000
 """Sets over which importance is computed."""
 IMPORTANCE_SLICES = 20
@@ -140,7 +146,8 @@ class _Shape:
         self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
         self.sizes = [len(space.dimensions[place].choices) for place in self.choices]
         self.count = len(self.ordered)
-        self.one, self.other = np.triu_indices(self.count, 1)
+        self.base = np.array(space.coordinates(space.default_values), float)[self.ordered]
+        self.one, self.other = np.triu_indices(self.count if self.count <= MAX_INTERACTING else 0, 1)
         count, crossed = self.count, len(self.one)
         self.maxima = slice(0, count)
         self.curvatures = slice(count, 2 * count)
@@ -155,10 +162,12 @@ class _Shape:
         start = sum(self.sizes[:before])
         return slice(start, start + self.sizes[before])
 
-    def prior(self) -> tuple[Array, Array]:
-        """Mean and precision of all terms before any game."""
+    def prior(self, *, is_near_base: bool) -> tuple[Array, Array]:
+        """Mean and precision of all terms before any game, in general or if the base is the best already."""
         mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
         mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, PLACE_DEVIATION
+        if is_near_base:
+            mean[self.maxima], deviation[self.maxima] = self.base, NEAR_BASE_DEVIATION
         mean[self.curvatures], deviation[self.curvatures] = LOG_CURVATURE, OWN_DEVIATION
         deviation[self.interactions] = INTERACTION_DEVIATION
         deviation[self.skews] = SKEW_DEVIATION
@@ -251,9 +260,9 @@ class ResponseModel:
         return self._effects[:, self._shape.effects_of(place)]
 
 
-def fit(observations: Observations) -> ResponseModel:
-    """The model of all results."""
-    return _Fit(observations).model()
+def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
+    """The model of all results; the last one of a study also considers that the base may be the best already."""
+    return _Fit(observations).model(is_last)
 
 
 class _Fit:
@@ -263,37 +272,69 @@ class _Fit:
         self._space = observations.space
         self._shape = _Shape(self._space)
         self._first, self._second, self._pairs, self._scores = observations.arrays()
-        self._mean, self._precision = self._shape.prior()
+        self._mean, self._precision = self._shape.prior(is_near_base=False)
         self._features = np.zeros((len(self._pairs), 0))
         """Of the first set minus the second one, over the unit of Elo: of the departures."""
         self._dispersion = TYPICAL_DISPERSION
 
-    def model(self) -> ResponseModel:
+    def model(self, is_last: bool) -> ResponseModel:
         """Fit a hill, ask for departures from it, fit both."""
         terms, information, expected = self._mode(self._mean)
         self._dispersion = self._observed_dispersion(expected)
-        terms, information, expected = self._mode(terms)
-        groups = groups_of(self._space, np.concatenate([self._first, self._second]))
-        chosen: list[Group] = []
-        hill = self._shape.terms
-        features = [(group.features(self._first) - group.features(self._second)) / NATURAL_TO_ELO for group in groups]
-        for _ in range(PASSES):
-            found = self._departures(terms[:hill], features)
-            if not found and not chosen:
-                break
-            chosen = [groups[group] for group in found]
-            self._features = np.concatenate([np.zeros((len(self._pairs), 0)), *(features[group] for group in found)], axis=1)
-            spread = np.concatenate([np.zeros(0), *(np.full(features[group].shape[1], deviation**-2.0) for group, deviation in found.items())])
-            self._mean = np.concatenate([self._mean[:hill], np.zeros(len(spread))])
-            precision = np.diag(np.concatenate([np.zeros(hill), spread]))
-            precision[:hill, :hill] = self._precision[:hill, :hill]
-            self._precision = precision
-            start = np.concatenate([terms[:hill], np.zeros(len(spread))])
-            terms, information, expected = self._mode(start)
-        noise = np.random.Generator(np.random.PCG64(0)).standard_normal((DRAWS // 2, len(terms)))
-        apart = np.linalg.solve(np.linalg.cholesky(information).T, np.concatenate([noise, -noise]).T).T
+        hill = self._mode(terms)
+        near_base = self._near_base(hill) if is_last else None
+        terms, information, chosen = self._with_departures(hill)
+        draws = self._drawn(terms, information)
+        if near_base is not None:
+            share, other_draws = near_base
+            count = round(share * DRAWS)
+            draws[:count, : other_draws.shape[1]] = other_draws[:count]
+            draws[:count, other_draws.shape[1] :] = 0.0
         mode = ResponseModel(self._space, terms[None], self._dispersion, chosen)
-        return ResponseModel(self._space, _bounded(self._shape, terms + apart), self._dispersion, chosen, mode)
+        return ResponseModel(self._space, draws, self._dispersion, chosen, mode)
+
+    def _near_base(self, hill: tuple[Array, Array, Array]) -> tuple[float, Array]:
+        """How probable it is that the base is the best already, and draws of a hill that is near it."""
+        general = self._mean, self._precision
+        evidence = self._evidence(hill)
+        self._mean, self._precision = self._shape.prior(is_near_base=True)
+        found = self._mode(hill[0])
+        odds = NEAR_BASE_ODDS * math.exp(min(max(self._evidence(found) - evidence, -MAX_LOGIT), MAX_LOGIT))
+        self._mean, self._precision = general
+        return odds / (1 + odds), self._drawn(found[0], found[1])
+
+    def _evidence(self, found: tuple[Array, Array, Array]) -> float:
+        """Logarithm of the probability of the results under the prior (Laplace's approximation), up to a constant."""
+        terms, information, expected = found
+        volumes = np.linalg.slogdet(self._precision)[1] - np.linalg.slogdet(information)[1]
+        return self._posterior(terms, expected) + float(volumes) / 2
+
+    def _drawn(self, terms: Array, information: Array) -> Array:
+        """Draws from the posterior in random order, shape (draws, terms)."""
+        generator = np.random.Generator(np.random.PCG64(0))
+        noise = generator.standard_normal((DRAWS // 2, len(terms)))
+        apart = np.linalg.solve(np.linalg.cholesky(information).T, np.stack([noise, -noise], axis=1).reshape(DRAWS, -1).T).T
+        return _bounded(self._shape, terms + apart)
+
+    def _with_departures(self, found: tuple[Array, Array, Array]) -> tuple[Array, Array, list[Group]]:
+        """Mode, negated second derivatives and departures of the model that the games speak for, from a hill on."""
+        terms, information, _ = found
+        count = self._shape.terms
+        groups = groups_of(self._space, np.concatenate([self._first, self._second]))
+        features = [(group.features(self._first) - group.features(self._second)) / NATURAL_TO_ELO for group in groups]
+        chosen: dict[int, float] = {}
+        for _ in range(PASSES):
+            before, chosen = chosen, self._departures(terms[:count], features)
+            if chosen == before:
+                break
+            self._features = np.hstack([np.zeros((len(self._pairs), 0)), *(features[group] for group in chosen)])
+            spread = [1 / deviation**2 for group, deviation in chosen.items() for _ in range(features[group].shape[1])]
+            self._mean = np.concatenate([self._mean[:count], np.zeros(len(spread))])
+            precision = np.diag(np.concatenate([np.zeros(count), spread]))
+            precision[:count, :count] = self._precision[:count, :count]
+            self._precision = precision
+            terms, information, _ = self._mode(np.concatenate([terms[:count], np.zeros(len(spread))]))
+        return terms, information, [groups[group] for group in chosen]
 
     def _departures(self, hill: Array, features: Sequence[Array]) -> dict[int, float]:
         """Which departures the games show where the hill is as it is now."""
@@ -309,7 +350,7 @@ class _Fit:
         slope = columns.T @ (self._pairs * (self._scores - expected) / self._dispersion)
         slope[:count] -= self._precision[:count, :count] @ (hill - self._mean[:count])
         places = [slice(int(start), int(end)) for start, end in zip(ends, ends[1:], strict=False)]
-        return choose(information, slope, places, slice(0, count))
+        return choose(information, slope, places, count)
 
     def _observed_dispersion(self, expected: Array) -> float:
         observed = float((self._pairs * (self._scores - expected) ** 2 / (expected * (1 - expected))).sum())
@@ -415,7 +456,7 @@ def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, 
                 for dimension, coordinate, share in zip(space.dimensions, point, drawn, strict=True)
             )
         )
-    elo = model.gain([space.effective_values(values) for values in sets])[0]
+    elo = model.mode.gain([space.effective_values(values) for values in sets])[0]
     try:
         shares = _forest_shares(space, sets, elo)
     except ImportError:
@@ -467,10 +508,11 @@ def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], b
     """
     generator = np.random.Generator(np.random.PCG64(0))
     low, high = region
-    points = low + (high - low) * generator.random((REMAINING_POINTS, len(low)))
+    count = min(REMAINING_POINTS, math.ceil(REMAINING_COORDINATES / len(low)))
+    points = low + (high - low) * generator.random((count, len(low)))
     for place, dimension in enumerate(model.space.dimensions):
         if dimension.choices:
-            points[:, place] = generator.integers(len(dimension.choices), size=REMAINING_POINTS)
+            points[:, place] = generator.integers(len(dimension.choices), size=count)
     here = model.elo(np.array([model.space.coordinates(best)], float))
     return float(np.maximum((model.elo(points) - here).max(axis=0), 0.0).mean())
 
@@ -489,9 +531,14 @@ def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: V
     for _ in range(SWEEPS):
         before = here
         for place in range(len(here)):
-            sets = [here, *({space.effective_values((*here[:place], value, *here[place + 1 :])): None
-                             for value in candidates[place]})]  # fmt: skip
-            here = sets[int(np.argmax(model.gain(sets)[0]))]
+            sets = [here, *((*here[:place], value, *here[place + 1 :]) for value in candidates[place])]
+            if space.has_conditions:
+                sets = list(dict.fromkeys(space.effective_values(values) for values in sets))
+                points = np.array([space.coordinates(values) for values in sets], float)
+            else:
+                points = np.tile(np.array(space.coordinates(here), float), (len(sets), 1))
+                points[1:, place] = [space.dimensions[place].coordinate(value) for value in candidates[place]]
+            here = sets[int(np.argmax(model.elo(points).mean(axis=1)))]
         if here == before:
             break
     return here
