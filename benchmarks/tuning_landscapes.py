@@ -3,6 +3,7 @@
     python benchmarks/tuning_landscapes.py                    the committed seeds, every landscape and method
     python benchmarks/tuning_landscapes.py --development      the same on other seeds, for work on the methods
     python benchmarks/tuning_landscapes.py --landscapes plain-5 --budgets 1000 --methods duel
+    python benchmarks/tuning_landscapes.py --refit 60           what fitting the model to 60 parameters costs
 
 A landscape has its maximum of 0 Elo at a known place, a given mean over the ranges and a given default; importances
 are log-normal, interactions mild, slopes skew, tails saturate. Every third dimension is a coarse whole number; from
@@ -13,10 +14,13 @@ is logistic, as a match measures it.
 *Regret* is the true Elo lost to the optimum by what a method recommends at the end of its budget, whatever it is spent
 on. Methods: ``duel`` is what ``elolab tune`` does, ``duel-model`` the same with the whole budget and no playoff,
 ``duel-overlap-2`` the same with the key ``overlap = 2``.
-``spsa-textbook`` is the usual advice for simultaneous perturbation (c = range / 20, r = 0.002), ``spsa-automatic`` one that
-is scheduled for few games (c = range / 5, r = 0.02), and recommends the mean of its later half; ``spsa-model`` the
-model's maximum of the same games. Optuna's samplers play trials of equal length against the default; ``-best``
-recommends the best trial, ``-model`` the model's maximum.
+``spsa-textbook`` is the usual advice for simultaneous perturbation (c = range / 20, r = 0.002), ``spsa-automatic`` one
+with a schedule that follows from the number of games (c = range / 5, r = 0.02 sqrt(1000 / games)), and recommends the
+mean of its later half; ``spsa-model`` the model's maximum of the same games. Optuna's samplers play trials of equal
+length against the default; ``-best`` recommends the best trial, ``-model`` the model's maximum.
+
+Landscapes beside the plain ones: ``wide`` has ranges far too wide, ``corner`` the optimum at an end of every range,
+``cliff`` a wall, ``summits`` a second, lower summit, ``rippled`` ripples, and ``best`` a default that is the optimum.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +42,16 @@ from numpy.typing import NDArray
 from arena.figures.statistics import NATURAL_TO_ELO
 from engine.settings.parameters import Value
 from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
-from tuning.study.response import Observations, ResponseModel, combinations, fit, maximum, sampled_starts
+from tuning.study.response import (
+    Observations,
+    ResponseModel,
+    combinations,
+    expected_remaining_gain,
+    fit,
+    importances,
+    maximum,
+    sampled_starts,
+)
 from tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design, game_pairs_per_settings_pair
 from tuning.study.space import Dimension, Space
 from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
@@ -252,7 +266,8 @@ Method = Callable[[Landscape, int, int], Outcome]
 
 def best_of(model: ResponseModel, observations: Observations, start: Values) -> Values:
     """The model's maximum, as a study finds it."""
-    return maximum(model, observations.trust_region(), [start, *combinations(model.space, 16), *sampled_starts(model, observations)])
+    starts = [start, *combinations(model.space, 16), *sampled_starts(model, observations)]
+    return maximum(model, observations.trust_region(), starts)
 
 
 def play_settings_pairs(
@@ -450,7 +465,7 @@ def row(
 ) -> str:
     """Play every seed and describe the regrets in a line."""
     began = time.perf_counter()
-    regrets, gains, covered = [], [], []
+    regrets, gains, covered, at_base = [], [], [], 0
     for seed in seeds:
         if (family, seed) not in landscapes:
             landscapes[family, seed] = Landscape(FAMILIES[family], seed)
@@ -459,6 +474,7 @@ def row(
         gain = landscape.elo(found.values) - landscape.elo(landscape.space.default_values)
         regrets.append(-landscape.elo(found.values))
         gains.append(gain)
+        at_base += found.values == landscape.space.default_values
         if found.decision is not None:
             covered.append(abs(gain - found.decision.gain) <= INTERVAL_90 * found.decision.deviation)
     mean, error = float(np.mean(regrets)), float(np.std(regrets)) / math.sqrt(len(regrets))
@@ -466,8 +482,38 @@ def row(
     coverage = f"{100 * np.mean(covered):8.0f}" if covered else " " * 8
     return (
         f"{family:<12}{games:>7}  {method:<14}{mean:>8.2f} ± {error:<5.2f}{max(regrets):>8.1f}{100 * worse:>9.1f}"
-        f"{coverage}{time.perf_counter() - began:>9.0f}"
+        f"{100 * at_base / len(seeds):>6.0f}{coverage}{time.perf_counter() - began:>9.0f}"
     )
+
+
+def print_refit(parameters: int) -> None:
+    """Print the processor time of everything that a round, or a report, asks of the model, at 4000 games."""
+    generator = np.random.default_rng(1)
+    numbers = tuple(Dimension(f"number{place}", 0, FINE) for place in range(parameters - parameters // 10))
+    switches = tuple(Dimension(f"switch{place}", choices=CHOICES) for place in range(parameters // 10))
+    base: list[tuple[str, Value]] = [(one.name, 300) for one in numbers]
+    space = Space((*numbers, *switches), (*base, *((one.name, CHOICES[0]) for one in switches)), external=True)
+    weights = 20 * np.exp(generator.normal(0, 1, len(numbers)))
+    observations = Observations(space)
+    for number in range(2000):
+        pair = design_pair(space, 1, first_design(space), number, number)
+        places = np.array([values[: len(numbers)] for values in (pair.first, pair.second)], float) / FINE
+        losses = ((places - 0.5) ** 2) @ weights
+        expected = 1 / (1 + math.exp((losses[0] - losses[1]) / NATURAL_TO_ELO))
+        observations.add_score(pair.first, pair.second, 1, generator.binomial(4, expected) / 4)
+    marks = [time.process_time()]
+    model = fit(observations, is_last=True)
+    marks.append(time.process_time())
+    best = best_of(model, observations, space.default_values)
+    design_of(model, best)
+    marks.append(time.process_time())
+    expected_remaining_gain(model, observations.trust_region(), best)
+    marks.append(time.process_time())
+    importances(model, observations.trust_region())
+    marks.append(time.process_time())
+    names = ("model", "maximum and design", "gain that remains", "importance")
+    for name, (start, end) in zip(names, pairwise(marks), strict=True):
+        print(f"{name:<20}{end - start:>7.2f} s")
 
 
 def wanted(arguments: argparse.Namespace) -> Iterator[tuple[str, int, str]]:
@@ -486,12 +532,16 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, help="default: all whose packages are installed")
     parser.add_argument("--development", action="store_true", help="other seeds, for work on the methods")
     parser.add_argument("--further", action="store_true", help="100 further seeds: how often is the default better?")
+    parser.add_argument("--refit", type=int, metavar="PARAMETERS", help="only: processor time of fitting so many")
     arguments = parser.parse_args()
+    if arguments.refit is not None:
+        print_refit(arguments.refit)
+        return
     seeds = DEVELOPMENT_SEEDS if arguments.development else FURTHER_SEEDS if arguments.further else SEEDS
     warnings.simplefilter("ignore")
     print(f"{len(seeds)} random seeds; regret in Elo with its standard error, the largest of a run, recommendations")
-    print("worse than the default in %, coverage of the 90 % interval of the gain in %, seconds")
-    heads = f"{'regret':>8}{'':>8}{'max':>8}{'worse':>9}{'covered':>8}{'s':>9}"
+    print("worse than the default and the default itself in %, coverage of the 90 % interval of the gain in %, seconds")
+    heads = f"{'regret':>8}{'':>8}{'max':>8}{'worse':>9}{'base':>6}{'covered':>8}{'s':>9}"
     print(f"{'landscape':<12}{'games':>7}  {'method':<14}{heads}")
     landscapes: dict[tuple[str, int], Landscape] = {}
     for family, games, method in wanted(arguments):

@@ -23,6 +23,7 @@ MISFIT_SHARE = 0.15
 MISFIT_ELO = 3.0
 """The same in Elo, however small the difference."""
 MIN_DEVIATIONS = 1.0
+"""A gain smaller than so many of its standard deviations is none: the base is recommended."""
 MIN_SLOPE = 1e-3
 """Of the score by the difference in natural units: beyond, games say nothing of it."""
 
@@ -50,6 +51,8 @@ class Decision:
 
 def decide(model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.5) -> Decision:
     """Choose between the model's maximum and the base, after so many pairs with that mean score of the maximum.
+
+    A gain that may as well be luck does not move the base, which has proved itself otherwise.
 
     The model's belief about the difference is a normal prior; the playoff's score updates it.
     """

@@ -1,17 +1,21 @@
 """The response model: Elo against the base as a function of the parameters, fitted to every game of a study.
 
-A pair's score between two sets is logistic in the difference of their Elo. Over whole numbers, Elo has one
-maximum: every dimension has the place of its maximum, a curvature that is positive, a skew that makes one slope steeper
-than the other, and mild interactions with the others; every choice has an effect. The prior: maxima lie about the
-middle of the ranges, curvatures are log-normal about a common size that is estimated from the games, skews,
-interactions and effects are moderate. The posterior is the normal one around its mode in these terms, carried as draws,
-with the dispersion of pair scores as it is observed (pairs vary less than games because of draws and openings).
+A pair's score between two sets is logistic in the difference of their Elo. Elo is a hill (``tuning.study.model.hill``):
+it has one maximum over whole numbers, every dimension has the place of its maximum, a curvature that is positive, a
+skew that makes one slope steeper than the other, and mild interactions with the others; every choice has an effect. The
+prior: maxima lie about the middle of the ranges or beyond their ends, curvatures are log-normal about a common size that
+is estimated from the games, skews, interactions and effects are moderate. Where the games speak against a hill (a
+cliff, ripples, another summit), departures from it are added (``tuning.study.model.departures``). The posterior is the
+normal one around its mode in these terms, carried as draws, with the dispersion of pair scores as it is observed (pairs
+vary less than games because of draws and openings). At the end of a study some of the draws are of a hill whose maximum
+is near the base, in proportion to the probability that the base is the best already.
 
-That curvatures are positive and maxima inside the ranges is worth more than it seems: a quadratic with free
+That curvatures are positive and maxima not far from the ranges is worth more than it seems: a quadratic with free
 coefficients takes every dimension that the games say little of for a slope, and recommends an end of its range.
 
-What to recommend is the maximum of the posterior mean inside what was sampled, never the best observed result: among
-many noisy results the best one is mostly the luckiest.
+What to recommend is the maximum of the most probable model inside what was sampled, never the best observed result:
+among many noisy results the best one is mostly the luckiest. The mean over the posterior would not do either: its
+maximum is drawn away from the ends of the ranges, since there the draws with a maximum beyond count less.
 """
 
 from __future__ import annotations
@@ -25,33 +29,15 @@ from numpy.typing import NDArray
 
 from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial
 from engine.settings.parameters import Value
-from tuning.study.departures import Group, choose, groups_of
+from tuning.study.model.departures import Group, choose, groups_of
+from tuning.study.model.hill import SKEW_WIDTH, Hill, bounded
 from tuning.study.space import Space
 
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
 
-PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.5
-"""Of a range: prior mean and standard deviation of the place of its maximum."""
-NEAR_BASE_DEVIATION = 0.05
-"""The same about the base, if the base is the best already."""
 NEAR_BASE_ODDS = 1 / 20
 """That it is, before any game."""
-MAX_INTERACTING = 16
-"""Ranges: with more of them no interactions are looked for, of which the games would tell next to nothing."""
-LOG_CURVATURE = math.log(400.0)
-"""Logarithm of Elo over range squared: prior mean of the common size of the curvatures."""
-COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
-"""Standard deviations of the common size and of each curvature about it, in natural logarithms."""
-MIN_LOG_CURVATURE, MAX_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
-INTERACTION_DEVIATION = 0.15
-"""Of a mixed derivative over the geometric mean of the two curvatures."""
-SKEW_DEVIATION = 0.15
-"""Of the part by which a slope is steeper, or flatter, far from the maximum."""
-SKEW_WIDTH = 0.3
-"""Of a range: how far from the maximum a skew shows."""
-CHOICE_DEVIATION = 40.0
-"""Elo: standard deviation of the effect of a choice."""
 TYPICAL_DISPERSION = 0.3
 """Variance of a pair's score over p (1 - p); 1 for a single game without draws."""
 DISPERSION_WEIGHT = 50.0
@@ -68,7 +54,9 @@ FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1.0, 1e-6, 1e6
 """Of the search's steps (Levenberg and Marquardt)."""
 MAX_LOGIT = 20.0
 PASSES = 2
+"""Of asking which departures there are, since the hill gives way to them."""
 SAMPLED_STARTS, SAMPLED_COMPARED = 4, 300
+"""Sampled sets from which the maximum of a model with departures is searched, the best of so many."""
 REMAINING_POINTS, REMAINING_COORDINATES = 2000, 20_000
 """Sets over which the gain that remains is estimated, and their coordinates altogether, at most."""
 IMPORTANCE_POINTS = 1000
@@ -138,79 +126,17 @@ class Observations:
         return low, np.quantile(sampled, 1 - TRUST_QUANTILE, axis=0)
 
 
-class _Shape:
-    """The terms of the model in one vector: maxima, logarithms of curvatures, interactions, skews, effects."""
-
-    def __init__(self, space: Space) -> None:
-        self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
-        self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
-        self.sizes = [len(space.dimensions[place].choices) for place in self.choices]
-        self.count = len(self.ordered)
-        self.base = np.array(space.coordinates(space.default_values), float)[self.ordered]
-        self.one, self.other = np.triu_indices(self.count if self.count <= MAX_INTERACTING else 0, 1)
-        count, crossed = self.count, len(self.one)
-        self.maxima = slice(0, count)
-        self.curvatures = slice(count, 2 * count)
-        self.interactions = slice(2 * count, 2 * count + crossed)
-        self.skews = slice(2 * count + crossed, 3 * count + crossed)
-        self.effects = slice(3 * count + crossed, 3 * count + crossed + sum(self.sizes))
-        self.terms = self.effects.stop
-
-    def effects_of(self, place: int) -> slice:
-        """Where the effects of one dimension's choices lie among all effects."""
-        before = self.choices.index(place)
-        start = sum(self.sizes[:before])
-        return slice(start, start + self.sizes[before])
-
-    def prior(self, *, is_near_base: bool) -> tuple[Array, Array]:
-        """Mean and precision of all terms before any game, in general or if the base is the best already."""
-        mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
-        mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, PLACE_DEVIATION
-        if is_near_base:
-            mean[self.maxima], deviation[self.maxima] = self.base, NEAR_BASE_DEVIATION
-        mean[self.curvatures], deviation[self.curvatures] = LOG_CURVATURE, OWN_DEVIATION
-        deviation[self.interactions] = INTERACTION_DEVIATION
-        deviation[self.skews] = SKEW_DEVIATION
-        deviation[self.effects] = CHOICE_DEVIATION
-        covariance = np.diag(deviation**2)
-        covariance[self.curvatures, self.curvatures] += COMMON_DEVIATION**2
-        return mean, np.asarray(np.linalg.inv(covariance), float)
-
-    def hessians(self, terms: Array) -> Array:
-        """The matrix of curvatures and mixed derivatives, shape (..., dimensions, dimensions)."""
-        root = np.exp(terms[..., self.curvatures] / 2)
-        matrix = np.zeros((*terms.shape[:-1], self.count, self.count))
-        matrix[..., self.one, self.other] = matrix[..., self.other, self.one] = terms[..., self.interactions]
-        return np.asarray((matrix + np.eye(self.count)) * root[..., :, None] * root[..., None, :], float)
-
-    def indicators(self, points: Array) -> Array:
-        """Which choice every point has, shape (points, effects)."""
-        columns = [
-            points[:, place, None] == np.arange(size) for place, size in zip(self.choices, self.sizes, strict=True)
-        ]
-        return np.concatenate(columns, axis=1).astype(float) if columns else np.zeros((len(points), 0))
-
-    def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points, shape (points,), and its derivatives by every term, shape (points, terms)."""
-        skews, hessian = terms[self.skews], self.hessians(terms)
-        apart = points[:, self.ordered] - terms[self.maxima]
-        bend = np.tanh(apart / SKEW_WIDTH)
-        bent = apart * (1 + skews * bend)
-        pull = bent @ hessian
-        indicators = self.indicators(points)
-        elo = -0.5 * (bent * pull).sum(axis=1) + indicators @ terms[self.effects]
-        root = np.exp(terms[self.curvatures] / 2)
-        by_apart = 1 + skews * (bend + apart * (1 - bend * bend) / SKEW_WIDTH)
-        crossed = -(root[self.one] * root[self.other]) * bent[:, self.one] * bent[:, self.other]
-        slopes = [pull * by_apart, -0.5 * bent * pull, crossed, -pull * apart * bend, indicators]
-        return elo, np.concatenate(slopes, axis=1)
-
-
 class ResponseModel:
     """Elo as a function of the set, with its uncertainty. Only differences between sets mean anything."""
 
-    def __init__(self, space: Space, terms: Array, dispersion: float, groups: Sequence[Group] = (),
-                 mode: ResponseModel | None = None) -> None:
+    def __init__(
+        self,
+        space: Space,
+        terms: Array,
+        dispersion: float,
+        groups: Sequence[Group] = (),
+        mode: ResponseModel | None = None,
+    ) -> None:
         self.space = space
         self.mode = mode or self
         """The most probable terms alone."""
@@ -218,19 +144,19 @@ class ResponseModel:
         """Variance of a pair's score over p (1 - p)."""
         self.groups = tuple(groups)
         """Departures from the hill that the games show."""
-        self._shape = _Shape(space)
-        self._maxima = terms[:, None, self._shape.maxima]
-        self._skews = terms[:, None, self._shape.skews]
-        self._hessians = self._shape.hessians(terms)
-        self._effects = terms[:, self._shape.effects]
-        self._weights = terms[:, self._shape.terms :]
+        self._hill = Hill(space)
+        self._maxima = terms[:, None, self._hill.maxima]
+        self._skews = terms[:, None, self._hill.skews]
+        self._hessians = self._hill.hessians(terms)
+        self._effects = terms[:, self._hill.effects]
+        self._weights = terms[:, self._hill.terms :]
 
     def elo(self, points: Array) -> Array:
         """Elo of coordinates (points, dimensions) by every draw of the posterior, shape (points, draws)."""
-        apart = points[None, :, self._shape.ordered] - self._maxima
+        apart = points[None, :, self._hill.ordered] - self._maxima
         bent = apart * (1 + self._skews * np.tanh(apart / SKEW_WIDTH))
         elo = -0.5 * ((bent @ self._hessians) * bent).sum(axis=2)
-        elo = elo.T + self._shape.indicators(points) @ self._effects.T
+        elo = elo.T + self._hill.indicators(points) @ self._effects.T
         if self.groups:
             elo = elo + np.concatenate([group.features(points) for group in self.groups], axis=1) @ self._weights.T
         return np.asarray(elo, float)
@@ -257,7 +183,7 @@ class ResponseModel:
 
     def effects(self, place: int) -> Array:
         """Elo of every choice of a dimension by every draw, shape (draws, choices), up to a constant."""
-        return self._effects[:, self._shape.effects_of(place)]
+        return self._effects[:, self._hill.effects_of(place)]
 
 
 def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
@@ -270,9 +196,9 @@ class _Fit:
 
     def __init__(self, observations: Observations) -> None:
         self._space = observations.space
-        self._shape = _Shape(self._space)
+        self._hill = Hill(self._space)
         self._first, self._second, self._pairs, self._scores = observations.arrays()
-        self._mean, self._precision = self._shape.prior(is_near_base=False)
+        self._mean, self._precision = self._hill.prior(is_near_base=False)
         self._features = np.zeros((len(self._pairs), 0))
         """Of the first set minus the second one, over the unit of Elo: of the departures."""
         self._dispersion = TYPICAL_DISPERSION
@@ -297,7 +223,7 @@ class _Fit:
         """How probable it is that the base is the best already, and draws of a hill that is near it."""
         general = self._mean, self._precision
         evidence = self._evidence(hill)
-        self._mean, self._precision = self._shape.prior(is_near_base=True)
+        self._mean, self._precision = self._hill.prior(is_near_base=True)
         found = self._mode(hill[0])
         odds = NEAR_BASE_ODDS * math.exp(min(max(self._evidence(found) - evidence, -MAX_LOGIT), MAX_LOGIT))
         self._mean, self._precision = general
@@ -310,16 +236,16 @@ class _Fit:
         return self._posterior(terms, expected) + float(volumes) / 2
 
     def _drawn(self, terms: Array, information: Array) -> Array:
-        """Draws from the posterior in random order, shape (draws, terms)."""
+        """Draws from the posterior, each followed by its mirror image, shape (draws, terms)."""
         generator = np.random.Generator(np.random.PCG64(0))
         noise = generator.standard_normal((DRAWS // 2, len(terms)))
-        apart = np.linalg.solve(np.linalg.cholesky(information).T, np.stack([noise, -noise], axis=1).reshape(DRAWS, -1).T).T
-        return _bounded(self._shape, terms + apart)
+        mirrored = np.stack([noise, -noise], axis=1).reshape(DRAWS, len(terms))
+        return bounded(self._hill, terms + np.linalg.solve(np.linalg.cholesky(information).T, mirrored.T).T)
 
     def _with_departures(self, found: tuple[Array, Array, Array]) -> tuple[Array, Array, list[Group]]:
         """Mode, negated second derivatives and departures of the model that the games speak for, from a hill on."""
         terms, information, _ = found
-        count = self._shape.terms
+        count = self._hill.terms
         groups = groups_of(self._space, np.concatenate([self._first, self._second]))
         features = [(group.features(self._first) - group.features(self._second)) / NATURAL_TO_ELO for group in groups]
         chosen: dict[int, float] = {}
@@ -349,7 +275,7 @@ class _Fit:
         information[:count, :count] += self._precision[:count, :count]
         slope = columns.T @ (self._pairs * (self._scores - expected) / self._dispersion)
         slope[:count] -= self._precision[:count, :count] @ (hill - self._mean[:count])
-        places = [slice(int(start), int(end)) for start, end in zip(ends, ends[1:], strict=False)]
+        places = [slice(int(start), int(end)) for start, end in itertools.pairwise(ends)]
         return choose(information, slope, places, count)
 
     def _observed_dispersion(self, expected: Array) -> float:
@@ -358,9 +284,9 @@ class _Fit:
 
     def _expectation(self, terms: Array) -> tuple[Array, Array]:
         """The expected score of every result, and the derivatives of its logit by every term."""
-        hill, weights = terms[: self._shape.terms], terms[self._shape.terms :]
-        one, one_slopes = self._shape.elo_with_slopes(hill, self._first)
-        other, other_slopes = self._shape.elo_with_slopes(hill, self._second)
+        hill, weights = terms[: self._hill.terms], terms[self._hill.terms :]
+        one, one_slopes = self._hill.elo_with_slopes(hill, self._first)
+        other, other_slopes = self._hill.elo_with_slopes(hill, self._second)
         logits = (one - other) / NATURAL_TO_ELO + self._features @ weights
         slopes = np.concatenate([(one_slopes - other_slopes) / NATURAL_TO_ELO, self._features], axis=1)
         return 1 / (1 + np.exp(-np.clip(logits, -MAX_LOGIT, MAX_LOGIT))), slopes
@@ -383,7 +309,7 @@ class _Fit:
             surprise = self._precision @ (terms - self._mean)
             gradient = slopes.T @ (self._pairs * (self._scores - expected) / self._dispersion) - surprise
             step = np.linalg.solve(hessian + damping * np.diag(np.diag(hessian)), gradient)
-            there = _bounded(self._shape, terms + step)
+            there = bounded(self._hill, terms + step)
             there_expected, there_slopes = self._expectation(there)
             there_value = self._posterior(there, there_expected)
             if there_value > value:
@@ -400,15 +326,8 @@ class _Fit:
         return terms, (slopes * weights[:, None]).T @ slopes + self._precision, expected
 
 
-def _bounded(shape: _Shape, terms: Array) -> Array:
-    """The terms with curvatures that are within reason; others may be anything."""
-    bounded = terms.copy()
-    bounded[..., shape.curvatures] = np.clip(terms[..., shape.curvatures], MIN_LOG_CURVATURE, MAX_LOG_CURVATURE)
-    return bounded
-
-
 def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[Values]) -> Values:
-    """The set with the highest posterior mean inside a region of coordinates; choices are free.
+    """The best set by the most probable model inside a region of coordinates; choices are free.
 
     Found by changing one dimension at a time from each of ``starts`` until nothing helps; with conditional dimensions
     pairs of a choice and what depends on it are covered by the starts and the sweeps.

@@ -2,11 +2,11 @@
 
 Simultaneous perturbation (Spall 1992) around a centre that a model places. Before every round the response model is
 fitted to all games so far; the centre of the round is its maximum. The two sets of a settings pair lie on both sides
-of a point near the centre, in every dimension at once with a random sign, whole numbers rounded at random in
-proportion. Such a match measures the slope at its middle whatever the curvature is; that the middles differ measures
-the curvature. The two sets always differ in their choices: the one that a draw from the posterior takes for the best
-meets the best of the others by a second draw, so that games go to the choices that may still be the best (top-two
-Thompson sampling, Russo 2016).
+of a point near the centre, in every dimension at once with a random sign, the closer the more that dimension matters,
+whole numbers rounded at random in proportion. Such a match measures the slope at its middle whatever the curvature is;
+that the middles differ measures the curvature. The two sets always differ in their choices: the one that a draw from
+the posterior takes for the best meets the best of the others by a second draw, so that games go to the choices that
+may still be the best (top-two Thompson sampling, Russo 2016).
 
 Everything here is a function of the specification, the random seed and where the round stands; the draws come from
 SHA-256, so that they are the same in every version of everything. Constants were found by simulation
@@ -30,13 +30,14 @@ HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
 """Of a range: how far each set lies from the middle of its settings pair after so many game pairs, in a dimension of
 that curvature (Elo over range squared)."""
 PAIRS_EXPONENT, CURVATURE_EXPONENT = 1 / 6, 1 / 3
-"""At which it falls with the number of pairs and with the curvature. The slope that a settings pair measures has a
-variance of about 1 / (pairs * width ** 2), and a bias by the skew that grows with curvature * width ** 3; in Elo lost
-at the place where it seems to be 0 their sum is least for a width of these powers."""
-END_SHARE = 0.25
+"""At which it falls with the number of pairs and with the curvature. Where the slope seems to be 0, the noise of the
+games loses Elo in proportion to 1 / (pairs * curvature * width ** 2) and a skew to curvature * width ** 4: the sum is
+least for a width of these powers."""
 FIRST_WIDTH = 0.3
 """Of a range: the same before anything is known."""
 MIN_WIDTH, MAX_WIDTH = 0.06, 0.35
+END_SHARE = 0.25
+"""Middles keep this share of the half-width from the ends of the range; what would lie beyond an end is at the end."""
 SHIFT_SHARE = 0.6
 """The middle of a settings pair lies up to this share of the half-width from the centre, evenly spread."""
 FIRST_SHIFT = 0.3
@@ -49,7 +50,7 @@ SINGLE_PAIR_GAMES = 4000
 MAX_PAIRS_PER_SETTINGS_PAIR = 8
 """Game pairs of a settings pair at most."""
 
-MAX_DRAWS = 20
+MAX_DRAWS = 40
 """How often a settings pair is drawn until its sets differ; where they do not, there is little to choose."""
 
 Meetings = tuple[tuple[tuple[float, ...], ...], ...]
@@ -72,11 +73,11 @@ class RoundDesign:
     centre: tuple[Value, ...]
     meetings: Meetings
     curvatures: tuple[float, ...] = ()
-    """Of the ranges in turn, Elo over range squared; empty while nothing is known: the middles are then spread wider."""
+    """Of the ranges in turn, Elo over range squared; empty while nothing is known."""
 
     @property
     def is_first(self) -> bool:
-        """Whether nothing was known yet."""
+        """Whether nothing was known yet: the middles are then spread wider."""
         return not self.curvatures
 
     def plain(self) -> list[object]:
@@ -189,7 +190,7 @@ def _drawn_sets(
         width = FIRST_WIDTH if design.is_first else half_width(pairs, next(curvatures))
         shift = FIRST_SHIFT if design.is_first else SHIFT_SHARE * width
         middle = dimension.coordinate(design.centre[place]) + shift * (2 * two - 1)
-        # Beyond an end the middles are thrown back: of middles in one place no curvature could be seen.
+        # Near an end the middles are thrown back: if all were in one place, no curvature could be seen there.
         end = END_SHARE * width
         middle = end + abs(middle - end) if middle < 0.5 else 1 - end - abs(1 - end - middle)
         aside = width if one < 0.5 else -width

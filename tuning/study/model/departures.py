@@ -88,7 +88,8 @@ def choose(information: Array, slope: Array, features: Sequence[slice], known: i
     chosen: dict[int, float] = {}
     least = MIN_EVIDENCE + math.log(max(1, len(features)))
     while len(chosen) < MAX_GROUPS:
-        taken = np.concatenate([np.arange(known), *(np.arange(known, len(slope))[_behind(features[one], known)] for one in chosen)])
+        places = np.arange(len(slope))
+        taken = np.concatenate([places[:known], *(places[features[one]] for one in chosen)])
         base = information[np.ix_(taken, taken)].copy()
         widths = [features[one].stop - features[one].start for one in chosen]
         spread = np.repeat([1 / deviation**2 for deviation in chosen.values()], widths)
