@@ -3,8 +3,8 @@
 A pair's score between two sets is logistic in the difference of their Elo. Elo is a hill (``tuning.study.model.hill``):
 it has one maximum over whole numbers, every dimension has the place of its maximum, a curvature that is positive, a
 skew that makes one slope steeper than the other, and mild interactions with the others; every choice has an effect. The
-prior: maxima lie about the middle of the ranges or beyond their ends, curvatures are log-normal about a common size that
-is estimated from the games, skews, interactions and effects are moderate. Where the games speak against a hill (a
+prior: maxima lie about the middle of the ranges or beyond their ends, curvatures are log-normal about a common size
+that is estimated from the games, skews, interactions and effects are moderate. Where the games speak against a hill (a
 cliff, ripples, another summit), departures from it are added (``tuning.study.model.departures``). The posterior is the
 normal one around its mode in these terms, carried as draws, with the dispersion of pair scores as it is observed (pairs
 vary less than games because of draws and openings). At the end of a study some of the draws are of a hill whose maximum
@@ -64,6 +64,8 @@ IMPORTANCE_POINTS = 1000
 IMPORTANCE_SLICES = 20
 FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
 """Of Optuna's evaluator: with its defaults and all points it takes most of a minute."""
+ELO_DIGITS = 6
+"""Decimal places to which sets are compared."""
 MAX_CANDIDATES = 41
 """Values of one range that a sweep compares."""
 
@@ -338,7 +340,7 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
     for start in starts:
         found = _climb(model.mode, candidates, space.effective_values(start))
         value = float(model.mode.gain([found])[0][0])
-        if best is None or value > best[0] + 1e-9:
+        if best is None or value > best[0] + 10.0**-ELO_DIGITS:
             best = (value, found)
     assert best is not None
     return best[1]
@@ -350,7 +352,7 @@ def sampled_starts(model: ResponseModel, observations: Observations) -> list[Val
         return []
     compared = observations.sampled()
     compared = compared[:: max(1, len(compared) // SAMPLED_COMPARED)]
-    elo = model.gain(compared)[0]
+    elo = np.round(model.gain(compared)[0], ELO_DIGITS)
     return [compared[place] for place in np.argsort(-elo, kind="stable")[:SAMPLED_STARTS]]
 
 
@@ -457,7 +459,8 @@ def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: V
             else:
                 points = np.tile(np.array(space.coordinates(here), float), (len(sets), 1))
                 points[1:, place] = [space.dimensions[place].coordinate(value) for value in candidates[place]]
-            here = sets[int(np.argmax(model.elo(points).mean(axis=1)))]
+            # Of sets that are equal but for rounding errors, which need not be the same twice, the first one.
+            here = sets[int(np.argmax(np.round(model.elo(points).mean(axis=1), ELO_DIGITS)))]
         if here == before:
             break
     return here
