@@ -92,7 +92,9 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
     games = changes.pop("games", 46)
     validation = changes.pop("validation", {"maximum_pairs": 6, "slow": "off"})
     lines = [f"{key} = {json.dumps(value)}" for key, value in {**settings, **changes}.items()]
-    lines += [f"budget = {{ games = {games} }}" if games else "", "[set]\nhash_mb = 1"]
+    # A base so weak that even so few games show a gain: otherwise it would be recommended itself.
+    base = '[set]\nhash_mb = 1\nevaluation = "material_chess"'
+    lines += [f"budget = {{ games = {games} }}" if games else "", base]
     lines += ["[adjudication]\nmaximum_plies = 50", "[validation]"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in validation.items()]
     path = folder / "small.toml"
