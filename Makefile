@@ -48,7 +48,7 @@ bench: .venv/.installed  ## measure the engine and the arena (ARGUMENTS go to ea
 	done
 
 docs: .venv/.installed  ## write docs/claims.md and docs/keys.md, and the JSON schemas of TOML files
-	@.venv/bin/python -m tuning.reports.claims_page
+	@.venv/bin/python -m tuning.reports.claims.page
 	@.venv/bin/python -m tuning.keys.reference
 
 .venv/.installed: pyproject.toml constraints.txt .ci/bootstrap

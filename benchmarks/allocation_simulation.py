@@ -15,13 +15,14 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from arena.figures.statistics import Pentanomial
+from arena.figures.statistics import Pentanomial, score_of_elo
 from tuning.ablation.allocation import Allocation, ResearchQuestion
 from tuning.ablation.verdicts import (
     BETTER,
@@ -37,22 +38,52 @@ from tuning.ablation.verdicts import (
 DRAW_RATE = 0.4
 """Share of draws between equals."""
 OPENING_DEVIATION_ELO = 60.0
-"""Standard deviation of what an opening favours a colour by."""
+"""Standard deviation of what an opening favours a colour by, in the strength of ``chances``."""
 ABLATION_EFFECTS = (-320, -190, -130, -90, -70, -55, -45, -35, -20, -10, 0, 0, 0, 15, 30)
-"""Elo: what leaving a feature out costs, from the search's pillars to what makes no difference."""
+"""Logistic Elo: what leaving a feature out costs, from the search's pillars to what makes no difference."""
 ABLATION_PAIRS = 1000
 NULL_COMPARISONS = 15
 NULL_PAIRS = 100
 
 
+OPENING_POINTS = 32
+"""Of the quadrature over openings."""
+
+
+def chances(strengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of a loss and of a draw by Davidson's model, given differences of strength.
+
+    Without draws these would be logistic Elo. The more draws, the less the same difference changes the score: of two
+    fifths of draws, 10 is worth 5.9 Elo.
+    """
+    odds = 10 ** (strengths / 400)
+    weight = 2 * DRAW_RATE / (1 - DRAW_RATE) * np.sqrt(odds)
+    return 1 / (1 + odds + weight), weight / (1 + odds + weight)
+
+
+@lru_cache
+def strength_of(elo: float) -> float:
+    """The strength in Davidson's model whose expected score, over all openings, is that of so much logistic Elo."""
+    points, weights = np.polynomial.hermite_e.hermegauss(OPENING_POINTS)
+    low, high = -20 * abs(elo) - 1, 20 * abs(elo) + 1
+    for _ in range(60):
+        middle = (low + high) / 2
+        lost, drawn = chances(middle + OPENING_DEVIATION_ELO * points)
+        score = float(weights @ (1 - lost - drawn / 2) / weights.sum())
+        low, high = (middle, high) if score < score_of_elo(elo) else (low, middle)
+    return (low + high) / 2
+
+
 def simulated_pairs(effects: Sequence[float], pairs: int, generator: np.random.Generator) -> np.ndarray:
-    """Outcomes of pairs (0 to 4: LL, LD, even, WD, WW), shape (comparisons, pairs), with common openings."""
+    """Outcomes of pairs (0 to 4: LL, LD, even, WD, WW), shape (comparisons, pairs), with common openings.
+
+    ``effects`` are logistic Elo, as are all figures and margins of ablations.
+    """
     openings = generator.normal(0, OPENING_DEVIATION_ELO, pairs)
+    strengths = np.array([strength_of(float(effect)) for effect in effects])
     total = np.zeros((len(effects), pairs), int)
     for sign in (1, -1):
-        strength = 10 ** ((np.asarray(effects, float)[:, None] + sign * openings[None, :]) / 400)
-        weight = 2 * DRAW_RATE / (1 - DRAW_RATE) * np.sqrt(strength)
-        lost, drawn = 1 / (1 + strength + weight), weight / (1 + strength + weight)
+        lost, drawn = chances(strengths[:, None] + sign * openings[None, :])
         drawn_at = generator.random(total.shape)
         total += np.where(drawn_at < lost, 0, np.where(drawn_at < lost + drawn, 1, 2))
     return total

@@ -82,9 +82,8 @@ maximum_plies = 30
 [budgets.quick]
 pairs = 8
 rounds = 2
-depth = 2
 positions = 4
-limits = { play = "nodes=40" }
+limits = { play = "nodes=40", shallow = "depth=1", deep = "depth=2" }
 
 [[claims]]
 id = "C20"
@@ -92,12 +91,23 @@ claim = "One ply more is stronger, and the two drivers are equal."
 claim_zh = "深一层更强，两种驱动相等。"
 source = "OT"
 basis = "c"
-rule = "Confirmed if stronger."
-rule_zh = "若更强，则证实。"
-measures = [
-    { kind = "elo", expect = "better", limit = "depth=2", reference_limit = "depth=1", label = "one ply more" },
-    { kind = "interaction", label = "both", factors = { killers = [0, 2], algorithm = ["alphabeta", "pvs"] } },
-]
+then = "moreland"
+
+[[claims.parts]]
+id = "C20a"
+claim = "One ply more is stronger."
+claim_zh = "深一层更强。"
+expect = "better"
+limits = ["depth=2"]
+reference_limits = ["depth=1"]
+
+[[claims.parts]]
+id = "C20b"
+claim = "The two drivers are equal."
+claim_zh = "两种驱动相等。"
+kind = "interaction"
+factors = { killers = [0, 2], algorithm = ["alphabeta", "pvs"] }
+limits = ["play"]
 
 [[claims]]
 id = "C1"
@@ -105,12 +115,16 @@ claim = "Windows save effort."
 claim_zh = "窗口节省工作量。"
 source = "AW"
 basis = "c"
-rule = "Confirmed if fewer nodes."
-rule_zh = "若节点更少，则证实。"
-measures = [
-    { kind = "nodes", expect = "less", variant = { aspiration = "full" }, reference = { aspiration = "off" } },
-    { kind = "share", of = "growth" },
-]
+then = "moreland"
+
+[[claims.parts]]
+id = "C1a"
+claim = "They save nodes."
+claim_zh = "节省节点。"
+kind = "nodes"
+expect = "less"
+variant = { aspiration = "full" }
+reference = { aspiration = "off" }
 """
 TOURNAMENT = """
 name = "compared"

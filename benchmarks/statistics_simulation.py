@@ -12,7 +12,7 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from arena.figures.ratings import PairingCounts, fit_ratings, outcome_probabilities
 from arena.figures.statistics import (
+    INTERVAL_DEVIATIONS,
     NATURAL_TO_ELO,
     NORMALIZED_UNIT,
+    Estimate,
     Pentanomial,
     elo_of_score,
     estimate_after_test,
@@ -40,8 +42,10 @@ KINDS = {
 """Distributions of the outcomes of a pair between equal players, by the kind of play."""
 MATCHES = 10_000
 PAIRS = 100
-FEW_PAIRS = (3, 5, 10, 20, 30)
-"""Where the interval, by a normal distribution, is too narrow; shown without a goal."""
+PAIRS_OF_MATCHES = (3, 5, 10, 30, 100, 300)
+"""Where the intervals by Student's t and by the normal distribution are compared, over all kinds and strengths."""
+MEAN_COVERAGE_GOAL = (0.94, 0.97)
+"""From 5 pairs on; of fewer the outcomes are too few for any interval to be exact."""
 STRENGTHS = (-200, -100, -50, 0, 20, 50, 100, 200)
 COVERAGE_GOAL = (0.94, 0.96)
 TESTS = 4_000
@@ -63,9 +67,9 @@ class Row:
     met: bool
 
 
-def tilted(kind: str, score: float) -> Array:
-    """The distribution of a kind of play tilted exponentially to a mean score, by bisection."""
-    base = np.array(KINDS[kind])
+def tilted(kind: str | Sequence[float], score: float) -> Array:
+    """The distribution of a kind of play, or any other, tilted exponentially to a mean score, by bisection."""
+    base = np.array(KINDS[kind] if isinstance(kind, str) else kind)
     low, high = -60.0, 60.0
     for _ in range(200):
         middle = (low + high) / 2
@@ -88,15 +92,34 @@ def with_normalized_elo(kind: str, elo: float) -> Array:
 # Intervals of a match
 
 
-def coverage(kind: str, elo: float, matches: int, pairs: int = PAIRS) -> float:
-    """Share of matches of so many pairs whose 95 % interval holds the true Elo."""
+def own_interval(estimate: Estimate) -> tuple[float, float]:
+    """The interval that reports show: below 100 pairs by Student's t."""
+    return estimate.score_low, estimate.score_high
+
+
+def normal_interval(estimate: Estimate) -> tuple[float, float]:
+    """That by the normal distribution and the spread of the sample."""
+    reach = INTERVAL_DEVIATIONS * estimate.standard_error
+    return estimate.score - reach, estimate.score + reach
+
+
+def coverage(
+    kind: str,
+    elo: float,
+    matches: int,
+    pairs: int = PAIRS,
+    interval: Callable[[Estimate], tuple[float, float]] = own_interval,
+) -> float:
+    """Share of matches of so many pairs whose 95 % interval holds the true score."""
+    truth = score_of_elo(elo)
     generator = np.random.default_rng(11)
     drawn = generator.multinomial(pairs, tilted(kind, score_of_elo(elo)), matches)
     rows, times = np.unique(drawn, axis=0, return_counts=True)
     covered = 0
     for row, repeated in zip(rows, times, strict=True):
         estimate = Pentanomial(tuple(int(count) for count in row)).estimate()  # type: ignore[arg-type]
-        covered += int(repeated) * (estimate.elo_low <= elo <= estimate.elo_high)
+        low, high = interval(estimate)
+        covered += int(repeated) * (low <= truth <= high)
     return covered / matches
 
 
@@ -108,10 +131,17 @@ def coverage_rows(share: float) -> Iterator[Row]:
             found = coverage(kind, elo, matches)
             met = COVERAGE_GOAL[0] <= found <= COVERAGE_GOAL[1]
             yield Row(f"95 % interval, {kind}, {elo:+d} Elo", f"{100 * found:.2f} %", "94 to 96 %", met)
-    for pairs in FEW_PAIRS:
-        several = [coverage(kind, elo, matches, pairs) for kind in KINDS for elo in STRENGTHS]
-        figure = f"{100 * np.mean(several):.1f} % ({100 * min(several):.1f} to {100 * max(several):.1f})"
-        yield Row(f"95 % interval from {pairs} pairs, all of these", figure, "", True)
+    for pairs in PAIRS_OF_MATCHES:
+        for name, interval in (("as reported", own_interval), ("by the normal distribution", normal_interval)):
+            several = [coverage(kind, elo, matches, pairs, interval) for kind in KINDS for elo in STRENGTHS]
+            mean = float(np.mean(several))
+            wanted = interval is own_interval and pairs >= 5
+            yield Row(
+                f"95 % interval {name}, {pairs} pairs, {len(several)} x {matches} matches of all these",
+                f"{100 * mean:.1f} % ({100 * min(several):.1f} to {100 * max(several):.1f})",
+                "94 to 97 %" if wanted else "",
+                not wanted or MEAN_COVERAGE_GOAL[0] <= mean <= MEAN_COVERAGE_GOAL[1],
+            )
 
 
 # Sequential tests
@@ -204,16 +234,20 @@ STRENGTHS_OF_PLAYERS = (0.0, 0.05, 0.3, -0.4, 0.8, -1.2)
 """In natural units; the first two are all but the same program."""
 SCHEDULE = {(0, 1): 200, (0, 2): 60, (0, 3): 25, (0, 4): 100, (1, 4): 30, (2, 3): 15, (3, 5): 40}
 """Pairs between two players: uneven, and not everyone meets everyone."""
+SHORT_GAUNTLET = {(0, other): 5 for other in range(1, 6)}
+"""So few that intervals by the spread of each pairing's own results would need Student's t."""
 ADVANTAGE = 0.25
 DRAW_PARAMETER = 1.2
 SAME_ENGINE = 0.6
 """Share of the pairs of the first two players in which both games go alike, as between almost equal programs."""
 
 
-def play_tournament(generator: np.random.Generator) -> list[PairingCounts]:
+def play_tournament(
+    generator: np.random.Generator, schedule: Mapping[tuple[int, int], int] = SCHEDULE
+) -> list[PairingCounts]:
     """The results of one tournament."""
     played = []
-    for (one, other), pairs in SCHEDULE.items():
+    for (one, other), pairs in schedule.items():
         gap = STRENGTHS_OF_PLAYERS[one] - STRENGTHS_OF_PLAYERS[other]
         as_first, as_second = outcome_probabilities(np.array([gap + ADVANTAGE, gap - ADVANTAGE]), DRAW_PARAMETER)
         table = np.outer(as_first, as_second)
@@ -238,7 +272,9 @@ def coupled(table: Array, as_first: Array, as_second: Array) -> Array:
     return mixed
 
 
-def joint_coverage(tournaments: int) -> dict[tuple[int, int], float]:
+def joint_coverage(
+    tournaments: int, schedule: Mapping[tuple[int, int], int] = SCHEDULE
+) -> dict[tuple[int, int], float]:
     """Share of tournaments in which the interval of the difference of two players holds the true difference."""
     generator = np.random.default_rng(41)
     players = len(STRENGTHS_OF_PLAYERS)
@@ -246,7 +282,7 @@ def joint_coverage(tournaments: int) -> dict[tuple[int, int], float]:
     unit = 4 * (draw / 4 + win - (draw / 2 + win) ** 2) * NATURAL_TO_ELO
     covered = {(one, other): 0 for one in range(players) for other in range(one + 1, players)}
     for _ in range(tournaments):
-        fit = fit_ratings(players, play_tournament(generator))
+        fit = fit_ratings(players, play_tournament(generator, schedule))
         for one, other in covered:
             elo, error = fit.difference(one, other)
             truth = (STRENGTHS_OF_PLAYERS[one] - STRENGTHS_OF_PLAYERS[other]) * unit
@@ -266,6 +302,9 @@ def joint_rows(share: float) -> Iterator[Row]:
         yield Row(
             f"{what}: {one} against {other} ({pairs} pairs)", f"{100 * rate:.2f} %", "93 to 97 %", 0.93 <= rate <= 0.97
         )
+    few = float(np.mean(list(joint_coverage(round(TOURNAMENTS * share), SHORT_GAUNTLET).values())))
+    what = f"joint fit, gauntlet of {len(STRENGTHS_OF_PLAYERS)} players and 5 pairs each: mean of all differences"
+    yield Row(what, f"{100 * few:.2f} %", "94 to 99 %", 0.94 <= few <= 0.99)
 
 
 def main() -> int:

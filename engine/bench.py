@@ -86,8 +86,8 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     },
     "guarded": {
         "aspiration": "naive", "aspiration_window": 8, "null_mate_guard": True, "null_hash_guard": "bound",
-        "null_store": "all", "mate_threat_extension": True, "null_not_in_check": False, "futility_depth": 3,
-        "late_move_pruning_depth": 3,
+        "null_store": "all", "null_store_depth": "node", "mate_threat_extension": True, "null_not_in_check": False,
+        "futility_depth": 3, "late_move_pruning_depth": 3,
     },
     "elephant": {
         "aspiration": "naive_half", "aspiration_window": 8, "null_verify": "unless_safe", "null_verify_min_depth": 2,

@@ -28,7 +28,7 @@ from engine.search.records import END_REASONS
 from engine.settings.keys import Section
 from engine.settings.parameters import BY_NAME
 from tuning.ablation import verdicts
-from tuning.claims import spec as claims_spec
+from tuning.claims import verdicts as claims_verdicts
 from tuning.keys import claims as claim_keys
 from tuning.keys.kinds import KINDS, entries_of
 
@@ -84,9 +84,12 @@ def test_every_ending_has_a_name_and_an_explanation() -> None:
 def test_what_the_code_of_tuning_calls_something_has_a_name() -> None:
     names = {
         "verdict": (verdicts.BETTER, verdicts.WORSE, verdicts.EQUIVALENT, verdicts.UNDECIDED),
-        "outcome": (claims_spec.CONFIRMED, claims_spec.REFUTED, claims_spec.UNDECIDED, claims_spec.SHOWN),
+        "outcome": (*claims_verdicts.PART_VERDICTS, claims_verdicts.SHOWN),
         "expected": {word for words in claim_keys.EXPECTED.values() for word in words},
         "basis": claim_keys.BASES.values(),
+        "engine": claim_keys.ENGINES,
+        "quantity": claim_keys.EXPECTED,
+        "margin": claim_keys.MARGINS,
         "elo_model": SPRT_MODELS,
         "unit": {row.unit.replace(" ", "_") for row in BY_NAME.values() if row.unit not in ("", "MiB")},
     }

@@ -37,7 +37,7 @@ from arena.spec import spec_from_mapping
 from elolab.command_line import COMMANDS
 from engine.settings.configuration import read_toml
 from tuning.ablation.spec import load_ablation
-from tuning.study.spec import load_tuning
+from tuning.study.spec import load_tuning, tuning_from_mapping
 
 PAGES = (
     "docs/tutorial.md", "docs/guide.md", "docs/python.md", "docs/literature.md", "docs/glossary.md", "docs/how-to.md",
@@ -107,7 +107,7 @@ def test_the_guide_has_every_command(page: str) -> None:
 
 @each("docs/guide.md")
 def test_the_files_in_the_guide_are_valid(page: str, tmp_path: Path) -> None:
-    tournament, xiangqi, othello, openings, tuning, ablation, external, builds = blocks_in(page, "toml")
+    tournament, xiangqi, othello, openings, tuning, limits, ablation, external, builds = blocks_in(page, "toml")
     spec = spec_from_mapping(tomllib.loads(tournament), "mine.toml")
     assert [player.protocol for player in spec.players] == ["builtin", "builtin", "uci"]
     assert dict(spec.players[1].parameters)["null_move"] is False
@@ -121,6 +121,8 @@ def test_the_files_in_the_guide_are_valid(page: str, tmp_path: Path) -> None:
     assert [player.protocol for player in spec.players] == ["gtp", "nboard"]
     (tmp_path / "gain.toml").write_text(tuning, "utf-8")
     assert len(load_tuning(tmp_path / "gain.toml").space.dimensions) == 4
+    several = {"game": "xiangqi", "budget": {"games": 8000}, "parameters": ["null_depth"], **tomllib.loads(limits)}
+    assert len(tuning_from_mapping(several, "limits.toml").limit_shares.limits) == 3
     (tmp_path / "worth.toml").write_text(ablation, "utf-8")
     assert load_ablation(tmp_path / "worth.toml").factorials
     questions = {"external.toml": (external, 9), "builds.toml": (builds, 1)}

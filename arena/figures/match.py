@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 TEXT_WIDTH = 79
-FEW_PAIRS = 30
-"""From fewer, the interval by a normal distribution is too narrow: ``benchmarks/statistics_simulation.py``."""
 LABEL_WIDTH = 16
 
 
@@ -76,7 +74,6 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
     lines += [
         labelled(say("match.score"), f"{100 * figures['score']:.2f} %"),
         labelled(say("match.elo"), _elo_with_interval(figures, "", say)),
-        *([labelled("", say("match.narrow"))] if _has_narrow_interval(figures) else []),
         labelled(say("match.normalized"), _signed(figures["normalized_elo"])),
         labelled(say("match.los"), f"{percent_text(figures['los'])} %"),
     ]
@@ -105,10 +102,6 @@ def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
 def labelled(label: str, text: str) -> str:
     """One line: the label in a column of its own, then the text."""
     return padded(label, LABEL_WIDTH) + text
-
-
-def _has_narrow_interval(figures: dict[str, Any]) -> bool:
-    return figures["pentanomial"] is not None and figures["pairs"] < FEW_PAIRS and math.isfinite(figures["elo_error"])
 
 
 VERDICT_KEYS = {"H1 accepted": "upper", "H0 accepted": "lower"}

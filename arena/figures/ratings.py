@@ -126,7 +126,8 @@ def fit_ratings(
     The player who moves first wins, draws and loses in proportion to exp(d/2), nu and exp(-d/2), where d is the
     difference of strengths plus the advantage. A weak normal prior keeps players who won or lost everything finite.
     The covariance allows for the games of a pair not being independent, each two players by the dispersion of their own
-    pairs (drawn towards that of all pairs while they are few): A^-1 B A^-1, where A is the model's information and B
+    pairs (drawn towards that of all pairs, and of independent games, while they are few, so that normal quantiles hold
+    of few pairs too): A^-1 B A^-1, where A is the model's information and B
     the same with the dispersions as weights (White, "Maximum likelihood estimation of misspecified models", 1982).
     ``anchors`` are players whose ratings are
     given, with their Elo, and ``anchor`` is short for one of 0 Elo; a connected group without any has the mean 0. One

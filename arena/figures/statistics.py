@@ -16,9 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.figures.brownian import worse_outcome_probability
+from arena.figures.student import student_cdf, student_quantile
 
 INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
-"""Standard errors on each side of a 95 % interval: 1.96."""
+"""Standard errors on each side of a 95 % interval: 1.96, where they are known or come from many items."""
+STUDENT_BELOW = 100
+"""Pairs, or unpaired games, from which their spread is known well enough; intervals of fewer are by Student's t."""
 NATURAL_TO_ELO = 400 / math.log(10)
 """Elo of one natural unit of log odds."""
 NORMALIZED_UNIT = 800 / math.log(10)
@@ -40,6 +43,9 @@ class Estimate:
     """Mean score of a game, 0 to 1; 1/2 when nothing was played."""
     standard_error: float
     """Of ``score``; infinite when nothing was played."""
+    score_low: float
+    score_high: float
+    """Bounds of the 95 % interval of ``score``, 0 to 1."""
     elo: float
     elo_error: float
     """Half the width of the 95 % interval, in Elo; infinite when a bound is."""
@@ -146,6 +152,23 @@ def score_of_elo(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
+def interval_deviations(items: int) -> float:
+    """Standard errors, by the variance around the sample's mean, on each side of a 95 % interval of 2 or more items.
+
+    Below ``STUDENT_BELOW`` the quantile of Student's t with one degree of freedom less, over the unbiased variance.
+    """
+    if items >= STUDENT_BELOW:
+        return INTERVAL_DEVIATIONS
+    return student_quantile(0.975, items - 1) * math.sqrt(items / (items - 1))
+
+
+def superiority(deviations: float, items: int) -> float:
+    """Likelihood of superiority at so many of these standard errors: above 97.5 % where the interval lies above 0."""
+    if items >= STUDENT_BELOW:
+        return NormalDist().cdf(deviations)
+    return student_cdf(deviations * math.sqrt((items - 1) / items), items - 1)
+
+
 def _ratio(numerator: int, denominator: int) -> float:
     if denominator:
         return numerator / denominator
@@ -156,27 +179,31 @@ def _estimate(counts: Sequence[int], games_per_item: int, ratio: float | None) -
     """The estimate from counts of items (games or pairs) whose scores are spread evenly from 0 to 1."""
     total = sum(counts)
     if not total:
-        return Estimate(0.5, math.inf, 0.0, math.inf, -math.inf, math.inf, 0.0, 0.5, ratio)
+        return Estimate(0.5, math.inf, 0.0, 1.0, 0.0, math.inf, -math.inf, math.inf, 0.0, 0.5, ratio)
     values = [index / (len(counts) - 1) for index in range(len(counts))]
     mean = sum(count * value for count, value in zip(counts, values, strict=True)) / total
     variance = sum(count * (value - mean) ** 2 for count, value in zip(counts, values, strict=True)) / total
+    excess = mean - 0.5
     if max(counts) < total:
         error = math.sqrt(variance / total)
-        below = above = INTERVAL_DEVIATIONS * error
+        below = above = interval_deviations(total) * error
+        los = superiority(excess / error, total)
     else:
         # Every item came out alike, so the sample variance says nothing. Another outcome may still have a
         # probability of up to 1 - 0.025^(1/N); at worst it is the one farthest away.
         other = 1 - 0.025 ** (1 / total)
         below, above = other * mean, other * (1 - mean)
         error = max(below, above) / INTERVAL_DEVIATIONS
-    low, high = elo_of_score(mean - below), elo_of_score(mean + above)
-    excess = mean - 0.5
+        los = NormalDist().cdf(excess / error)
+    score_low, score_high = max(mean - below, 0.0), min(mean + above, 1.0)
+    low, high = elo_of_score(score_low), elo_of_score(score_high)
     normalized = 0.0
     if excess:
         deviation = math.sqrt(games_per_item * variance)
         normalized = excess / deviation * NORMALIZED_UNIT if deviation else math.copysign(math.inf, excess)
-    los = NormalDist().cdf(excess / error)
-    return Estimate(mean, error, elo_of_score(mean), (high - low) / 2, low, high, normalized, los, ratio)
+    return Estimate(
+        mean, error, score_low, score_high, elo_of_score(mean), (high - low) / 2, low, high, normalized, los, ratio
+    )
 
 
 # --- Sequential probability ratio test ---------------------------------------------------------------------------
@@ -333,7 +360,9 @@ def estimate_after_test(
 
     The log-likelihood ratio is taken for a Brownian motion, stopped at the bounds; the estimate is the strength at
     which what was observed is the median of the outcomes, the bounds of the interval those at which it is the 97.5 and
-    the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The variance is the observed one.
+    the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The variance is the observed one: of
+    few items the quantiles lie farther out by as much as those of Student's t, so that where no bound was near the
+    interval is that of the same counts as a match.
     """
     test = sequential_test(counts, elo_lower, elo_upper, model, alpha, beta)
     total = sum(counts.counts)
@@ -359,8 +388,13 @@ def estimate_after_test(
         drift = (score - middle) / gap
         return worse_outcome_probability(test.lower_bound, test.upper_bound, drift, duration, end)
 
-    bounds = [elo_of_score(_falling_root(worse, share)) for share in (0.5, 0.975, 0.025)]
-    return SequentialEstimate(bounds[0], bounds[1], bounds[2], worse(0.5))
+    los = worse(0.5)
+    outer = 0.975
+    if max(counts.counts) < total < STUDENT_BELOW:
+        outer = NormalDist().cdf(interval_deviations(total))
+        los = superiority(NormalDist().inv_cdf(los), total) if 0 < los < 1 else los
+    bounds = [elo_of_score(_falling_root(worse, share)) for share in (0.5, outer, 1 - outer)]
+    return SequentialEstimate(bounds[0], bounds[1], bounds[2], los)
 
 
 def _falling_root(function: Callable[[float], float], value: float) -> float:

@@ -18,10 +18,11 @@ NODES_PER_PLY = 3
 
 def estimated_game_seconds(limits: Sequence[Limits]) -> float:
     """Seconds of one processor for a game between players with these limits, who have as many moves each."""
-    return PLIES * sum(_seconds_per_move(one) for one in limits) / len(limits)
+    return PLIES * sum(estimated_move_seconds(one) for one in limits) / len(limits)
 
 
-def _seconds_per_move(limits: Limits) -> float:
+def estimated_move_seconds(limits: Limits) -> float:
+    """Seconds of one processor that a move under these limits takes."""
     candidates = []
     if limits.nodes is not None:
         candidates.append(limits.nodes / NODES_PER_SECOND)

@@ -113,12 +113,11 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
         seen = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW)).estimate()
         if not row.pairs:
             continue
-        error = 100 * INTERVAL_DEVIATIONS * seen.standard_error
         score = 100 * seen.score
         label = say("chart.score_interval") if place == 0 else None
         axes.errorbar(
-            [score], [place + 0.17], xerr=[[min(error, score)], [min(error, 100 - score)]], fmt="o", color=INK,
-            markersize=4, linewidth=1.4, capsize=2.5, label=label, clip_on=False,
+            [score], [place + 0.17], xerr=[[score - 100 * seen.score_low], [100 * seen.score_high - score]], fmt="o",
+            color=INK, markersize=4, linewidth=1.4, capsize=2.5, label=label, clip_on=False,
         )  # fmt: skip
         axes.annotate(
             str(row.pairs), (100, place), xytext=(5, 0), textcoords="offset points", va="center", color=MUTED,

@@ -23,6 +23,7 @@ from engine.search.clock import (
 )
 from engine.search.node import (
     ALPHABETA,
+    MTDF,
     RECORD_CUTOFF_AND_PV,
     bounded,
     enter_node,
@@ -66,7 +67,6 @@ _FULL = choice_code("aspiration", "full")
 _GRADUAL = choice_code("aspiration", "gradual")
 _NAIVE_HALF = choice_code("aspiration", "naive_half")
 _NAIVE = choice_code("aspiration", "naive")
-_MTDF = choice_code("algorithm", "mtdf")
 _GUESS_TWO_BACK = choice_code("mtdf_guess", "two_back")
 _GUESS_ZERO = choice_code("mtdf_guess", "zero")
 _ORDER_AS_NODES = choice_code("root_order", "as_nodes")
@@ -124,7 +124,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                 else:
                     _move_to_front(search, index, first)
                 # A missed window is searched again before time is looked at; every pass of MTD(f) misses its own.
-                if search.soft_at_root != 0 and line == 0 and (value < beta or parameters.algorithm == _MTDF):
+                if search.soft_at_root != 0 and line == 0 and (value < beta or parameters.algorithm == MTDF):
                     stop_if_soft_limit_passed(search)
                     if search.stopped != 0:
                         search.stopped_at_result = 1
@@ -365,7 +365,7 @@ def _iterate(state, search, lists, parameters):
         for line in range(lines):
             search.current_line = line
             previous = search.line_score[line] if search.depth > 0 else np.int64(-INFINITY)
-            if parameters.algorithm == _MTDF:
+            if parameters.algorithm == MTDF:
                 guess = _first_guess(search, parameters, search.depth)
                 value = _search_mtdf(state, search, lists, parameters, np.int64(depth), guess)
             else:

@@ -35,6 +35,7 @@ from engine.search.null_move import (
     may_try_null_move,
     must_verify,
     null_move_banned,
+    null_reduction,
 )
 from engine.search.ordering import pick_move, reward_cutoff, reward_history, score_moves
 from engine.search.quiescence import quiescence, static_value, terminal_value
@@ -65,9 +66,11 @@ from engine.settings.parameters import choice_code
 from engine.values import BAN, INFINITY, MATE_BOUND, MAX_MOVES, MAX_PLY
 
 ALPHABETA = choice_code("algorithm", "alphabeta")
+MTDF = choice_code("algorithm", "mtdf")
 RETURN_BETA = choice_code("null_return", "beta")
 STORE_VERIFIED = choice_code("null_store", "verified")
 STORE_ALL = choice_code("null_store", "all")
+STORE_NODE_DEPTH = choice_code("null_store_depth", "node")
 RECORD_CUTOFF_AND_PV = choice_code("history_record", "cutoff_and_pv")
 
 LOGARITHM = np.array([0] + [round(100 * math.log(number)) for number in range(1, 256)], np.int64)
@@ -272,7 +275,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         if may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_node):
             search.null_tries += 1
             note_null(state, search, NULL_TRY, depth)
-            null_depth = np.int64(max(depth - parameters.null_depth, 0))
+            reduced_by = null_reduction(parameters, depth)
+            null_depth = np.int64(max(depth - reduced_by, 0))
             if checked:
                 # The general would be taken: the try costs its node and fails.
                 if not spend_node(search, parameters):
@@ -299,7 +303,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                     search.verifying += 1
                     again = search_node(
                         state, search, lists, parameters, beta - 1, beta,
-                        np.int64(max(depth - parameters.null_depth + 1, 0)), ply, np.int64(VERIFICATION)
+                        np.int64(max(depth - reduced_by + 1, 0)), ply, np.int64(VERIFICATION)
                     )  # fmt: skip
                     search.verifying -= 1
                     if search.stopped != 0:
@@ -313,7 +317,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                     if value >= MATE_BOUND or parameters.null_return == RETURN_BETA:
                         value = beta
                     if parameters.null_store == STORE_ALL or (verified and parameters.null_store == STORE_VERIFIED):
-                        store(search, state.key, np.int64(0), value, null_depth, LOWER_BOUND, ply, threat)
+                        stored = np.int64(depth) if parameters.null_store_depth == STORE_NODE_DEPTH else null_depth
+                        store(search, state.key, np.int64(0), value, stored, LOWER_BOUND, ply, threat)
                     return bounded(parameters, value, alpha, beta)
                 search.null_refuted += 1
                 note_null(state, search, NULL_REFUTED, depth)
@@ -336,6 +341,10 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                     return np.int64(0)
                 if (high and value >= bound) or (not high and value <= bound):
                     search.probcuts += 1
+                    if parameters.algorithm == MTDF and -MATE_BOUND < value < MATE_BOUND:
+                        # Its next guess is this value, and from a bound it would step on by a centipawn a pass.
+                        value += -parameters.probcut_margin if high else parameters.probcut_margin
+                        return bounded(parameters, value, alpha, beta)
                     return beta if high else alpha
         hash_move = entry_move(probe(search, state.key)) if hash_move == 0 else hash_move
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine.compiled.kernel import jit
 from engine.games.contract import material, null_move_allowed
 from engine.search.table import EXACT, UPPER_BOUND, entry_bound, entry_depth, entry_score, entry_threat
@@ -35,6 +37,14 @@ def null_move_banned(search, parameters, node_type):
 
 
 @jit
+def null_reduction(parameters, depth):
+    """Plies by which a null search is shallower than its node, the skipped ply included."""
+    if parameters.null_depth_divisor == 0:
+        return np.int64(parameters.null_depth)
+    return np.int64(parameters.null_depth + depth // parameters.null_depth_divisor)
+
+
+@jit
 def _table_forbids(parameters, entry, beta, depth, ply):
     """Conditions 6 and 8: what the table knows of the position speaks against a null move."""
     if entry == 0:
@@ -46,7 +56,7 @@ def _table_forbids(parameters, entry, beta, depth, ply):
     if parameters.null_hash_guard == _GUARD_BOUND:
         bound = entry_bound(entry)
         if bound == UPPER_BOUND or bound == EXACT:
-            return entry_depth(entry) >= depth - parameters.null_depth and entry_score(entry, ply) < beta
+            return entry_depth(entry) >= depth - null_reduction(parameters, depth) and entry_score(entry, ply) < beta
     return False
 
 
@@ -60,7 +70,7 @@ def may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_nod
     # A bound that is itself a mate cannot be reached by passing.
     if beta >= MATE_BOUND or beta <= -MATE_BOUND:
         return False
-    if parameters.null_eval_gate != 0 and depth > parameters.null_depth and static < beta:
+    if parameters.null_eval_gate != 0 and depth > null_reduction(parameters, depth) and static < beta:
         return False
     if parameters.null_min_material != 0 and material(state) <= parameters.null_min_material:
         return False
@@ -80,7 +90,7 @@ def is_mate_threat(parameters, value, ply):
 def must_verify(state, parameters, depth):
     """Whether a null cutoff at this depth is believed only after a search without it."""
     least = parameters.null_verify_min_depth
-    if depth < (least if least > 0 else parameters.null_depth):
+    if depth < (least if least > 0 else null_reduction(parameters, depth)):
         return False
     if parameters.null_verify == _VERIFY_ALWAYS:
         return True

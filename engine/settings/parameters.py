@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -256,6 +257,9 @@ PARAMETERS: tuple[Parameter, ...] = (
              "whole depth subtracted for the null search, the skipped ply included: depth - null_depth (ElephantEye's "
              "NULL_DEPTH 2 is 3 here)", "[FN] 3 or 4; [EE] 3", depends_on=_needs("null_move"),
              aliases=("NULL_DEPTH",)),
+    _integer("null_depth_divisor", 0, (0, 20), (0, 8), "plies",
+             "a null search is a ply shallower still for each so many plies of depth, as engines do today; 0 keeps to "
+             "null_depth", "[ours]", depends_on=_needs("null_move"), off=0),
     _integer("null_min_depth", 3, (1, 20), (1, 6), "plies",
              "least depth at which a null move is tried: pruning directly above the leaves is dangerous", "[FN] 2",
              depends_on=_needs("null_move"), othello=2, aliases=("NMPMinDepth",)),
@@ -302,8 +306,12 @@ PARAMETERS: tuple[Parameter, ...] = (
     _choice("null_return", "null_score", ("null_score", "beta"),
             "what a null cutoff returns", "[FN] null_score; [EE] beta", depends_on=_needs("null_move")),
     _choice("null_store", "off", ("off", "verified", "all"),
-            "which null cutoffs enter the table, as bounds without a move and with the null search's depth",
+            "which null cutoffs enter the table, as bounds without a move",
             "[FN] verified; [3.31] and Crafty all", depends_on=_needs("null_move"), off="off"),
+    _choice("null_store_depth", "null_search", ("null_search", "node"),
+            "the depth that a stored null cutoff is given: the null search's, which seldom suffices when the position "
+            "comes up again, or the node's, for which it stands",
+            "[FN] is silent; [3.31] and Crafty node", depends_on=_needs("null_store", "verified", "all")),
     _choice("mate_threat_offset", "two", ("two", "null_depth"),
             "a null search whose score is -MATE + ply + this shows a threat of mate", "[EE] and Crafty 2; [FN]'s "
             "listing null_depth", depends_on=_needs("null_move"), games=_XIANGQI),
@@ -517,11 +525,13 @@ _BY_SPELLING: dict[str, Parameter] = {
 PARAMETERS_DTYPE = np.dtype([(row.name, np.int64) for row in PARAMETERS])
 
 
+@functools.cache
 def parameters_of(game: str) -> tuple[Parameter, ...]:
     """The rows that apply to a game, with its defaults."""
     return tuple(_row_for(row, game) for row in PARAMETERS if not row.games or game in row.games)
 
 
+@functools.cache
 def _row_for(row: Parameter, game: str) -> Parameter:
     """A row as it is in a game: its default there, only the game's own files of weights, and what it depends on."""
     legal = (game,) if row.kind == "weights" else row.legal

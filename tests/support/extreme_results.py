@@ -25,8 +25,12 @@ from tuning.ablation.depth_cost import DepthRow
 from tuning.ablation.rows import AblationRow, CellRow, EffectRow
 from tuning.ablation.run import AblationResult
 from tuning.ablation.spec import ablation_from_mapping
-from tuning.claims.run import ClaimResult, ClaimsResult, MeasureRow
+from tuning.claims.courses import common_columns
+from tuning.claims.registration import Registration
+from tuning.claims.results import CellResult, ClaimsResult, PartResult
+from tuning.claims.results import CellRow as ClaimCellRow
 from tuning.claims.spec import load_claims
+from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN, CellOutcome
 from tuning.study.playoff import Decision
 from tuning.study.response import Observations, fit
 from tuning.study.result import RoundEnd, StudyResult
@@ -369,80 +373,28 @@ def study(folder: Path, kind: str = "usual") -> StudyResult:
 
 
 def claims(folder: Path) -> ClaimsResult:
-    """Every claim of Xiangqi with made-up measures: shares of 0 and 100 %, ratios without an upper bound."""
+    """Every part of the claims of Xiangqi with made-up cells: shares of 0 and 100 %, intervals without an end."""
     spec = load_claims(ROOT / "configs" / "claims" / "xiangqi.toml", "quick")
-    units = {
-        "elo": "Elo",
-        "interaction": "Elo",
-        "nodes": "×",
-        "share": "%",
-        "share_difference": "points",
-        "occurs": "cases",
-        "mates": "cases",
-        "exact": "cases",
-    }
+    units = {"elo": "Elo", "interaction": "Elo", "nodes": "×", "share": "%", "share_difference": "points"}
     results = []
-    for place, claim in enumerate(spec.claims):
-        rows, strength, squares = [], [], []
-        for number, measure in enumerate(claim.measures):
-            unit = units[measure.kind]
-            effect, low, high = (
-                ((1.2, 0.9, math.inf) if number % 2 else (0.03, 0.02, 0.05))
-                if unit == "×"
-                else ((0.0, 0.0, 2.0) if number % 2 else (100.0, 95.0, 100.0))
-                if unit == "%"
-                else (12.0, -4.0, 30.0)
-            )
-            rows.append(
-                MeasureRow(
-                    claim.id,
-                    measure.label,
-                    measure.kind,
-                    measure.of,
-                    str(measure.limits),
-                    measure.expect or "",
-                    ("confirmed", "refuted", "undecided")[(place + number) % 3] if measure.expect else "shown",
-                    unit,
-                    effect,
-                    low,
-                    high,
-                    measure.threshold,
-                    1 if number % 3 else 60,
-                    40 if unit == "Elo" else 0,
-                    None,
-                )
-            )
-            if measure.kind == "elo":
-                row = (
-                    all_won_row(measure.label, Pentanomial((0, 0, 0, 0, 1)), "undecided")
-                    if place % 2
-                    else comparison_row(measure.label, 1000.0, 90.0, "better")
-                )
-                strength.append(replace(row, nodes_ratio=None))
-            if measure.kind == "interaction":
-                squares.append(
-                    tuple(
-                        CellRow(
-                            measure.label,
-                            *cell,
-                            f"first {cell[0]}",
-                            f"second {cell[1]}",
-                            0.0 if cell == (-1, -1) else 1000.0 * cell[0],
-                            40.0,
-                        )
-                        for cell in ((-1, -1), (-1, 1), (1, -1), (1, 1))
-                    )
-                )
-        depths = (
-            depth_rows_of(
-                [
-                    comparison_row(f"{claim.conditions.base_name} with {name}", 0, 1)
-                    for name in ("fail_soft off", "fail_soft on")
-                ]
-            )
-            if any(row.unit == "×" for row in rows)
-            else ()
-        )
-        outcomes = [row.outcome for row in rows if row.outcome != "shown"]
-        results.append(ClaimResult(claim, outcomes[0], tuple(rows), tuple(strength), tuple(squares), depths, {}))
-    return ClaimsResult(spec, folder, False, tuple(results), "d" * 32, "e" * 12)
+    for place, (claim, part) in enumerate((one, part) for one in spec.claims for part in one.parts):
+        cells = []
+        for number, cell in enumerate(part.cells):
+            unit = units.get(part.kind, "cases")
+            effect, low, high = {
+                "×": (1.2, 0.9, math.inf) if number % 2 else (0.03, 0.02, 0.05),
+                "%": (0.0, 0.0, 2.0) if number % 2 else (100.0, 95.0, 100.0),
+                "cases": (0.0, 0.0, 3.6),
+            }.get(unit, (1200.0, 90.0, math.inf) if place % 2 else (12.0, -4.0, 30.0))
+            verdict = (CONFIRMED, REFUTED, NEGLIGIBLE, OPEN)[(place + number) % 4] if part.expect else SHOWN
+            row = ClaimCellRow(
+                **common_columns(claim, part, cell), unit=unit, effect=effect,
+                median_unbiased=effect - 1 if unit == "Elo" else None, low=low, high=high, verdict=verdict,
+                p_value=0.01 if verdict not in (OPEN, SHOWN) else None, cases=1 if number % 3 else 60, hits=0,
+                games=40 if unit == "Elo" else 0, looks=1, looks_planned=10, ended="" if verdict == OPEN else "decided",
+                games_needed=1000 if verdict == OPEN and unit == "Elo" else None, positions_needed=None,
+            )  # fmt: skip
+            cells.append(CellResult(cell, row, CellOutcome(verdict, low, high)))
+        verdict = PART_VERDICTS[place % 5] if part.expect else SHOWN
+        results.append(PartResult(claim, part, verdict, tuple(cells), 0.01, place % 2 == 0, verdict != OPEN))
+    return ClaimsResult(spec, folder, False, tuple(results), Registration({}, ()), "d" * 32, "e" * 12)

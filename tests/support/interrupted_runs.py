@@ -64,8 +64,9 @@ def _prepare() -> None:
         import_module(command.module)
     for module in ("arena.reports.write", "arena.protocols.uci", "arena.protocols.gtp", "arena.protocols.nboard",
                    "tuning.study.run", "tuning.study.storage", "tuning.ablation.run", "tuning.claims.run",
-                   "tuning.evaluation.fit", "tuning.reports.study", "tuning.reports.ablation", "tuning.reports.claims",
-                   "arena.reports.charts", "arena.play.game", "optuna.storages._rdb.storage"):  # fmt: skip
+                   "tuning.evaluation.fit", "tuning.reports.study", "tuning.reports.ablation",
+                   "tuning.reports.claims.report", "arena.reports.charts", "arena.play.game",
+                   "optuna.storages._rdb.storage"):  # fmt: skip
         import_module(module)
     for game in GAMES:
         compile_game(game)
@@ -252,11 +253,10 @@ seed = 3
 [adjudication]
 maximum_plies = 30
 [budgets.quick]
-pairs = 6
+pairs = 8
 rounds = 2
-depth = 2
 positions = 4
-limits = { play = "nodes=40" }
+limits = { play = "nodes=40", shallow = "depth=1", deep = "depth=2" }
 """
 CLAIM = """\
 [[claims]]
@@ -265,13 +265,16 @@ claim = "A claim."
 claim_zh = "主张。"
 source = "OT"
 basis = "c"
-rule = "Confirmed if so."
-rule_zh = "若如此，则证实。"
-measures = [{measure}]
+then = "moreland"
+[[claims.parts]]
+id = "{id}a"
+claim = "A part."
+claim_zh = "分项。"
+{measure}
 """
 MEASURES = {
-    "C20": '{ kind = "elo", expect = "better", limit = "depth=2", reference_limit = "depth=1", label = "a ply" }',
-    "C1": '{ kind = "nodes", expect = "less", variant = { aspiration = "full" }, reference = { aspiration = "off" } }',
+    "C20": 'expect = "better"\nlimits = ["depth=2"]\nreference_limits = ["depth=1"]',
+    "C1": 'kind = "nodes"\nexpect = "less"\nvariant = { aspiration = "full" }\nreference = { aspiration = "off" }',
 }
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from arena.figures.statistics import INTERVAL_DEVIATIONS
+from arena.figures.student import student_quantile
 from arena.play.store import Store
 from arena.records import Opening, digest_of
 from engine.settings.limits import Limits
@@ -30,13 +30,13 @@ class NodeRatio:
 
 
 def node_ratio(variant: Sequence[float], reference: Sequence[float]) -> NodeRatio:
-    """The geometric mean of the ratios position by position; the interval is that of the mean logarithm."""
+    """The geometric mean of the ratios position by position; the interval is the mean logarithm's, by Student's t."""
     logs = [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)]
     mean = sum(logs) / len(logs)
     if len(logs) < 2:
         return NodeRatio(math.exp(mean), 0.0, math.inf)
     variance = sum((value - mean) ** 2 for value in logs) / (len(logs) - 1)
-    margin = INTERVAL_DEVIATIONS * math.sqrt(variance / len(logs))
+    margin = student_quantile(0.975, len(logs) - 1) * math.sqrt(variance / len(logs))
     return NodeRatio(math.exp(mean), math.exp(mean - margin), math.exp(mean + margin))
 
 

@@ -1,9 +1,9 @@
-"""What external engines spend on a move, as they tell it in the games: depth, nodes, time and speed of both sides."""
+"""What players spend on a move, as the games have it: depth, nodes, time and speed of both sides."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.play.store import Store
@@ -85,21 +85,34 @@ def speed_rows(
     comparisons: Sequence[Comparison], matches: Sequence[Match], table: MatchTable, store: Store, game: str
 ) -> tuple[SpeedRow, ...]:
     """One row a comparison; ``matches`` are its pairs that count."""
-    spent = {record.key: _by_colour(record, game) for record in store.iterate()}
-    rows = []
-    for comparison, match in zip(comparisons, matches, strict=True):
-        pairs = []
-        for jobs in table.jobs(match):
-            sides = {VARIANT: _Spent(), REFERENCE: _Spent()}
-            for job in jobs:
-                if job.key in spent:
-                    first, second = spent[job.key]
-                    sides[job.pairing.first].add(first)
-                    sides[job.pairing.second].add(second)
-            if all(job.key in spent for job in jobs):
-                pairs.append((sides[VARIANT], sides[REFERENCE]))
-        rows.append(_row(comparison.label, pairs))
-    return tuple(rows)
+    spent = spent_in(store.iterate(), game)
+    return tuple(
+        speed_row(comparison.label, match, table, spent)
+        for comparison, match in zip(comparisons, matches, strict=True)
+    )
+
+
+SpentByGame = Mapping[str, tuple[_Spent, _Spent]]
+
+
+def spent_in(records: Iterable[GameRecord], game: str) -> SpentByGame:
+    """By the games' keys, what both colours spent on their moves."""
+    return {record.key: _by_colour(record, game) for record in records}
+
+
+def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -> SpeedRow:
+    """What both sides of a match spent in its complete pairs."""
+    pairs = []
+    for jobs in table.jobs(match):
+        sides = {VARIANT: _Spent(), REFERENCE: _Spent()}
+        for job in jobs:
+            if job.key in spent:
+                first, second = spent[job.key]
+                sides[job.pairing.first].add(first)
+                sides[job.pairing.second].add(second)
+        if all(job.key in spent for job in jobs):
+            pairs.append((sides[VARIANT], sides[REFERENCE]))
+    return _row(label, pairs)
 
 
 def _by_colour(record: GameRecord, game: str) -> tuple[_Spent, _Spent]:

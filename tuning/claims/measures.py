@@ -1,84 +1,35 @@
-"""What needs no games: nodes, time and branching to each depth, shares of what searches count, mates and exact scores.
+"""What needs no games: nodes and time to a depth, shares of what searches count, mates and exact scores.
 
-Every figure comes from searches of the same positions, each from an empty memory, with the position as the unit of its
-interval. What was measured is kept in the run's store.
+Every figure comes from searches of the same positions, each from an empty memory; the games that the positions are
+from are the units of its interval. What was measured is kept in the run's store.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.statistics import INTERVAL_DEVIATIONS
 from arena.play.executor import TICK_SECONDS
 from arena.play.store import Store
 from arena.records import Opening, digest_of
 from engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, SearchStatisticsSettings
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
+from tuning.ablation.verdicts import EffectEstimate
 
 if TYPE_CHECKING:
     from engine.engine import Engine, StopFlag
 
+MATE_SPAN = 3
+"""Plies between the depth at which mates are looked for and the deepest search that must agree."""
 NULL_CUTOFF_SAMPLING = SearchStatisticsSettings(null_cutoff_interval=50, null_cutoff_nodes=20_000)
 """Denser than in games, for there are few searches."""
-
-
-# Positions
-
-
-def sampled_positions(
-    game: str, openings: Sequence[Opening], count: int, nodes: int = 100, interval: int = 7, max_plies: int = 160
-) -> list[Opening]:
-    """Positions from self-play of the default setting, every ``interval`` plies of one game an opening.
-
-    The same on every machine, for each move is searched for so many nodes. Games are played until there are ``count``
-    positions or no more openings.
-    """
-    from engine.engine import Engine
-    from engine.rules import Rules
-
-    found: list[Opening] = []
-    engine = Engine(game, {"hash_mb": 1})
-    for number, opening in enumerate(openings):
-        if len(found) >= count:
-            break
-        engine.new_game()
-        position = engine.game.position(opening.position, opening.moves)
-        engine.game.apply_rules(position.state, Rules())
-        for ply in range(max_plies):
-            if position.judge(Rules()) is not None:
-                break
-            if ply % interval == number % interval:
-                found.append(Opening(position.text))
-            move = engine.search(position, Limits(nodes=nodes)).move
-            assert move is not None
-            position.push(move)
-    return found[:count]
-
-
-def last_positions(game: str, openings: Sequence[Opening], plies: int, nodes: int = 100) -> list[Opening]:
-    """The positions of the last so many plies of one self-play game an opening, the final one left out."""
-    from engine.engine import Engine
-    from engine.rules import Rules
-
-    found: list[Opening] = []
-    engine = Engine(game, {"hash_mb": 1})
-    for opening in openings:
-        engine.new_game()
-        position = engine.game.position(opening.position, opening.moves)
-        engine.game.apply_rules(position.state, Rules())
-        texts: list[str] = []
-        while position.judge(Rules()) is None and len(texts) < 300:
-            texts.append(position.text)
-            move = engine.search(position, Limits(nodes=nodes)).move
-            assert move is not None
-            position.push(move)
-        found += [Opening(text) for text in texts[-plies:]]
-    return found
+_NORMAL = NormalDist()
 
 
 # Searches
@@ -88,16 +39,22 @@ def last_positions(game: str, openings: Sequence[Opening], plies: int, nodes: in
 class Searched:
     """One search of a position."""
 
-    move: str | None
     score: int
     nodes: int
-    iterations: tuple[tuple[int, int, int], ...]
-    """Of each completed iteration: depth, nodes and nanoseconds since the search began."""
-    search_statistics: Mapping[str, Any]
+    processor_ns: int
+    """Processor time that it took, in nanoseconds: of this machine."""
+    hits: int = 0
+    """The numerator of the share that was asked for, and its denominator."""
+    cases: int = 0
 
-    def nodes_to(self, depth: int) -> int | None:
-        """Nodes to the end of that iteration; ``None`` if it was not completed."""
-        return next((nodes for completed, nodes, _ in self.iterations if completed == depth), None)
+
+@dataclass(frozen=True)
+class Counted:
+    """Which share is counted in searches; ``None`` in its place counts nothing."""
+
+    of: str
+    """A key of ``SHARES``."""
+    bound: int
 
 
 class SuiteSearches:
@@ -114,21 +71,28 @@ class SuiteSearches:
         self._stop = stop
 
     def search(
-        self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening]
+        self,
+        values: Mapping[str, Value],
+        limits: Limits,
+        positions: Sequence[Opening],
+        counted: Counted | None = None,
     ) -> list[Searched] | None:
-        """One search a position; ``None`` if the stop flag was set."""
+        """One search a position; ``None`` if the stop flag was set before all were done or read."""
         from engine.compiled.identity import equivalent_identities
 
         places = [[opening.position, list(opening.moves)] for opening in positions]
+        asked = None if counted is None else [counted.of, counted.bound]
         names = [
-            f"suite searches {digest_of([self._game, identity, dict(values), str(limits), places])}"
+            f"searches of positions {digest_of([self._game, identity, dict(values), str(limits), places, asked])}"
             for identity in equivalent_identities()
         ]
         kept = next((found for name in names if (found := self._store.metadata(name)) is not None), None)
         if kept is None:
+            if self._stop.is_set():
+                return None
             chunks = [positions[start :: self._concurrency] for start in range(self._concurrency)]
             with ThreadPoolExecutor(self._concurrency, "suite") as pool:
-                searches = [pool.submit(self._search_all, values, limits, chunk) for chunk in chunks]
+                searches = [pool.submit(self._search_all, values, limits, chunk, counted) for chunk in chunks]
                 while wait(searches, TICK_SECONDS).not_done:
                     self._tick()
                 parts = [search.result() for search in searches]
@@ -138,39 +102,33 @@ class SuiteSearches:
                 (parts[place % self._concurrency] or [])[place // self._concurrency] for place in range(len(positions))
             ]
             self._store.record_metadata({names[0]: kept})
-        return [
-            Searched(row["move"], row["score"], row["nodes"], tuple(map(tuple, row["iterations"])), row["instruments"])
-            for row in kept
-        ]
+        return [Searched(*row) for row in kept]
 
     def _search_all(
-        self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening]
-    ) -> list[dict[str, Any]] | None:
+        self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening], counted: Counted | None
+    ) -> list[list[int]] | None:
+        """The fields of ``Searched`` of each."""
         from engine.engine import Engine
 
-        engine = Engine(self._game, values, NULL_CUTOFF_SAMPLING)
+        engine = Engine(self._game, values, NULL_CUTOFF_SAMPLING if counted else None)
         found = []
         for opening in positions:
             if self._stop.is_set():
                 return None
-            found.append(_searched(engine, opening, limits, self._stop))
+            found.append(_searched(engine, opening, limits, counted, self._stop))
         return None if self._stop.is_set() else found
 
 
-def _searched(engine: Engine, opening: Opening, limits: Limits, stop: StopFlag) -> dict[str, Any]:
-    from engine.search.reports import ReportBoard
-
-    board = ReportBoard()
+def _searched(
+    engine: Engine, opening: Opening, limits: Limits, counted: Counted | None, stop: StopFlag
+) -> list[int]:
     engine.new_game()
     position = engine.game.position(opening.position, opening.moves)
-    result = engine.search(position, limits, stop=stop, board=board)
-    return {
-        "move": result.move,
-        "score": result.score,
-        "nodes": result.nodes,
-        "iterations": [[report.depth, report.nodes, report.time_ns] for report in board.unread() if report.line == 0],
-        "instruments": result.search_statistics,
-    }
+    before = time.thread_time_ns()
+    result = engine.search(position, limits, stop=stop)
+    taken = time.thread_time_ns() - before
+    counts = (0, 0) if counted is None else SHARES[counted.of](result.search_statistics or {}, counted.bound)
+    return [result.score, result.nodes, taken, *counts]
 
 
 # Shares
@@ -192,9 +150,7 @@ def _of_iterations(data: Mapping[str, Any], column: str) -> int:
     return sum(int(row[place]) for row in data["iterations"].values() if row[before])
 
 
-Counted = Callable[[Mapping[str, Any], int], tuple[int, int]]
-
-SHARES: dict[str, Counted] = {
+SHARES: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "windows_missed": lambda data, _: (data["counters"]["windows_missed"], data["counters"]["windows"]),
     "verifications_failed": lambda data, low: (
         _of_null(data, "null_by_material", "refuted", low), _of_null(data, "null_by_material", "verified", low),
@@ -224,53 +180,117 @@ RATIOS = ("growth", "passes")
 """Those of ``SHARES`` that may exceed 1."""
 
 
+# Estimates
+
+
 @dataclass(frozen=True)
-class Share:
-    """A ratio of sums over positions, with its 95 % interval."""
+class Estimate:
+    """What searches of positions have shown, on the scale of its kind; the games they are from are its units."""
 
     value: float
-    low: float
-    high: float
+    """Of costs, the mean logarithm of the ratio; of shares, percent or the ratio; of their differences, points."""
+    error: float
+    """Standard error, clustered by game; infinite without anything to see."""
+    units: int
+    """Games whose positions had a part in it."""
     cases: int
-    """The denominator's sum."""
-    hits: int
-    """The numerator's."""
+    """Positions, or the denominator of a share."""
+    hits: int = 0
+    """The numerator of a share."""
+    one_sided: int = 0
+    """-1 of a share that was seen never, 1 of one that was seen always: what is then possible is not normal."""
+
+    def interval(self, error_rate: float) -> tuple[float, float]:
+        """The bounds outside which it lies with that probability, half of it on either side."""
+        if not math.isfinite(self.error):
+            return -math.inf, math.inf
+        if self.one_sided:
+            reach = 100 * (1 - (error_rate / 2) ** (1 / self.units))
+            return (0.0, reach) if self.one_sided < 0 else (100.0 - reach, 100.0)
+        return self._effect.interval(_NORMAL.inv_cdf(1 - error_rate / 2))
+
+    def tail(self, value: float, side: int) -> float:
+        """How probable it is to be seen so far to that side (+1 above) of ``value``, if that were the truth."""
+        if not math.isfinite(self.error):
+            return 1.0
+        if self.one_sided:
+            rate = (value if self.one_sided < 0 else 100 - value) / 100
+            return (1 - min(1.0, max(0.0, rate))) ** self.units if side == self.one_sided else 1.0
+        if self.error == 0:
+            return 0.0 if side * (self.value - value) > 0 else 1.0
+        return _NORMAL.cdf(-side * self._effect.deviations_from(value))
+
+    @property
+    def _effect(self) -> EffectEstimate:
+        return EffectEstimate(self.value, self.error, self.units - 1, 0.0, 0.0, 0.0)
 
 
-def share_of(name: str, searches: Sequence[Searched], bound: int = 0) -> Share:
-    """A ratio of ``SHARES`` over all searches; positions are the units of the interval."""
-    counts = [SHARES[name](search.search_statistics, bound) for search in searches]
+def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float, int]:
+    """The standard error of a sum of deviations, positions of one game taken together, and how many games there are.
+
+    The variance is that of the games' sums (the sandwich estimator: Cameron and Miller, "A Practitioner's Guide to
+    Cluster-Robust Inference", 2015), with G / (G - 1) for G games. Infinite of one game.
+    """
+    sums: dict[int, float] = {}
+    for part, game in zip(parts, games, strict=True):
+        sums[game] = sums.get(game, 0.0) + part
+    count = len(sums)
+    if count < 2:
+        return math.inf, count
+    return math.sqrt(count / (count - 1) * sum(value * value for value in sums.values())), count
+
+
+def log_ratio(variant: Sequence[float], reference: Sequence[float], games: Sequence[int]) -> Estimate:
+    """The mean logarithm of the ratios position by position."""
+    logs = [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)]
+    mean = math.fsum(logs) / len(logs)
+    error, units = clustered_error([(value - mean) / len(logs) for value in logs], games)
+    return Estimate(mean, error, units, len(logs))
+
+
+def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> Estimate:
+    """A ratio of ``SHARES``, which the searches have counted, in percent unless it is of ``RATIOS``."""
+    counts = [(search.hits, search.cases) for search in searches]
     hits, cases = sum(one for one, _ in counts), sum(other for _, other in counts)
     if not cases:
-        return Share(0.0, 0.0, math.inf, 0, 0)
-    value = hits / cases
-    reach = INTERVAL_DEVIATIONS * math.sqrt(sum(part**2 for part in _parts(counts)))
-    # Where it never happened, or always did, the spread is nil; the other may still hold in so many positions.
-    unseen = 1 - 0.025 ** (1 / sum(part > 0 for _, part in counts))
-    low = value - (unseen if hits == cases and name not in RATIOS else reach)
-    high = value + (unseen if not hits else reach)
-    return Share(value, max(0.0, low), high if name in RATIOS else min(1.0, high), cases, hits)
+        return Estimate(0.0, math.inf, 0, 0)
+    factor = 1 if name in RATIOS else 100
+    error, units = clustered_error(_parts(counts), games)
+    one_sided = 0
+    if name not in RATIOS and hits in (0, cases):
+        # The spread is nil; the other may still hold in so many games.
+        units = len({game for (_, one), game in zip(counts, games, strict=True) if one})
+        one_sided, error = (1 if hits else -1), 0.0
+    return Estimate(factor * hits / cases, factor * error, units, cases, hits, one_sided)
 
 
 def share_difference(
-    name: str, variant: Sequence[Searched], reference: Sequence[Searched], bound: int = 0
-) -> tuple[float, float, float]:
-    """The variant's share minus the reference's over the same positions, with the bounds of its 95 % interval."""
-    sides = [[SHARES[name](search.search_statistics, bound) for search in side] for side in (variant, reference)]
-    shares = [share_of(name, side, bound) for side in (variant, reference)]
+    name: str, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
+) -> Estimate:
+    """The variant's share minus the reference's over the same positions, in percentage points."""
+    sides = [[(search.hits, search.cases) for search in side] for side in (variant, reference)]
+    shares = [share_of(name, side, games) for side in (variant, reference)]
     if not all(share.cases for share in shares):
-        return 0.0, -math.inf, math.inf
-    parts = [one - other for one, other in zip(*(_parts(side) for side in sides), strict=True)]
-    reach = INTERVAL_DEVIATIONS * math.sqrt(sum(part**2 for part in parts))
-    difference = shares[0].value - shares[1].value
-    return difference, difference - reach, difference + reach
+        return Estimate(0.0, math.inf, 0, 0)
+    factor = 1 if name in RATIOS else 100
+    parts = [factor * (one - other) for one, other in zip(*(_parts(side) for side in sides), strict=True)]
+    error, units = clustered_error(parts, games)
+    return Estimate(shares[0].value - shares[1].value, error, units, len(games))
+
+
+def rate_of_cases(hits: int, cases: int) -> Estimate:
+    """The rate of something among cases that are taken as independent, in percent."""
+    if not cases:
+        return Estimate(0.0, math.inf, 0, 0)
+    rate = hits / cases
+    error = 100 * math.sqrt(max(rate * (1 - rate), 0.0) / cases)
+    return Estimate(100 * rate, error, cases, cases, hits, -1 if not hits else 1 if hits == cases else 0)
 
 
 def _parts(counts: Sequence[tuple[int, int]]) -> list[float]:
-    """What each position adds to the ratio's deviation; their squares sum to its variance."""
+    """What each position adds to the ratio's deviation."""
     hits, cases = sum(one for one, _ in counts), sum(other for _, other in counts)
-    correction = math.sqrt(len(counts) / max(1, len(counts) - 1))
-    return [correction * (one - hits / cases * other) / cases for one, other in counts]
+    return [(one - hits / cases * other) / cases for one, other in counts]
 
 
 # Mates and exact scores

@@ -1,40 +1,60 @@
-"""The literature's claims as data: for each an experiment, and the rule by which it is confirmed or refuted.
+"""The literature's claims as data: each in parts, each part one estimand asked in two engines and at several limits.
 
-A table of claims (configs/claims/*.toml) says for each claim what is measured and what the claim expects there. A claim
-is confirmed if every measure that expects something is, refuted if one of them is, and undecided otherwise. Measures of
-strength are comparisons of an ablation, with its verdicts and its allocation of games, Holm's correction within the
-claim; the others are searches of fixed positions.
+A table of claims (configs/claims/*.toml) says for each part what is measured, which direction the claim expects, and
+the margin below which an effect is negligible; the rule that follows is in ``tuning.claims.verdicts``. A part is asked
+in the engine of the text that makes the claim (``then``) and in this program's own at its best (``now``), each at
+every limit that the part names: engine and limit are a *cell*, with settings, pairs and looks of its own.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from statistics import NormalDist
 from typing import Any
 
+from arena.records import digest_of
 from engine.language import DEFAULT_LANGUAGE, LANGUAGES
 from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
-from engine.settings.limits import Limits
+from engine.settings.limits import LimitError, Limits
 from engine.settings.parameters import Value, by_own_names, resolve
-from tuning.ablation.spec import AblationSpec, ablation_from_mapping
-from tuning.ablation.verdicts import POWER
-from tuning.conditions import Conditions, describe, read_conditions
-from tuning.keys.claims import CLAIM, CLAIMS, EXPECTED, MEASURE
+from engine.settings.presets import load_preset
+from tuning.ablation.settings import settings_of
+from tuning.ablation.spec import Comparison, Factorial, ablation_from_mapping
+from tuning.ablation.verdicts import ERROR_RATE, analyses_of
+from tuning.claims.measures import MATE_SPAN
+from tuning.conditions import Conditions, read_conditions
+from tuning.keys.ablation import MAX_MARGIN
+from tuning.keys.claims import (
+    CLAIM,
+    CLAIMS,
+    ENGINES,
+    EXPECTED,
+    LIMIT_BY_ENGINE,
+    LIMITS,
+    MARGINS,
+    NOW,
+    NOW_PRESET,
+    PART,
+    REFUTED_BY,
+    SEARCH_LIMITS,
+    THEN,
+    TIME_LIMIT,
+)
 from tuning.keys.conditions import CONDITIONS
-
-CONFIRMED, REFUTED, UNDECIDED, SHOWN = "confirmed", "refuted", "undecided", "shown"
 
 STRENGTH = ("elo", "interaction")
 """Kinds of measure that are played; the others are searches of fixed positions."""
 COMPARED = ("elo", "nodes", "share_difference")
 """Kinds that compare two settings."""
-EQUAL_NODES_PERCENT = 5.0
-"""Costs whose interval lies within so many percent are equal."""
+OF_COUNTS = ("share", "share_difference", "occurs")
+"""Kinds that read a ratio of what searches count."""
+DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
+"""Expectations of a direction; the others are of equivalence, of no deficit, or of cases."""
+MATE_STOP = "stop_on_mate"
+"""The parameter that ends a search at a mate, off where costs are measured; not every game has it."""
 CLAIM_PATTERN = r"C\d+"
 
 
@@ -45,49 +65,97 @@ class Budget:
     name: str
     """``quick`` or ``full``."""
     pairs: int
-    """The most pairs of a comparison of weight 1."""
+    """The most pairs of a cell of weight 1."""
     rounds: int
-    depth: int
-    """Plies of searches of fixed positions."""
+    """Looks at each cell, after equal numbers of pairs."""
     positions: int
-    limits: Mapping[str, str]
-    """Limits of games by the name under which measures ask for them."""
+    positions_per_game: int
+    limits: Mapping[str, Mapping[str, str]]
+    """Texts of limits by name and engine."""
 
 
 @dataclass(frozen=True)
-class Measure:
-    """One experiment of a claim."""
+class Cell:
+    """One place at which a part is asked: an engine and a limit."""
 
-    kind: str
-    """A key of ``EXPECTED``."""
-    label: str
-    expect: str | None
-    variant: tuple[tuple[str, Value], ...]
-    """Every parameter."""
-    reference: tuple[tuple[str, Value], ...]
+    engine: str
+    """``then`` or ``now``."""
+    limit: str
+    """The limit's name, or its text where it has none."""
     limits: Limits
-    of: str = ""
-    """The share that is measured, a key of ``SHARES``."""
-    bound: int = 0
-    """The bound that some shares have: own material in centipawns, or depth in plies."""
-    threshold: float = 0.0
-    """Percent (``growth`` and ``passes``: as they are)."""
-    suite: str = "games"
-    """Where its positions come from, one of ``tuning.keys.claims.SUITES``."""
-    comparison: int = -1
-    """Its place among the comparisons of its group, of an interaction among the factorials; -1 for what is neither."""
-    group: int = -1
-    """The claim's group of comparisons with a common margin."""
+    conditions: Conditions
+    """With the engine's preset as the base."""
+    variant: tuple[tuple[str, Value], ...] = ()
+    """Every parameter; of an interaction, nothing."""
+    reference: tuple[tuple[str, Value], ...] = ()
+    reference_limits: Limits | None = None
+    """The reference's, where they are others."""
+    comparisons: tuple[Comparison, ...] = ()
+    """What is played: one comparison, or the four of an interaction."""
+    factorial: Factorial | None = None
+    analyses: tuple[int, ...] = ()
+    """Pairs of each comparison at each look, the final one last."""
+    is_time: bool = False
+    """Whether it is at equal processor time: of searches, whether that is measured instead of nodes."""
 
     @property
-    def has_reference(self) -> bool:
-        """Whether two settings are compared."""
-        return self.kind in COMPARED
+    def name(self) -> str:
+        """Engine and limit: ``then play``."""
+        return f"{self.engine} {self.limit}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One condition of a claim, with its estimand, its rule and the cells in which it is asked."""
+
+    id: str
+    texts: Mapping[str, str]
+    """What it says, by language."""
+    kind: str
+    """A key of ``EXPECTED``."""
+    expect: str | None
+    """``None`` if it is only shown."""
+    margin: float
+    """In the unit of ``tuning.keys.claims.MARGINS``."""
+    refuted_by: str
+    threshold: float
+    """Percent (``growth`` and ``passes``: as they are)."""
+    of: str
+    """The share that is measured, a key of ``SHARES``."""
+    bound: int
+    """The bound that some shares have: own material in centipawns, or depth in plies."""
+    suite: str
+    """Where its positions come from, one of ``tuning.keys.claims.SUITES``."""
+    cells: tuple[Cell, ...]
+    not_asked: Mapping[str, Mapping[str, str]]
+    """Why it is not asked in an engine, by engine and language."""
+    content: Mapping[str, Any] = field(repr=False)
+    """All that decides games, searches and verdict, as plain data: what ``digest`` is of."""
+
+    @property
+    def text(self) -> str:
+        """What it says, in English."""
+        return self.texts[DEFAULT_LANGUAGE]
+
+    @property
+    def is_played(self) -> bool:
+        """Whether it is of games and not of searches of positions."""
+        return self.kind in STRENGTH
+
+    @property
+    def error_rate(self) -> float:
+        """Two-sided, of one of its cells, so that all intervals of the part hold together."""
+        return ERROR_RATE / len(self.cells)
+
+    @property
+    def digest(self) -> str:
+        """Of its rule, measure, budget, looks and margin."""
+        return digest_of(self.content)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim with its experiment."""
+    """One claim."""
 
     id: str
     texts: Mapping[str, str]
@@ -96,18 +164,7 @@ class Claim:
     """Abbreviation of the text, as in ``engine.settings.parameters``."""
     basis: str
     """A key of ``tuning.keys.claims.BASES``."""
-    rules: Mapping[str, str]
-    """What decides it, in words, by language."""
-    conditions: Conditions
-    """With the preset that its measures change as the base."""
-    measures: tuple[Measure, ...]
-    groups: tuple[AblationSpec, ...]
-    """Its comparisons of strength, by margin."""
-
-    @property
-    def text(self) -> str:
-        """What it says, in English."""
-        return self.texts[DEFAULT_LANGUAGE]
+    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True)
@@ -123,24 +180,25 @@ class ClaimsSpec:
     source: str
     """The file it was read from."""
     only: tuple[str, ...] = ()
-    """The claims that were picked; empty for all of the file."""
+    """The claims and parts that were picked; empty for all of the file."""
+    family: int = 0
+    """How many parts of the whole file expect something under this budget."""
     text: str = field(default="", compare=False, repr=False)
     """The plain data that it was read from, as JSON."""
 
-    def content(self) -> dict[str, Any]:
-        """What decides the run, as plain data."""
-        return {
-            "game": self.game,
-            "seed": self.conditions.seed,
-            "openings": self.conditions.openings,
-            "budget": self.budget.name,
-            "depth": self.budget.depth,
-            "positions": self.budget.positions,
-        }
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All parts, in the order of the file."""
+        return tuple(part for claim in self.claims for part in claim.parts)
+
+    @property
+    def digest(self) -> str:
+        """Of all parts' digests."""
+        return digest_of({part.id: part.digest for part in self.parts})
 
 
 def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
-    """Read a table of claims for a budget; ``only`` picks claims by id. Raises ``UserError`` for the first mistake."""
+    """Read a table of claims for a budget; ``only`` picks claims or parts. Raises ``UserError`` for a mistake."""
     return claims_from_mapping(read_toml(path), str(path), budget, only)
 
 
@@ -159,279 +217,332 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
         "seed": table.whole("seed"),
         "openings": table.text("openings", game),
         "adjudication": table.mapping("adjudication"),
+        "limit": "nodes=1",  # every cell has its own
     }
-    entries = table.array("claims", "tables [[claims]]")
-    ids = [str(entry.get("id", "")) for entry in entries if isinstance(entry, Mapping)]
-    for name in only:
-        if name not in ids:
-            known = ", ".join(ids)
-            raise ConfigurationError(f"{where}: there is no claim {name!r}{nearest(name, ids)}; it has {known}")
+    reader = _Reader(where, game, shared, spent)
     claims = [
-        _claim(entry, f"{where}: [[claims]] {number}", shared, spent)
-        for number, entry in enumerate(entries, start=1)
-        if not only or (isinstance(entry, Mapping) and entry.get("id") in only)
+        reader.claim(Table(entry, f"{where}: [[claims]] {number}", CLAIM))
+        for number, entry in enumerate(table.array("claims", "tables [[claims]]"), start=1)
     ]
-    if len(set(ids)) < len(ids):
-        twice = next(name for name in ids if ids.count(name) > 1)
-        raise ConfigurationError(f"{where}: two claims are called {twice!r}; give each an id of its own")
+    _refuse_equal_names([claim.id for claim in claims], f"{where}: two claims")
+    _refuse_equal_names([part.id for claim in claims for part in claim.parts], f"{where}: two parts")
     return ClaimsSpec(
-        name=table.text("name", f"claims-{game}-{budget}"),
+        name=table.text("name", f"claims-{PurePath(where).stem}-{budget}"),
         game=game,
-        conditions=read_conditions(Table({**shared, "limit": spent.limits["play"]}, where, CONDITIONS), "claims"),
+        conditions=read_conditions(Table(shared, where, CONDITIONS), "claims"),
         budget=spent,
-        claims=tuple(claims),
+        claims=_picked(claims, only, where),
         source=where,
         only=tuple(only),
+        family=sum(part.expect is not None for claim in claims for part in claim.parts),
         text=json.dumps(data, default=str),
     )
 
 
+def _refuse_equal_names(names: Sequence[str], two: str) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ConfigurationError(f"{two} are called {twice!r}; give each an id of its own")
+
+
+def _picked(claims: Sequence[Claim], only: Sequence[str], where: str) -> tuple[Claim, ...]:
+    """The claims with the parts that were picked, by their own names or their claims'."""
+    names = [name for claim in claims for name in (claim.id, *(part.id for part in claim.parts))]
+    for name in only:
+        if name not in names:
+            known = ", ".join(claim.id for claim in claims)
+            raise ConfigurationError(f"{where}: there is no claim {name!r}{nearest(name, names)}; it has {known}")
+    found = []
+    for claim in claims:
+        parts = tuple(part for part in claim.parts if not only or {claim.id, part.id} & set(only))
+        if parts:
+            found.append(Claim(claim.id, claim.texts, claim.source, claim.basis, parts))
+    return tuple(found)
+
+
 def _budget(table: Table, name: str) -> Budget:
     own = table.table(name)
-    limits = own.mapping("limits")
-    for key, text in limits.items():
-        Limits.parse(str(text))
-        limits[key] = str(text)
-    if "play" not in limits:
-        raise ConfigurationError(f"{own.where}: limits: play is missing, expected the limit of games: nodes=1000")
+    limits = {
+        key: _limit_by_engine(given, f"{own.where}: limits: {key}") for key, given in own.mapping("limits").items()
+    }
     return Budget(
-        name, own.whole("pairs"), own.whole("rounds"), own.whole("depth"), own.whole("positions"), limits
+        name, own.whole("pairs"), own.whole("rounds"), own.whole("positions"), own.whole("positions_per_game"), limits
     )
 
 
-def _claim(entry: object, where: str, shared: Mapping[str, Any], budget: Budget) -> Claim:
-    table = Table(entry, where, CLAIM)
-    name = table.text("id", expected="an id such as C1")
-    if not re.fullmatch(CLAIM_PATTERN, name):
-        raise table.error("id", "an id such as C1")
-    where = f"{PurePath(where.partition(':')[0])}: {name}"
-    shared = {**shared, "base": table.text("base"), "limit": budget.limits["play"]}
-    conditions = read_conditions(Table(shared, where, CONDITIONS), name)
-    measures: list[Measure] = []
-    mappings: dict[float, dict[str, list[dict[str, Any]]]] = {}
-    for number, given in enumerate(table.array("measures", "tables [[claims.measures]]"), start=1):
-        measure = Table(given, f"{where}: measure {number}", MEASURE)
-        if measure.choice("only", budget.name) != budget.name:
-            continue
-        kind = measure.choice("kind")
-        if kind not in STRENGTH:
-            measures.append(_suite_measure(measure, kind, conditions, budget))
-            continue
-        margin = measure.number("margin")
-        group = mappings.setdefault(margin, {})
-        if kind == "elo":
-            tables, found = group.setdefault("comparisons", []), _comparison(measure, budget)
-        else:
-            tables, found = group.setdefault("factorial", []), _factorial(measure, budget)
-        tables.append(found)
-        expect = _expected(measure, kind)
-        measures.append(Measure(kind, "", expect, (), (), Limits(), comparison=len(tables) - 1,
-                                group=list(mappings).index(margin)))  # fmt: skip
-    groups = [
-        ablation_from_mapping(
-            {**shared, "name": name, "pairs": budget.pairs, "rounds": budget.rounds, "margin": margin,
-             "nodes_to_depth": {"depth": 0}, **tables},
-            where,
-        )
-        for margin, tables in mappings.items()
-    ]  # fmt: skip
-    for one in measures:
-        if one.kind in STRENGTH and one.expect == "equivalent":
-            groups[one.group] = _beyond_margin(groups[one.group], one)
-    for place, one in enumerate(measures):
-        if one.kind == "elo":
-            comparison = groups[one.group].comparisons[one.comparison]
-            measures[place] = replace(
-                one, label=comparison.label, variant=comparison.variant, reference=comparison.reference,
-                limits=comparison.limits,
-            )  # fmt: skip
-        if one.kind == "interaction":
-            factorial = groups[one.group].factorials[one.comparison]
-            first = groups[one.group].comparisons[factorial.comparisons[0]]
-            measures[place] = replace(one, label=factorial.label, limits=first.limits)
-    if not any(one.expect for one in measures):
-        raise ConfigurationError(f"{where}: no measure expects anything; give at least one of them expect = ...")
-    return Claim(
-        name, _translations(table, "claim"), table.text("source"), table.choice("basis"),
-        _translations(table, "rule"), conditions, tuple(measures), tuple(groups),
-    )  # fmt: skip
+def _limit_by_engine(given: object, where: str) -> dict[str, str]:
+    """A limit's text for each engine, from one text or a table of two."""
+    if isinstance(given, Mapping):
+        table = Table(given, where, LIMIT_BY_ENGINE)
+        texts = {engine: table.text(engine, expected="a limit such as depth=4") for engine in ENGINES}
+    else:
+        texts = dict.fromkeys(ENGINES, str(given))
+    for text in texts.values():
+        _parsed(text, where)
+    return texts
 
 
-def _expected(measure: Table, kind: str) -> str | None:
-    """What a claim expects of a measure of this kind; ``None`` if nothing."""
-    if "expect" not in measure:
-        return None
-    others = {word for words in EXPECTED.values() for word in words if word not in EXPECTED[kind]}
-    return str(measure.choice("expect", but=others))
+def _parsed(text: str, where: str) -> Limits:
+    try:
+        return Limits.parse(text)
+    except LimitError as error:
+        raise ConfigurationError(f"{where}: {error}") from None
 
 
 def _translations(table: Table, key: str) -> dict[str, str]:
     """The text under a key in every language."""
-    keys = {language: key if language == DEFAULT_LANGUAGE else f"{key}_{language}" for language in LANGUAGES}
-    return {language: table.text(own) for language, own in keys.items()}
+    return {language: table.text(_key_in(key, language)) for language in LANGUAGES}
 
 
-def _beyond_margin(group: AblationSpec, measure: Measure) -> AblationSpec:
-    """The group with the measure's question changed: only a difference larger than the margin counts as one."""
-    place = measure.comparison
-    if measure.kind == "elo":
-        comparisons = list(group.comparisons)
-        comparisons[place] = replace(comparisons[place], beyond_margin=True)
-        return replace(group, comparisons=tuple(comparisons))
-    factorials = list(group.factorials)
-    factorials[place] = replace(factorials[place], beyond_margin=True)
-    return replace(group, factorials=tuple(factorials))
+def _key_in(key: str, language: str) -> str:
+    return key if language == DEFAULT_LANGUAGE else f"{key}_{language}"
 
 
-def _limit(measure: Table, budget: Budget, key: str, default: str) -> str:
-    text = str(measure.text(key, default))
-    return budget.limits.get(text, text)
+@dataclass(frozen=True)
+class _Reader:
+    """Reads claims, parts and cells."""
+
+    where: str
+    game: str
+    shared: Mapping[str, Any]
+    """The conditions that all cells have in common."""
+    budget: Budget
+    read: dict[str, Conditions] = field(default_factory=dict)
+    """By preset, what was read before."""
+    presets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The presets' own settings, likewise."""
+
+    def claim(self, table: Table) -> Claim:
+        name = table.text("id", expected="an id such as C1")
+        if not re.fullmatch(CLAIM_PATTERN, name):
+            raise table.error("id", "an id such as C1")
+        preset = table.text("then", None)
+        parts = []
+        for number, entry in enumerate(table.array("parts", "tables [[claims.parts]]"), start=1):
+            given = Table(entry, f"{self.where}: {name}: part {number}", PART)
+            if given.choice("only", self.budget.name) == self.budget.name:
+                parts.append(self.part(given, name, preset))
+        return Claim(name, _translations(table, "claim"), table.text("source"), table.choice("basis"), tuple(parts))
+
+    def part(self, table: Table, claim: str, preset: str | None) -> Part:
+        name = table.text("id", expected=f"an id such as {claim}a")
+        if not re.fullmatch(claim + "[a-z]", name):
+            raise table.error("id", f"{claim} and a letter, such as {claim}a")
+        table.where = f"{self.where}: {name}"
+        kind = table.choice("kind")
+        expect = _expected(table, kind)
+        margin = table.number("margin") if "margin" in table else MARGINS[kind]
+        self._refuse_wrong(table, kind, expect, margin)
+        not_asked = _not_asked(table)
+        preset = table.text("then", preset)
+        if preset is None and THEN not in not_asked:
+            raise ConfigurationError(
+                f"{table.where}: then is missing, expected the preset of the text's own engine (of the claim or of "
+                "the part), or not_then and not_then_zh with the reason why there is none"
+            )
+        presets = {THEN: preset, NOW: NOW_PRESET}
+        cells = tuple(
+            cell for engine in ENGINES if engine not in not_asked
+            for cell in self._cells(table, kind, engine, str(presets[engine]), margin)
+        )  # fmt: skip
+        content = {
+            "game": self.game,
+            **{key: self.shared[key] for key in ("seed", "openings")},
+            "adjudication": cells[0].conditions.adjudication.content(),
+            "kind": kind,
+            "expect": expect,
+            "margin": margin,
+            "refuted_by": table.choice("refuted_by"),
+            "threshold": table.number("threshold"),
+            "of": table.choice("of") if kind in OF_COUNTS else "",
+            "bound": table.whole("bound"),
+            "error_rate": ERROR_RATE / len(cells),
+            "ponder": table.switch("ponder"),
+            "cells": {cell.name: self._content(table, cell, str(presets[cell.engine])) for cell in cells},
+        }
+        if kind not in STRENGTH:
+            content |= {
+                "suite": table.choice("suite"),
+                "positions": self.budget.positions,
+                "positions_per_game": self.budget.positions_per_game,
+            }
+        return Part(
+            name, _translations(table, "claim"), kind, expect, margin, content["refuted_by"], content["threshold"],
+            content["of"], content["bound"], table.choice("suite"), cells, not_asked, content,
+        )  # fmt: skip
+
+    def _refuse_wrong(self, table: Table, kind: str, expect: str | None, margin: float) -> None:
+        """Combinations of keys that mean nothing."""
+        if "refuted_by" in table and expect not in DIRECTIONS:
+            raise table.error("refuted_by", "none, for the part expects no direction")
+        if table.choice("refuted_by") == REFUTED_BY[-1] and not margin:
+            raise table.error("margin", "more than 0 where refuted_by = 'negligible'")
+        if expect in ("equivalent", "equal") and not margin:
+            raise table.error("margin", f"more than 0 where expect = {expect!r}")
+        if table.switch("costs_time") and kind not in (*STRENGTH, "nodes"):
+            raise table.error("costs_time", f"false, for kind = {kind!r} compares no speed")
+        if "reference_limits" in table and kind != "elo":
+            raise table.error("reference_limits", f"none, for kind = {kind!r} has one limit")
+
+    def _cells(self, table: Table, kind: str, engine: str, preset: str, margin: float) -> list[Cell]:
+        """A part's cells in an engine: one a limit, and one at equal processor time if it was asked for."""
+        names = _texts(table, "limits") if "limits" in table else list(LIMITS.get(kind, SEARCH_LIMITS))
+        others: list[str | None] = list(_texts(table, "reference_limits")) if "reference_limits" in table else []
+        if others and len(others) != len(names):
+            raise table.error("reference_limits", f"one for each of the {len(names)} limits")
+        others = others or [None] * len(names)
+        cells = [self._cell(table, kind, engine, preset, margin, *pair) for pair in zip(names, others, strict=True)]
+        if table.switch("costs_time"):
+            name = TIME_LIMIT if kind in STRENGTH else names[-1]
+            cells.append(self._cell(table, kind, engine, preset, margin, name, None, is_time=True))
+        return cells
+
+    def _cell(
+        self, table: Table, kind: str, engine: str, preset: str, margin: float, name: str, other: str | None,
+        *, is_time: bool = False,
+    ) -> Cell:  # fmt: skip
+        limit = self._limit_text(table, name, engine)
+        where = f"{table.where} ({engine})"
+        conditions = replace(self._conditions(preset, where), limits=_parsed(limit, where))
+        if kind in STRENGTH:
+            against = None if other is None else self._limit_text(table, other, engine)
+            cell = Cell(engine, name, conditions.limits, conditions, is_time=is_time)
+            given = {**self.shared, "base": preset, "limit": limit, "margin": min(margin, MAX_MARGIN)}
+            return self._played(table, kind, given, cell, against)
+        limits = conditions.limits
+        if limits.depth is None and kind in ("nodes", "mates", "exact"):
+            raise ConfigurationError(f"{where}: limit {name} = {limit!r}, expected a depth, for kind = {kind!r}")
+        if kind == "mates" and limits.depth is not None and limits.depth <= MATE_SPAN:
+            raise ConfigurationError(
+                f"{where}: limit {name} = {limit!r}, expected a depth of more than {MATE_SPAN} plies, for mates are "
+                f"looked for {MATE_SPAN} plies before it"
+            )
+        sides = [self._searched(table, side, engine, conditions, limits, kind) for side in ("variant", "reference")]
+        if kind in COMPARED:
+            if sides[0] == sides[1]:
+                raise ConfigurationError(f"{where}: compares a set of parameters with itself; change one of the two")
+            settings_of(conditions).refuse_without_effect(where, dict(sides[0]), dict(sides[1]), limits)
+        shown = f"{name} time" if is_time else name
+        return Cell(engine, shown, limits, conditions, sides[0], sides[1], is_time=is_time)
+
+    def _conditions(self, preset: str, where: str) -> Conditions:
+        """Those of all cells with a preset as the base, which is read once."""
+        if preset not in self.read:
+            self.read[preset] = read_conditions(Table({**self.shared, "base": preset}, where, CONDITIONS), "claims")
+        return self.read[preset]
+
+    def _limit_text(self, table: Table, name: str, engine: str) -> str:
+        """The text of a limit that is named in the budget, or given as it is."""
+        if name in self.budget.limits:
+            return self.budget.limits[name][engine]
+        if "=" not in name:
+            known = ", ".join(self.budget.limits)
+            raise ConfigurationError(
+                f"{table.where}: the budget {self.budget.name} has no limit {name!r}{nearest(name, self.budget.limits)}"
+                f"; it has {known}"
+            )
+        _parsed(name, table.where)
+        return name
+
+    def _searched(
+        self, table: Table, side: str, engine: str, conditions: Conditions, limits: Limits, kind: str
+    ) -> tuple[tuple[str, Value], ...]:
+        """Every parameter of a side of searches; where costs are measured, those go on after a mate is found."""
+        own = _settings(table, side, engine)
+        is_of_cost = limits.depth is not None and kind in ("nodes", "mates", *OF_COUNTS)
+        if is_of_cost and MATE_STOP in conditions.base_values:
+            own = {MATE_STOP: False, **own}
+        return tuple(resolve({**conditions.base_values, **own}, f"{table.where}: {side}", self.game).items())
+
+    def _played(
+        self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None
+    ) -> Cell:
+        """A cell of games with its comparisons, read as an ablation's and so checked; ``given`` are its other keys."""
+        pairs = max(4, round(self.budget.pairs * table.number("weight")))
+        own: dict[str, Any] = {"label": table.text("id")}
+        if kind == "elo":
+            own |= {side: _settings(table, side, cell.engine) for side in ("variant", "reference")}
+            own |= {} if against is None else {"reference_limit": against}
+            own |= {"ponder": True} if table.switch("ponder") else {}
+        else:
+            own |= {"factors": table.mapping("factors"), "set": _common(table, cell.engine)}
+            if len(own["factors"]) != 2:
+                raise table.error("factors", "a table of two parameters with two values each")
+        spec = ablation_from_mapping(
+            {**given, "comparisons" if kind == "elo" else "factorial": [own], "name": table.text("id"), "pairs": pairs,
+             "rounds": self.budget.rounds, "nodes_to_depth": {"depth": 0}},
+            f"{table.where} ({cell.engine})",
+        )  # fmt: skip
+        first = spec.comparisons[0]
+        return replace(
+            cell, reference_limits=first.reference_limits, comparisons=spec.comparisons,
+            factorial=spec.factorials[0] if spec.factorials else None,
+            analyses=analyses_of(pairs, self.budget.rounds),
+        )  # fmt: skip
+
+    def _content(self, table: Table, cell: Cell, preset: str) -> dict[str, Any]:
+        """What decides a cell: settings by what is said of them, for the engine's identity stands for the rest."""
+        if table.choice("kind") == "interaction":
+            settings: dict[str, Any] = {"set": _common(table, cell.engine), "factors": table.mapping("factors")}
+        else:
+            settings = {side: _settings(table, side, cell.engine) for side in ("variant", "reference")}
+        if preset not in self.presets:
+            self.presets[preset] = load_preset(preset, self.game, Path(self.where).parent)
+        data = {
+            "preset": preset,
+            "preset_settings": self.presets[preset],
+            **settings,
+            "limit": str(cell.limits),
+            "looks": list(cell.analyses),
+            "processor_time": cell.is_time,
+        }
+        if cell.reference_limits is not None:
+            data["reference_limit"] = str(cell.reference_limits)
+        return data
 
 
-def _comparison(measure: Table, budget: Budget) -> dict[str, Any]:
-    """A comparison as an ablation's file would declare it."""
-    data: dict[str, Any] = {
-        "variant": _settings(measure, "variant"),
-        "reference": _settings(measure, "reference"),
-        "limit": _limit(measure, budget, "limit", "play"),
-        "pairs": _pairs(measure, budget),
-    }
-    if "label" in measure:
-        data["label"] = measure.text("label")
-    if "reference_limit" in measure:
-        data["reference_limit"] = _limit(measure, budget, "reference_limit", "play")
-    if "ponder" in measure:
-        data["ponder"] = measure.switch("ponder")
-    return data
-
-
-def _factorial(measure: Table, budget: Budget) -> dict[str, Any]:
-    """The 2 x 2 factorial of an interaction as an ablation's file would declare it."""
-    data: dict[str, Any] = {
-        "factors": measure.mapping("factors"),
-        "limit": _limit(measure, budget, "limit", "play"),
-        "pairs": _pairs(measure, budget),
-    }
-    if len(data["factors"]) != 2:
-        raise measure.error("factors", "a table of two parameters with two values each")
-    if "set" in measure:
-        data["set"] = measure.mapping("set")
-    if "label" in measure:
-        data["label"] = measure.text("label")
-    return data
-
-
-def _settings(measure: Table, side: str) -> dict[str, Any]:
-    """The settings of a side over those that both have in common."""
-    common, own = (by_own_names(measure.mapping(key), f"{measure.where}: {key}") for key in ("set", side))
-    return {**common, **own}
-
-
-def _pairs(measure: Table, budget: Budget) -> int:
-    return max(4, round(budget.pairs * measure.number("weight")))
-
-
-def _suite_measure(measure: Table, kind: str, conditions: Conditions, budget: Budget) -> Measure:
-    game, base = conditions.game, conditions.base_values
-    sides = []
-    for side in ("variant", "reference"):
-        own = _settings(measure, side)
-        sides.append((own, tuple(resolve({**base, **own}, f"{measure.where}: {side}", game).items())))
-    if kind in ("nodes", "share_difference") and sides[0][1] == sides[1][1]:
-        raise ConfigurationError(f"{measure.where}: compares a set of parameters with itself; change one of the two")
-    share = kind in ("share", "share_difference", "occurs")
-    depth = measure.whole("depth")
-    text = _limit(measure, budget, "limit", f"depth={max(1, budget.depth + depth if depth <= 0 else depth)}")
-    default = describe(sides[0][0]) or conditions.base_name
-    if kind in ("nodes", "share_difference"):
-        default += f" against {describe(sides[1][0]) or conditions.base_name}"
-    return Measure(
-        kind=kind,
-        label=measure.text("label", default),
-        expect=_expected(measure, kind),
-        variant=sides[0][1],
-        reference=sides[1][1],
-        limits=Limits.parse(text),
-        of=measure.choice("of") if share else "",
-        bound=measure.whole("bound"),
-        threshold=measure.number("threshold"),
-        suite=measure.choice("suite"),
-    )
-
-
-# Verdicts
-
-
-def outcome_of_interval(kind: str, expect: str | None, low: float, high: float, threshold: float) -> str:
-    """What an interval says of an expectation: of ratios of nodes, and of shares and their differences in percent."""
-    if expect is None:
-        return SHOWN
-    if kind == "nodes" and expect == "equal":
-        inside, outside = _equal_nodes()
-        if inside <= low and high <= outside:
-            return CONFIRMED
-        return REFUTED if high < inside or low > outside else UNDECIDED
-    border = _border(kind, threshold)
-    if expect in ("less", "below"):
-        return CONFIRMED if high < border else REFUTED if low > border else UNDECIDED
-    return CONFIRMED if low > border else REFUTED if high < border else UNDECIDED
-
-
-def positions_needed(
-    kind: str, expect: str, effect: float, low: float, high: float, threshold: float, positions: int
-) -> int | None:
-    """Positions beyond these that would decide an open measure, if its estimate is right; ``None`` if none would.
-
-    With probability ``POWER``, as the interval shrinks with the square root of the positions; or for certain where a
-    share was seen never or always, for as long as it stays so.
-    """
-    if kind == "share" and effect in (0, 100):
-        reach, distance = max(high - effect, effect - low) / 100, abs(effect - threshold) / 100
-        # As in ``suite_measures.share_of``: what so many positions leave possible falls with their number.
-        if 0 < reach < 1 and 0 < distance < 1:
-            return max(1, math.ceil(positions * math.log1p(-reach) / math.log1p(-distance)) - positions)
-    borders = [_border(kind, threshold)]
-    if kind == "nodes":  # ratios, whose intervals are symmetrical in their logarithms
-        if not 0 < low <= high < math.inf:
-            return None
-        effect, low, high = math.log(effect), math.log(low), math.log(high)
-        borders = [0.0] if expect != "equal" else [math.log(border) for border in _equal_nodes()]
-    distance, half = min(abs(effect - border) for border in borders), (high - low) / 2
-    if not 0 < half < math.inf or distance == 0:
+def _expected(table: Table, kind: str) -> str | None:
+    """What a part expects of a measure of this kind; ``None`` if it is only shown."""
+    if "expect" not in table:
         return None
-    deviations = NormalDist().inv_cdf(0.975)
-    scale = (deviations + NormalDist().inv_cdf(POWER)) / deviations
-    return max(1, math.ceil(positions * (scale * half / distance) ** 2) - positions)
+    others = {word for words in EXPECTED.values() for word in words if word not in EXPECTED[kind]}
+    return str(table.choice("expect", but=others))
 
 
-def _border(kind: str, threshold: float) -> float:
-    """The value that parts what the claim expects from what it does not."""
-    return {"nodes": 1.0, "share_difference": 0.0}.get(kind, threshold)
+def _not_asked(table: Table) -> dict[str, dict[str, str]]:
+    """By engine in which a part is not asked, the reason in every language."""
+    found = {}
+    for engine in ENGINES:
+        key = f"not_{engine}"
+        if any(_key_in(key, language) in table for language in LANGUAGES):
+            found[engine] = _translations(table, key)
+    if len(found) == len(ENGINES):
+        raise ConfigurationError(f"{table.where}: not_then and not_now leave nothing to be asked; remove one of them")
+    return found
 
 
-def _equal_nodes() -> tuple[float, float]:
-    """The ratios of nodes between which costs are equal."""
-    return 1 - EQUAL_NODES_PERCENT / 100, 1 + EQUAL_NODES_PERCENT / 100
+def _texts(table: Table, key: str) -> list[str]:
+    """A list of at least one text."""
+    given = table.value(key)
+    if not isinstance(given, list) or not given or not all(isinstance(one, str) and one for one in given):
+        raise table.error(key, "a list of limits, by their names or as texts: [\"play\", \"nodes=20000\"]")
+    if len(set(given)) < len(given):
+        raise table.error(key, "each limit once")
+    return given
 
 
-def outcome_of_verdict(expect: str | None, verdict: str, low: float, high: float, margin: float) -> str:
-    """What a verdict on strength says of an expectation; ``low``, ``high``: simultaneous interval in Elo."""
-    if expect is None:
-        return SHOWN
-    if expect == "equivalent":
-        return CONFIRMED if verdict == "equivalent" else UNDECIDED if verdict == "undecided" else REFUTED
-    if expect == "not_worse":
-        if verdict == "worse":
-            return REFUTED
-        return CONFIRMED if verdict in ("better", "equivalent") or low > -margin else UNDECIDED
-    if verdict == "undecided":
-        return UNDECIDED
-    return CONFIRMED if verdict == expect else REFUTED
+def _common(table: Table, engine: str) -> dict[str, Any]:
+    """The settings that both sides have in an engine."""
+    return _overlaid(table, "set", engine)
 
 
-def verdict_of_outcomes(outcomes: Sequence[str]) -> str:
-    """The verdict on a claim from those of its measures."""
-    deciding = [outcome for outcome in outcomes if outcome != SHOWN]
-    if REFUTED in deciding:
-        return REFUTED
-    return CONFIRMED if deciding and all(outcome == CONFIRMED for outcome in deciding) else UNDECIDED
+def _settings(table: Table, side: str, engine: str) -> dict[str, Any]:
+    """The settings of a side in an engine, over those that both sides have."""
+    return {**_common(table, engine), **_overlaid(table, side, engine)}
+
+
+def _overlaid(table: Table, key: str, engine: str) -> dict[str, Any]:
+    keys = (key, f"{key}_{engine}")
+    first, second = (by_own_names(table.mapping(one), f"{table.where}: {one}") for one in keys)
+    return {**first, **second}
+

@@ -15,6 +15,7 @@ from engine.commands.arguments import (
     add_output_argument,
     game_of,
     print_json,
+    whole_number,
 )
 from tuning.commands.arguments import (
     add_playing_arguments,
@@ -26,7 +27,8 @@ from tuning.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-    from tuning.claims.run import ClaimsResult
+    from tuning.claims.results import ClaimsResult
+    from tuning.claims.spec import ClaimsSpec
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,21 +36,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_game_argument(parser)
     parser.add_argument(
         "--budget", choices=("quick", "full"), default="quick",
-        help="quick: minutes, indicative verdicts; full: hours (default %(default)s)",
+        help="quick: minutes, indicative verdicts; full: days (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--claims", metavar="FILE", help="table of claims: a file or a shipped name (default: the game's)"
     )
-    parser.add_argument("--only", metavar="ID", nargs="+", default=[], help="only these claims, such as C7 C20")
-    add_output_argument(parser, "results/claims-<game>-<budget>")
+    parser.add_argument(
+        "--only", metavar="ID", nargs="+", default=[], help="only these claims or parts, such as C9a C12"
+    )
+    parser.add_argument(
+        "--minutes", metavar="N", type=whole_number(1), help="end this sitting after so many minutes; it can be resumed"
+    )
+    parser.add_argument(
+        "--amend", metavar="WHY", help="keep a rule that was changed since it was registered as an amendment"
+    )
+    parser.add_argument("--digests", action="store_true", help="only print the digests of the parts and of all of them")
+    add_output_argument(parser, "results/claims-<table>-<budget>")
     add_playing_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
     add_language_argument(parser)
     add_json_argument(parser)
     parser.epilog = (
-        "Each claim of the literature about the search is confirmed, refuted or undecided by a rule fixed beforehand. "
-        "The cheapest come first. Given again, the command goes on where it was stopped; until then the report is on "
-        "what is known so far."
+        "Each part of a claim of the literature is asked in the engine of its text and in this program's own, at "
+        "several limits, by a rule that is registered before the first game; a changed one is refused, or kept as an "
+        "amendment. All parts get games in turn. Given again, the command goes on where it was stopped; until then the "
+        "report is on what is known so far."
     )
 
 
@@ -57,17 +69,21 @@ def run(arguments: argparse.Namespace) -> int:
     from engine.settings.configuration import find_config
     from tuning.claims.run import plan_of_run, run_claims
     from tuning.claims.spec import load_claims
-    from tuning.reports.claims import claims_command
+    from tuning.reports.claims.report import claims_command
 
     path = find_config("claims", arguments.claims or game_of(arguments).name)
     spec = load_claims(path, arguments.budget, arguments.only)
     if arguments.claims and spec.conditions.game != arguments.game:
         raise UsageError(f"claims: --claims {arguments.claims} is for {spec.conditions.game}, not {arguments.game}")
+    if arguments.digests:
+        return print_digests(spec, arguments)
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
-        figures = {"claims": len(spec.claims), "positions": spec.budget.positions, "depth": spec.budget.depth}
+        figures = {"claims": len(spec.claims), "parts": len(spec.parts), "positions": spec.budget.positions}
         return describe(plan_of_run(spec, directory, arguments.concurrency), figures, arguments)
-    result = uninterrupted(run_claims, arguments, spec, directory)
+    result = uninterrupted(
+        run_claims, arguments, spec, directory, amend=arguments.amend, minutes=arguments.minutes
+    )
     if result is not None:
         print_claims(result, arguments)
     if result is None or result.interrupted:
@@ -76,9 +92,19 @@ def run(arguments: argparse.Namespace) -> int:
     return int(result.exit_code)
 
 
+def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:
+    """Print the digest of every part, and of all of them, so that two states of a file can be compared."""
+    digests = {**{part.id: part.digest for part in spec.parts}, "all": spec.digest}
+    if arguments.json:
+        print_json(digests)
+    else:
+        print("\n".join(f"{name:<5} {digest}" for name, digest in digests.items()))
+    return 0
+
+
 def print_claims(result: ClaimsResult, arguments: argparse.Namespace) -> None:
     """Write the report on the claims, as far as the run came, and print its table."""
-    from tuning.reports.claims import claims_data, claims_text, write_claims_report
+    from tuning.reports.claims.report import claims_data, claims_text, write_claims_report
 
     with finishing():
         report = write_claims_report(result, arguments.language)

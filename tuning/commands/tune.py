@@ -30,8 +30,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "tuning",
         "Given again, the command goes on where it was stopped, also with another budget or longest validation. "
         "Stopped, it reports the best that is known so far. A gain that a sequential test on reserved openings "
-        "accepts, and a slower match does not contradict, is written as a preset to configs/engines (where there is no "
-        "configs folder, to DIR); if none is, the exit code is 3.",
+        "accepts, and that a second one at a larger limit finds no regression of, is written as a preset to "
+        "configs/engines (where there is no configs folder, to DIR); if none is, the exit code is 3.",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.keys.tournament import ADJUDICATION, MAX_PAIRS
 from engine.games import GAMES
 from engine.language import LANGUAGES
-from engine.settings.keys import TEXT, Default, Topic
+from engine.settings.keys import TABLE, TEXT, TEXTS, Default, Topic
 from engine.settings.presets import DEFAULT_PRESET
 from tuning.claims.measures import SHARES
 from tuning.keys.ablation import FACTORS
@@ -14,73 +14,102 @@ from tuning.keys.conditions import SETTINGS
 BUDGETS = ("quick", "full")
 BASES = {"c": "claimed", "i": "implied", "o": "own"}
 """The text claims it, its design implies it, or no text says so and the question is our own."""
+THEN, NOW = "then", "now"
+ENGINES = (THEN, NOW)
+"""The engine of the text that makes the claim, and this program's own at its best."""
+NOW_PRESET = DEFAULT_PRESET
 EXPECTED = {
     "elo": ("better", "worse", "equivalent", "not_worse"),
-    "interaction": ("equivalent",),
-    "nodes": ("less", "more", "equal"),
+    "interaction": ("better", "worse", "equivalent"),
+    "nodes": ("less", "more", "equal", "not_more"),
     "share": ("below", "above"),
-    "share_difference": ("less", "more"),
+    "share_difference": ("less", "more", "equal", "not_more"),
     "occurs": ("occurs",),
     "mates": ("same",),
     "exact": ("same",),
 }
-"""By kind of measure what a claim may expect; without ``expect`` a measure is only shown."""
+"""By kind of measure what a part may expect; without ``expect`` it is only shown."""
+MARGINS = {"elo": 5.0, "interaction": 5.0, "nodes": 5.0, "share": 0.0, "share_difference": 1.0, "occurs": 0.0,
+           "mates": 1.0, "exact": 1.0}  # fmt: skip
+"""By kind of measure the margin unless said otherwise: Elo; of nodes, percent; of shares, points; else percent."""
+LIMITS = {"elo": ("play", "long"), "interaction": ("play", "long"), "exact": ("depth=10",)}
+"""By kind of measure the limits unless said otherwise; of all others ``SEARCH_LIMITS``."""
+SEARCH_LIMITS = ("shallow", "deep")
+TIME_LIMIT = "time"
+"""The name of the budget's limit for equal processor time."""
+REFUTED_BY = ("margin", "opposite", "negligible")
 SUITES = ("games", "last")
 """Positions from self-play: of whole games, or of their last plies."""
-TRANSLATED_KEYS = ("claim", "rule")
-"""Keys whose texts are in English; those in another language follow under ``claim_zh`` and so on."""
 
 _claims = Topic("tuning.keys", "claims")
 _budget = Topic("tuning.keys", "claims_budget")
 _claim = Topic("tuning.keys", "claim")
-_measure = Topic("tuning.keys", "measure")
+_part = Topic("tuning.keys", "part")
 
-_LIMITS = _budget.section("limits", others=_budget("limit", TEXT, default=Default.COMPUTED, example='"nodes=1000"'))
+LIMIT_BY_ENGINE = _budget.section(
+    "limit-by-engine", *(_budget.text(engine, "depth=4") for engine in ENGINES)
+)
+_LIMITS = _budget.section(
+    "limits",
+    others=_budget("limit", TEXT, TABLE, section=LIMIT_BY_ENGINE, default=Default.COMPUTED, example='"nodes=2000"'),
+)
 BUDGET = _budget.section(
     "budget",
     _budget.whole("pairs", 4, MAX_PAIRS, 100, unit="pairs"),
     _budget.whole("rounds", 1, 100, 20, 10),
-    _budget.whole("depth", 2, 30, 6, unit="plies"),
-    _budget.whole("positions", 2, 10_000, 30),
-    _budget.table(_LIMITS, default=Default.REQUIRED, example='{ play = "nodes=1000" }'),
+    _budget.whole("positions", 2, 100_000, 1000),
+    _budget.whole("positions_per_game", 1, 50, 2, 1),
+    _budget.table(_LIMITS, default=Default.REQUIRED, example='{ play = "nodes=2000", long = "nodes=20000" }'),
 )
 _BUDGETS = _claims.section("budgets", *(_budget.table(BUDGET, name) for name in BUDGETS))
 
-MEASURE = _measure.section(
-    "measures",
-    _measure.choice("kind", tuple(EXPECTED), "elo"),
-    _measure.choice("expect", tuple(dict.fromkeys(word for words in EXPECTED.values() for word in words)), "better",
-                    Default.COMPUTED),
-    _measure.text("label", "window against none", Default.COMPUTED),
-    _measure.table(SETTINGS, "set", example='{ algorithm = "pvs" }'),
-    _measure.table(SETTINGS, "variant", example='{ aspiration = "full" }'),
-    _measure.table(SETTINGS, "reference", example='{ aspiration = "off" }'),
-    _measure.table(FACTORS, example='{ aspiration = ["off", "full"], algorithm = ["alphabeta", "pvs"] }'),
-    _measure.text("limit", "play", Default.COMPUTED),
-    _measure.text("reference_limit", "double", Default.COMPUTED),
-    _measure.switch("ponder"),
-    _measure.number("weight", 0.01, 100, 6, 1.0),
-    _measure.number("margin", 0, 100, 15, 5.0, "Elo"),
-    _measure.choice("only", BUDGETS, "full", Default.COMPUTED),
-    _measure.choice("of", tuple(SHARES), "first_move_cutoffs", Default.COMPUTED),
-    _measure.whole("bound", 0, 100_000, 400, 0),
-    _measure.number("threshold", 0, 1000, 50, 0.0),
-    _measure.whole("depth", -20, 60, 5, 0, "plies"),
-    _measure.choice("suite", SUITES, SUITES[1], SUITES[0]),
+
+def _translated(topic: Topic, name: str, example: str, default: Default = Default.REQUIRED) -> list:
+    """A text in English under a key, and in another language under ``<key>_zh``."""
+    return [
+        topic.text(name if language == LANGUAGES[0] else f"{name}_{language}", example, default)
+        for language in LANGUAGES
+    ]
+
+
+PART = _part.section(
+    "parts",
+    _part.text("id", "C9a"),
+    *_translated(_part, "claim", "..."),
+    _part.choice("kind", tuple(EXPECTED), "nodes", "elo"),
+    _part.choice("expect", tuple(dict.fromkeys(word for words in EXPECTED.values() for word in words)), "less",
+                 Default.COMPUTED),
+    _part.number("margin", 0, 1000, 10, Default.COMPUTED),
+    _part.choice("refuted_by", REFUTED_BY, "negligible", REFUTED_BY[0]),
+    _part.number("threshold", 0, 1000, 50, 0.0),
+    _part.table(SETTINGS, "set", example='{ algorithm = "pvs" }'),
+    *(_part.table(SETTINGS, f"set_{engine}", example="{ killers = 0 }") for engine in ENGINES),
+    _part.table(SETTINGS, "variant", example='{ aspiration = "full" }'),
+    *(_part.table(SETTINGS, f"variant_{engine}", example="{ killers = 0 }") for engine in ENGINES),
+    _part.table(SETTINGS, "reference", example='{ aspiration = "off" }'),
+    *(_part.table(SETTINGS, f"reference_{engine}", example="{ killers = 0 }") for engine in ENGINES),
+    _part.table(FACTORS, example='{ aspiration = ["off", "full"], algorithm = ["alphabeta", "pvs"] }'),
+    _part("limits", TEXTS, default=Default.COMPUTED, example='["play", "nodes=20000"]'),
+    _part("reference_limits", TEXTS, default=Default.COMPUTED, example='["nodes=1000", "nodes=10000"]'),
+    _part.switch("costs_time"),
+    _part.switch("ponder"),
+    _part.number("weight", 0.01, 100, 6, 1.0),
+    _part.choice("only", BUDGETS, "full", Default.COMPUTED),
+    _part.choice("of", tuple(SHARES), "first_move_cutoffs", Default.COMPUTED),
+    _part.whole("bound", 0, 100_000, 400, 0),
+    _part.choice("suite", SUITES, SUITES[1], SUITES[0]),
+    _part.text("then", "moreland", Default.COMPUTED),
+    *(key for engine in ENGINES for key in _translated(_part, f"not_{engine}", "...", Default.COMPUTED)),
 )  # fmt: skip
 
 CLAIM = _claim.section(
     "claims",
-    _claim.text("id", "C1"),
-    *(
-        _claim.text(key if language == LANGUAGES[0] else f"{key}_{language}", "...")
-        for key in TRANSLATED_KEYS
-        for language in LANGUAGES
-    ),
-    _claim.text("source", "AW"),
+    _claim.text("id", "C9"),
+    *_translated(_claim, "claim", "..."),
+    _claim.text("source", "XQ"),
     _claim.choice("basis", tuple(BASES), "c"),
-    _claim.text("base", "fenon", DEFAULT_PRESET),
-    _claim.tables(MEASURE, default=Default.REQUIRED),
+    _claim.text("then", "xqwlight-0.3", Default.COMPUTED),
+    _claim.tables(PART, default=Default.REQUIRED),
 )
 
 CLAIMS = _claims.section(

@@ -8,7 +8,8 @@ from engine.settings.keys import TEXTS, VALUE, VALUES, Default, Topic
 from tuning.keys.conditions import CONDITION_KEYS
 
 SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
-SLOW_KINDS = ("fixed", "sprt", "off")
+NON_REGRESSION = "non_regression"
+SLOW_KINDS = (NON_REGRESSION, "fixed", "sprt", "off")
 SCALES = ("linear", "log")
 
 MAX_GAMES = 100_000_000
@@ -65,7 +66,10 @@ VALIDATION = _validation.section(
     _validation.number("beta", *ERROR_PROBABILITIES, 0.01, 0.05),
     _validation.whole("maximum_pairs", 1, MAX_VALIDATION_PAIRS, 4000, Default.COMPUTED, "pairs"),
     _validation.choice("slow", SLOW_KINDS, "sprt", Default.COMPUTED),
-    _validation.text("slow_limit", "nodes=20000", Default.COMPUTED),
+    _validation.text("slow_limit", "move_time=0.02,cpu", Default.COMPUTED),
+    _validation.number("slow_elo_lower", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, -10, -5.0, "Elo"),
+    _validation.number("slow_elo_upper", -MAX_HYPOTHESIS, MAX_HYPOTHESIS, 1, 0.0, "Elo"),
+    _validation.whole("slow_maximum_pairs", 1, MAX_VALIDATION_PAIRS, 2000, Default.COMPUTED, "pairs"),
     _validation.whole("slow_pairs", 1, MAX_VALIDATION_PAIRS, 200, Default.COMPUTED, "pairs"),
     _validation.text("preset", "tuned", Default.COMPUTED),
 )
@@ -76,6 +80,8 @@ STUDY = _study.section(
     _study.table(BUDGET, default=Default.REQUIRED, example="{ games = 2000 }"),
     _study("parameters", TEXTS, default=(), example='["null_depth", "lmr_base"]'),
     _study.table(DIMENSIONS, example="{ null_depth = { low = 2, high = 4 } }"),
+    _study("limits", TEXTS, default=(), example='["nodes=1250", "nodes=5000", "nodes=20000"]'),
+    _study("limit_shares", VALUES, default=Default.COMPUTED, example="[16, 4, 1]"),
     _study.choice("sampler", SAMPLERS, "tpe", SAMPLERS[0]),
     _study.whole("round_pairs", 1, MAX_ROUND_PAIRS, 100, Default.COMPUTED, "pairs"),
     _study.whole("overlap", 0, MAX_OVERLAP, 2, 0, "rounds"),

@@ -55,6 +55,7 @@ from tuning.reports.study import (
     interval_text,
     ratio_text,
     repeat_command,
+    speeds_table,
 )
 from tuning.reports.study_charts import chart_words
 
@@ -95,7 +96,8 @@ def ablation_document(result: AblationResult, language: str) -> Document:
     if result.effects:
         sections.append(Section("effects", message("ablation.effects"), _effect_blocks(result, message)))
     if result.speeds:
-        blocks = (_speeds_table(result.speeds, message), Note(message("ablation.speed_note")))
+        table = speeds_table(message("ablation.comparison"), result.speeds, message)
+        blocks = (table, Note(message("ablation.speed_note")))
         sections.append(Section("speed", message("ablation.speed_section"), blocks))
     played = (Facts(_ablation_facts(result, message)), _sides_table(result.rows, message))
     command = repeat_command("ablate", spec.conditions, result.directory, message.language)
@@ -375,34 +377,6 @@ def _main_table(result: AblationResult, message: Catalogue) -> TextTable:
         for row, cost in zip(result.rows, _costs(result.rows, result.speeds), strict=True)
     )  # fmt: skip
     return table_of(heads, cells, (1, 3, 4, 5, 7, 8, 9))
-
-
-def _speeds_table(speeds: Sequence[SpeedRow], message: Catalogue) -> TextTable:
-    """What the engines told of their searches, both sides of each comparison."""
-
-    def beside(variant: float | None, reference: float | None, digits: int) -> str:
-        one, other = ("–" if value is None else f"{value:.{digits}f}" for value in (variant, reference))
-        return message("ablation.side_by_side", variant=one, reference=other)
-
-    def ratio(value: float | None, low: float | None, high: float | None) -> str:
-        return "" if value is None else message("ablation.ratio_with_interval", ratio=value, low=low, high=high)
-
-    cells = tuple(
-        (
-            row.label, beside(row.depth, row.reference_depth, 1), beside(row.nodes, row.reference_nodes, 0),
-            beside(row.time_ms, row.reference_time_ms, 2),
-            beside(row.nodes_per_second, row.reference_nodes_per_second, 0),
-            ratio(row.speed_ratio, row.speed_ratio_low, row.speed_ratio_high),
-            ratio(row.time_ratio, row.time_ratio_low, row.time_ratio_high),
-        )
-        for row in speeds
-    )  # fmt: skip
-    heads = (
-        message("ablation.comparison"), message("ablation.depth_reached"), message("ablation.nodes_a_move"),
-        message("ablation.time_a_move"), message("ablation.nodes_a_second"), message("ablation.speed_ratio"),
-        message("ablation.time_ratio"),
-    )  # fmt: skip
-    return table_of(heads, cells, (1, 2, 3, 4, 5, 6))
 
 
 def _effects_table(effects: Sequence[EffectRow], message: Catalogue) -> TextTable:

@@ -1,4 +1,4 @@
-"""The figures of ablations and claims, drawn by matplotlib without a display.
+"""The figures of ablations, drawn by matplotlib without a display.
 
 Every function takes rows and the words of the figure (``study_charts.chart_words``) and returns a figure; none writes a
 file. matplotlib is imported inside them only.
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from tuning.ablation.depth_cost import DepthRow
     from tuning.ablation.levels import Level
     from tuning.ablation.rows import AblationRow, CellRow
-    from tuning.claims.run import MeasureRow
 
 SAME = SERIES[2]
 """Colour of what was found equivalent."""
@@ -49,8 +48,6 @@ LINE_INCHES = 0.155
 DEPTH_STYLES = ("o-", "s--", "^:", "D-.")
 VERDICT_MARKS = {BETTER: (WIN, "^"), WORSE: (SERIES[1], "v"), EQUIVALENT: (SAME, "s"), UNDECIDED: (MUTED, "o")}
 """The colour and the shape of a verdict; the shape of an open one is hollow."""
-OUTCOME_MARKS = {"confirmed": (WIN, "^"), "refuted": (SERIES[1], "v"), UNDECIDED: (MUTED, "o")}
-"""The same of a measure that a claim expects something of."""
 UNASKED = (INK, "d")
 
 
@@ -123,13 +120,12 @@ def _explain_marks(figure: Figure, axes: Axes, meanings: dict[str, str]) -> None
     """A line above the figure that says which shape and colour is which verdict."""
     from matplotlib.lines import Line2D
 
-    marks = {**VERDICT_MARKS, **OUTCOME_MARKS}
     handles = [
         Line2D(
             [], [], linestyle="none", color=color, marker=marker, markersize=6, label=meanings[verdict],
             markerfacecolor=GROUND if verdict == UNDECIDED else color,
         )
-        for verdict, (color, marker) in marks.items() if verdict in meanings
+        for verdict, (color, marker) in VERDICT_MARKS.items() if verdict in meanings
     ]  # fmt: skip
     if handles:
         figure.legend(
@@ -149,7 +145,7 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
     for place, ratio, low, high in known:
         draw_interval(axes, place, (low, high), bounds, INK, linewidth=1.6)
         draw_point(axes, place, ratio, bounds, INK, "s", size=4)
-    _mark_ratios(axes, bounds, max_ticks=3)
+    mark_ratios(axes, bounds, max_ticks=3)
     axes.set_xlabel(words("chart.nodes_to_depth", depth=next(row.depth for row in rows if row.depth is not None)))
     draw_grid(axes, "x")
 
@@ -338,53 +334,11 @@ def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
     return settle(figure)
 
 
-def measures_chart(rows: Sequence[MeasureRow], words: Catalogue) -> Figure:
-    """What is measured without games, all of one unit: points with their 95 % intervals, and what is compared with.
-
-    Behind every label stands the number of cases.
-    """
-    cases = [f"(n = {row.cases})".replace(" ", "\N{NO-BREAK SPACE}") for row in rows]
-    labels, row_inches = row_labels([f"{row.label} {count}" for row, count in zip(rows, cases, strict=True)])
-    figure, axes = single_axes(1.4 + max(0.34, row_inches) * len(rows), FONT_SIZE)
-    is_ratio = rows[0].kind == "nodes"
-    ends = [value for row in rows for value in (row.effect, row.low, row.high, row.threshold)]
-    if is_ratio:
-        bounds = ratio_bounds(ends)
-    else:
-        finite = [end for end in ends if math.isfinite(end)]
-        bounds = min(0.0, *finite), max(0.0, *finite)
-    if bounds[0] == bounds[1]:
-        bounds = bounds[0] - 1, bounds[1] + 1
-    axes.axvline(1 if is_ratio else 0, color=MUTED, linewidth=0.9)
-    meanings = {}
-    for place, row in enumerate(rows):
-        color, marker = OUTCOME_MARKS.get(row.outcome, UNASKED) if row.expect else UNASKED
-        if row.expect:
-            meanings[row.outcome] = words(f"outcome.{row.outcome}")
-        draw_interval(axes, place, (row.low, row.high), bounds, color, linewidth=2.2)
-        draw_point(axes, place, row.effect, bounds, color, marker, is_open=marker == "o")
-        if row.threshold:
-            axes.plot([row.threshold] * 2, [place - 0.35, place + 0.35], color=SERIES[4], linewidth=2)
-    axes.set_yticks(range(len(rows)), labels, fontsize=9)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-    if is_ratio:
-        _mark_ratios(axes, bounds)
-    else:
-        room = 0.04 * (bounds[1] - bounds[0])
-        axes.set_xlim(bounds[0] - room, bounds[1] + room)
-    units = {"×": "chart.node_ratio" if is_ratio else "chart.ratio", "%": "chart.percent",
-             "points": "chart.percentage_points"}  # fmt: skip
-    axes.set_xlabel(words(units[rows[0].unit]))
-    draw_grid(axes, "x")
-    _explain_marks(figure, axes, meanings)
-    return settle(figure)
-
-
 FINE_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2)
 """Of ratios that lie within a factor of 3."""
 
 
-def _mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7) -> None:
+def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7) -> None:
     """A logarithmic axis of ratios, its ticks all with the same number of digits behind the point."""
     low, high = bounds
     room = max(1.08, (high / low) ** 0.06)

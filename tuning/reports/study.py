@@ -22,6 +22,7 @@ from engine.settings.configuration import specification_word
 from engine.settings.parameters import BY_NAME
 from tuning.conditions import Conditions, describe, value_text
 from tuning.external_engine import BUILD
+from tuning.keys.study import NON_REGRESSION
 from tuning.reports import study_charts as charts
 from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Note, Section, table_of, write_document
 from tuning.reports.games import games_of_run
@@ -32,9 +33,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from arena.records import PlayerSpec
+    from tuning.ablation.speed import SpeedRow
     from tuning.study.playoff import Decision
     from tuning.study.result import RoundEnd, StudyResult
     from tuning.study.space import Dimension
+    from tuning.study.spec import TuningSpec
     from tuning.study.validation.match import Verdict
 
 TEXT_WIDTH = 80
@@ -249,12 +252,8 @@ def _test_words(verdict: Verdict, message: Catalogue) -> str:
         return message("study.match_stopped", most=verdict.unfinished_of)
     if verdict.test is None:
         return message("study.fixed_length")
-    key = {
-        "upper accepted": "study.gain_accepted",
-        "lower accepted": "study.gain_rejected",
-        "undecided": "study.undecided",
-    }[verdict.test.verdict]
-    return message(key)
+    question = "no_regression" if verdict.kind == NON_REGRESSION else "gain"
+    return message(f"study.{question}_{verdict.test.verdict.split()[-1]}")
 
 
 def best_round(result: StudyResult) -> RoundEnd | None:
@@ -371,7 +370,37 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
         alpha=validation.alpha,
         beta=validation.beta,
     )
-    return (table_of(heads, tuple(rows), (1, 2, 3, 4, 5, 6, 7)), Note(rule))
+    notes = [Note(rule)]
+    if validation.slow == NON_REGRESSION:
+        lower, upper = validation.hypotheses(NON_REGRESSION)
+        rule = message("validation.rule_of_slow_test", limit=validation.slow_limits, lower=lower, upper=upper)
+        notes.append(Note(rule))
+    speeds = _speeds_of_validations(result.verdicts + result.further, message)
+    return (table_of(heads, tuple(rows), (1, 2, 3, 4, 5, 6, 7)), *notes, *speeds)
+
+
+def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> tuple[Block, ...]:
+    """What both sides spent on their moves, where the games say it; nothing if none does."""
+    speeds = [
+        replace(verdict.speed, label=str(verdict.limits))
+        for verdict in verdicts
+        if verdict.speed is not None and verdict.speed.nodes_per_second is not None
+    ]
+    if not speeds:
+        return ()
+    return speeds_table(message("validation.limit"), speeds, message), Note(message("validation.speeds"))
+
+
+def _limit_words(spec: TuningSpec, message: Catalogue) -> str:
+    """The limit that the recommendation is for, and those of the games where they are others."""
+    shares = spec.limit_shares
+    if not shares.content():
+        return str(shares.target)
+    games = message("list.comma").join(
+        message("study_fact.limit_share", limit=limits, share=f"{100 * share:.1f}")
+        for limits, share in zip(shares.limits, shares.shares, strict=True)
+    )
+    return message("study_fact.limits", target=shares.target, games=games)
 
 
 def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, str], ...]:
@@ -394,7 +423,7 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
             message("study_fact.rounds"),
             message(rounds_key, rounds=len(result.rounds), planned=result.planned_rounds, method=method),
         ),
-        (message("fact.limit"), str(spec.conditions.limits)),
+        (message("fact.limit"), _limit_words(spec, message)),
         *condition_facts(spec.conditions, result.engine, message),
         (message("fact.games"), message("study_fact.games", games=result.games, digest=result.digest)),
         (
@@ -479,12 +508,41 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "pentanomial": list(verdict.counts.counts),
         "pairs": verdict.counts.pairs,
         "test": test,
+        "speed": None if verdict.speed is None else asdict(verdict.speed),
         "passed": verdict.passed,
         "unfinished": verdict.unfinished_of is not None,
     }
 
 
 # Both
+
+
+def speeds_table(head: str, speeds: Sequence[SpeedRow], message: Catalogue) -> TextTable:
+    """What the games say of the searches, both sides of each match; ``head`` is of the column with their labels."""
+
+    def beside(variant: float | None, reference: float | None, digits: int) -> str:
+        one, other = ("–" if value is None else f"{value:.{digits}f}" for value in (variant, reference))
+        return message("ablation.side_by_side", variant=one, reference=other)
+
+    def ratio(value: float | None, low: float | None, high: float | None) -> str:
+        return "" if value is None else message("ablation.ratio_with_interval", ratio=value, low=low, high=high)
+
+    cells = tuple(
+        (
+            row.label, beside(row.depth, row.reference_depth, 1), beside(row.nodes, row.reference_nodes, 0),
+            beside(row.time_ms, row.reference_time_ms, 2),
+            beside(row.nodes_per_second, row.reference_nodes_per_second, 0),
+            ratio(row.speed_ratio, row.speed_ratio_low, row.speed_ratio_high),
+            ratio(row.time_ratio, row.time_ratio_low, row.time_ratio_high),
+        )
+        for row in speeds
+    )  # fmt: skip
+    heads = (
+        head, message("ablation.depth_reached"), message("ablation.nodes_a_move"),
+        message("ablation.time_a_move"), message("ablation.nodes_a_second"), message("ablation.speed_ratio"),
+        message("ablation.time_ratio"),
+    )  # fmt: skip
+    return table_of(heads, cells, (1, 2, 3, 4, 5, 6))
 
 
 def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:

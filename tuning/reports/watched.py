@@ -65,7 +65,7 @@ class _Report(NamedTuple):
 
 def _report_of(result: Any) -> _Report:
     from tuning.reports.ablation import ablation_document
-    from tuning.reports.claims import claims_document, claims_text
+    from tuning.reports.claims.report import claims_document, claims_text
     from tuning.reports.fit import fit_document, fit_text
     from tuning.reports.study import tuning_document, tuning_text
 

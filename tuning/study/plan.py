@@ -52,7 +52,7 @@ class TuningPlan:
         spec, say = self.spec, console("tuning")
         stored = _stored_by_series(store) if store is not None else {}
         own = sum(count for series, count in stored.items() if not series.startswith(VALIDATION))
-        limits = estimated_game_seconds([spec.conditions.limits])
+        limits = spec.limit_shares.game_seconds
         study = GameStage(say("stage.study"), max(games, own), limits, own, spec.budget.seconds)
         return (study, *(
             self._stage_of(stage, number, stored, store)
@@ -87,7 +87,7 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
 def plan_of_run(plan: TuningPlan, directory: Path, concurrency: int) -> StagePlan:
     """What a run in that folder would consist of, going by what it holds."""
     budget = plan.spec.budget
-    rough = estimated_game_seconds([plan.spec.conditions.limits])
+    rough = plan.spec.limit_shares.game_seconds
     with ExitStack() as resources:
         store = None
         if (directory / STORE_NAME).is_file():

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial
 from engine.settings.parameters import Value
 from tuning.study.model.departures import Group, choose, groups_of
-from tuning.study.model.hill import SKEW_WIDTH, Hill, bounded
+from tuning.study.model.hill import SKEW_WIDTH, Hill, HillOverLimits, bounded
 from tuning.study.space import Space
 
 Array = NDArray[np.float64]
@@ -80,6 +80,7 @@ class Observations:
         self._pairs: list[int] = []
         self._scores: list[float] = []
         self._sets: dict[Values, None] = {}
+        self._log_limits: list[float] = []
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -89,19 +90,25 @@ class Observations:
         """Pairs of all results."""
         return sum(self._pairs)
 
-    def add(self, first: Values, second: Values, counts: Pentanomial) -> None:
+    @property
+    def log_limits(self) -> Array:
+        """Of every result, the logarithm of its limit over the one that the model is asked for, shape (results,)."""
+        return np.array(self._log_limits, float)
+
+    def add(self, first: Values, second: Values, counts: Pentanomial, log_limit: float = 0.0) -> None:
         """Add a result; one without pairs, or of a set against itself, says nothing and is left out."""
         if counts.pairs and first != second:
             score = sum(place * count for place, count in enumerate(counts.counts)) / (4 * counts.pairs)
-            self.add_score(first, second, counts.pairs, score)
+            self.add_score(first, second, counts.pairs, score, log_limit)
 
-    def add_score(self, first: Values, second: Values, pairs: int, score: float) -> None:
+    def add_score(self, first: Values, second: Values, pairs: int, score: float, log_limit: float = 0.0) -> None:
         """Add a result as the mean score of so many pairs."""
         self._sets[first] = self._sets[second] = None
         self._first.append(self.space.coordinates(first))
         self._second.append(self.space.coordinates(second))
         self._pairs.append(pairs)
         self._scores.append(score)
+        self._log_limits.append(log_limit)
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
         """Coordinates of the first and of the second sets, shape (results, dimensions); pairs, scores."""
@@ -198,7 +205,8 @@ class _Fit:
 
     def __init__(self, observations: Observations) -> None:
         self._space = observations.space
-        self._hill = Hill(self._space)
+        log_limits = observations.log_limits
+        self._hill = HillOverLimits(self._space, log_limits) if log_limits.any() else Hill(self._space)
         self._first, self._second, self._pairs, self._scores = observations.arrays()
         self._mean, self._precision = self._hill.prior(is_near_base=False)
         self._features = np.zeros((len(self._pairs), 0))
@@ -218,8 +226,8 @@ class _Fit:
             count = round(share * DRAWS)
             draws[:count, : other_draws.shape[1]] = other_draws[:count]
             draws[:count, other_draws.shape[1] :] = 0.0
-        mode = ResponseModel(self._space, terms[None], self._dispersion, chosen)
-        return ResponseModel(self._space, draws, self._dispersion, chosen, mode)
+        mode = ResponseModel(self._space, self._hill.at_target(terms[None]), self._dispersion, chosen)
+        return ResponseModel(self._space, self._hill.at_target(draws), self._dispersion, chosen, mode)
 
     def _near_base(self, hill: tuple[Array, Array, Array]) -> tuple[float, Array]:
         """How probable it is that the base is the best already, and draws of a hill that is near it."""

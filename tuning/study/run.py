@@ -107,7 +107,9 @@ class StudyRun:
         self._games = SettingsPairGames(self._spec, plan.suite, plan.openings, run)
         self._check_method()
         self._schedule = Schedule(self._spec, run, self._games)
-        self._state = StudyState(Observations(self._spec.space), len(plan.openings))
+        self._state = StudyState(
+            Observations(self._spec.space), len(plan.openings), limit_shares=self._spec.limit_shares
+        )
         self._study: Study = Study(self._spec, run.directory, self._worker())
         self._ends: dict[int, RoundEnd] = {}
         self._further: tuple[Verdict, ...] = ()
@@ -303,7 +305,8 @@ class StudyRun:
         for pair in filter(self._games.is_complete, pairs):
             counts = self._games.counts(pair)
             if counts.pairs:
-                self._state.observations.add(pair.settings.first, pair.settings.second, counts)
+                log_limit = self._state.log_limit(pair.settings)
+                self._state.observations.add(pair.settings.first, pair.settings.second, counts, log_limit)
 
     def _best_so_far(self) -> Decision | None:
         """What the games show before the playoff; ``None`` if there is no complete pair."""

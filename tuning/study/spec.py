@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -10,14 +11,17 @@ from typing import Any
 
 from arena.records import PlayerSpec
 from arena.sequential import MIN_GAP
+from engine.errors import UserError
 from engine.settings.configuration import ConfigurationError, Table, read_toml
 from engine.settings.limits import OWN_LEVEL, Limits
 from engine.settings.parameters import Value
 from tuning.conditions import Conditions, read_conditions, read_limits
 from tuning.external_engine import BUILD, ExternalEngine
-from tuning.keys.study import SECONDS, STUDY
+from tuning.keys.study import NON_REGRESSION, SAMPLERS, SECONDS, STUDY
 from tuning.study.playoff import SHARE
+from tuning.study.rounds.limits import LimitShares, equal_cost, normalised, target_alone
 from tuning.study.space import Space, read_options, read_space
+from tuning.study.validation.limits import SLOW_FACTOR, on_processor_clock, slower
 
 MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500
@@ -28,8 +32,6 @@ MIN_ROUNDS = 20
 """Smaller budgets have shorter rounds, so that there are this many."""
 MIN_PAIRS = 20
 """The smallest budget: below it a study would be all luck."""
-SLOW_FACTOR = 4
-"""How many times the nodes, or the time, the slow validation gives."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,13 @@ class Validation:
     maximum_pairs: int | None
     """Where it ends undecided; ``None`` for as many pairs as the tuning has: ``pairs``."""
     slow: str
-    """The second match, at more nodes: ``fixed`` length, ``sprt`` or ``off``."""
+    """The second match, at a larger limit: a test of ``non_regression``, ``fixed`` length, ``sprt`` or ``off``."""
     slow_limits: Limits
+    slow_elo_lower: float
+    slow_elo_upper: float
+    """Hypotheses of the test of no regression, which is passed if the upper one is accepted."""
+    slow_maximum_pairs: int | None
+    """Where that test ends undecided; ``None`` for as many pairs as the first one has at most."""
     slow_pairs: int | None
     """Pairs of the second match if it is of fixed length; ``None`` for so many that it takes as long as the tuning."""
     preset: str
@@ -81,15 +88,28 @@ class Validation:
         return self.maximum_pairs or min(MOST_PAIRS, max(1, games // 2))
 
     def pairs_of_slow_match(self, games: int) -> int:
-        """The same of the second match, whose games take ``SLOW_FACTOR`` times as long."""
+        """The same of the second match, whose games take ``SLOW_FACTOR`` times as long.
+
+        A test of no regression has as many pairs as the first: small differences take as many games at any limit.
+        """
+        if self.slow == NON_REGRESSION:
+            return self.slow_maximum_pairs or self.pairs(games)
         if self.slow == "fixed":
             return self.slow_pairs or min(MOST_SLOW_PAIRS, max(1, games // 2 // SLOW_FACTOR))
         return self.maximum_pairs or max(1, self.pairs(games) // SLOW_FACTOR)
 
+    def hypotheses(self, kind: str) -> tuple[float, float]:
+        """The lower and the upper hypothesis of a sequential test of that kind, in Elo of ``model``."""
+        if kind == NON_REGRESSION:
+            return self.slow_elo_lower, self.slow_elo_upper
+        return self.elo_lower, self.elo_upper
+
     def content(self) -> dict[str, Any]:
         """What decides its games and the verdict, as plain data."""
         data = {"limit": str(self.limits), "slow_limit": str(self.slow_limits)}
-        names = ("elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_pairs")
+        names = ["elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_pairs"]
+        if self.slow == NON_REGRESSION:  # what was recorded before there was such a test lacks these
+            names += ["slow_elo_lower", "slow_elo_upper", "slow_maximum_pairs"]
         return data | {name: getattr(self, name) for name in names}
 
 
@@ -115,6 +135,8 @@ class TuningSpec:
     storage: str | None
     """URL of Optuna's storage; ``None`` for a file in the run's folder."""
     validation: Validation
+    limit_shares: LimitShares
+    """The limits of the games before the playoff; its target is the limit of everything else."""
     text: str = field(default="", compare=False, repr=False)
     """The plain data that it was read from, as JSON."""
 
@@ -154,10 +176,11 @@ class TuningSpec:
             },
             "validation": self.validation.content(),
             **({"overlap": self.overlap} if self.overlap else {}),  # what was recorded before there was any lacks it
+            **self.limit_shares.content(),
         }
 
 
-LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_pairs")
+LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_maximum_pairs", "validation.slow_pairs")
 """What of a study's content only bounds its length, by path."""
 
 
@@ -167,8 +190,15 @@ def load_tuning(path: Path) -> TuningSpec:
 
 
 def tuning_from_text(text: str, where: str) -> TuningSpec:
-    """The specification whose plain data was kept as JSON (``TuningSpec.text``)."""
-    return tuning_from_mapping(json.loads(text), where)
+    """The specification whose plain data was kept as JSON (``TuningSpec.text``).
+
+    One that names no kind of second match is from before there were tests of no regression: a match of fixed length.
+    """
+    data = json.loads(text)
+    validation = data.setdefault("validation", {})
+    if validation.get("limit", data.get("limit")) != OWN_LEVEL:
+        validation.setdefault("slow", "fixed")
+    return tuning_from_mapping(data, where)
 
 
 def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
@@ -195,10 +225,11 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
         stop_below=table.number("stop_below"),
         storage=table.text("storage", None, "the URL of an Optuna storage"),
         validation=_validation(table, conditions),
-        text=json.dumps(data, default=str),
+        limit_shares=_limit_shares(table, conditions),
     )
     _check_budget(spec)
-    return spec
+    recorded = {**data, "validation": {**data.get("validation", {}), "slow": spec.validation.slow}}
+    return replace(spec, text=json.dumps(recorded, default=str))
 
 
 def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Conditions:
@@ -219,6 +250,39 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
         for choice in next(one for one in space.dimensions if one.name == BUILD).values:
             engine.check(BUILD, choice, f"{where}: build")
     return replace(conditions, base=tuple(base.items()))
+
+
+def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
+    """The keys ``limits`` and ``limit_shares``; ``limit`` is the target."""
+    expected = 'a list of different limits, such as ["nodes=1250", "nodes=5000"]'
+    texts = table.value("limits", [], expected)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise table.error("limits", expected)
+    if not texts:
+        if "limit_shares" in table:
+            raise table.error("limit_shares", "limits beside it, to which the shares belong")
+        return target_alone(conditions.limits)
+    if table.choice("sampler") != SAMPLERS[0]:
+        raise table.error("limits", f"sampler = {SAMPLERS[0]!r} with it, for only its model knows of several limits")
+    if conditions.limits == Limits():
+        raise table.error("limits", f"another limit than {OWN_LEVEL!r}, which cannot be compared with others")
+    try:
+        limits = tuple(Limits.parse(text) for text in texts)
+    except UserError as error:
+        raise ConfigurationError(f"{table.where}: limits: {error}") from None
+    if len(set(limits)) < len(limits):
+        raise table.error("limits", expected)
+    for one in limits:
+        conditions.check_limits(one, table.where)
+    if "limit_shares" not in table:
+        return LimitShares(conditions.limits, limits, equal_cost(limits))
+    shares = table.value("limit_shares")
+    wanted = f"a list of {len(limits)} numbers above 0, one for each of limits"
+    if not isinstance(shares, list) or len(shares) != len(limits):
+        raise table.error("limit_shares", wanted)
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 < one < math.inf for one in shares):
+        raise table.error("limit_shares", wanted)
+    return LimitShares(conditions.limits, limits, normalised(shares))
 
 
 def _budget(table: Table) -> Budget:
@@ -259,16 +323,27 @@ def _check_budget(spec: TuningSpec) -> None:
 def _validation(table: Table, conditions: Conditions) -> Validation:
     own = table.table("validation")
     limits = read_limits(own, conditions.limits, own_level=conditions.own_level)
-    slow = own.choice("slow", "fixed" if limits != Limits() else "off")
+    slow = own.choice("slow", _kind_of_slow_match(own, limits))
     if slow != "off" and limits == Limits() and "slow_limit" not in own:
         raise own.error("slow", f"'off' or a slow_limit, for limit = {OWN_LEVEL!r} has none that is slower")
-    slow_limits = _slow_limits(own, limits)
+    on_processor = slow == NON_REGRESSION and conditions.external is None
+    slow_limits = read_limits(own, (on_processor_clock if on_processor else slower)(limits), "slow_limit")
     for one in (limits, slow_limits):
         conditions.check_limits(one, own.where)
     lower = own.number("elo_lower")
     upper = own.number("elo_upper")
     if upper - lower < MIN_GAP:
         raise own.error("elo_upper", f"a number above elo_lower = {lower:g}, by {MIN_GAP:g} or more")
+    slow_lower, slow_upper = own.number("slow_elo_lower"), own.number("slow_elo_upper")
+    if slow_upper - slow_lower < MIN_GAP:
+        key = "slow_elo_upper" if "slow_elo_upper" in own else "slow_elo_lower"
+        raise own.error(key, f"slow_elo_lower ({slow_lower:g}) below slow_elo_upper ({slow_upper:g}), by {MIN_GAP:g} "
+                             "or more")  # fmt: skip
+    for key in ("slow_elo_lower", "slow_elo_upper", "slow_maximum_pairs"):
+        if key in own and slow != NON_REGRESSION:
+            raise own.error(key, f"no such key with slow = {slow!r}; it is of slow = {NON_REGRESSION!r}")
+    if "slow_pairs" in own and slow == NON_REGRESSION:
+        raise own.error("slow_pairs", "no such key with slow = 'non_regression', whose longest is slow_maximum_pairs")
     return Validation(
         limits=limits,
         elo_lower=lower,
@@ -279,6 +354,9 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
         maximum_pairs=_length(own, "maximum_pairs"),
         slow=slow,
         slow_limits=slow_limits,
+        slow_elo_lower=slow_lower,
+        slow_elo_upper=slow_upper,
+        slow_maximum_pairs=_length(own, "slow_maximum_pairs"),
         slow_pairs=_length(own, "slow_pairs"),
         preset=_preset_name(own, conditions.name),
     )
@@ -289,24 +367,11 @@ def _length(table: Table, key: str) -> int | None:
     return table.whole(key) if key in table else None
 
 
-def _slow_limits(table: Table, limits: Limits) -> Limits:
-    """The key ``slow_limit``; without it four times the nodes and times of the other match."""
-    return read_limits(table, slower(limits), "slow_limit")
-
-
-def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
-    """The same limits with so many times the nodes and times; a depth alone becomes one ply deeper."""
-    depth = limits.depth
-    if depth is not None and limits.nodes is None and not limits.is_timed:
-        depth += 1
-    return replace(
-        limits,
-        depth=depth,
-        nodes=None if limits.nodes is None else factor * limits.nodes,
-        move_time_ms=None if limits.move_time_ms is None else factor * limits.move_time_ms,
-        clock_ms=None if limits.clock_ms is None else factor * limits.clock_ms,
-        increment_ms=factor * limits.increment_ms,
-    )
+def _kind_of_slow_match(table: Table, limits: Limits) -> str:
+    """The second match where the file names none: of fixed length if it is given one."""
+    if limits == Limits():
+        return "off"
+    return "fixed" if "slow_pairs" in table else NON_REGRESSION
 
 
 def _preset_name(table: Table, default: str) -> str:

@@ -15,7 +15,8 @@ from tuning.study.response import (
     sampled_starts,
 )
 from tuning.study.result import RoundResult
-from tuning.study.rounds.pairs_of_settings import RoundDesign, design_of, first_design
+from tuning.study.rounds.limits import LimitShares
+from tuning.study.rounds.pairs_of_settings import RoundDesign, SettingsPair, design_of, first_design
 from tuning.study.rounds.schedule import Round
 
 REFIT_GROWTH = 1.05
@@ -37,8 +38,10 @@ class StudyState:
     """The maximum of the model inside what was sampled when it was fitted."""
     fitted_results: int = 0
     """Results that the last fit was made of."""
-    _seen: set[tuple[frozenset[Values], int]] = field(default_factory=set)
-    """Settings pairs and the opening they began with: a repeated one is the same games again."""
+    limit_shares: LimitShares | None = None
+    """At which limit each settings pair played, where there are several."""
+    _seen: set[tuple[frozenset[Values], int, float]] = field(default_factory=set)
+    """Settings pairs, the opening they began with and their limit: a repeated one is the same games again."""
 
     def add(self, result: RoundResult, one: Round | None) -> None:
         """Take up a finished round; ``one`` is its place in the schedule, ``None`` if it has none any more."""
@@ -48,16 +51,23 @@ class StudyState:
         for place, (settings, counts) in enumerate(result.results):
             opening = (one.first_pair + place * one.game_pairs) % self.openings
             # Either way round the games are the same.
-            meeting = (frozenset((settings.first, settings.second)), opening)
+            log_limit = self.log_limit(settings)
+            meeting = (frozenset((settings.first, settings.second)), opening, log_limit)
             if meeting not in self._seen:
                 self._seen.add(meeting)
-                self.observations.add(settings.first, settings.second, counts)
+                self.observations.add(settings.first, settings.second, counts, log_limit)
+
+    def log_limit(self, settings: SettingsPair) -> float:
+        """The logarithm of a settings pair's limit over the target."""
+        shares = self.limit_shares
+        return 0.0 if shares is None else shares.log_limit(shares.of_settings_pair(settings.number))
 
     def without_results(self) -> StudyState:
         """The same model, but no results."""
         return StudyState(
-            Observations(self.observations.space), self.openings, {}, self.model, self.best, self.fitted_results
-        )
+            Observations(self.observations.space), self.openings, {}, self.model, self.best, self.fitted_results,
+            self.limit_shares,
+        )  # fmt: skip
 
     def refit(self, *, is_last: bool) -> None:
         """Fit the model again if there is enough that is new; when depends on the number of results alone."""

@@ -8,7 +8,9 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from arena.notation.pgn import write_games
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
@@ -57,17 +59,14 @@ def test_wins_draws_losses_in_this_order(capsys: pytest.CaptureFixture[str]) -> 
     assert (data["wdl"], data["pairs_ratio"], data["pentanomial"]) == ([136, 111, 96], None, None)
 
 
-@pytest.mark.parametrize(
-    ("counts", "is_said"),
-    [("1 2 3 2 1", True), ("3 6 11 6 3", True), ("3 6 12 6 3", False), ("0 0 0 0 9", False)],
-)
-def test_intervals_from_few_pairs_are_said_to_be_too_narrow(
-    counts: str, is_said: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command_line.main(["stats", "--pentanomial", *counts.split()]) == 0
-    text = capsys.readouterr().out
-    assert ("too narrow" in text) == is_said
-    assert max(map(len, text.splitlines())) < 80
+def test_intervals_of_few_pairs_are_students(capsys: pytest.CaptureFixture[str]) -> None:
+    """Against scipy's ``stats.t.interval`` of the pairs' scores; the normal distribution would give ± 138 Elo."""
+    data = figures(capsys, "--pentanomial", 1, 2, 3, 2, 1)
+    scores = np.repeat(np.linspace(0, 1, 5), [1, 2, 3, 2, 1])
+    low, high = stats.t.interval(0.95, 8, scores.mean(), stats.sem(scores))
+    assert (low, high) == pytest.approx((0.264644, 0.735356), abs=1e-6)
+    assert data["elo_low"] == pytest.approx(-400 * math.log10(1 / low - 1))
+    assert data["elo_high"] == pytest.approx(-400 * math.log10(1 / high - 1))
 
 
 @pytest.mark.parametrize("words", [["--wdl", "0", "0", "0"], ["--pentanomial", *"00000"], ["--pentanomial", *"00003"]])

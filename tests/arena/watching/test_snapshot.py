@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -100,7 +101,8 @@ def test_standings_read_bit_by_bit_are_those_of_the_report(tmp_path: Path) -> No
         assert {name: row[name] for name in row} == {name: getattr(expected, name) for name in row}
     between = next(row for row in tables.head_to_heads if row.player == "player 0")
     assert (state["match"]["elo"], state["match"]["pairs"]) == (between.elo, between.pairs)
-    assert state["curve"]["points"][-1] == [between.pairs, between.elo, between.elo_low, between.elo_high]
+    bounds = [value if math.isfinite(value) else None for value in (between.elo_low, between.elo_high)]
+    assert state["curve"]["points"][-1] == [between.pairs, between.elo, *bounds]
     assert [point[0] for point in state["curve"]["points"]] == [1, 2, 3]
 
 

@@ -16,7 +16,7 @@ from engine.games import game_named
 from engine.games.contract import ENDLESS, MoveError
 from engine.rules import Rules
 from engine.search import clock, node, table
-from engine.search.null_move import NORMAL
+from engine.search.null_move import NORMAL, null_reduction
 from engine.search.records import CLOCK_NODE, NO_LIMIT
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, is_active, resolve
@@ -165,6 +165,16 @@ def test_verification_happens_only_from_its_least_depth_on() -> None:
     assert total({"null_verify": "off"}, "null_verified") == 0
 
 
+def test_probcut_hands_mtdf_a_value_and_not_the_bound_it_searched_with() -> None:
+    """From the bound itself MTD(f) steps on by a centipawn a pass: a hundred passes an iteration and more."""
+    engine = Engine("othello", {"algorithm": "mtdf", "probcut_depth": 2, "endgame_empties": 0})
+    for bench in engine.game.bench_positions[:2]:
+        engine.new_game()
+        result = engine.search(engine.game.position(bench.text), Limits(depth=8))
+        assert result.counters["probcuts"] > 0
+        assert 8 <= result.counters["mtdf_passes"] < 8 * 20
+
+
 def test_barring_null_moves_in_the_whole_verification_makes_fewer_of_them() -> None:
     always = {"null_verify": "always", "null_depth": 2}
     subtree = total({**always, "null_not_in_verify": "subtree"}, "null_tries")
@@ -261,17 +271,34 @@ def test_stored_null_cutoffs_change_the_tree() -> None:
     assert nodes["off"] != nodes["all"]
 
 
-ONE_SAVING_MOVE = {
-    "4k4/9/9/8r/r7n/8N/9/9/9/R4K3 w - - 0 1": "a0e0",
-    "5k2n/9/R8/4r4/9/1r3N3/9/9/9/4K4 w - - 0 1": "f4e6",
-    "4k4/3R5/8n/9/9/9/9/9/7r1/1r2NK3 w - - 0 1": "d8d0",
-    "1r3k3/9/2N6/9/2r6/9/9/2n5R/9/3K5 w - - 0 1": "i2c2",
-}
-"""Positions in which every move but one is mated."""
+def test_a_null_cutoff_stored_for_its_node_cuts_when_the_position_comes_up_again() -> None:
+    """Stored with the null search's depth it is too shallow for that, so that null moves are tried again."""
+    way = {"null_store": "all", "null_min_depth": 2, **SOUND, "null_move": True}
+    tries = {depth: total({**way, "null_store_depth": depth}, "null_tries") for depth in ("null_search", "node")}
+    assert tries["node"] < 0.99 * tries["null_search"]
 
 
-@pytest.mark.parametrize("order", ["best_first", "as_nodes"])
-@pytest.mark.parametrize(("text", "move"), ONE_SAVING_MOVE.items())
+def test_a_verified_null_cutoff_finds_the_verification_in_the_table() -> None:
+    """It leaves a lower bound with a move, which no null cutoff replaces: to store verified ones changes nothing."""
+    way = {"null_verify": "always", "null_min_depth": 3, **SOUND, "null_move": True}
+    for text in positions(6, 1):
+        stored, other = (
+            search({**way, "null_store": store, "null_store_depth": "node"}, text, Limits(depth=5)).nodes
+            for store in ("verified", "off")
+        )
+        assert stored == other
+
+
+def test_the_null_search_is_shallower_with_depth() -> None:
+    def reductions(overrides: dict[str, object]) -> list[int]:
+        parameters = _memory(overrides).parameters
+        return [int(null_reduction(parameters, depth)) for depth in (2, 3, 4, 7, 8, 30)]
+
+    assert reductions({"null_depth_divisor": 4}) == [3, 3, 4, 4, 5, 10]
+    assert reductions({}) == [3] * 6
+    assert total({"null_depth_divisor": 2}, "null_tries", 8) != total({}, "null_tries", 8)
+
+
 def test_unique_move_check_ends_the_search_where_every_other_move_loses(text: str, move: str, order: str) -> None:
     result = search({"unique_move_check": True, "root_order": order}, text, Limits(nodes=100_000))
     assert (result.move, result.counters["unique_moves"]) == (move, 1)

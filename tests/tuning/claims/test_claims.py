@@ -1,4 +1,4 @@
-"""The literature's claims: the shipped tables, rules of verdicts, shares of what searches count, runs and reports."""
+"""The literature's claims: the tables, courses of cells, runs that are stopped and resumed, registration, reports."""
 
 from __future__ import annotations
 
@@ -11,406 +11,273 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from scipy import stats
+from small_claims import SMALL
 
+from arena.figures.statistics import Pentanomial, score_of_elo
 from arena.play.store import Store
 from arena.records import Opening
-from arena.reports.drawing.fonts import chinese_font
 from elolab import command_line
-from engine.engine import Engine, StopFlag
+from engine.engine import StopFlag
 from engine.errors import UserError
-from engine.search_statistics import END_COLUMNS, NULL_COLUMNS
+from engine.language import Catalogue
 from engine.settings.configuration import read_toml
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
-from engine.values import MATE
-from tuning.ablation.depth_cost import depth_rows
-from tuning.ablation.rows import AblationRow
-from tuning.claims.measures import (
-    SHARES,
-    Searched,
-    SuiteSearches,
-    exact_failures,
-    last_positions,
-    mates_that_change,
-    sampled_positions,
-    share_difference,
-    share_of,
-)
-from tuning.claims.run import ClaimsResult, run_claims
-from tuning.claims.spec import (
-    CONFIRMED,
-    EXPECTED,
-    REFUTED,
-    SHOWN,
-    UNDECIDED,
-    claims_from_mapping,
-    load_claims,
-    outcome_of_interval,
-    outcome_of_verdict,
-    positions_needed,
-    verdict_of_outcomes,
-)
-from tuning.reports.claims import write_claims_report
+from tuning.ablation.verdicts import critical_values
+from tuning.claims.courses import COMPLETE, DECIDED, FUTILITY, GameCourse, SearchCourse
+from tuning.claims.measures import Searched
+from tuning.claims.positions import SuitePosition
+from tuning.claims.registration import AMENDMENTS
+from tuning.claims.results import CellRow, ClaimsResult
+from tuning.claims.run import run_claims
+from tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
+from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
+from tuning.keys.claims import EXPECTED
+from tuning.matches import Match
+from tuning.reports.claims.report import FILES, claims_text, rule_text, write_claims_report
+from tuning.reports.document import MESSAGES
 
 ROOT = Path(__file__).parents[3]
-XIANGQI = ROOT / "configs" / "claims" / "xiangqi.toml"
-OTHELLO_CLAIMS = (1, 2, 3, 4, 9, 10, 11, 12, 16, 17, 20, 23, 24, 28, 29)
-"""Those that apply to Othello."""
-
-SMALL = """\
-game = "xiangqi"
-seed = 3
-
-[adjudication]
-maximum_plies = 30
-
-[budgets.quick]
-pairs = 8
-rounds = 2
-depth = 2
-positions = 4
-limits = { play = "nodes=40", clock = "clock=0.3+0.01,node_clock=4000" }
-
-[[claims]]
-id = "C20"
-claim = "Deeper is stronger."
-claim_zh = "搜得越深越强。"
-source = "OT"
-basis = "c"
-rule = "Confirmed if stronger."
-rule_zh = "若更强，则证实。"
-measures = [
-    { kind = "elo", expect = "better", limit = "depth=2", reference_limit = "depth=1", label = "one ply more" },
-    { kind = "elo", limit = "clock", ponder = true, weight = 0.7, label = "pondering" },
-    { kind = "elo", set = { aspiration = "off" }, variant = { algorithm = "pvs" }, \
-      reference = { algorithm = "alphabeta" }, label = "PVS" },
-    { kind = "interaction", label = "both", factors = { aspiration = ["off", "full"], \
-      algorithm = ["alphabeta", "pvs"] } },
-]
-
-[[claims]]
-id = "C1"
-claim = "Windows save effort."
-claim_zh = "窗口节省工作量。"
-source = "AW"
-basis = "c"
-rule = "Confirmed if fewer nodes."
-rule_zh = "若节点更少，则证实。"
-measures = [
-    { kind = "nodes", expect = "less", variant = { aspiration = "full" }, reference = { aspiration = "off" } },
-    { kind = "nodes", depth = -1, variant = { hash_mb = 1 }, reference = { hash_mb = 0 } },
-    { kind = "share", expect = "below", threshold = 50, of = "windows_missed", variant = { aspiration = "full" } },
-    { kind = "share", of = "growth" },
-    { kind = "share", of = "verifications_failed", depth = 4, variant = { null_verify = "always" } },
-    { kind = "occurs", of = "alternations", variant = { aspiration = "naive" } },
-    { kind = "share_difference", of = "after_last_iteration", limit = "clock", variant = { time_divisor = 10 } },
-    { kind = "mates", expect = "same", variant = { stop_on_mate = false } },
-]
-"""
+SHIPPED = ("xiangqi", "othello")
 
 
-def write_claims(folder: Path) -> Path:
+def write_claims(folder: Path, *changes: tuple[str, str]) -> Path:
+    text = SMALL
+    for change in changes:
+        assert change[0] in text
+        text = text.replace(*change, 1)
     path = folder / "mine.toml"
-    path.write_text(SMALL, "utf-8")
+    path.write_text(text, "utf-8")
     return path
 
 
-def run(path: Path, out: Path, **options: Any) -> ClaimsResult:
-    return run_claims(load_claims(path, "quick"), out, stream=io.StringIO(), **options)
+def run(path: Path, out: Path, only: tuple[str, ...] = (), **options: Any) -> ClaimsResult:
+    return run_claims(load_claims(path, "quick", only), out, stream=io.StringIO(), **options)
 
 
-def report(result: ClaimsResult, language: str = "en") -> str:
-    return write_claims_report(result, language).read_text("utf-8")
+# Tables
 
 
-# The shipped tables
-
-
+@pytest.mark.parametrize("game", SHIPPED)
 @pytest.mark.parametrize("budget", ["quick", "full"])
-def test_the_shipped_tables_have_every_claim_that_applies(budget: str) -> None:
-    for game, numbers in (("xiangqi", tuple(range(1, 29))), ("othello", OTHELLO_CLAIMS)):
-        spec = load_claims(ROOT / "configs" / "claims" / f"{game}.toml", budget)
-        assert [claim.id for claim in spec.claims] == [f"C{number}" for number in numbers]
-        for claim in spec.claims:
-            assert any(measure.expect for measure in claim.measures)
-            assert re.search(r"[\u4e00-\u9fff]", claim.texts["zh"])
-            assert re.search(r"[\u4e00-\u9fff]", claim.rules["zh"])
-            for group in claim.groups:
-                assert all(comparison.limits.is_reproducible for comparison in group.comparisons)
+def test_the_shipped_tables_ask_every_part_then_and_now(game: str, budget: str) -> None:
+    spec = load_claims(ROOT / "configs" / "claims" / f"{game}.toml", budget)
+    assert len(spec.parts) >= len(spec.claims) >= 15
+    assert spec.budget.positions >= (1000 if budget == "full" else 2)
+    for part in spec.parts:
+        assert {cell.engine for cell in part.cells} | set(part.not_asked) == {"then", "now"}
+        for texts in (part.texts, *part.not_asked.values()):
+            assert re.search(r"[\u4e00-\u9fff]", texts["zh"])
 
 
 def test_each_kind_of_measure_is_used() -> None:
-    specs = [load_claims(ROOT / "configs" / "claims" / f"{game}.toml", "full") for game in ("xiangqi", "othello")]
-    used = {measure.kind for spec in specs for claim in spec.claims for measure in claim.measures}
-    assert used == set(EXPECTED)
+    specs = [load_claims(ROOT / "configs" / "claims" / f"{game}.toml", "full") for game in SHIPPED]
+    assert {part.kind for spec in specs for part in spec.parts} == set(EXPECTED)
 
 
-# Rules
+def test_a_part_is_read_into_cells_with_settings_of_each_engine(tmp_path: Path) -> None:
+    change = ('variant = { aspiration = "full" }\nreference', 'variant = { aspiration = "full" }\nset_now = '
+              '{ killers = 0 }\nvariant_then = { aspiration_window = 25 }\nreference')  # fmt: skip
+    spec = load_claims(write_claims(tmp_path, change), "quick")
+    part = next(part for part in spec.parts if part.id == "C1a")
+    assert [cell.name for cell in part.cells] == ["then shallow", "then deep", "now shallow", "now deep"]
+    assert [str(cell.limits) for cell in part.cells] == ["depth=1", "depth=2", "depth=2", "depth=2"]
+    then, now = dict(part.cells[0].variant), dict(part.cells[2].variant)
+    assert (then["aspiration_window"], now["killers"], then["stop_on_mate"]) == (25, 0, False)
+    assert dict(part.cells[2].reference)["killers"] == 0
+    assert (part.cells[0].conditions.base_name, part.cells[2].conditions.base_name) == ("moreland", "default")
+    assert part.error_rate == 0.05 / 4
+    assert spec.family == 4
+    doubled = next(part for part in spec.parts if part.id == "C20a")
+    assert [str(cell.reference_limits) for cell in doubled.cells] == ["depth=1", "depth=1"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "expect", "low", "high", "threshold", "outcome"),
-    [
-        ("nodes", "less", 0.8, 0.95, 0, CONFIRMED),
-        ("nodes", "less", 1.1, 1.2, 0, REFUTED),
-        ("nodes", "less", 0.9, 1.1, 0, UNDECIDED),
-        ("nodes", "more", 1.1, 1.2, 0, CONFIRMED),
-        ("nodes", "equal", 0.97, 1.04, 0, CONFIRMED),
-        ("nodes", "equal", 1.06, 1.2, 0, REFUTED),
-        ("nodes", "equal", 0.9, 1.2, 0, UNDECIDED),
-        ("share", "below", 0, 0.9, 1, CONFIRMED),
-        ("share", "below", 1.1, 3, 1, REFUTED),
-        ("share", "above", 40, 60, 50, UNDECIDED),
-        ("share", "above", 51, 60, 50, CONFIRMED),
-        ("share_difference", "less", -3, -1, 0, CONFIRMED),
-        ("share_difference", "less", 1, 2, 0, REFUTED),
-        ("share", None, 0, 0, 50, SHOWN),
-    ],
-)
-def test_what_an_interval_says(
-    kind: str, expect: str | None, low: float, high: float, threshold: float, outcome: str
-) -> None:
-    assert outcome_of_interval(kind, expect, low, high, threshold) == outcome
+def test_a_digest_is_of_what_decides_and_of_nothing_else(tmp_path: Path) -> None:
+    def digests(*changes: tuple[str, str]) -> dict[str, str]:
+        return {part.id: part.digest for part in load_claims(write_claims(tmp_path, *changes), "quick").parts}
+
+    before = digests()
+    assert digests(("Windows save effort.", "Other words."), ("They save nodes.", "Other words.")) == before
+    for change, parts in (
+        (('expect = "better"', 'expect = "worse"'), {"C20a"}),
+        (("margin = 10", "margin = 11"), {"C20a"}),
+        (("pairs = 8", "pairs = 9"), {"C20a", "C20b"}),
+        (("rounds = 2", "rounds = 3"), {"C20a", "C20b"}),
+        (("positions = 4", "positions = 5"), {"C1a", "C1b", "C1c"}),
+        (('"nodes=40"', '"nodes=41"'), {"C20b"}),
+        (('then = "moreland"', 'then = "xqwlight-0.3"'), {"C1a", "C1b"}),
+        (("seed = 3", "seed = 4"), set(before)),
+    ):
+        assert {name for name, digest in digests(change).items() if digest != before[name]} == parts, change
 
 
-@pytest.mark.parametrize(
-    ("kind", "expect", "effect", "half", "threshold", "distance"),
-    [
-        ("nodes", "less", 0.96, 0.05, 0, -math.log(0.96)),
-        ("nodes", "equal", 1.02, 0.05, 0, math.log(1.05 / 1.02)),
-        ("share", "below", 40, 12, 50, 10),
-        ("share_difference", "less", -1, 3, 0, 1),
-    ],
-)
-def test_an_open_measure_says_how_many_positions_would_decide_it(
-    kind: str, expect: str, effect: float, half: float, threshold: float, distance: float
-) -> None:
-    factor = math.exp(half)
-    low, high = (effect / factor, effect * factor) if kind == "nodes" else (effect - half, effect + half)
-    assert outcome_of_interval(kind, expect, low, high, threshold) == UNDECIDED
-    needed = positions_needed(kind, expect, effect, low, high, threshold, 100)
-    assert needed is not None
-    error = half / stats.norm.ppf(0.975) / math.sqrt((100 + needed) / 100)
-    assert stats.norm.cdf(distance / error - stats.norm.ppf(0.975)) == pytest.approx(0.8, abs=0.01)
-
-
-@pytest.mark.parametrize(("expect", "value", "threshold"), [("below", 0, 1), ("above", 100, 99)])
-def test_what_was_seen_never_or_always_needs_just_so_many_positions_that_its_interval_ends_short_of_the_border(
-    expect: str, value: float, threshold: float
-) -> None:
-    def outcome(positions: int) -> str:
-        # By Clopper and Pearson's bound, half of an error of 5 % on either side.
-        reach = 100 * stats.beta.ppf(0.975, 1, positions)
-        return outcome_of_interval("share", expect, max(0, value - reach), min(100, value + reach), threshold)
-
-    reach = 100 * stats.beta.ppf(0.975, 1, 100)
-    needed = positions_needed("share", expect, value, max(0, value - reach), min(100, value + reach), threshold, 100)
-    assert needed is not None
-    outcomes = [outcome(positions) for positions in (100, 100 + needed - 1, 100 + needed)]
-    assert outcomes == [UNDECIDED, UNDECIDED, CONFIRMED]
-
-
-def test_no_number_of_positions_decides_what_lies_on_the_border() -> None:
-    assert positions_needed("share", "below", 50, 40, 60, 50, 100) is None
-    assert positions_needed("nodes", "less", 0.9, 0.0, math.inf, 0, 2) is None
-
-
-def test_only_a_difference_beyond_the_margin_refutes_that_there_is_almost_none() -> None:
-    claim = load_claims(XIANGQI, "full", ["C2"]).claims[0]
-    expected = [(one.kind, one.comparison) for one in claim.measures if one.expect == "equivalent"]
-    assert expected == [("elo", 0)]
-    assert [one.beyond_margin for one in claim.groups[0].comparisons][:2] == [True, False]
-    table = read_toml(XIANGQI)
-    found = next(one for one in table["claims"] if one["id"] == "C2")
-    interaction = next(one for one in found["measures"] if one["kind"] == "interaction")
-    interaction["expect"] = "equivalent"
-    claim = claims_from_mapping(table, "xiangqi.toml", "full", ["C2"]).claims[0]
-    assert claim.groups[0].factorials[0].beyond_margin
-
-
-@pytest.mark.parametrize(
-    ("expect", "verdict", "low", "high", "outcome"),
-    [
-        ("better", "better", 3, 9, CONFIRMED),
-        ("better", "worse", -9, -3, REFUTED),
-        ("better", "equivalent", -2, 3, REFUTED),
-        ("better", "undecided", -20, 30, UNDECIDED),
-        ("equivalent", "equivalent", -3, 3, CONFIRMED),
-        ("equivalent", "better", 6, 20, REFUTED),
-        ("equivalent", "undecided", 1, 20, UNDECIDED),
-        ("not_worse", "worse", -20, -3, REFUTED),
-        ("not_worse", "undecided", -4, 12, CONFIRMED),
-        ("not_worse", "undecided", -6, 12, UNDECIDED),
-        (None, "better", 1, 2, SHOWN),
-    ],
-)
-def test_what_a_verdict_on_strength_says(
-    expect: str | None, verdict: str, low: float, high: float, outcome: str
-) -> None:
-    assert outcome_of_verdict(expect, verdict, low, high, 5.0) == outcome
-
-
-def test_a_claim_stands_and_falls_with_its_measures() -> None:
-    assert verdict_of_outcomes([CONFIRMED, SHOWN]) == CONFIRMED
-    assert verdict_of_outcomes([CONFIRMED, UNDECIDED]) == UNDECIDED
-    assert verdict_of_outcomes([UNDECIDED, REFUTED]) == REFUTED
-    assert verdict_of_outcomes([SHOWN]) == UNDECIDED
+def test_claims_and_parts_are_picked_by_id(tmp_path: Path) -> None:
+    path = write_claims(tmp_path)
+    assert [part.id for part in load_claims(path, "quick", ["C1", "C20b"]).parts] == ["C20b", "C1a", "C1b", "C1c"]
+    assert load_claims(path, "quick", ["C1a"]).family == 4
+    with pytest.raises(UserError, match=r"no claim 'C2'.*C20, C1"):
+        load_claims(path, "quick", ["C2"])
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("id = \"C20\"", "id = \"X20\""), ["[[claims]] 1", "id = 'X20'"]),
-        (("id = \"C20\"", "id = \"C1\""), ["two claims are called 'C1'"]),
-        (("aspiration = \"full\" }, reference", "asspiration = \"full\" }, reference"), ["C1", "'aspiration'"]),
-        (("variant = { hash_mb = 1 }", "variant = { endgame_parity = false }"), ["endgame_parity", "xiangqi"]),
-        (("variant = { hash_mb = 1 }", "variant = { hash_mb = 1, Hash = 2 }"), ["C1", "hash_mb and Hash are the same"]),
-        (("reference = { hash_mb = 0 }", "reference = { hash_mb = 1 }"), ["C1: measure 2", "with itself"]),
-        (("of = \"growth\"", "of = \"grow\""), ["of = 'grow'", "'growth'"]),
-        (("expect = \"less\"", "expect = \"better\""), ["C1: measure 1", "expect = 'better'", "'less'"]),
-        (("kind = \"mates\"", "kind = \"mate\""), ["kind = 'mate'", "'mates'"]),
-        (("play = \"nodes=40\"", "slow = \"nodes=40\""), ["[quick]", "play is missing"]),
-        (("pairs = 8", "pairs = 4\nfoo = 1"), ["unknown key 'foo'"]),
-        (("pairs = 8\nrounds = 2", "pairs = 4\nrounds = 1"), ["C20", "pairs = 4 is too few to decide anything"]),
-        (("[budgets.quick]", "[budgets.quik]"), ["'quik'", "'quick'"]),
-        (("limit = \"clock\", ponder", "limit = \"play\", ponder"), ["ponder", "nodes=40"]),
+        (('id = "C20"', 'id = "X20"'), ["[[claims]] 1", "id = 'X20'"]),
+        (('id = "C20a"', 'id = "C21a"'), ["C20: part 1", "C20 and a letter"]),
+        (('id = "C20b"', 'id = "C20a"'), ["two parts are called 'C20a'"]),
+        (('id = "C1"', 'id = "C20"'), ["C20", "part 1"]),
+        (('aspiration = "full" }\nreference', 'asspiration = "full" }\nreference'), ["C1a", "'aspiration'"]),
+        (('reference = { aspiration = "off" }', 'reference = { aspiration = "full" }'), ["C1a (then)", "with itself"]),
+        (('of = "windows_missed"', 'of = "window"'), ["C1b", "of = 'window'", "'windows_missed'"]),
+        (('expect = "less"', 'expect = "better"'), ["C1a", "expect = 'better'", "'less'"]),
+        (('kind = "mates"', 'kind = "mate"'), ["kind = 'mate'", "'mates'"]),
+        (('limits = ["mate"]', 'limits = ["mat"]'), ["C1c", "no limit 'mat'", "'mate'"]),
+        (('limits = ["mate"]', 'limits = ["depth=3"]'), ["C1c", "more than 3 plies"]),
+        (('limits = ["mate"]', 'limits = ["play"]'), ["C1c", "expected a depth"]),
+        (('limits = ["mate"]', 'limits = ["nods=3"]'), ["C1c", "'nods=3'"]),
+        (('reference_limits = ["depth=1"]', 'reference_limits = ["depth=1", "play"]'), ["C20a", "one for each"]),
+        (("margin = 10", 'refuted_by = "negligible"\nmargin = 0'), ["C20a", "margin", "more than 0"]),
+        (('expect = "same"', 'expect = "same"\nrefuted_by = "opposite"'), ["C1c", "refuted_by", "no direction"]),
+        (('then = "moreland"\n', ""), ["C1a", "then is missing", "not_then"]),
+        (('then = "moreland"', 'then = "morland"'), ["C1a", "'moreland'"]),
+        (('not_then_zh = "无"\n', ""), ["C1c", "not_then_zh is missing"]),
+        (('not_then_zh = "无"', 'not_then_zh = "无"\nnot_now = "n"\nnot_now_zh = "无"'), ["nothing to be asked"]),
+        (('expect = "same"', 'expect = "same"\ncosts_time = true'), ["C1c", "costs_time", "compares no speed"]),
+        (('expect = "better"', 'expect = "better"\ncosts_time = true'), ["C20a", "no limit 'time'"]),
+        (("rounds = 2", "rounds = 2\nfoo = 1"), ["unknown key 'foo'"]),
+        (("[budgets.quick]\n", "[budgets.quik]\n"), ["'quik'", "'quick'"]),
+        (('now = "depth=2" }', 'today = "depth=2" }'), ["limits: shallow", "'today'"]),
+        (("factors = { aspiration", "factors = { null_depth = [3, 4], aspiration"), ["C20b", "two parameters"]),
     ],
 )
 def test_mistakes_are_refused_in_one_line(change: tuple[str, str], words: list[str], tmp_path: Path) -> None:
-    path = write_claims(tmp_path)
-    assert change[0] in SMALL
-    path.write_text(SMALL.replace(*change, 1), "utf-8")
     with pytest.raises(UserError) as raised:
-        load_claims(path, "quick")
+        load_claims(write_claims(tmp_path, change), "quick")
     assert "\n" not in str(raised.value)
     assert all(word in str(raised.value) for word in words), str(raised.value)
 
 
-def test_aliases_are_kept_under_the_own_names(tmp_path: Path) -> None:
-    path = write_claims(tmp_path)
-    own = load_claims(path, "quick")
-    others = {"hash_mb": "Hash", "stop_on_mate": "StopOnMate", "time_divisor": "TIME_DIVISOR",
-              "algorithm = \"pvs\"": "SearchAlgorithm = \"pvs\"", "null_verify": "null-verify"}  # fmt: skip
-    text = SMALL
-    for name, other in others.items():
-        assert name in text
-        text = text.replace(name, other)
-    # The common setting is overlaid by one under another name.
-    text = text.replace('set = { aspiration = "off" }', 'set = { aspiration = "off", search-algorithm = "mtdf" }')
-    path.write_text(text, "utf-8")
-    assert load_claims(path, "quick") == own
+def test_what_has_no_effect_in_an_engine_is_refused_there(tmp_path: Path) -> None:
+    table = read_toml(write_claims(tmp_path))
+    part = table["claims"][1]["parts"][0]
+    part["set"], part["variant"], part["reference"] = {}, {"null_depth": 4}, {"null_depth": 3}
+    with pytest.raises(UserError, match=r"C1a \(then\): null_depth changes nothing"):
+        claims_from_mapping(table, "x.toml", "quick")
 
 
-def test_claims_are_picked_by_id(tmp_path: Path) -> None:
-    path = write_claims(tmp_path)
-    assert [claim.id for claim in load_claims(path, "quick", ["C1"]).claims] == ["C1"]
-    with pytest.raises(UserError, match=r"no claim 'C2'.*C20, C1"):
-        load_claims(path, "quick", ["C2"])
+# Courses
 
 
-def test_a_claim_that_expects_nothing_is_refused() -> None:
-    claim = {"id": "C1", "claim": "a", "claim_zh": "b", "source": "AW", "basis": "c", "rule": "c", "rule_zh": "d",
-             "measures": [{"kind": "share", "of": "growth"}]}  # fmt: skip
-    budget = {"pairs": 5, "depth": 2, "positions": 2, "limits": {"play": "nodes=5"}}
-    with pytest.raises(UserError, match="no measure expects anything"):
-        claims_from_mapping({"game": "xiangqi", "budgets": {"quick": budget}, "claims": [claim]}, "x.toml", "quick")
+class Played:
+    """Stands for the table of matches: pairs of results drawn beforehand, all of them stored."""
+
+    def __init__(self, elo: float, draws: float, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        wins = (1 - draws) / (1 + 10 ** (-elo / 400))
+        results = rng.choice([1.0, 0.5, 0.0], size=(20_000, 2), p=[wins, draws, 1 - draws - wins])
+        self.pairs = [(float(one), float(other)) for one, other in results]
+
+    def results(self, match: Match) -> list[tuple[float, float] | None]:
+        return [self.pairs[pair] for pair in match.pair_numbers]
+
+    def counts(self, match: Match) -> Any:
+        return Pentanomial.from_pairs(pair for pair in self.results(match) if pair is not None)
 
 
-# Measures
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Claim, Part]:
+    """A part with a cell of 2000 pairs, in ten looks."""
+    folder = tmp_path_factory.mktemp("asked")
+    path = write_claims(folder, ("pairs = 8\nrounds = 2", "pairs = 2000\nrounds = 10"))
+    spec = load_claims(path, "quick", ["C20a"])
+    return spec.claims[0], spec.parts[0]
 
 
-def searched(nodes: int = 10, score: int = 0, **search_statistics: Any) -> Searched:
-    return Searched("a0a1", score, nodes, ((1, 2, 2000), (2, nodes, 9000)), search_statistics)
+def first_look_that_decides(pairs: list[tuple[float, float]], sign: int, rule: Rule) -> tuple[int, str]:
+    """By plain formulas: the mean score of so many pairs and its standard error, and the bounds of ten looks."""
+    bounds = critical_values(tuple(range(200, 2001, 200)), 0.05 / 2 / 2)  # two-sided, of two cells
+    for look in range(1, 11):
+        scores = np.array(pairs[: 200 * look]).mean(axis=1)
+        reach = bounds[look - 1] * scores.std(ddof=1) / math.sqrt(len(scores))
+        effect = sign * (scores.mean() - 0.5)
+        verdict = rule.verdict(effect - reach, effect + reach)
+        if verdict != OPEN:
+            return look, verdict
+    return 10, OPEN
 
 
-def test_shares_are_ratios_of_sums_with_positions_as_units() -> None:
-    counts = [(3, 10), (0, 10), (6, 20), (1, 5)]
-    rows = [searched(counters={"windows_missed": hits, "windows": cases}) for hits, cases in counts]
-    share = share_of("windows_missed", rows)
-    assert (share.hits, share.cases, share.value) == (10, 45, pytest.approx(10 / 45))
-    deviation = math.sqrt(4 / 3 * sum((hits - 10 / 45 * cases) ** 2 for hits, cases in counts)) / 45
-    assert share.high - share.value == pytest.approx(1.959964 * deviation)
-    never = share_of("windows_missed", [searched(counters={"windows_missed": 0, "windows": 50})] * 4)
-    assert never.low == never.value == 0
-    assert never.high == pytest.approx(1 - 0.025 ** (1 / 4))
-    always = share_of("windows_missed", [searched(counters={"windows_missed": 50, "windows": 50})] * 4)
-    assert (always.low, always.high) == (pytest.approx(0.025 ** (1 / 4)), 1)
-    assert math.isinf(share_of("windows_missed", [searched(counters={"windows_missed": 0, "windows": 0})]).high)
+@pytest.mark.parametrize(
+    ("expect", "margin", "elo", "verdict"),
+    [
+        ("better", 10, 60, CONFIRMED),
+        ("better", 10, -60, REFUTED),
+        ("worse", 10, -60, CONFIRMED),
+        ("better", 20, 0, NEGLIGIBLE),
+        ("equivalent", 20, 0, CONFIRMED),
+        ("equivalent", 10, 90, REFUTED),
+        ("not_worse", 20, -3, CONFIRMED),
+        ("not_worse", 10, -60, REFUTED),
+    ],
+)
+def test_simulated_pairs_have_their_verdicts(
+    expect: str, margin: float, elo: float, verdict: str, asked: tuple[Claim, Part]
+) -> None:
+    row, played = course_of(asked, expect, margin, elo)
+    rule = Rule(expect, score_of_elo(margin) - 0.5)
+    assert (row.looks, row.verdict) == first_look_that_decides(played.pairs, rule.sign, rule)
+    assert (row.verdict, row.ended) == (verdict, DECIDED)
+    assert row.low < row.effect < row.high
+    assert row.median_unbiased is not None
+    assert abs(row.median_unbiased - row.effect) < (row.high - row.low) / 4
+    assert row.p_value is not None
+    assert row.p_value < 0.05 / 2
+    assert row.games_needed is None
+    assert row.LL + row.LD + row.even + row.WD + row.WW == row.cases == row.games / 2
 
 
-def test_a_difference_of_shares_is_paired_by_position() -> None:
-    hits = (1, 5, 9, 3)
-    one = [searched(counters={"windows_missed": count, "windows": 10}) for count in hits]
-    other = [searched(counters={"windows_missed": count + 1, "windows": 10}) for count in hits]
-    difference, low, high = share_difference("windows_missed", one, other)
-    assert difference == pytest.approx(-0.1)
-    assert high - low == pytest.approx(0, abs=1e-12)
+def test_what_can_hardly_be_decided_is_given_up_and_what_is_only_shown_is_played_to_its_end(
+    asked: tuple[Claim, Part]
+) -> None:
+    row, _ = course_of(asked, "better", 1, 1)
+    assert (row.verdict, row.ended, row.p_value) == (OPEN, FUTILITY, None)
+    assert row.looks < 10
+    assert row.games_needed is not None
+    shown, _ = course_of(asked, None, 10, 60)
+    assert (shown.verdict, shown.ended, shown.looks, shown.median_unbiased) == (SHOWN, COMPLETE, 10, shown.effect)
 
 
-def test_null_moves_are_counted_by_material_and_depth() -> None:
-    def row(**values: int) -> list[int]:
-        return [values.get(column, 0) for column in NULL_COLUMNS]
-
-    data = searched(
-        null_by_material={"900": row(verified=10, refuted=5), "1800": row(verified=20, refuted=1)},
-        null_by_depth={"2": row(verified=4, refuted=2), "3": row(verified=6, refuted=1, sampled=8, wrong=2,
-                                                                 unresolved=3)},
-        ends={"soft_limit": [3 if column == "searches" else 0 for column in END_COLUMNS]},
-    )  # fmt: skip
-    assert SHARES["verifications_failed"](data.search_statistics, 1800) == (1, 20)
-    assert SHARES["verifications_failed"](data.search_statistics, 0) == (6, 30)
-    assert SHARES["shallow_verifications_failed"](data.search_statistics, 3) == (2, 4)
-    assert SHARES["null_cutoffs_wrong"](data.search_statistics, 0) == (2, 5)
-    assert SHARES["soft_stops"](data.search_statistics, 0) == (3, 3)
+def course_of(asked: tuple[Claim, Part], expect: str | None, margin: float, elo: float) -> tuple[CellRow, Played]:
+    """The row of a cell with another rule, of games drawn at that difference."""
+    claim, part = asked[0], replace(asked[1], expect=expect, margin=margin)
+    played = Played(elo, 0.3, 4)
+    course = GameCourse(claim, part, part.cells[0], tuple(range(2000)), played)  # type: ignore[arg-type]
+    course.absorb()
+    return course.result().row, played
 
 
-def test_every_share_can_be_read_from_a_search(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        searches = SuiteSearches("xiangqi", store, 1, StopFlag())
-        start = Engine("xiangqi").game.position().text
-        values = resolve({"hash_mb": 1, "null_verify": "always"}, game="xiangqi")
-        found = searches.search(values, Limits(depth=4), [Opening(start)])
-        assert found is not None
-        for name in SHARES:
-            hits, cases = SHARES[name](found[0].search_statistics, 0)
-            assert hits >= 0
-            assert cases >= 0
-        engine = Engine("xiangqi", values)
-        assert found[0].nodes == engine.search(engine.game.position(start), Limits(depth=4)).nodes
-        assert searches.search(values, Limits(depth=4), [Opening(start)]) == found
-        nodes = [found[0].nodes_to(depth) for depth in (1, 2, 3, 4)]
-        assert nodes == sorted(nodes, key=lambda count: count or 0)
-        assert found[0].nodes_to(9) is None
+class Searches:
+    """Stands for searches: half of the nodes where there is a window."""
+
+    def search(self, values: Any, limits: Any, positions: Any, counted: Any) -> list[Searched]:
+        cost = 500 if values["aspiration"] == "full" else 1000
+        return [Searched(0, cost + 7 * place, 1) for place in range(len(positions))]
 
 
-def test_depths_are_means_over_the_positions_that_reached_the_deepest() -> None:
-    rows = depth_rows("x", [searched(8), searched(32), Searched(None, 0, 2, ((1, 999, 1000),), {})])
-    assert [(row.depth, row.positions) for row in rows] == [(1, 2), (2, 2)]
-    assert rows[0].nodes == pytest.approx(2)
-    assert rows[1].nodes == pytest.approx((8 * 32) ** (1 / 2))
-    assert rows[1].branching_factor == pytest.approx(rows[1].nodes / rows[0].nodes)
-
-
-def test_mates_must_keep_winner_and_length() -> None:
-    def scores(*values: int) -> list[Searched]:
-        return [searched(score=value) for value in values]
-
-    by_depth = {4: scores(MATE - 3, 50, MATE - 1, -(MATE - 2)), 5: scores(MATE - 3, MATE - 3, MATE - 3, -(MATE - 2))}
-    assert mates_that_change(by_depth, 4) == (4, 1)
-    assert exact_failures(scores(100, 200), scores(100, 300)) == 1
-
-
-def test_positions_from_self_play_are_the_same_every_time() -> None:
-    for game in ("xiangqi", "othello"):
-        engine = Engine(game)
-        openings = [Opening(engine.game.position().text)]
-        first = sampled_positions(game, openings, 3, nodes=20)
-        assert first == sampled_positions(game, openings, 3, nodes=20)
-        assert len(set(first)) == 3
-    last = last_positions("othello", openings, 3, nodes=20)
-    assert all(one.position.count("-") <= 6 for one in last)
+def test_searches_are_judged_once_all_positions_are_searched(tmp_path: Path) -> None:
+    spec = load_claims(write_claims(tmp_path), "quick", ["C1a"])
+    claim, part = spec.claims[0], spec.parts[0]
+    positions = [SuitePosition(Opening(str(game)), game) for game in range(30)]
+    course = SearchCourse(claim, part, part.cells[0], Searches(), lambda: positions, 20)  # type: ignore[arg-type]
+    assert course.step()
+    before = course.result()
+    assert (before.row.verdict, before.row.cases, before.row.ended) == (OPEN, 20, "")
+    assert (before.outcome.low, before.outcome.high) == (-math.inf, math.inf)
+    assert course.step()
+    after = course.result()
+    assert (after.row.verdict, after.row.cases, after.row.ended) == (CONFIRMED, 30, DECIDED)
+    assert 0.5 < after.row.low < after.row.effect < after.row.high < 0.6
+    assert after.outcome.low == pytest.approx(-math.log(after.row.high))
+    assert not course.step()
 
 
 # A run
@@ -424,134 +291,172 @@ def claims_result(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path,
     return path, folder / "out", run(path, folder / "out")
 
 
-def without_times(ended: ClaimsResult) -> Any:
-    return [(result.verdict, result.rows, result.strength) for result in ended.results]
+def figures(ended: ClaimsResult) -> Any:
+    return [(result.verdict, result.rows) for result in ended.results]
 
 
-def test_every_measure_has_an_outcome(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
+def test_every_cell_has_been_asked(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
     _, out, ended = claims_result
-    strength, cost = ended.results
-    assert [row.unit for row in strength.rows] == ["Elo"] * 4
-    assert strength.games == 2 * sum(row.pairs for row in strength.strength)
-    assert [row.unit for row in cost.rows] == ["×", "×", "%", "×", "%", "cases", "points", "cases"]
-    assert cost.rows[0].outcome in (CONFIRMED, REFUTED, UNDECIDED)
-    assert cost.rows[1].outcome == SHOWN
-    assert cost.games == 0
+    assert ended.exit_code == 0
+    assert not ended.missing
+    rows = {result.part.id: result.rows for result in ended.results}
+    assert {name: [(row.engine, row.limit_name) for row in own] for name, own in rows.items()} == {
+        "C20a": [("then", "depth=2"), ("now", "depth=2")],
+        "C20b": [("now", "play")],
+        "C1a": [("then", "shallow"), ("then", "deep"), ("now", "shallow"), ("now", "deep")],
+        "C1b": [("then", "deep"), ("now", "deep")],
+        "C1c": [("now", "mate")],
+    }
+    assert [row.unit for own in rows.values() for row in own] == [*["Elo"] * 3, *["×"] * 4, *["%"] * 2, "cases"]
+    assert all(row.cases == 4 for row in rows["C1a"])
+    assert rows["C20b"][0].games == 4 * rows["C20b"][0].cases * 2
     assert ended.is_indicative
+    assert ended.is_fixed_beforehand
     with Store(out, read_only=True) as store:
-        assert len(store) == strength.games
+        assert len(store) == sum(result.games for result in ended.results)
 
 
-def test_an_interaction_is_that_of_its_four_sides(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
-    """One side is a comparison of its own; the other three are played for the interaction."""
-    result = claims_result[2].results[0]
-    rows = {row.label: row for row in result.rows}
-    interaction = rows["both"]
-    assert (interaction.kind, interaction.outcome, interaction.unit) == ("interaction", SHOWN, "Elo")
-    sides = {row.label: row for row in result.strength if row.group == "factorial"}
-    assert len(sides) == 3
-    assert interaction.games == sum(row.games for row in sides.values()) > 0
-    assert rows["PVS"].games > 0
-    assert result.games == sum(row.games for row in result.strength)
-    with_window = next(row for label, row in sides.items() if "algorithm" in label.partition(",")[0])
-    under_pvs = next(row for label, row in sides.items() if row is not with_window and label.endswith("pvs"))
-    under_alpha_beta = next(row for row in sides.values() if row not in (with_window, under_pvs))
-
-    def shrunk(row: AblationRow) -> float:
-        """A quarter of a pair is given to either side."""
-        points = (row.LD + 2 * row.even + 3 * row.WD + 4 * row.WW) / 4
-        score = (points + 0.25) / (row.pairs + 0.5)
-        return 400 * math.log10(score / (1 - score))
-
-    ways = shrunk(with_window) - shrunk(next(row for row in result.strength if row.label == "PVS"))
-    other = shrunk(under_pvs) - shrunk(under_alpha_beta)
-    assert interaction.effect == pytest.approx((ways + other) / 2, abs=0.01)
-    assert [(cell.first_level, cell.second_level) for cell in result.squares[0]] == [(-1, -1), (-1, 1), (1, -1), (1, 1)]
-
-
-def test_concurrency_and_a_stop_do_not_matter(claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path) -> None:
+def test_a_run_that_is_stopped_reports_what_it_has_and_ends_as_one_that_was_not(
+    claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path
+) -> None:
     path, _, ended = claims_result
     stop = StopFlag()
     stop.set()
-    assert run(path, tmp_path / "out", stop=stop).exit_code == 130
+    stopped = run(path, tmp_path / "out", stop=stop)
+    assert stopped.exit_code == 130
+    assert len(stopped.missing) == 5
+    assert {result.verdict for result in stopped.results} == {OPEN, SHOWN}
+    text = claims_text(stopped)
+    assert "5 parts are not finished" in text
+    assert not re.search(r"\b(inf|nan)\b", text)
+    some = run(path, tmp_path / "out", ("C1a", "C20b"))
+    assert [result.part.id for result in some.results] == ["C20b", "C1a"]
     again = run(path, tmp_path / "out", concurrency=2)
-    assert (without_times(again), again.digest) == (without_times(ended), ended.digest)
-    assert without_times(run(path, tmp_path / "out")) == without_times(ended)
+    assert (figures(again), again.digest) == (figures(ended), ended.digest)
+
+
+def test_a_sitting_ends_after_its_minutes(tmp_path: Path) -> None:
+    result = run(write_claims(tmp_path), tmp_path / "out", minutes=1e-9)
+    assert (result.exit_code, result.interrupted) == (0, False)
+    assert result.missing
+
+
+def test_a_rule_that_is_changed_after_games_is_refused(
+    claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path
+) -> None:
+    """As it once was not: the opposite expected, and three times the pairs."""
+    _, out, ended = claims_result
+    path = write_claims(tmp_path, ('expect = "better"', 'expect = "worse"'), ("pairs = 8", "pairs = 24"))
+    with pytest.raises(UserError) as raised:
+        run(path, out)
+    said = str(raised.value)
+    assert "\n" not in said
+    assert "C20a was registered with expect = 'better'" in said
+    assert "now has 'worse' (and" in said
+    assert "--amend" in said
+    with Store(out, read_only=True) as store:
+        assert len(store) == sum(result.games for result in ended.results)
+        assert not store.metadata(AMENDMENTS)
 
 
 @pytest.fixture
-def without_charts_of_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """To draw them takes longer than the games."""
-    monkeypatch.setattr("tuning.reports.claims._claim_plots", lambda *arguments: [])
+    monkeypatch.setattr("tuning.reports.claims.report.claim_chart", lambda *arguments: None)
+    monkeypatch.setattr("tuning.reports.claims.report._summary_plot", lambda *arguments: ())
 
 
-@pytest.mark.usefixtures("without_charts_of_claims")
-def test_a_stopped_run_reports_on_the_claims_it_was_done_with(
-    claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those that need no games come first; run again it ends like one that was never stopped."""
-    path, _, ended = claims_result
+@pytest.mark.usefixtures("without_figures")
+def test_an_amendment_is_kept_with_its_reason_and_printed(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            "tuning.claims.run.play_allocated", lambda allocation, *given, **named: (False, allocation.pairs)
-        )
-        stopped = run(path, out)
-    assert (stopped.exit_code, stopped.missing) == (130, ("C20",))
-    assert without_times(stopped) == without_times(ended)[1:]
-    page = report(stopped)
-    assert "1 of 2 claims" in page
-    assert "stopped before it had an answer on C20" in page
-    resumed = run(path, out)
-    assert without_times(resumed) == without_times(ended)
-    assert "stopped before" not in report(resumed)
+    before = run(write_claims(tmp_path), out, ("C20a",))
+    path = write_claims(tmp_path, ("margin = 10", "margin = 15"))
+    with pytest.raises(UserError, match="margin = 10"):
+        run(path, out, ("C20a",))
+    amended = run(path, out, ("C20a",), amend="the margin was a slip")
+    assert not amended.is_fixed_beforehand
+    (amendment,) = amended.registration.amendments
+    assert (amendment.part, amendment.why, amendment.changes) == (
+        "C20a", "the margin was a slip", (("margin", "10.0", "15.0"),)
+    )  # fmt: skip
+    assert (amendment.games, amendment.old_digest) == (before.results[0].games, before.results[0].part.digest)
+    assert run(path, out, ("C20a",)).registration.amendments == (amendment,)
+    page = write_claims_report(amended).read_text("utf-8")
+    for said in ("the margin was a slip", "margin: 10.0 → 15.0", "Not every rule was fixed beforehand"):
+        assert said in page
+    assert "Each rule was fixed beforehand" not in page
+    rows = list(csv.DictReader((out / "amendments.csv").open(encoding="utf-8")))
+    assert [(row["part"], row["games"]) for row in rows] == [("C20a", str(amendment.games))]
+    # Before anything of a part is known, a change leaves all fixed beforehand.
+    stop = StopFlag()
+    stop.set()
+    other = tmp_path / "other"
+    run(write_claims(tmp_path), other, stop=stop)
+    assert run(path, other, stop=stop, amend="early").is_fixed_beforehand
+
+
+def test_a_folder_of_an_older_version_is_refused(tmp_path: Path) -> None:
+    with Store(tmp_path / "out") as store:
+        store.record_metadata({"claims": {"game": "xiangqi", "depth": 6}})
+    with pytest.raises(UserError, match="by the rules of an older version"):
+        run(write_claims(tmp_path), tmp_path / "out")
 
 
 def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
     path, out, ended = claims_result
-    english = report(ended)
-    rows = list(csv.DictReader((out / "claims.csv").open(encoding="utf-8")))
-    assert [row["claim"] for row in rows] == ["C20", "C1"]
-    assert len(list(csv.DictReader((out / "measures.csv").open(encoding="utf-8")))) == 12
-    assert {row["claim"] for row in csv.DictReader((out / "depths.csv").open(encoding="utf-8"))} == {"C1"}
-    verified = list(csv.DictReader((out / "verifications.csv").open(encoding="utf-8")))
-    assert {row["claim"] for row in verified} == {"C1"}
-    assert sum(int(row["tries"]) for row in verified) > 0
-    assert "Deeper is stronger." in english
-    assert "indicative" in english
-    strength = [line for line in (out / "report.md").read_text("utf-8").splitlines() if " games, " in line]
-    assert [line.partition(" games, ")[2].partition(";")[0] for line in strength if "engine " in line] == [
-        "depth=2 against depth=1", "limits as in the tables",
-    ]  # fmt: skip
-    assert f"elolab claims --game xiangqi --budget quick --claims {path} --out {out}" in english
-    chinese = report(ended, "zh")
-    assert '<html lang="zh-CN">' in chinese
-    assert "搜得越深越强。" in chinese
-    for said in ("仅供参考", "期中分析", "等效", "depth=2 对 depth=1", f"--out {out} --language zh"):
-        assert said in chinese
-    figure = (out / "plots" / "strength.svg").read_text("utf-8")
-    assert ("Elo，变体减参照" in figure) == (chinese_font() is not None)
-    assert ended.frame().shape[0] == 2
-    empty = replace(ended, results=()).frame()  # as of a run that was stopped at once
-    assert (len(empty), list(empty.columns)) == (0, list(ended.frame().columns))
+    english = write_claims_report(ended).read_text("utf-8")
+    for name, columns in FILES.items():
+        with (out / f"{name}.csv").open(encoding="utf-8") as file:
+            assert tuple(csv.DictReader(file).fieldnames or ()) == columns
+    with (out / "columns.csv").open(encoding="utf-8") as file:
+        described = [(row["file"], row["column"]) for row in csv.DictReader(file) if row["meaning"]]
+    assert described == [(f"{name}.csv", column) for name, columns in FILES.items() for column in columns]
+    for said in (
+        "Deeper is stronger.", "indicative", "Each rule was fixed beforehand", "The text knows neither.",
+        f"elolab claims --game xiangqi --budget quick --claims {path} --only C20a", "then (moreland)",
+    ):  # fmt: skip
+        assert said in english, said
+    assert {plot.stem for plot in (out / "plots").glob("*.svg")} == {"verdicts", "C20", "C1"}
+    chinese = write_claims_report(ended, "zh").read_text("utf-8")
+    for said in ('<html lang="zh-CN">', "搜得越深越强。", "每条规则都事先固定", "当时", f"--out {out} --language zh"):
+        assert said in chinese, said
+    assert ended.frame().shape[0] == 5
 
 
-@pytest.mark.usefixtures("without_charts_of_claims")
-def test_the_command_runs_and_plans(
+def test_every_rule_can_be_said_in_words(tmp_path: Path) -> None:
+    parts = load_claims(write_claims(tmp_path), "quick").parts
+    for language in ("en", "zh"):
+        message = Catalogue(MESSAGES, language)
+        for kind, words in EXPECTED.items():
+            for expect in (None, *words):
+                for refuted_by in ("margin", "opposite", "negligible"):
+                    part = replace(parts[0], kind=kind, expect=expect, refuted_by=refuted_by, margin=7.5)
+                    text = rule_text(part, message)
+                    assert ("7.5" in text) == (expect is not None)
+    assert "lies within 10 Elo" in rule_text(parts[0], Catalogue(MESSAGES, "en"))
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_the_command_runs_plans_and_prints_digests(
     claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, out, ended = claims_result
-    assert command_line.main(["claims", "--claims", str(path), "--dry-run", "--out", str(tmp_path / "none")]) == 0
-    assert "92 games" in capsys.readouterr().out
+    told = ["claims", "--claims", str(path)]
+    assert command_line.main([*told, "--dry-run", "--out", str(tmp_path / "none")]) == 0
+    assert "96 games" in capsys.readouterr().out
     assert not (tmp_path / "none").exists()
-    assert command_line.main(["claims", "--claims", str(path), "--out", str(out)]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert max(map(len, printed[:-1])) <= 80
-    assert printed[-2:] == [f"games digest: {ended.digest}", str(out / "report.html")]
-    assert command_line.main(["claims", "--claims", str(path), "--out", str(out), "--json"]) == 0
+    assert command_line.main([*told, "--digests"]) == 0
+    printed = dict(line.split() for line in capsys.readouterr().out.splitlines())
+    assert printed == {**{result.part.id: result.part.digest for result in ended.results}, "all": ended.spec.digest}
+    assert command_line.main([*told, "--out", str(out)]) == 0
+    printed_lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, printed_lines[:-1])) <= 80
+    assert printed_lines[-2:] == [f"games digest: {ended.digest}", str(out / "report.html")]
+    assert command_line.main([*told, "--out", str(out), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert [claim["verdict"] for claim in data["claims"]] == [result.verdict for result in ended.results]
+    assert [part["verdict"] for part in data["parts"]] == [result.verdict for result in ended.results]
+    assert command_line.main(["report", str(out)]) == 0
+    assert "5 parts of claims" in capsys.readouterr().out
     assert command_line.main(["claims", "--game", "othello", "--claims", str(path), "--out", str(out)]) == 2
     assert "is for xiangqi, not othello" in capsys.readouterr().err
-    assert command_line.main(["claims", "--game", "chess"]) == 2
-    assert "unknown game 'chess', expected one of" in capsys.readouterr().err
+    assert math.isclose(sum(part["games"] for part in data["parts"]), sum(one.games for one in ended.results))

@@ -20,6 +20,7 @@ from engine.errors import UserError
 from engine.language import LANGUAGES, columns_of, messages_of
 from engine.settings.configuration import ConfigurationError, Table
 from engine.settings.keys import NUMBER, WHOLE, Default, Key, Section, Topic
+from tuning.keys.claims import ENGINES
 from tuning.keys.kinds import KINDS, Kind, entries_of, places_of
 from tuning.keys.reference import PAGES, SCHEMAS, example_of, find_places, page
 from tuning.keys.schema import schema_of, schema_text
@@ -94,9 +95,12 @@ def test_what_is_declared_is_read() -> None:
                 nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
                 words |= {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
     names = {key.name for key in KEYS if key.name != "NAME"}
-    # For readers: a description; texts in another language follow under claim_zh; budgets, games and units by a table.
-    by_table = {"description", "claim_zh", "rule_zh", "quick", "full", "xiangqi", "othello", "minutes", "hours"}
-    assert names - words - by_table == set()
+    # For readers: a description; budgets, games and units by a table.
+    by_table = {"description", "quick", "full", "xiangqi", "othello", "minutes", "hours"}
+    # Texts in another language follow under claim_zh; what is of one engine alone, under set_then.
+    by_language = {f"{name}_zh" for name in words}
+    by_engine = {f"{name}_{engine}" for name in (*words, "not") for engine in ENGINES}
+    assert names - words - by_table - by_language - by_engine - {f"{name}_zh" for name in by_engine} == set()
 
 
 @pytest.mark.parametrize("key", {id(key): key for key in KEYS}.values(), ids=lambda key: key.name)

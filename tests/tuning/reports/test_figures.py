@@ -20,7 +20,8 @@ from tuning.ablation.spec import ablation_from_mapping
 from tuning.reports import ablation_charts as charts
 from tuning.reports import study_charts
 from tuning.reports.ablation import ablation_text
-from tuning.reports.claims import claims_text
+from tuning.reports.claims import charts as claims_charts
+from tuning.reports.claims.report import claims_text
 from tuning.reports.document import MESSAGES
 from tuning.reports.labels import base_label, comparison_label, in_language
 from tuning.reports.study import counted, ratio_text
@@ -87,22 +88,23 @@ def test_figures_of_a_study_hold_what_they_are_judged_by(kind: str, tmp_path: Pa
         assert max(mean) <= high
 
 
-def test_measures_have_their_cases_and_mark_what_has_no_end() -> None:
-    from tuning.claims.run import MeasureRow
-
-    def measure(kind: str, unit: str, effect: float, low: float, high: float) -> MeasureRow:
-        return MeasureRow(
-            "C1", f"{kind} {high}", kind, "", "", "below", "confirmed", unit, effect, low, high, 50, 60, 0, None
-        )
-
-    for rows in (
-        [measure("nodes", "×", 1.2, 0.9, math.inf), measure("nodes", "×", 0.02, 0.01, 0.03)],
-        [measure("share", "%", 100.0, 95.0, 100.0), measure("share", "%", 0.0, 0.0, 2.0)],
-    ):
-        figure = charts.measures_chart(rows, WORDS)
-        check_figure(figure, rows[0].kind)
-        assert is_cut(figure.axes[0]) == (rows[0].high == math.inf)
-        assert all("(n\xa0=\xa060)" in label.get_text() for label in figure.axes[0].get_yticklabels())
+def test_figures_of_claims_mark_what_has_no_end_and_name_every_part(tmp_path: Path) -> None:
+    result = claims(tmp_path)
+    names = {one.claim.id for one in result.results}
+    for name in sorted(names)[:6]:
+        own = [one for one in result.results if one.claim.id == name]
+        figure = claims_charts.claim_chart(own, WORDS)
+        assert figure is not None
+        check_figure(figure, name)
+        for axes in figure.axes:
+            labels = [label.get_text() for label in axes.get_yticklabels()]
+            assert len(set(labels)) == len(labels) > 0
+        rows = [row for one in own for row in one.rows]
+        assert any(is_cut(axes) for axes in figure.axes) == any(math.isinf(row.high) for row in rows)
+    summary = claims_charts.summary_chart(result.results, WORDS)
+    check_figure(summary, "summary")
+    shown = [label.get_text() for label in summary.axes[0].get_yticklabels()]
+    assert sorted(shown) == sorted(one.part.id for one in result.results)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +143,7 @@ def test_the_table_of_claims_fits_and_has_no_zeros(tmp_path: Path) -> None:
     one = claims_text(
         replace(result, results=result.results[:1], spec=replace(result.spec, claims=result.spec.claims[:1]))
     )
-    assert one.startswith("1 claim, 40 games: 1 confirmed.")
+    assert one.startswith("1 part of a claim, 0 games: 1 confirmed.")
 
 
 def test_infinite_figures_have_one_sign() -> None:

@@ -457,7 +457,7 @@ def test_a_validation_grows_and_shrinks_with_its_bound(tmp_path: Path) -> None:
 def test_a_validation_is_as_long_as_its_tuning_unless_asked_otherwise(
     tmp_path: Path, games: int, pairs: int, slow: int
 ) -> None:
-    validation = load_tuning(write_study(tmp_path, games=games, validation={})).validation
+    validation = load_tuning(write_study(tmp_path, games=games, validation={"slow": "fixed"})).validation
     assert [stage.pairs for stage in stages_of(validation, games, 10**6)] == [pairs, slow]
     assert [stage.pairs for stage in stages_of(validation, games, 7)] == [7, min(slow, 7)]
 

@@ -30,6 +30,10 @@ SKEW_WIDTH = 0.3
 """Of a range: how far from the maximum a skew shows."""
 CHOICE_DEVIATION = 40.0
 """Elo: standard deviation of the effect of a choice."""
+MOVEMENT_DEVIATION = 0.05
+"""Of a range: how far the place of a maximum moves when the limit is e times as large."""
+SHRINKAGE_DEVIATION = 0.2
+"""Of the logarithm by which Elo shrinks, or grows, with that."""
 
 
 class Hill:
@@ -98,6 +102,46 @@ class Hill:
         crossed = -(root[self.one] * root[self.other]) * bent[:, self.one] * bent[:, self.other]
         slopes = [pull * by_apart, -0.5 * bent * pull, crossed, -pull * apart * bend, indicators]
         return elo, np.concatenate(slopes, axis=1)
+
+    def at_target(self, terms: Array) -> Array:
+        """The terms that ``ResponseModel`` takes."""
+        return terms
+
+
+class HillOverLimits(Hill):
+    """The same of results at several limits: places of maxima move, and Elo shrinks, with the logarithm of the limit.
+
+    The terms of the limit that is asked for come first and are those of ``Hill``; there the others change nothing.
+    """
+
+    def __init__(self, space: Space, log_limits: Array) -> None:
+        """``log_limits`` are those of the points that ``elo_with_slopes`` is asked about, shape (points,)."""
+        super().__init__(space)
+        self._at_target = Hill(space)
+        self._log_limits = log_limits[:, None]
+        self._movements = slice(self.terms, self.terms + self.count)
+        self.terms += self.count + 1
+
+    def prior(self, *, is_near_base: bool) -> tuple[Array, Array]:
+        """Mean and precision of all terms before any game."""
+        mean, precision = self._at_target.prior(is_near_base=is_near_base)
+        deviation = np.array([MOVEMENT_DEVIATION] * self.count + [SHRINKAGE_DEVIATION])
+        extended = np.diag(np.concatenate([np.zeros(len(mean)), deviation**-2.0]))
+        extended[: len(mean), : len(mean)] = precision
+        return np.concatenate([mean, np.zeros(len(deviation))]), extended
+
+    def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
+        """Elo of the points at their limits, and its derivatives by every term."""
+        moved = points.copy()
+        moved[:, self.ordered] -= self._log_limits * terms[self._movements]
+        elo, slopes = super().elo_with_slopes(terms, moved)
+        scale = np.exp(self._log_limits * terms[self.terms - 1])
+        slopes = np.concatenate([slopes, self._log_limits * slopes[:, self.maxima], self._log_limits * elo[:, None]], 1)
+        return scale[:, 0] * elo, scale * slopes
+
+    def at_target(self, terms: Array) -> Array:
+        """The terms without those of other limits."""
+        return np.concatenate([terms[..., : self._at_target.terms], terms[..., self.terms :]], axis=-1)
 
 
 def bounded(hill: Hill, terms: Array) -> Array:

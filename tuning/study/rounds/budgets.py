@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from arena.play.estimates import estimated_game_seconds
 from arena.play.store import Store
 from arena.run import Run, plain
 from tuning.study.playoff import SHARE
@@ -56,7 +55,7 @@ class Schedule:
         before = rounds_of_legs(self._spec, legs)
         series = [outcome.pairing.series for outcome in self._store.outcomes()]
         games = self._games_allowed(sum(one == "" or one.startswith(PLAYOFF_SERIES) for one in series))
-        begun, last = begun_before(before, self._games, pairs_before_playoff(games))
+        begun, last = begun_before(before, self._games, self._pairs_before_playoff(games))
         leg = Leg(games, self._spec.budget.content(), begun, last, legs[-1].playoffs)
         playoff = self._store.metadata(PLAYOFF_METADATA)
         more = games > legs[-1].games and len(rounds_of_legs(self._spec, (*legs, leg))) > begun
@@ -75,7 +74,7 @@ class Schedule:
         assert budget.seconds is not None
         if played and self._seconds_before:
             return max(min_games(self._spec), estimated_games(budget.seconds, self._seconds_before / played, 1))
-        each = estimated_game_seconds([self._spec.conditions.limits])
+        each = self._spec.limit_shares.game_seconds
         return max(min_games(self._spec), estimated_games(budget.seconds, each, self._run.concurrency))
 
     def correct_estimate(self, seconds: float) -> bool:
@@ -132,15 +131,19 @@ class Schedule:
         games = self._spec.budget.games
         if games is not None:
             room = games // 2 - sum(one.pairs for one in self.rounds)  # less, if a larger budget has left too little
-            return max(0, min(room, games // 2 - pairs_before_playoff(games)))
+            return max(0, min(room, games // 2 - self._pairs_before_playoff(games)))
         rounds = list(self.rounds)[: finished or None]
-        return max(3, round(sum(one.pairs for one in rounds) * SHARE / (1 - SHARE)))
+        share = self._spec.limit_shares.playoff_share(SHARE)
+        return max(3, round(sum(one.pairs for one in rounds) * share / (1 - share)))
 
     def record_playoff(self, finished: int) -> int:
         """Keep after how many rounds the playoff began; returns its pairs."""
         pairs = self.playoff_pairs(finished)
         self._store.record_metadata({PLAYOFF_METADATA: [finished, pairs]})
         return pairs
+
+    def _pairs_before_playoff(self, games: int) -> int:
+        return pairs_before_playoff(games, self._spec.limit_shares.playoff_share(SHARE))
 
     def _spent(self) -> float:
         """Seconds of this and of earlier runs."""

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import Suite
 from arena.records import Outcome, PlayerSpec
 from arena.run import REMEDY, Run, RunError
+from engine.settings.limits import Limits
 from tuning.matches import Match, MatchTable
 from tuning.study.response import Values
 from tuning.study.rounds.pairs_of_settings import SettingsPair
 from tuning.study.rounds.schedule import Round
 from tuning.study.spec import TuningSpec
 
+LIMIT_DETAIL = "limit"
+"""Under this name it keeps the limit of both, in a study of several limits."""
 SETTINGS_DETAIL = "sets"
 """Under this name a game keeps the values of the first and of the second settings of its pair."""
 MAX_PLAYERS = 4096
@@ -41,7 +45,7 @@ class SettingsPairGames:
     def __init__(self, spec: TuningSpec, suite: Suite, openings: Sequence[int], run: Run) -> None:
         self._spec, self._openings, self._run = spec, openings, run
         self._table = MatchTable(spec.conditions.of_games, suite, run)
-        self._players: dict[Values, PlayerSpec] = {}
+        self._players: dict[tuple[Values, Limits], PlayerSpec] = {}
         self._settings: dict[tuple[str, int], tuple[Values, Values]] = {
             pairing.place: (tuple(first), tuple(second))
             for pairing, (first, second) in run.store.details(SETTINGS_DETAIL)
@@ -83,15 +87,20 @@ class SettingsPairGames:
         first, second = scheduled.settings.first, scheduled.settings.second
         pairs = range(scheduled.first_pair, scheduled.first_pair + (scheduled.pairs if first != second else 0))
         numbers = tuple(pair % len(self._openings) for pair in pairs)
+        shares = self._spec.limit_shares
+        limits = shares.target if scheduled.series else shares.of_settings_pair(scheduled.settings.number)
+        detail: dict[str, Any] = {SETTINGS_DETAIL: [list(first), list(second)]}
+        if shares.content():
+            detail[LIMIT_DETAIL] = str(limits)
         return Match(
-            variant=self._player(first),
-            reference=self._player(second),
+            variant=self._player(first, limits),
+            reference=self._player(second, limits),
             openings=tuple(self._openings[number] for number in numbers),
             numbers=tuple(2 * pair for pair in pairs),
             pair_numbers=numbers,
             series=scheduled.series,
             round=scheduled.round,
-            detail={SETTINGS_DETAIL: [list(first), list(second)]},
+            detail=detail,
         )
 
     def _checked(self, scheduled: ScheduledSettingsPair) -> Match:
@@ -150,9 +159,10 @@ class SettingsPairGames:
                 found.append(ScheduledSettingsPair(settings, first_pair, one.game_pairs, one.number))
         return [scheduled for scheduled in found if self.is_complete(scheduled)]
 
-    def _player(self, values: Values) -> PlayerSpec:
-        if values not in self._players:
+    def _player(self, values: Values, limits: Limits) -> PlayerSpec:
+        key = values, limits
+        if key not in self._players:
             if len(self._players) >= MAX_PLAYERS:
                 self._players.clear()
-            self._players[values] = self._spec.player(dict(zip(self._spec.space.names, values, strict=True)))
-        return self._players[values]
+            self._players[key] = self._spec.player(dict(zip(self._spec.space.names, values, strict=True)), limits)
+        return self._players[key]

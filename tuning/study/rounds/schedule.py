@@ -56,9 +56,9 @@ class Leg:
         return f"{PLAYOFF_SERIES} {self.playoffs + 1}" if self.playoffs else PLAYOFF_SERIES
 
 
-def pairs_before_playoff(games: int) -> int:
-    """Pairs of a budget that are left when the playoff has its share."""
-    return games // 2 - int(games // 2 * SHARE)
+def pairs_before_playoff(games: int, share: float = SHARE) -> int:
+    """Pairs of a budget that are left when the playoff has its share of the games."""
+    return games // 2 - int(games // 2 * share)
 
 
 def rounds_of_legs(spec: TuningSpec, legs: Iterable[Leg]) -> tuple[Round, ...]:
@@ -77,7 +77,7 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
 
     Trials of other samplers than ``duel`` stay as long as the first ones; another budget has more or fewer of them.
     """
-    pairs = pairs_before_playoff(games)
+    pairs = pairs_before_playoff(games, spec.limit_shares.playoff_share(SHARE))
     if spec.sampler != "duel":
         each = before[0].pairs if before else trial_pairs(spec, pairs)
         trials = max(len(before), pairs // each) if before else spec.trials

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from arena.figures.statistics import (
     Estimate,
@@ -16,6 +16,7 @@ from arena.figures.statistics import (
 )
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
+from tuning.ablation.speed import SpeedRow
 from tuning.matches import Match, MatchTable
 from tuning.study.spec import TuningSpec, Validation
 
@@ -36,13 +37,15 @@ class Verdict:
     counts: Pentanomial
     limits: Limits
     kind: str
-    """``sprt`` or ``fixed``."""
+    """``sprt``, ``non_regression`` or ``fixed``."""
     test: SequentialTest | None
     """The sequential test where it ended; ``None`` of a match of fixed length."""
     after_test: SequentialEstimate | None = None
     """Elo without the bias of having stopped at a bound; ``None`` of a match of fixed length."""
     unfinished_of: int | None = None
     """Of a match that was stopped, the pairs that it has at most; whatever it shows, it has not been passed."""
+    speed: SpeedRow | None = field(default=None, compare=False)
+    """What both sides spent on their moves, as their games say; times differ from one playing to the next."""
 
     @property
     def estimate(self) -> Estimate:
@@ -65,8 +68,9 @@ class Verdict:
     def passed(self) -> bool:
         """Whether the match speaks for the recommendation.
 
-        A sequential test must accept its upper hypothesis. A match of fixed length, which only accompanies such a
-        test, must not speak against it: its 95 % interval must not lie below 0.
+        A sequential test must accept its upper hypothesis: that it is stronger, or of a test of no regression that it
+        is not weaker. Undecided after the pairs that it has at most, it is not passed. A match of fixed length, which
+        only accompanies such a test, must not speak against it: its 95 % interval must not lie below 0.
         """
         if self.unfinished_of is not None:
             return False
@@ -206,7 +210,7 @@ def judge(validation: Validation, stage: Stage, counts: Pentanomial) -> Verdict:
     """The verdict of a stage at these counts."""
     if stage.kind == "fixed":
         return Verdict(counts, stage.limits, stage.kind, None)
-    hypotheses = (validation.elo_lower, validation.elo_upper, validation.model, validation.alpha, validation.beta)
+    hypotheses = (*validation.hypotheses(stage.kind), validation.model, validation.alpha, validation.beta)
     test, after = sequential_test(counts, *hypotheses), estimate_after_test(counts, *hypotheses)
     return Verdict(counts, stage.limits, stage.kind, test, after)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from arena.figures.standings import error_text, signed
 from arena.play.live import first_that_fits
@@ -11,6 +12,7 @@ from arena.run import Run
 from engine.language import console
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
+from tuning.ablation.speed import speed_row, spent_in
 from tuning.matches import Match, MatchTable
 from tuning.study.plan import TuningPlan
 from tuning.study.rounds.budgets import legs_of
@@ -51,10 +53,11 @@ def further_verdicts(
     for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_STAGES):
         stage = Stage(Limits.parse(limits), kind, 1)
         series = validation_series(number, recommendation)
-        verdicts.append(
-            stored_verdict(ValidationGames(plan.spec, table, plan.reserved, values, stage, series), store)
-        )
-    return tuple(verdict for verdict in verdicts if verdict is not None and verdict.unfinished_of is None)
+        games = ValidationGames(plan.spec, table, plan.reserved, values, stage, series)
+        verdict = stored_verdict(games, store)
+        if verdict is not None and verdict.unfinished_of is None:
+            verdicts.append(with_speed(verdict, games, store))
+    return tuple(verdicts)
 
 
 def games_to_validate(spec: TuningSpec, store: Store) -> int:
@@ -91,7 +94,7 @@ def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
     progress, stage = run.progress, games.stage
     decided = run.store.metadata(DECIDED_METADATA) or {}
     words = console("tuning")("progress.validation", limit=stage.limits)
-    progress.begin(2 * games.most_pairs, words, is_bound=stage.kind == "sprt", stage=name)
+    progress.begin(2 * games.most_pairs, words, is_bound=stage.kind != "fixed", stage=name)
 
     def show(verdict: Verdict) -> None:
         progress.say(lambda columns: validation_words(verdict, columns))
@@ -110,7 +113,15 @@ def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
     test = None if verdict is None or verdict.unfinished_of is not None else verdict.test
     if verdict is not None and test is not None and test.verdict != "undecided":
         run.store.record_metadata({DECIDED_METADATA: {**decided, games.series: verdict.counts.pairs}})
-    return verdict
+    return verdict if verdict is None else with_speed(verdict, games, run.store)
+
+
+def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdict:
+    """The verdict with what both sides spent on the moves of the games that count."""
+    match = games.match(range(verdict.counts.pairs))
+    keys = {job.key for pair in games.table.jobs(match) for job in pair}
+    spent = spent_in(store.iterate(keys), games.spec.conditions.game)
+    return replace(verdict, speed=speed_row(games.series, match, games.table, spent))
 
 
 def number_of(store: Store, stage: Stage) -> int:

@@ -1,0 +1,89 @@
+"""Balanced Xiangqi endgames for matches: where null moves, which fear zugzwang, are said to go wrong.
+
+Both sides have the same few pieces on random squares that they may stand on; kept are positions that nobody has won,
+that are quiet, and that a search finds about even. A suite of openings (EPD), the same on every machine.
+
+    python benchmarks/endgame_openings.py xiangqi-endgames.epd.gz --count 2000
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from engine.engine import Engine
+from engine.errors import UserError
+from engine.rules import Rules
+from engine.settings.limits import Limits
+
+FORCES = ("r", "n", "c", "p", "pp", "np", "cp", "rp", "nc", "nn", "rn", "rc", "npp", "cpp", "ncp", "rnp", "rcp")
+"""Attacking pieces of each side, in the letters of FEN."""
+JUDGE_NODES = 4000
+MAX_SCORE = 120
+"""Centipawns by which either side may be ahead."""
+GENERAL = tuple((file, rank) for file in (3, 4, 5) for rank in (0, 1, 2))
+ADVISOR = ((3, 0), (5, 0), (4, 1), (3, 2), (5, 2))
+ELEPHANT = ((2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4))
+PAWN = tuple((file, rank) for file in range(9) for rank in range(5, 10))
+ANYWHERE = tuple((file, rank) for file in range(9) for rank in range(10))
+SQUARES = {"k": GENERAL, "a": ADVISOR, "b": ELEPHANT, "p": PAWN}
+"""Where pieces may stand, by file and rank from their own side; pawns are across the river. Others go anywhere."""
+
+
+def random_board(choice: random.Random) -> str:
+    """The board of a FEN with a random force for both sides, which may lack a legal position."""
+    guards = "k" + "a" * choice.randrange(3) + "b" * choice.randrange(3)
+    pieces = guards + choice.choice(FORCES)
+    board: dict[tuple[int, int], str] = {}
+    for is_red in (True, False):
+        for letter in pieces:
+            free = [
+                square for file, rank in SQUARES.get(letter, ANYWHERE)
+                if (square := (file, rank if is_red else 9 - rank)) not in board
+            ]  # fmt: skip
+            board[choice.choice(free)] = letter.upper() if is_red else letter
+    rows = ["".join(board.get((file, rank), "1") for file in range(9)) for rank in range(9, -1, -1)]
+    for empty in range(9, 1, -1):
+        rows = [row.replace("1" * empty, str(empty)) for row in rows]
+    return "/".join(rows)
+
+
+def endgames(seed: int) -> Iterator[str]:
+    """Distinct endgames, for ever."""
+    choice, engine, found = random.Random(seed), Engine("xiangqi", {"hash_mb": 1}), set()
+    while True:
+        text = f"{random_board(choice)} w - - 0 1"
+        try:
+            position = engine.game.position(text)
+        except UserError:
+            continue
+        if text in found or position.judge(Rules()) is not None:
+            continue
+        engine.new_game()
+        if abs(engine.search(position, Limits(nodes=JUDGE_NODES)).score) <= MAX_SCORE:
+            found.add(text)
+            yield text
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the suite."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("out", type=Path, help="the file to write, compressed if it ends in .gz")
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(arguments)
+    lines = [f"# python benchmarks/endgame_openings.py {given.out.name} --count {given.count} --seed {given.seed}"]
+    for text in endgames(given.seed):
+        lines.append(text)
+        if len(lines) > given.count:
+            break
+    data = ("\n".join(lines) + "\n").encode()
+    given.out.write_bytes(gzip.compress(data, mtime=0) if given.out.suffix == ".gz" else data)
+    print(f"{len(lines) - 1} endgames: {given.out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Whether tuning at several limits finds more at the one that counts, by simulation with fixed random seeds.
+
+    python benchmarks/limits_simulation.py [--runs N] [--budget GAMES]
+
+The optimum of a landscape (``tuning_landscapes.py``) moves with the logarithm of the nodes a move, in every dimension
+by another amount, and differences shrink. A game costs as much processor time as it has nodes; every way of tuning has
+the same budget of processor time, and a tenth of it for a playoff at the target. What is compared: all games at the
+shortest limit, which are many; all at the target, which are few; and shares of the time at several limits, from which
+the model extrapolates to the target. *Regret* is the true Elo lost at the target to the optimum there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from tuning_landscapes import FAMILIES, Games, Landscape, best_of
+
+from tuning.study.playoff import SHARE, decide
+from tuning.study.response import Observations, Values, fit
+from tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design
+
+TARGET = 20_000
+"""Nodes a move."""
+BUDGET = 400
+"""Games at the target that cost as much processor time as the whole tuning."""
+SEEDS = range(31_000, 31_014)
+ROUNDS = 20
+MOVEMENTS = (0.0, 0.03, 0.06)
+"""Standard deviations, in ranges, of how far the optimum moves in a dimension when the nodes are e times as many."""
+SHRINKAGE = 0.1
+"""By which power of the nodes all differences shrink."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the processor time is shared out."""
+
+    name: str
+    limits: tuple[int, ...]
+    shares: tuple[float, ...]
+    """Of the processor time."""
+    is_told: bool = True
+    """Whether the model knows of the limits; otherwise all results are taken for results at the target."""
+
+
+PLANS = (
+    Plan("shortest only", (1250,), (1.0,), is_told=False),
+    Plan("quarter of the target only", (5000,), (1.0,), is_told=False),
+    Plan("target only", (TARGET,), (1.0,)),
+    Plan("1250, 5000, 20000, a third of the time each", (1250, 5000, TARGET), (1 / 3, 1 / 3, 1 / 3)),
+    Plan("the same, the model not told", (1250, 5000, TARGET), (1 / 3, 1 / 3, 1 / 3), is_told=False),
+    Plan("1250 and 5000, half of the time each", (1250, 5000), (0.5, 0.5)),
+    Plan("5000 and 20000, half of the time each", (5000, TARGET), (0.5, 0.5)),
+)
+
+
+class MovingLandscape(Landscape):
+    """A landscape whose optimum is that of its family at the target, and moves with the nodes."""
+
+    def __init__(self, seed: int, movement: float, family: str = "plain-5") -> None:
+        super().__init__(FAMILIES[family], seed)
+        generator = np.random.default_rng([seed, 91])
+        self._there = self._optimum
+        self._movement = movement * generator.normal(size=len(self._optimum))
+
+    def at(self, nodes: int) -> LandscapeAtLimit:
+        """What games at so many nodes a move show."""
+        return LandscapeAtLimit(self, nodes)
+
+    def elo_at(self, values: Values, nodes: int) -> float:
+        """True Elo at so many nodes a move, up to a constant."""
+        log_limit = math.log(nodes / TARGET)
+        self._known.clear()
+        self._optimum = self._there + log_limit * self._movement
+        elo = Landscape.elo(self, values) * math.exp(-SHRINKAGE * log_limit)
+        self._known.clear()
+        self._optimum = self._there
+        return elo
+
+
+class LandscapeAtLimit(Landscape):
+    """A moving landscape as games at one limit see it."""
+
+    def __init__(self, moving: MovingLandscape, nodes: int) -> None:
+        self._moving, self._nodes, self.space = moving, nodes, moving.space
+
+    def elo(self, values: Values) -> float:
+        return self._moving.elo_at(values, self._nodes)
+
+
+def regret(plan: Plan, landscape: MovingLandscape, seed: int, budget: int) -> float:
+    """What a way of tuning loses at the target."""
+    space = landscape.space
+    tables = {nodes: Games(landscape.at(nodes), seed + nodes) for nodes in {*plan.limits, TARGET}}
+    pairs_of = [
+        round((1 - SHARE) * share * budget / 2 * TARGET / nodes)
+        for nodes, share in zip(plan.limits, plan.shares, strict=True)
+    ]
+    schedule = spread(pairs_of)
+    observations, best, design = Observations(space), space.default_values, first_design(space)
+    each = max(1, len(schedule) // ROUNDS)
+    for number, place in enumerate(schedule):
+        if number and number % each == 0:
+            model = fit(observations)
+            best = best_of(model, observations, best)
+            design = design_of(model, best)
+        pair = design_pair(space, seed, design, number, number)
+        if pair.first != pair.second:
+            nodes = plan.limits[place]
+            log_limit = math.log(nodes / TARGET) if plan.is_told else 0.0
+            score = tables[nodes].play(pair.first, pair.second, 1)
+            observations.add_score(pair.first, pair.second, 1, score, log_limit)
+    model = fit(observations)
+    best = best_of(model, observations, best)
+    playoff = int(budget / 2 * SHARE)
+    score = tables[TARGET].play(best, space.default_values, playoff) if best != space.default_values else 0.5
+    return -landscape.elo(decide(model, best, playoff, score).values)
+
+
+def spread(counts: Sequence[int]) -> list[int]:
+    """So many of each limit, evenly mixed."""
+    places = [(number + 0.5) / count for count in counts for number in range(count)]
+    which = [place for place, count in enumerate(counts) for _ in range(count)]
+    return [which[index] for index in np.argsort(places, kind="stable")]
+
+
+def main() -> int:
+    """Print mean regrets with standard errors."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=len(SEEDS), help="landscapes (default %(default)s)")
+    parser.add_argument("--budget", type=int, default=BUDGET, help="in games at the target (default %(default)s)")
+    parser.add_argument("--plans", type=int, nargs="*", help="numbers of the ways of tuning, from 0")
+    arguments = parser.parse_args()
+    print(f"regret at {TARGET} nodes after the processor time of {arguments.budget} games there, "
+          f"{arguments.runs} landscapes of five dimensions, default at 60")  # fmt: skip
+    for movement in MOVEMENTS:
+        print(f"optimum moves by {movement:g} of a range for e times the nodes:")
+        for plan in PLANS if arguments.plans is None else [PLANS[number] for number in arguments.plans]:
+            found = [
+                regret(plan, MovingLandscape(seed, movement), seed, arguments.budget)
+                for seed in range(SEEDS.start, SEEDS.start + arguments.runs)
+            ]
+            error = np.std(found, ddof=1) / math.sqrt(len(found))
+            print(f"  {plan.name}: {np.mean(found):.1f} ± {error:.1f}, worst {max(found):.1f}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""What passes the validation of a tuning, by simulation with fixed random seeds: both its stages, apart and together.
+
+    python benchmarks/validation_simulation.py [--runs N] [--games N]
+
+A recommendation has one strength at the limit of its tuning and another at the long one: what was gained at few nodes
+may be worth nothing at more. The first stage is a sequential test of a gain, the second one of no regression, each
+looked at every ``INTERIM_PAIRS`` pairs and undecided at its longest, with the hypotheses, error probabilities and
+lengths that studies have by default. Beside the second stage stands the match of fixed length that was there before.
+Strengths are logistic Elo; pairs are drawn from distributions with the spread of results given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from statistics_simulation import SCORES, tilted
+
+from arena.figures.statistics import (
+    INTERVAL_DEVIATIONS,
+    NORMALIZED_UNIT,
+    log_likelihood_ratios,
+    score_of_elo,
+)
+from tuning.study.spec import Validation, tuning_from_mapping
+from tuning.study.validation.match import INTERIM_PAIRS, Stage, stages_of
+
+OUTCOMES = (0.10, 0.17, 0.46, 0.17, 0.10)
+"""Of pairs between equals (LL, LD, even, WD, WW), with the spread of tunings' games: a standard deviation of 0.27."""
+STRENGTHS = (-10, -5, 0, 5, 10, 20)
+"""Logistic Elo of the recommendation above the base."""
+GAMES = 8000
+"""Budget of the tuning, from which the lengths of both stages follow."""
+OPENINGS = 15_000
+"""Reserved ones, as in the suites shipped."""
+FIXED_PAIRS = 500
+RUNS = 2000
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What became of a stage over all runs."""
+
+    accepted: float
+    """Share of the runs that passed."""
+    undecided: float
+    pairs: float
+    """Mean number of pairs."""
+
+
+def default_validation() -> Validation:
+    """That of a study that says nothing of it."""
+    content = {"game": "xiangqi", "limit": "nodes=1000", "budget": {"games": GAMES}, "parameters": ["null_depth"]}
+    return tuning_from_mapping(content, "simulated.toml").validation
+
+
+def sequential_stage(validation: Validation, stage: Stage, elo: float, runs: int, random_seed: int = 1) -> Passed:
+    """A sequential test of a stage, played side by side."""
+    generator = np.random.default_rng(random_seed)
+    chances = tilted(OUTCOMES, score_of_elo(elo))
+    lower, upper = validation.hypotheses(stage.kind)
+    low = math.log(validation.beta / (1 - validation.alpha))
+    high = math.log((1 - validation.beta) / validation.alpha)
+    counts = np.zeros((runs, 5))
+    ended: NDArray[np.int64] = np.zeros(runs, np.int64)
+    going = np.arange(runs)
+    played = 0
+    while played < stage.pairs and len(going):
+        step = min(INTERIM_PAIRS, stage.pairs - played)
+        played += step
+        counts[going] += generator.multinomial(step, chances, len(going))
+        ratios = log_likelihood_ratios(counts[going], 2, lower, upper, validation.model)
+        ended[going] = np.where(ratios >= high, 1, np.where(ratios <= low, -1, 0))
+        going = going[ended[going] == 0]
+    return Passed(float((ended == 1).mean()), float((ended == 0).mean()), float(counts.sum(axis=1).mean()))
+
+
+def fixed_stage(pairs: int, elo: float, runs: int, random_seed: int = 2) -> Passed:
+    """A match of fixed length that passes unless its whole interval lies below 0."""
+    generator = np.random.default_rng(random_seed)
+    counts = generator.multinomial(pairs, tilted(OUTCOMES, score_of_elo(elo)), runs)
+    mean = counts @ SCORES / pairs
+    error = np.sqrt((counts @ SCORES**2 / pairs - mean**2) / pairs)
+    return Passed(float((mean + INTERVAL_DEVIATIONS * error >= 0.5).mean()), 0.0, float(pairs))
+
+
+def deviation() -> float:
+    """Standard deviation of a pair's score between equals."""
+    chances = np.array(OUTCOMES)
+    return float(np.sqrt(chances @ (SCORES - 0.5) ** 2))
+
+
+def normalized(elo: float) -> float:
+    """Normalized Elo of a strength in logistic Elo."""
+    chances = tilted(OUTCOMES, score_of_elo(elo))
+    mean = float(chances @ SCORES)
+    return (mean - 0.5) / math.sqrt(2 * float(chances @ (SCORES - mean) ** 2)) * NORMALIZED_UNIT
+
+
+def main() -> int:
+    """Print every stage apart, then both together."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=RUNS, help="simulated validations (default %(default)s)")
+    parser.add_argument("--games", type=int, default=GAMES, help="of the tuning before (default %(default)s)")
+    arguments = parser.parse_args()
+    validation = default_validation()
+    stages = stages_of(validation, arguments.games, OPENINGS)
+    print(f"{arguments.runs} validations of each, after a tuning of {arguments.games} games; deviation of a pair's "
+          f"score {deviation():.2f}; Elo is logistic, in brackets normalized")  # fmt: skip
+    found = []
+    for stage in stages:
+        lower, upper = validation.hypotheses(stage.kind)
+        print(f"{stage.kind} at {stage.limits}, {lower:g} against {upper:g} {validation.model} Elo, at most "
+              f"{stage.pairs} pairs:")  # fmt: skip
+        found.append({elo: sequential_stage(validation, stage, elo, arguments.runs) for elo in STRENGTHS})
+        for elo, one in found[-1].items():
+            print(f"  {elo:+d} Elo ({normalized(elo):+.1f}): passed {100 * one.accepted:.1f} %, undecided "
+                  f"{100 * one.undecided:.1f} %, {2 * one.pairs:.0f} games")  # fmt: skip
+    print(f"match of {FIXED_PAIRS} pairs instead of the second: passed " + ", ".join(
+        f"{elo:+d} Elo {100 * fixed_stage(FIXED_PAIRS, elo, arguments.runs).accepted:.1f} %" for elo in STRENGTHS
+    ))  # fmt: skip
+    print("both together: passed, and games of both, by the strength at the tuning's limit (rows) and the long one:")
+    print("        " + "".join(f"{elo:>+18d}" for elo in STRENGTHS))
+    for here, one in found[0].items():
+        cells = [
+            f"{100 * one.accepted * two.accepted:.1f} % {2 * (one.pairs + one.accepted * two.pairs):.0f}"
+            for two in found[1].values()
+        ]
+        print(f"  {here:>+5d} " + "".join(f"{cell:>18}" for cell in cells))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""What is measured by searches: shares, costs and their differences clustered by game, mates, positions."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from arena.notation.openings import load_suite
+from arena.play.store import Store
+from arena.records import Opening
+from engine.engine import Engine, StopFlag
+from engine.search_statistics import END_COLUMNS, NULL_COLUMNS
+from engine.settings.limits import Limits
+from engine.settings.parameters import resolve
+from engine.values import MATE
+from tuning.claims.measures import (
+    SHARES,
+    Counted,
+    Searched,
+    SuiteSearches,
+    clustered_error,
+    exact_failures,
+    log_ratio,
+    mates_that_change,
+    rate_of_cases,
+    share_difference,
+    share_of,
+)
+from tuning.claims.positions import PositionSuites
+
+
+def windows(*counts: tuple[int, int]) -> list[Searched]:
+    return [Searched(0, 10, 9000, hits, cases) for hits, cases in counts]
+
+
+def test_an_error_is_that_of_the_games_and_not_of_their_positions() -> None:
+    """Directly: the games' sums of deviations, squared, with G / (G - 1)."""
+    logs = [0.3, 0.5, -0.1, 0.2, 0.9, 0.4]
+    games = [1, 1, 2, 2, 2, 3]
+    mean = sum(logs) / 6
+    sums = [sum(log - mean for log, own in zip(logs, games, strict=True) if own == game) / 6 for game in (1, 2, 3)]
+    direct = math.sqrt(3 / 2 * sum(value**2 for value in sums))
+    estimate = log_ratio([1000 * math.exp(log) for log in logs], [1000] * 6, games)
+    assert (estimate.value, estimate.error, estimate.units) == (
+        pytest.approx(mean), pytest.approx(direct), 3
+    )  # fmt: skip
+    low, high = estimate.interval(0.05)
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 2) * direct, rel=0.06)
+    # One position a game: the usual standard error of a mean.
+    alone = log_ratio([1000 * math.exp(log) for log in logs], [1000] * 6, range(6))
+    assert alone.error == pytest.approx(stats.sem(logs))
+    assert clustered_error([1.0, -1.0], [4, 4]) == (math.inf, 1)
+
+
+def test_games_of_like_positions_are_worth_one_position_each() -> None:
+    """Every position thrice: clustered by game the error stays, as if independent it would shrink."""
+    counts = [(3, 10), (0, 10), (6, 20), (1, 5)]
+    once = share_of("windows_missed", windows(*counts), range(4))
+    thrice = share_of("windows_missed", windows(*(one for one in counts for _ in range(3))), [0] * 3 + [1] * 3 + [2] * 3
+                      + [3] * 3)  # fmt: skip
+    assert thrice.error == pytest.approx(once.error)
+    assert share_of("windows_missed", windows(*(one for one in counts for _ in range(3))), range(12)).error < once.error
+
+
+def test_shares_are_ratios_of_sums() -> None:
+    counts = [(3, 10), (0, 10), (6, 20), (1, 5)]
+    share = share_of("windows_missed", windows(*counts), range(4))
+    assert (share.hits, share.cases, share.value) == (10, 45, pytest.approx(100 * 10 / 45))
+    deviation = math.sqrt(4 / 3 * sum((hits - 10 / 45 * cases) ** 2 for hits, cases in counts)) / 45
+    assert share.error == pytest.approx(100 * deviation)
+    assert math.isinf(share_of("windows_missed", windows((0, 0)), [0]).interval(0.05)[1])
+
+
+@pytest.mark.parametrize(("hits", "side"), [(0, -1), (50, 1)])
+def test_what_was_seen_never_or_always_leaves_possible_what_so_many_games_do(hits: int, side: int) -> None:
+    share = share_of("windows_missed", windows(*[(hits, 50)] * 4), range(4))
+    # By Clopper and Pearson's bound, half of an error of 5 % on either side.
+    reach = 100 * stats.beta.ppf(0.975, 1, 4)
+    assert share.interval(0.05) == pytest.approx((0, reach) if side < 0 else (100 - reach, 100))
+    assert share.tail(50, side) == pytest.approx(0.5**4)
+    assert share.tail(50, -side) == 1
+    assert rate_of_cases(0, 300).interval(0.05)[1] == pytest.approx(100 * stats.beta.ppf(0.975, 1, 300))
+
+
+def test_a_difference_of_shares_is_paired_by_position() -> None:
+    hits = (1, 5, 9, 3)
+    difference = share_difference(
+        "windows_missed", windows(*((count, 10) for count in hits)), windows(*((count + 1, 10) for count in hits)),
+        range(4),
+    )  # fmt: skip
+    assert difference.value == pytest.approx(-10)
+    assert difference.error == pytest.approx(0, abs=1e-12)
+
+
+def test_null_moves_are_counted_by_material_and_depth() -> None:
+    def row(**values: int) -> list[int]:
+        return [values.get(column, 0) for column in NULL_COLUMNS]
+
+    deeper = row(verified=6, refuted=1, sampled=8, wrong=2, unresolved=3)
+    data = {
+        "null_by_material": {"900": row(verified=10, refuted=5), "1800": row(verified=20, refuted=1)},
+        "null_by_depth": {"2": row(verified=4, refuted=2), "3": deeper},
+        "ends": {"soft_limit": [3 if column == "searches" else 0 for column in END_COLUMNS]},
+    }
+    assert SHARES["verifications_failed"](data, 1800) == (1, 20)
+    assert SHARES["verifications_failed"](data, 0) == (6, 30)
+    assert SHARES["shallow_verifications_failed"](data, 3) == (2, 4)
+    assert SHARES["null_cutoffs_wrong"](data, 0) == (2, 5)
+    assert SHARES["soft_stops"](data, 0) == (3, 3)
+
+
+def test_every_share_can_be_read_from_a_search(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        stop = StopFlag()
+        searches = SuiteSearches("xiangqi", store, 1, stop)
+        start = Engine("xiangqi").game.position().text
+        values = resolve({"hash_mb": 1, "null_verify": "always"}, game="xiangqi")
+        for name in SHARES:
+            found = searches.search(values, Limits(depth=4), [Opening(start)], Counted(name, 0))
+            assert found is not None
+            assert found[0].hits >= 0
+            assert found[0].cases >= 0
+        engine = Engine("xiangqi", values)
+        plain = searches.search(values, Limits(depth=4), [Opening(start)])
+        assert plain is not None
+        assert plain[0].nodes == engine.search(engine.game.position(start), Limits(depth=4)).nodes
+        assert plain[0].processor_ns > 0
+        stop.set()
+        assert searches.search(values, Limits(depth=4), [Opening(start)]) == plain
+        assert searches.search(values, Limits(depth=3), [Opening(start)]) is None
+
+
+def test_mates_must_keep_winner_and_length() -> None:
+    def scores(*values: int) -> list[Searched]:
+        return [Searched(value, 10, 9000) for value in values]
+
+    by_depth = {4: scores(MATE - 3, 50, MATE - 1, -(MATE - 2)), 5: scores(MATE - 3, MATE - 3, MATE - 3, -(MATE - 2))}
+    assert mates_that_change(by_depth, 4) == (4, 1)
+    assert exact_failures(scores(100, 200), scores(100, 300)) == 1
+
+
+def test_positions_are_one_a_game_the_same_every_time_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuning.claims.positions.NODES_A_MOVE", 10)
+    suite, stop = load_suite("othello", "othello"), StopFlag()
+
+    def suites(folder: str, seed: int, threads: int) -> PositionSuites:
+        return PositionSuites("othello", seed, suite, range(20), stores[folder], threads, stop)
+
+    with Store(tmp_path / "one") as one, Store(tmp_path / "other") as other:
+        stores = {"one": one, "other": other}
+        five = suites("one", 7, 2).positions("games", 5, 1)
+        assert five is not None
+        assert [position.game for position in five] == [0, 1, 2, 3, 4]
+        assert suites("other", 7, 1).positions("games", 3, 1) == five[:3]
+        assert suites("other", 8, 1).positions("games", 3, 1) != five[:3]
+        pairs = suites("one", 7, 1).positions("games", 4, 2)
+        assert pairs is not None
+        assert [position.game for position in pairs] == [0, 0, 1, 1]
+        last = suites("one", 7, 1).positions("last", 3, 1)
+        assert last is not None
+        assert all(position.opening.position.count("-") <= 12 for position in last)
+        stop.set()  # afterwards it can only be read
+        assert suites("one", 7, 1).positions("games", 5, 1) == five
+        assert suites("one", 7, 1).positions("games", 6, 1) is None

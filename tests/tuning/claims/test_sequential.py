@@ -1,0 +1,85 @@
+"""Effects after looks: median-unbiased against simulations, p-values against known tests, what is still needed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tuning.claims.sequential import Looks, Seen
+from tuning.claims.verdicts import OPEN, Rule
+
+LOOKS = tuple(100 * look for look in range(1, 6))
+
+
+def stopped(rng: np.random.Generator, rule: Rule, truth: float) -> Seen:
+    """A cell of five looks, its error 1 at the end, played until it is decided or futile."""
+    looks, total = Looks(LOOKS, rule, 0.05), 0.0
+    for done in range(1, len(LOOKS) + 1):
+        total += rng.normal(truth / len(LOOKS), math.sqrt(1 / len(LOOKS)))
+        fraction = done / len(LOOKS)
+        seen = Seen(looks, done, total / fraction, 1 / math.sqrt(fraction))
+        reach = looks.bounds[done - 1] * seen.error
+        if rule.verdict(seen.effect - reach, seen.effect + reach) != OPEN or seen.is_futile():
+            break
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("rule", "truth", "runs"),
+    [
+        (Rule("better", 1.2), 2.5, 150),
+        (Rule("not_worse", 1.0), -0.5, 150),
+        *(
+            pytest.param(rule, truth, 1000, marks=pytest.mark.slow)
+            for rule, truth in ((Rule("better", 1.2), 2.5), (Rule("better", 1.2), 0.3), (Rule("not_worse", 1.0), -0.5),
+                                (Rule("equivalent", 3.0), 1.0), (Rule("better", 0.0, "opposite"), 1.0))
+        ),
+    ],
+)  # fmt: skip
+def test_half_of_the_median_unbiased_effects_lie_above_the_truth(rule: Rule, truth: float, runs: int) -> None:
+    rng = np.random.default_rng(5)
+    above = sum(stopped(rng, rule, truth).median_unbiased() > truth for _ in range(runs))
+    assert abs(above / runs - 0.5) < 3 * 0.5 / math.sqrt(runs)
+
+
+def test_what_stopped_early_for_its_size_is_taken_back() -> None:
+    """Three of five looks, far above the bound: the estimate is corrected towards nothing, by less than its error."""
+    seen = Seen(Looks(LOOKS, Rule("better", 0.5), 0.05), 3, 4.0, 1 / math.sqrt(0.6))
+    assert 4.0 - seen.error < seen.median_unbiased() < 4.0
+
+
+def test_without_looks_on_the_way_nothing_is_corrected() -> None:
+    looks = Looks((400,), Rule("better", 0.5), 0.05)
+    seen = Seen(looks, 1, 2.5, 1.0)
+    assert seen.median_unbiased() == 2.5
+    assert seen.p_value(0.54, 4.46) == pytest.approx(2 * stats.norm.sf(2.5))
+    equivalent = Seen(Looks((400,), Rule("equivalent", 3.0), 0.05), 1, 0.5, 1.0)
+    assert equivalent.p_value(-1.46, 2.46) == pytest.approx(2 * stats.norm.sf(2.5))
+    assert seen.p_value(-1, 3) is None
+
+
+def test_p_values_are_those_of_all_looks() -> None:
+    """Under no effect the p-value of what was found is as small as its size: the error over all looks is kept."""
+    rng, runs, rule = np.random.default_rng(9), 1500, Rule("better", 0.0)
+    found = 0
+    for _ in range(runs):
+        seen = stopped(rng, rule, 0.0)
+        reach = seen.looks.bounds[seen.done - 1] * seen.error
+        p_value = seen.p_value(seen.effect - reach, seen.effect + reach)
+        found += p_value is not None
+        assert p_value is None or p_value <= 0.0501
+    assert abs(found / runs - 0.05) < 3 * math.sqrt(0.05 * 0.95 / runs)
+
+
+def test_the_pairs_still_needed_would_decide_with_the_power_said() -> None:
+    looks = Looks((400,), Rule("better", 5.0), 0.05)
+    seen = Seen(looks, 1, 2.0, 2.0)
+    needed = seen.pairs_still_needed()
+    assert needed is not None
+    error = 2.0 * math.sqrt(400 / (400 + needed))
+    # Of its two ways the easier is to be found negligible: 3 to the margin.
+    assert stats.norm.cdf(3.0 / error - stats.norm.ppf(0.975)) == pytest.approx(0.8, abs=0.01)
+    assert Seen(looks, 1, 0.0, 0.0001).pairs_still_needed() == 1

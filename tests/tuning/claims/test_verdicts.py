@@ -1,0 +1,124 @@
+"""The rules of verdicts: of a cell by its interval, of a part by its cells, of the family by p-values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tuning.ablation.verdicts import analyses_of
+from tuning.claims.sequential import Looks
+from tuning.claims.verdicts import (
+    CONFIRMED,
+    DEPENDS,
+    NEGLIGIBLE,
+    OPEN,
+    REFUTED,
+    SHOWN,
+    CellOutcome,
+    Rule,
+    stays_in_family,
+    verdict_of_cells,
+)
+
+
+@pytest.mark.parametrize(
+    ("expect", "refuted_by", "low", "high", "verdict"),
+    [
+        # A direction, its margin 5: what is expected is positive.
+        ("better", "margin", 1, 9, CONFIRMED),
+        ("better", "margin", 7, 9, CONFIRMED),
+        ("better", "margin", 1, 4, NEGLIGIBLE),
+        ("better", "margin", -4, 4, NEGLIGIBLE),
+        ("better", "margin", -4, 6, OPEN),
+        ("better", "margin", -9, -1, OPEN),
+        ("better", "margin", -9, -6, REFUTED),
+        ("better", "opposite", -9, -1, REFUTED),
+        ("better", "opposite", -4, -1, NEGLIGIBLE),
+        ("better", "negligible", -4, 4, REFUTED),
+        ("better", "negligible", 1, 4, REFUTED),
+        ("better", "negligible", -9, -1, OPEN),
+        ("less", "margin", 1, 9, CONFIRMED),
+        # No effect.
+        ("equivalent", "margin", -4, 4, CONFIRMED),
+        ("equivalent", "margin", 6, 9, REFUTED),
+        ("equivalent", "margin", -9, -6, REFUTED),
+        ("equivalent", "margin", 1, 9, OPEN),
+        # Non-inferiority: a significant deficit within the margin refutes nothing.
+        ("not_worse", "margin", -4, -1, CONFIRMED),
+        ("not_worse", "margin", -9, -1, OPEN),
+        ("not_worse", "margin", -9, -6, REFUTED),
+        ("not_worse", "margin", 1, 9, CONFIRMED),
+        (None, "margin", 7, 9, SHOWN),
+    ],
+)
+def test_a_cell_is_judged_by_its_interval(
+    expect: str | None, refuted_by: str, low: float, high: float, verdict: str
+) -> None:
+    rule = Rule(expect, 5.0, refuted_by)
+    assert rule.verdict(low, high) == verdict
+    rejected = rule.hypotheses(low, high)
+    assert bool(rejected) == (verdict not in (OPEN, SHOWN))
+    for value, side in rejected:
+        assert low >= value if side > 0 else high <= value
+
+
+def test_what_is_expected_to_be_less_is_turned() -> None:
+    assert Rule("less", 0).turned(-3, -1) == (1, 3)
+    assert Rule("not_more", 0).sign == Rule("below", 0).sign == Rule("worse", 0).sign == -1
+    assert Rule("more", 0).turned(-3, -1) == (-3, -1)
+
+
+@pytest.mark.parametrize(
+    ("expect", "hits", "cases", "high", "verdict"),
+    [
+        ("occurs", 1, 100, 5.0, CONFIRMED), ("occurs", 0, 100, 3.0, OPEN), ("occurs", 0, 1000, 0.4, NEGLIGIBLE),
+        ("same", 1, 1000, 0.6, REFUTED), ("same", 0, 100, 3.0, OPEN), ("same", 0, 1000, 0.4, CONFIRMED),
+        ("same", 0, 0, math.inf, OPEN), (None, 3, 9, 50.0, SHOWN),
+    ],
+)  # fmt: skip
+def test_cases_are_judged_by_one_or_by_what_none_leaves_possible(
+    expect: str | None, hits: int, cases: int, high: float, verdict: str
+) -> None:
+    assert Rule(expect, 1.0).verdict_of_cases(hits, cases, high) == verdict
+
+
+@pytest.mark.parametrize(
+    ("cells", "verdict"),
+    [
+        ([(CONFIRMED, 1, 9), (CONFIRMED, 60, 90)], CONFIRMED),
+        ([(NEGLIGIBLE, -3, 3), (NEGLIGIBLE, -4, 2)], NEGLIGIBLE),
+        ([(CONFIRMED, 1, 9), (REFUTED, -20, -6)], DEPENDS),
+        ([(CONFIRMED, 20, 40), (NEGLIGIBLE, -3, 3)], DEPENDS),
+        ([(CONFIRMED, 20, 40), (OPEN, -9, 14)], DEPENDS),
+        ([(CONFIRMED, 1, 9), (NEGLIGIBLE, -3, 3)], OPEN),
+        ([(CONFIRMED, 20, 40), (OPEN, -9, 16)], OPEN),
+        ([(OPEN, -9, 2), (OPEN, 9, 30)], OPEN),
+        ([(SHOWN, 1, 2)], SHOWN),
+    ],
+)
+def test_a_part_has_the_verdict_of_all_its_cells_or_depends_on_where_it_is_asked(
+    cells: list[tuple[str, float, float]], verdict: str
+) -> None:
+    outcomes = [CellOutcome(*cell) for cell in cells]
+    assert verdict_of_cells(outcomes, 5.0) == verdict
+    assert verdict_of_cells(outcomes[::-1], 5.0) == verdict
+
+
+def test_the_family_is_held_by_holms_steps() -> None:
+    """Worked by hand: 0.05 / 5, 0.05 / 4, 0.05 / 3; the third fails, and with it all after it."""
+    values = {"a": 0.009, "b": 0.0124, "c": 0.02, "d": 0.021, "open": None}
+    assert stays_in_family(values, 5) == {"a", "b"}
+    assert stays_in_family(values, 50) == set()
+
+
+def test_intervals_of_a_part_hold_together_over_cells_and_looks() -> None:
+    """The gate: of parts with four cells and ten looks, any interval misses the truth in at most 5 %."""
+    cells, looks, runs = 4, 10, 6000
+    bounds = np.array(Looks(analyses_of(1000, looks), Rule("better", 0), 0.05 / cells).bounds)
+    steps = np.random.default_rng(11).normal(size=(runs, cells, looks)) / math.sqrt(looks)
+    deviates = steps.cumsum(axis=2) / np.sqrt(np.arange(1, looks + 1) / looks)
+    missed = (np.abs(deviates) > bounds).any(axis=(1, 2)).mean()
+    assert missed < 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
+    assert missed > 0.04  # and is not wider than it has to be

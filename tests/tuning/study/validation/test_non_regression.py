@@ -1,0 +1,112 @@
+"""The second validation as a test of no regression: what it plays, when it is passed, and how it is told."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.figures.statistics import Pentanomial, sequential_test
+from engine.errors import UserError
+from tuning.reports.study import tuning_data, verdict_sentence, write_tuning_report
+from tuning.rereading import result_in
+from tuning.study.run import tune
+from tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
+from tuning.study.validation.match import Verdict, judge, stages_of
+
+STUDY = {"game": "xiangqi", "limit": "nodes=1000", "budget": {"games": 8000}, "parameters": ["null_depth"]}
+
+
+def study(**validation: Any) -> TuningSpec:
+    return tuning_from_mapping(STUDY | {"validation": validation}, "small.toml")
+
+
+def verdict_of(spec: TuningSpec, *counts: int) -> Verdict:
+    return judge(spec.validation, stages_of(spec.validation, 8000, 10_000)[1], Pentanomial(counts))  # type: ignore[arg-type]
+
+
+def test_it_comes_second_on_the_processor_clock_and_is_as_long_as_the_first() -> None:
+    first, second = stages_of(study().validation, 8000, 10_000)
+    assert (first.kind, second.kind) == ("sprt", "non_regression")
+    assert (str(second.limits), second.pairs) == ("move_time=0.004,cpu", first.pairs)
+    shorter = study(maximum_pairs=900, slow_maximum_pairs=700)
+    assert [stage.pairs for stage in stages_of(shorter.validation, 8000, 10_000)] == [900, 700]
+    assert [stage.pairs for stage in stages_of(shorter.validation, 8000, 50)] == [50, 50]
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [
+        ((200, 700, 2000, 900, 300), "upper accepted"),
+        ((700, 1700, 4000, 1750, 750), "upper accepted"),
+        ((300, 900, 2000, 700, 200), "lower accepted"),
+        ((20, 70, 200, 71, 20), "undecided"),
+    ],
+)
+def test_only_an_accepted_upper_hypothesis_passes(counts: tuple[int, ...], verdict: str) -> None:
+    spec = study()
+    found = verdict_of(spec, *counts)
+    assert found.test == sequential_test(Pentanomial(counts), -5, 0, "normalized", 0.05, 0.05)  # type: ignore[arg-type]
+    assert (found.test.verdict, found.passed) == (verdict, verdict == "upper accepted")
+    logistic = study(model="logistic", slow_elo_lower=-8, slow_elo_upper=1, alpha=0.01)
+    test = verdict_of(logistic, *counts).test
+    assert test == sequential_test(Pentanomial(counts), -8, 1, "logistic", 0.01, 0.05)  # type: ignore[arg-type]
+
+
+def test_undecided_is_said_not_to_be_validated() -> None:
+    found = verdict_of(study(), 20, 70, 200, 71, 20)
+    assert "undecided after all its pairs, so not validated" in verdict_sentence(found)
+    assert "未获验证" in verdict_sentence(found, "zh")
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"slow_elo_lower": 1}, "slow_elo_lower (1) below slow_elo_upper (0)"),
+        ({"slow": "fixed", "slow_elo_lower": -3}, "slow_elo_lower = -3, expected no such key with slow = 'fixed'"),
+        ({"slow_pairs": 5, "slow_maximum_pairs": 9}, "slow_maximum_pairs = 9, expected no such key"),
+        ({"slow": "non_regression", "slow_pairs": 5}, "slow_pairs = 5, expected no such key"),
+    ],
+)
+def test_keys_of_another_second_match_are_refused(keys: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError) as error:
+        study(**keys)
+    assert str(error.value).startswith("small.toml: [validation]: ")
+    assert said in str(error.value)
+
+
+def test_studies_from_before_there_were_such_tests_keep_their_match_of_fixed_length() -> None:
+    old = tuning_from_text(json.dumps(STUDY), "small.toml")
+    second = stages_of(old.validation, 8000, 10_000)[1]
+    assert (second.kind, str(second.limits), second.pairs) == ("fixed", "nodes=4000", 500)
+    assert "slow_elo_lower" not in old.content()["validation"]
+    for spec in (study(), study(slow="off"), study(slow_pairs=7)):
+        assert tuning_from_text(spec.text, "small.toml") == spec
+
+
+def test_it_is_played_reported_and_read_again(tmp_path: Path) -> None:
+    """From a base without quiescence search, so that both tests are soon decided."""
+    (tmp_path / "weak.toml").write_text(
+        'game = "xiangqi"\nbudget = { games = 46 }\nlimit = "nodes=100"\nparameters = ["quiescence"]\n'
+        "[set]\nquiescence = false\nhash_mb = 1\n[adjudication]\nmaximum_plies = 60\n"
+        "[validation]\nelo_upper = 200\nslow_elo_lower = -200\nslow_maximum_pairs = 8\n"
+    )
+    out = tmp_path / "out"
+    result = tune(load_tuning(tmp_path / "weak.toml"), out, stream=io.StringIO(), presets=tmp_path)
+    assert [(verdict.kind, verdict.passed) for verdict in result.verdicts] == [("sprt", True), ("non_regression", True)]
+    assert result.verdicts[1].counts.pairs == 8
+    for verdict in result.verdicts:
+        assert verdict.speed is not None
+        assert verdict.speed.pairs == verdict.counts.pairs
+        for speed in (verdict.speed.nodes_per_second, verdict.speed.reference_nodes_per_second):
+            assert speed is not None
+            assert speed > 1000
+    assert 0.5 < result.verdicts[1].speed.time_ms < 5  # type: ignore[union-attr, operator]
+    assert result_in(out).verdicts == result.verdicts
+    page = write_tuning_report(result).read_text("utf-8")
+    assert "-200 against 0" in page
+    assert "Nodes a second" in page
+    assert tuning_data(result, page)["validation"][1]["speed"]["speed_ratio"] > 0  # type: ignore[arg-type]

@@ -1,0 +1,366 @@
+"""The cells of a run, each with how far it has come: games analysed look by look, or searches block by block.
+
+What a course has shown is a pure function of what is stored, taken up in the order of its looks, so that a run may be
+stopped and resumed anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
+from arena.play.estimates import estimated_game_seconds
+from engine.games import game_named
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value
+from tuning.ablation.factorial import contrast_estimate
+from tuning.ablation.run import match_of
+from tuning.ablation.verdicts import EffectEstimate, match_estimate
+from tuning.claims.measures import (
+    MATE_SPAN,
+    RATIOS,
+    Counted,
+    Estimate,
+    Searched,
+    SuiteSearches,
+    exact_failures,
+    log_ratio,
+    mates_that_change,
+    rate_of_cases,
+    share_difference,
+    share_of,
+)
+from tuning.claims.positions import SuitePosition
+from tuning.claims.results import CellResult, CellRow
+from tuning.claims.sequential import Looks, Seen, still_needed
+from tuning.claims.spec import Cell, Claim, Part
+from tuning.claims.verdicts import OF_CASES, OPEN, SHOWN, CellOutcome, Rule
+from tuning.matches import Match, MatchTable
+
+DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"
+OUTCOMES = ("LL", "LD", "even", "WD", "WW")
+ELO_SHOWN = 1200.0
+"""What stands for a match that was won outright."""
+UNITS = {"nodes": "×", "share_difference": "points", "occurs": "cases", "mates": "cases", "exact": "cases"}
+
+
+def series_of(part: Part, cell: Cell) -> str:
+    """Where a cell's games are counted."""
+    return f"{part.id} {cell.name}"
+
+
+def games_at_most(cell: Cell) -> int:
+    """Games of all looks of a cell that is played."""
+    return 2 * cell.analyses[-1] * len(cell.comparisons)
+
+
+def game_seconds(cell: Cell) -> float:
+    """Processor time that a game of it may take."""
+    return estimated_game_seconds((cell.limits, cell.reference_limits or cell.limits))
+
+
+# Games
+
+
+class GameCourse:
+    """A cell that is played."""
+
+    def __init__(self, claim: Claim, part: Part, cell: Cell, openings: tuple[int, ...], table: MatchTable) -> None:
+        self.claim, self.part, self.cell = claim, part, cell
+        self._table = table
+        width = len(cell.comparisons)
+        most = cell.analyses[-1]
+        self.matches: tuple[Match, ...] = tuple(
+            match_of(
+                cell.conditions, comparison, openings[:most],
+                tuple(2 * (pair * width + place) for pair in range(most)), series_of(part, cell),
+            )
+            for place, comparison in enumerate(cell.comparisons)
+        )  # fmt: skip
+        margin = part.margin if cell.factorial else score_of_elo(part.margin) - 0.5
+        self.looks = Looks(cell.analyses, Rule(part.expect, margin, part.refuted_by), part.error_rate)
+        self.done = 0
+        """Looks analysed."""
+        self.ended = ""
+        self._estimate: EffectEstimate | None = None
+        self._counts = Pentanomial((0, 0, 0, 0, 0))
+
+    @property
+    def next_matches(self) -> list[Match]:
+        """The games up to the next look."""
+        start, end = self.pairs, self.cell.analyses[self.done]
+        return [match.part(start, end) for match in self.matches]
+
+    @property
+    def pairs(self) -> int:
+        """Of each match, analysed."""
+        return self.cell.analyses[self.done - 1] if self.done else 0
+
+    @property
+    def next_seconds(self) -> float:
+        """Processor time that the games up to the next look may take."""
+        return 2 * (self.cell.analyses[self.done] - self.pairs) * len(self.matches) * game_seconds(self.cell)
+
+    def absorb(self) -> None:
+        """Take up every look whose games are stored, until one ends the course."""
+        while not self.ended:
+            results = [self._table.results(match) for match in self.next_matches]
+            if any(pair is None for match in results for pair in match):
+                return
+            self.done += 1
+            self._analyse()
+
+    def _analyse(self) -> None:
+        scores = [self._table.results(match.part(0, self.pairs)) for match in self.matches]
+        if self.cell.factorial is None:
+            self._counts = self._table.counts(self.matches[0].part(0, self.pairs))
+            self._estimate = match_estimate(self._counts, self.part.margin)
+        else:
+            effect = next(one for one in self.cell.factorial.design.effects if len(one.factors) == 2)
+            points = np.array(
+                [[sum(pair or ()) / 2 for pair in scores[place]] for place in self.cell.factorial.comparisons]
+            )
+            self._estimate = contrast_estimate(effect.weights, points, self.part.margin)
+        low, high = self._interval()
+        seen = self._seen()
+        if self.looks.rule.verdict(low, high) not in (OPEN, SHOWN):
+            self.ended = DECIDED
+        elif self.done == len(self.cell.analyses):
+            self.ended = COMPLETE
+        elif self.part.expect is not None and seen is not None and seen.is_futile():
+            self.ended = FUTILITY
+
+    def _interval(self) -> tuple[float, float]:
+        """Turned, on the scale of the estimate: scores of pairs, or Elo of an interaction."""
+        if self._estimate is None:
+            return -math.inf, math.inf
+        low, high = self._estimate.interval(self.looks.bounds[self.done - 1])
+        return self.looks.rule.turned(low - self._estimate.null_value, high - self._estimate.null_value)
+
+    def _seen(self) -> Seen | None:
+        estimate = self._estimate
+        if estimate is None or not math.isfinite(estimate.error):
+            return None
+        effect = self.looks.rule.sign * (estimate.value - estimate.null_value)
+        return Seen(self.looks, self.done, effect, estimate.error)
+
+    def result(self) -> CellResult:
+        """What it has shown so far."""
+        turned, seen, rule = self._interval(), self._seen(), self.looks.rule
+        low, high = sorted(self._shown(bound) for bound in turned)
+        effect = 0.0 if seen is None else seen.effect
+        unbiased = None if seen is None else effect if rule.expect is None else seen.median_unbiased()
+        verdict = rule.verdict(*turned) if seen is not None else SHOWN if rule.expect is None else OPEN
+        needed = seen.pairs_still_needed() if seen is not None and verdict == OPEN else None
+        row = CellRow(
+            **common_columns(self.claim, self.part, self.cell),
+            unit="Elo",
+            effect=finite_elo(self._shown(effect)),
+            median_unbiased=None if unbiased is None else finite_elo(self._shown(unbiased)),
+            low=low, high=high, verdict=verdict,
+            p_value=None if seen is None else seen.p_value(*turned),
+            cases=self.pairs, hits=0, games=2 * self.pairs * len(self.matches), looks=self.done,
+            looks_planned=len(self.cell.analyses), ended=self.ended,
+            games_needed=None if needed is None else 2 * needed * len(self.matches), positions_needed=None,
+        )  # fmt: skip
+        outcomes: dict[str, Any] = dict(zip(OUTCOMES, self._counts.counts, strict=True))
+        row = replace(row, **outcomes)
+        return CellResult(self.cell, row, CellOutcome(verdict, *rule.turned(low, high)))
+
+    def _shown(self, turned: float) -> float:
+        """A turned value of the estimate's scale in Elo."""
+        value = self.looks.rule.sign * turned
+        if self.cell.factorial is not None:
+            return value
+        return elo_of_score(0.5 + value)
+
+
+def finite_elo(elo: float) -> float:
+    """Elo as an estimate is shown: that of a match that was won outright is not infinite."""
+    return min(ELO_SHOWN, max(-ELO_SHOWN, elo))
+
+
+# Searches
+
+
+class SearchCourse:
+    """A cell of searches of positions, block by block; it is judged when all of them are searched."""
+
+    def __init__(
+        self, claim: Claim, part: Part, cell: Cell, searches: SuiteSearches,
+        positions: Callable[[], list[SuitePosition] | None], block: int,
+    ) -> None:  # fmt: skip
+        """``block`` positions are searched at a time."""
+        self.claim, self.part, self.cell = claim, part, cell
+        self._searches, self._read_positions, self._block = searches, positions, block
+        self._positions: list[SuitePosition] = []
+        self._sides: dict[str, list[Searched]] = {}
+        self.ended = ""
+        self.rule = Rule(part.expect, self._margin(), part.refuted_by)
+
+    @property
+    def searched(self) -> int:
+        """Positions searched by all sides."""
+        return min((len(one) for one in self._sides.values()), default=0)
+
+    @property
+    def positions(self) -> int:
+        """Positions that there are, as far as that is known."""
+        return len(self._positions)
+
+    def step(self) -> bool:
+        """Search one block, or read it; whether there was one."""
+        if self.ended:
+            return False
+        if not self._positions:
+            found = self._read_positions()
+            if found is None:
+                return False
+            if self.part.kind == "exact":
+                # Those of which a search to that depth reaches the end.
+                game, depth = game_named(self.cell.conditions.game), self.cell.limits.depth or 0
+                found = [one for one in found if game.empty_squares(one.opening.position) < depth]
+            self._positions = found
+        start = self.searched
+        block = [one.opening for one in self._positions[start : start + self._block]]
+        results = {}
+        for name, (values, limits) in self._asked().items():
+            found_block = self._searches.search(values, limits, block, self._counted) if block else []
+            if found_block is None:
+                return False
+            results[name] = found_block
+        for name, rows in results.items():
+            self._sides.setdefault(name, []).extend(rows)
+        if self.searched == len(self._positions):
+            self.ended = COMPLETE
+        return True
+
+    @property
+    def _counted(self) -> Counted | None:
+        return Counted(self.part.of, self.part.bound) if self.part.of else None
+
+    def _asked(self) -> dict[str, tuple[dict[str, Value], Limits]]:
+        """What is searched: settings and limits by a name for each side."""
+        variant, limits = dict(self.cell.variant), self.cell.limits
+        if self.part.kind == "mates":
+            deepest = limits.depth or 0
+            return {f"{depth:03d}": (variant, Limits(depth=depth)) for depth in range(deepest - MATE_SPAN, deepest + 1)}
+        if self.part.kind == "exact":
+            return {"variant": (variant, limits), "solved": (variant | {"endgame_empties": 60}, limits)}
+        sides = {"variant": (variant, limits)}
+        if self.part.kind in ("nodes", "share_difference"):
+            sides["reference"] = (dict(self.cell.reference), limits)
+        return sides
+
+    def _margin(self) -> float:
+        """On the scale of the estimate."""
+        return math.log1p(self.part.margin / 100) if self.part.kind == "nodes" else self.part.margin
+
+    def _estimate(self) -> Estimate:
+        """Of what was searched so far."""
+        kind, part = self.part.kind, self.part
+        sides = {name: rows[: self.searched] for name, rows in self._sides.items()}
+        if not self.searched:
+            return Estimate(0.0, math.inf, 0, 0)
+        games = [one.game for one in self._positions[: self.searched]]
+        if kind == "mates":
+            depths = {int(name): rows for name, rows in sides.items()}
+            found, changed = mates_that_change(depths, min(depths))
+            return rate_of_cases(changed, found)
+        if kind == "exact":
+            return rate_of_cases(exact_failures(sides["variant"], sides["solved"]), self.searched)
+        if kind == "nodes":
+            one, other = ([self._cost(row) for row in sides[side]] for side in ("variant", "reference"))
+            return log_ratio(one, other, games)
+        if kind == "share_difference":
+            return share_difference(part.of, sides["variant"], sides["reference"], games)
+        share = share_of(part.of, sides["variant"], games)
+        return rate_of_cases(share.hits, share.cases) if kind == "occurs" else share
+
+    def _cost(self, searched: Searched) -> int:
+        return searched.processor_ns if self.cell.is_time else searched.nodes
+
+    def result(self) -> CellResult:
+        """What it has shown so far; open until all positions are searched."""
+        part, estimate = self.part, self._estimate()
+        null = part.threshold if part.kind == "share" else 0.0
+        # It holds of all positions together; on the way to them nothing was promised.
+        low, high = estimate.interval(part.error_rate) if self.ended else (-math.inf, math.inf)
+        turned = self.rule.turned(low - null, high - null)
+        of_cases = part.expect in OF_CASES
+        verdict, p_value = SHOWN if part.expect is None else OPEN, None
+        if self.ended and estimate.cases and part.expect is not None:
+            if of_cases:
+                verdict = self.rule.verdict_of_cases(estimate.hits, estimate.cases, high)
+                tail = 0.0 if estimate.hits else estimate.tail(part.margin, -1)
+                p_value = min(1.0, 2 * tail) if verdict != OPEN else None
+            else:
+                verdict = self.rule.verdict(*turned)
+                p_value = self._p_value(estimate, turned, null)
+        needed = self._needed(estimate, null) if self.ended and verdict == OPEN else None
+        show, unit = self._unit()
+        row = CellRow(
+            **common_columns(self.claim, part, self.cell),
+            unit=unit,
+            effect=show(estimate.value) if unit != "cases" else float(estimate.hits),
+            median_unbiased=None, low=show(low), high=show(high), verdict=verdict, p_value=p_value,
+            cases=estimate.cases, hits=estimate.hits, games=0, looks=int(bool(self.ended)), looks_planned=1,
+            ended=(DECIDED if verdict not in (OPEN, SHOWN) else self.ended) if self.ended else "",
+            games_needed=None, positions_needed=needed,
+        )  # fmt: skip
+        return CellResult(self.cell, row, CellOutcome(verdict, *turned))
+
+    def _p_value(self, estimate: Estimate, turned: tuple[float, float], null: float) -> float | None:
+        sign = self.rule.sign
+        tails = [
+            estimate.tail(null + sign * value, sign * side) for value, side in self.rule.hypotheses(*turned)
+        ]
+        return min(1.0, 2 * max(tails)) if tails else None
+
+    def _needed(self, estimate: Estimate, null: float) -> int | None:
+        """Positions beyond those searched that would decide, if the estimate is right."""
+        if not estimate.cases or not math.isfinite(estimate.error) or self.part.expect in OF_CASES:
+            return None
+        if estimate.one_sided:
+            distance = abs(estimate.value - null) / 100
+            if not 0 < distance < 1:
+                return None
+            games = math.log(self.part.error_rate / 2) / math.log1p(-distance)
+            return max(1, math.ceil(self.searched * games / estimate.units) - self.searched)
+        bound = Looks((2,), self.rule, self.part.error_rate).bounds[0]
+        effect = self.rule.sign * (estimate.value - null)
+        return still_needed(self.rule, effect, estimate.error * math.sqrt(self.searched), self.searched, bound)
+
+    def _unit(self) -> tuple[Callable[[float], float], str]:
+        """How a value of the estimate's scale is shown."""
+        kind = self.part.kind
+        if kind == "nodes":
+            return (lambda value: math.exp(min(value, 700.0)) if value < math.inf else math.inf), UNITS[kind]
+        if kind == "share":
+            return float, "×" if self.part.of in RATIOS else "%"
+        return float, UNITS[kind]
+
+
+Course = GameCourse | SearchCourse
+
+
+def common_columns(claim: Claim, part: Part, cell: Cell) -> dict[str, Any]:
+    """The columns of a cell's row that the specification gives."""
+    limit = str(cell.limits)
+    if cell.reference_limits is not None:
+        limit += f" against {cell.reference_limits}"
+    return {
+        "claim": claim.id, "part": part.id, "engine": cell.engine, "preset": cell.conditions.base_name,
+        "limit_name": cell.limit, "limit": limit, "kind": part.kind, "of": part.of, "expect": part.expect or "",
+        "threshold": part.threshold, "margin": part.margin,
+    }  # fmt: skip
+
+
+def block_size(positions: int, rounds: int) -> int:
+    """Positions to be searched at a time."""
+    return max(1, -(-positions // rounds))

@@ -1,0 +1,201 @@
+"""The pages ``docs/claims*.md``: their text with every table and figure taken from the kept results.
+
+    make docs
+
+The text is ``docs/claims-source*.md``. What stands there in double braces is filled in. Kept results are folders of
+``results/reference/claims`` whose names begin with that of a table of ``configs/claims``; where two have the same part,
+the later by name holds.
+
+- ``{{xiangqi rows}}``: a table of all parts with their cells, or that no run is kept yet
+- ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``asked``: of all
+- ``{{xiangqi games}}``: games of all kept runs
+- ``{{xiangqi reports}}``: links to their reports
+- ``{{xiangqi C9a now play}}``: what that cell gave, with its interval: part, engine and the limit's name
+- ``{{earlier}}``: links to the reports of runs by the rules of an earlier version, which know no parts
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from engine.errors import UserError
+from engine.language import Catalogue
+from engine.settings.configuration import read_toml
+from tuning.claims.results import CellRow
+from tuning.claims.verdicts import PART_VERDICTS
+from tuning.keys.claims import ENGINES
+from tuning.reports.claims.report import effect_text, range_text
+from tuning.reports.document import MESSAGES
+
+FOLDER = Path("results") / "reference" / "claims"
+PAGES = {"claims.md": "en", "claims.zh-CN.md": "zh"}
+"""The pages, and their languages."""
+TEXTS = {"en": "claim", "zh": "claim_zh"}
+"""The key under which a table of claims has a part's text in a language."""
+
+
+@dataclass(frozen=True)
+class KeptPart:
+    """What the kept results say of one part."""
+
+    verdict: str
+    family: str
+    games: int
+    cells: tuple[CellRow, ...]
+
+
+@dataclass(frozen=True)
+class KeptClaims:
+    """What the kept results say of the claims of a table."""
+
+    texts: Mapping[str, Mapping[str, Any]]
+    """The tables of all parts of the file, by id in its order."""
+    parts: Mapping[str, KeptPart]
+    """Of those with a result, by id in the same order, then those that the file has no more."""
+    runs: tuple[str, ...]
+    """The folders they are from."""
+
+
+def read_kept_claims(root: Path, table: str) -> KeptClaims:
+    """Read a table of claims and its kept results below the project's folder ``root``."""
+    claims = read_toml(root / "configs" / "claims" / f"{table}.toml")["claims"]
+    texts = {part["id"]: part for claim in claims for part in claim["parts"]}
+    found: dict[str, KeptPart] = {}
+    runs = []
+    for folder in sorted((root / FOLDER).glob(f"{table}*")):
+        if not (folder / "cells.csv").is_file():
+            continue
+        runs.append(folder.name)
+        cells: dict[str, list[CellRow]] = {}
+        for row in _rows(folder / "cells.csv"):
+            cells.setdefault(row["part"], []).append(_cell_row(row))
+        for row in _rows(folder / "claims.csv"):
+            own = tuple(cells.get(row["part"], ()))
+            found[row["part"]] = KeptPart(row["verdict"], row["family"], int(row["games"]), own)
+    order = [*(name for name in texts if name in found), *(name for name in found if name not in texts)]
+    return KeptClaims(texts, {name: found[name] for name in order}, tuple(runs))
+
+
+def earlier_runs(root: Path) -> list[str]:
+    """Folders of runs by the rules of an earlier version."""
+    return sorted(path.parent.name for path in (root / FOLDER).glob("*/measures.csv"))
+
+
+def claims_page(root: Path, page: str) -> str:
+    """The text of a page (a key of ``PAGES``), filled in. Raises ``UserError`` for braces that name nothing."""
+    source = _source_of(page)
+    message = Catalogue(MESSAGES, PAGES[page])
+    tables = [path.stem for path in (root / "configs" / "claims").glob("*.toml")]
+    kept = {table: read_kept_claims(root, table) for table in tables}
+
+    def fill(match: re.Match[str]) -> str:
+        subject, *what = match[1].split(" ")
+        try:
+            if subject == "earlier":
+                return _earlier(root, message)
+            return _filled(kept[subject], what, message)
+        except (KeyError, IndexError, StopIteration):
+            raise UserError(f"docs/{source}: {match[0]} names nothing in {FOLDER}") from None
+
+    text = re.sub(r"\{\{(.*?)\}\}", fill, (root / "docs" / source).read_text("utf-8"))
+    return f"<!-- Made by `make docs` from {source} and {FOLDER}; edit the former. -->\n\n" + text
+
+
+def write_claims_pages(root: Path) -> list[Path]:
+    """Write all pages below the project's folder ``root`` and return their paths."""
+    paths = []
+    for page in PAGES:
+        path = root / "docs" / page
+        path.write_text(claims_page(root, page), "utf-8")
+        paths.append(path)
+    return paths
+
+
+def _source_of(page: str) -> str:
+    return page.replace("claims", "claims-source", 1)
+
+
+def _earlier(root: Path, message: Catalogue) -> str:
+    runs = earlier_runs(root)
+    return message("claims.earlier", reports=_links(runs, message)) if runs else ""
+
+
+def _links(runs: list[str] | tuple[str, ...], message: Catalogue) -> str:
+    return message("list.comma").join(f"[{run}](../{FOLDER.as_posix()}/{run}/report.md)" for run in runs)
+
+
+def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
+    verdicts = [part.verdict for part in kept.parts.values()]
+    name = what[0]
+    if name == "rows":
+        return _table(kept, message) if kept.runs else message("claims.no_run")
+    if name == "reports":
+        return _links(kept.runs, message) or message("claims.no_run")
+    if name in PART_VERDICTS:
+        return str(verdicts.count(name))
+    if name == "asked":
+        return str(len(kept.texts))
+    if name == "games":
+        return str(sum(part.games for part in kept.parts.values()))
+    engine, limit = what[1], " ".join(what[2:])
+    cells = kept.parts[name].cells
+    return _figure(next(row for row in cells if (row.engine, row.limit_name) == (engine, limit)), message)
+
+
+def _table(kept: KeptClaims, message: Catalogue) -> str:
+    heads = [message("claims.part"), message("claims.says"), message("claims.verdict"),
+             *(message(f"engine.{engine}") for engine in ENGINES), message("claims.family"),
+             message("claims.games")]  # fmt: skip
+    lines = [" | ".join(["", *heads, ""]).strip(), "| --- | --- | --- | --- | --- | --- | ---: |"]
+    for name, part in kept.parts.items():
+        text = kept.texts.get(name, {}).get(TEXTS[message.language], "")
+        cells = [_engine_text(kept, name, engine, message) for engine in ENGINES]
+        family = {"": "", "stays": message("claims.stays"), "does not": message("claims.does_not_stay")}[part.family]
+        row = [name, text, message(f"outcome.{part.verdict}"), *cells, family, str(part.games)]
+        lines.append(" | ".join(["", *row, ""]).strip())
+    return "\n".join(lines)
+
+
+def _engine_text(kept: KeptClaims, name: str, engine: str, message: Catalogue) -> str:
+    """The cells of an engine, each with its limit, or why there are none."""
+    rows = [row for row in kept.parts[name].cells if row.engine == engine]
+    if not rows:
+        return str(kept.texts.get(name, {}).get(f"not_{engine}{'' if message.language == 'en' else '_zh'}", ""))
+    return "<br>".join(
+        message("claims.cell_of_limit", limit=row.limit_name, figure=_figure(row, message),
+                verdict=message(f"outcome.{row.verdict}")) for row in rows
+    )  # fmt: skip
+
+
+def _figure(row: CellRow, message: Catalogue) -> str:
+    return f"{effect_text(row, message)} {range_text(row)}".rstrip().replace("+∞", "∞")
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _cell_row(row: Mapping[str, str]) -> CellRow:
+    """A line of cells.csv: numbers by the types of the fields, an empty one is none."""
+    kinds = get_type_hints(CellRow)
+    values: dict[str, Any] = {}
+    for field in fields(CellRow):
+        text, kind = row[field.name], kinds[field.name]
+        if kind is str:
+            values[field.name] = text
+        elif not text:
+            values[field.name] = None
+        else:
+            values[field.name] = float(text) if "float" in str(kind) else int(float(text))
+    return CellRow(**values)
+
+
+if __name__ == "__main__":
+    for written in write_claims_pages(Path.cwd()):
+        print(written)

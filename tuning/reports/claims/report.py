@@ -1,0 +1,444 @@
+"""The report on the claims: a table of all parts, then for each claim its rules, its cells and a figure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from arena.figures.standings import INFINITY, signed
+from arena.files import replace_file
+from arena.reports.contents import Plot
+from arena.reports.tables import TextTable
+from engine.language import DEFAULT_LANGUAGE, Catalogue
+from tuning.ablation.verdicts import ERROR_RATE, POWER
+from tuning.claims.measures import RATIOS
+from tuning.claims.results import PART_COLUMNS, CellRow, ClaimsResult, PartResult
+from tuning.claims.spec import ClaimsSpec, Part
+from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN
+from tuning.keys.claims import BASES, ENGINES
+from tuning.reports.ablation import limit_text
+from tuning.reports.claims.charts import COLUMNS, claim_chart, rows_of_column, summary_chart
+from tuning.reports.document import (
+    MESSAGES,
+    Block,
+    Commands,
+    Document,
+    Facts,
+    Note,
+    Section,
+    table_of,
+    write_document,
+)
+from tuning.reports.study import condition_facts, counted, in_columns, in_one, language_words, ratio_text
+from tuning.reports.study_charts import chart_words
+
+AMENDMENT_COLUMNS = ("part", "date", "why", "old_digest", "new_digest", "changes", "games", "positions")
+FILES = {"claims": PART_COLUMNS, "cells": tuple(field.name for field in fields(CellRow)),
+         "amendments": AMENDMENT_COLUMNS}  # fmt: skip
+"""The tables that are written, and their columns; what these mean is in columns.csv."""
+
+
+def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> Path:
+    """Write the tables (.csv), their data dictionary, report.md, the plots and report.html; returns the last's path."""
+    tables = {"claims": run.frame(), "cells": run.cells_frame()}
+    for name, table in tables.items():
+        replace_file(run.directory / f"{name}.csv", partial(table.to_csv, index=False))
+    replace_file(run.directory / "amendments.csv", _csv(AMENDMENT_COLUMNS, _amendment_rows(run)))
+    replace_file(run.directory / "columns.csv", data_dictionary(language))
+    return write_document(run.directory, claims_document(run, language))
+
+
+def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
+    """What every column of every table means, with units and points of view, as CSV: file, column, meaning."""
+    message = Catalogue(MESSAGES, language)
+    rows = [(f"{name}.csv", column, message(f"column.{column}")) for name, own in FILES.items() for column in own]
+    return _csv(("file", "column", "meaning"), rows)
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([columns, *rows])
+    return text.getvalue()
+
+
+def _amendment_rows(run: ClaimsResult) -> list[tuple[Any, ...]]:
+    return [
+        (one.part, one.date, one.why, one.old_digest, one.new_digest,
+         "; ".join(f"{path}: {old} -> {new}" for path, old, new in one.changes), one.games, one.positions)
+        for one in run.registration.amendments
+    ]  # fmt: skip
+
+
+def claims_document(run: ClaimsResult, language: str) -> Document:
+    """The whole report."""
+    message = Catalogue(MESSAGES, language)
+    spec = run.spec
+    budget = spec.budget
+    limits = message("list.comma").join(f"{name}: {_limit_of_engines(by_engine)}" for name, by_engine in
+                                        budget.limits.items())  # fmt: skip
+    facts = (
+        (message("fact.budget"), message("claims.budget", budget=budget.name, limits=limits)),
+        *condition_facts(spec.conditions, run.engine, message),
+        (message("claims.searches"),
+         message("claims.searched", positions=budget.positions, per_game=budget.positions_per_game)),
+        (message("fact.games"), message("claims.stored_games", digest=run.digest)),
+        (message("claims.registered"), message("claims.registered_digest", digest=spec.digest)),
+    )  # fmt: skip
+    summary: tuple[Block, ...] = (
+        *_warnings(run, message), _summary_table(run.results, message), *_summary_plot(run, message),
+        *(Note(text) for text in _rule_notes(run, message)), *_amendments(run, message),
+    )  # fmt: skip
+    return Document(
+        title=spec.name,
+        kicker=message("claims.kicker"),
+        summary=_claims_sentence(run, message),
+        sections=(
+            Section("summary", message("section.verdicts"), summary),
+            *(_claim_section(run, claim.id, message) for claim in spec.claims),
+            Section("conditions", message("section.conditions"), (Facts(facts),)),
+            Section("repeat", message("section.repeat"),
+                    (Commands((claims_command(spec, run.directory, message.language),)),)),
+        ),
+        language=message.language,
+    )  # fmt: skip
+
+
+def _limit_of_engines(by_engine: Any) -> str:
+    texts = [by_engine[engine] for engine in ENGINES]
+    return texts[0] if len(set(texts)) == 1 else " / ".join(texts)
+
+
+def claims_command(
+    spec: ClaimsSpec, directory: Path | None, language: str = DEFAULT_LANGUAGE, only: Sequence[str] | None = None
+) -> str:
+    """The command that goes on with a run; with another folder it makes the same report again.
+
+    ``only`` are the claims or parts that it is to ask, unless these are the run's own.
+    """
+    from engine.settings.configuration import find_config, specification_word
+
+    game = spec.conditions.game
+    words = ["elolab", "claims", "--game", game, "--budget", spec.budget.name]
+    if Path(spec.source) != find_config("claims", game):
+        words += ["--claims", specification_word("claims", spec.source)]
+    picked = spec.only if only is None else only
+    words += ["--only", *picked] if picked else []
+    words += ["--out", str(directory)] if directory is not None else []
+    return shlex.join([*words, *language_words(language)])
+
+
+def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
+    """How many parts have each verdict."""
+    verdicts = [result.verdict for result in run.results]
+    counts = [(message(f"outcome.{one}"), verdicts.count(one)) for one in (*PART_VERDICTS, SHOWN)]
+    games = sum(result.games for result in run.results)
+    key = "claims.summary_of_one" if len(verdicts) == 1 else "claims.summary"
+    summary = message(key, parts=len(verdicts), games=games, found=counted(counts, message))
+    return in_one((summary, message("claims.indicative_only")), message) if run.is_indicative else summary
+
+
+def _warnings(run: ClaimsResult, message: Catalogue) -> tuple[Note, ...]:
+    warnings = []
+    if run.missing:
+        shown = message("list.comma").join(run.missing)
+        warnings.append(message("claims.stopped", finished=len(run.results) - len(run.missing),
+                                parts=len(run.results), missing=shown))  # fmt: skip
+    if run.is_indicative:
+        warnings.append(message("claims.indicative"))
+    return tuple(Note(text, warning=True) for text in warnings)
+
+
+def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTable:
+    heads = (
+        message("claims.part"), message("claims.says"), message("claims.source"), message("claims.basis"),
+        *(message(f"column_head.{name}") for name in COLUMNS), message("claims.family"), message("claims.games"),
+        message("claims.still_needed"),
+    )  # fmt: skip
+    cells = tuple(
+        (
+            result.part.id, result.part.texts[message.language], result.claim.source,
+            message(f"basis.{BASES[result.claim.basis]}"), message(f"outcome.{result.verdict}"),
+            *(_column_text(result, name, message) for name in COLUMNS[1:]), _family_text(result, message),
+            str(result.games), _needed_text(result, message),
+        )
+        for result in results
+    )  # fmt: skip
+    return table_of(heads, cells, (13,), (1, *range(5, 11)))
+
+
+def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
+    """The cells of a part in a column, or why there are none."""
+    rows = rows_of_column(result, column)
+    if rows:
+        texts = [message("claims.cell", effect=effect_text(row, message), interval=range_text(row),
+                         verdict=message(f"outcome.{row.verdict}")) for row in rows]  # fmt: skip
+        return message("list.semicolon").join(texts)
+    engine, _, which = column.partition("_")
+    reason = result.part.not_asked.get(engine)
+    return "" if reason is None or which != "first" else reason[message.language]
+
+
+def _family_text(result: PartResult, message: Catalogue) -> str:
+    if result.stays_in_family is None:
+        return ""
+    return message("claims.stays" if result.stays_in_family else "claims.does_not_stay")
+
+
+def _needed_text(result: PartResult, message: Catalogue) -> str:
+    games, positions = result.games_needed, result.positions_needed
+    parts = [message("claims.games_needed", games=games)] if games is not None else []
+    parts += [message("claims.positions_needed", positions=positions)] if positions is not None else []
+    return message("list.comma").join(parts)
+
+
+def _summary_plot(run: ClaimsResult, message: Catalogue) -> tuple[Plot, ...]:
+    if not run.results:
+        return ()
+    caption = _caption(message("claims.all_caption"), run, message)
+    return (Plot("verdicts", message("claims.all"), caption, summary_chart(run.results, chart_words(message))),)
+
+
+def _caption(caption: str, run: ClaimsResult, message: Catalogue, only: Sequence[str] | None = None) -> str:
+    command = claims_command(run.spec, run.directory, message.language, only)
+    return message("caption.of_searches", caption=caption, engine=run.engine, command=command)
+
+
+def _rule_notes(run: ClaimsResult, message: Catalogue) -> list[str]:
+    """How verdicts follow, and whether all rules were fixed beforehand."""
+    rate = 100 * ERROR_RATE
+    fixed = "claims.fixed_beforehand" if run.is_fixed_beforehand else "claims.not_fixed_beforehand"
+    return [
+        message(fixed, digest=run.spec.digest),
+        message("claims.rule_note", error=rate, rounds=run.spec.budget.rounds, power=100 * POWER),
+        message("claims.family_note", error=rate, parts=run.spec.family),
+    ]
+
+
+def _amendments(run: ClaimsResult, message: Catalogue) -> tuple[Block, ...]:
+    """Every change of a rule after it was registered."""
+    amendments = run.registration.amendments
+    if not amendments:
+        return ()
+    heads = [message(f"claims.{name}") for name in ("part", "date", "why", "changes", "digests", "seen")]
+    cells = [
+        (
+            one.part, one.date, one.why,
+            message("list.semicolon").join(
+                message("claims.change", path=path, old=old, new=new) for path, old, new in one.changes
+            ),
+            f"{one.old_digest[:8]} → {one.new_digest[:8]}",
+            message("claims.seen_of_part", games=one.games, positions=one.positions),
+        )
+        for one in amendments
+    ]  # fmt: skip
+    return (Note(message("claims.amendments"), warning=True), table_of(heads, cells, (), (2, 3)))
+
+
+# One claim
+
+
+def _claim_section(run: ClaimsResult, name: str, message: Catalogue) -> Section:
+    results = [result for result in run.results if result.claim.id == name]
+    claim = next(one for one in run.spec.claims if one.id == name)
+    blocks: list[Block] = [
+        Note(claim.texts[message.language]),
+        Facts(((message("claims.source"), message("claims.source_and_basis", source=claim.source,
+                                                  basis=message(f"basis.{BASES[claim.basis]}"))),)),
+    ]  # fmt: skip
+    for result in results:
+        blocks += [Facts(_part_facts(run, result, message)), _cells_table(result, message)]
+    figure = claim_chart(results, chart_words(message))
+    if figure is not None:
+        caption = _caption(message("claims.figure_caption"), run, message, [name])
+        blocks.append(Plot(name, message("claims.figure", claim=name), caption, figure))
+    return Section(name, name, tuple(blocks))
+
+
+def _part_facts(run: ClaimsResult, result: PartResult, message: Catalogue) -> tuple[tuple[str, str], ...]:
+    part = result.part
+    registered = run.registration.dates.get(part.id, "")
+    not_asked = [
+        (message(f"engine.{engine}"), reason[message.language]) for engine, reason in part.not_asked.items()
+    ]
+    return (
+        (part.id, part.texts[message.language]),
+        (message("claims.rule"), rule_text(part, message)),
+        *not_asked,
+        (message("claims.verdict"), _verdict_text(run, result, message)),
+        (message("claims.registered"), message("claims.registered_at", date=registered, digest=part.digest)),
+        (message("claims.repeat"), claims_command(run.spec, None, message.language, [part.id])),
+    )
+
+
+def rule_text(part: Part, message: Catalogue) -> str:
+    """What decides a cell of the part, in words; made from what does decide it."""
+    quantity = message(f"quantity.{part.kind}")
+    if part.of:
+        quantity = message("claims.quantity_of", quantity=quantity, of=part.of)
+    shown = {"quantity": quantity, "margin": margin_text(part, message)}
+    if part.expect is None:
+        return message("rule.none", **shown)
+    if part.expect in EQUIVALENT:
+        return message("rule.equivalent", **shown)
+    if part.kind in ("occurs", "mates", "exact"):
+        return message(f"rule.{part.expect}", **shown)
+    shown["expected"] = message(f"expected.{part.expect}")
+    if part.expect in NON_INFERIOR:
+        return message("rule.not_worse", **shown)
+    threshold = f"{part.threshold:g}{'×' if part.of in RATIOS else ' %'}"
+    shown["null"] = threshold if part.kind == "share" else message(f"null.{part.kind}")
+    return message(f"rule.{part.refuted_by}" if part.margin else "rule.without_margin", **shown)
+
+
+def margin_text(part: Part, message: Catalogue) -> str:
+    """The margin with its unit."""
+    return message(f"margin.{part.kind}", margin=f"{part.margin:g}")
+
+
+def _verdict_text(run: ClaimsResult, result: PartResult, message: Catalogue) -> str:
+    text = message(f"outcome.{result.verdict}")
+    if run.is_indicative:
+        text = message("claims.indicative_verdict", verdict=text)
+    if result.p_value is not None:
+        text = message("claims.with_p_value", verdict=text, p_value=p_text(result.p_value),
+                       family=_family_text(result, message))  # fmt: skip
+    if result.verdict == DEPENDS:
+        text = message("claims.depends_where", verdict=text)
+    needed = _needed_text(result, message)
+    return message("claims.decided_by", verdict=text, needed=needed) if needed else text
+
+
+def p_text(value: float) -> str:
+    """A p-value with two significant digits."""
+    return "< 0.0001" if value < 0.0001 else f"{value:.2g}"
+
+
+def _cells_table(result: PartResult, message: Catalogue) -> TextTable:
+    names = ("engine", "limit", "verdict", "effect", "unbiased", "interval", "p_value", "cases", "games", "looks",
+             "ended")  # fmt: skip
+    heads = [message(f"claims.{name}") for name in names]
+    cells = [
+        (
+            message("claims.engine_of", engine=message(f"engine.{row.engine}"), preset=row.preset),
+            message("claims.limit_named", name=row.limit_name, limit=limit_text(row.limit, message))
+            if row.limit_name != row.limit else row.limit,
+            message(f"outcome.{row.verdict}"), effect_text(row, message), unbiased_text(row), range_text(row),
+            "" if row.p_value is None else p_text(row.p_value), str(row.cases), str(row.games),
+            f"{row.looks} / {row.looks_planned}", message(f"cell_ended.{row.ended or 'running'}"),
+        )
+        for row in result.rows
+    ]  # fmt: skip
+    return table_of(heads, cells, (3, 4, 5, 6, 7, 8, 9))
+
+
+def effect_text(row: CellRow, message: Catalogue) -> str:
+    """The plain estimate with its unit: ``+12.3 Elo``, ``0.87×``, ``3.1 %``; a line where nothing was seen yet."""
+    if not row.cases:
+        return "–"
+    if row.unit == "Elo":
+        return f"{signed(row.effect)} Elo"
+    if row.unit == "×":
+        return ratio_text(row.effect)
+    if row.unit == "points":
+        return message("claims.percentage_points", difference=signed(row.effect, 2))
+    return f"{row.effect:.3g} %" if row.unit == "%" else f"{row.hits} / {row.cases}"
+
+
+def unbiased_text(row: CellRow) -> str:
+    """The median-unbiased estimate of Elo."""
+    return "" if row.median_unbiased is None else f"{signed(row.median_unbiased)} Elo"
+
+
+def range_text(row: CellRow) -> str:
+    """The simultaneous interval in the unit of ``effect_text``; of cases that of their rate in percent."""
+    if not row.cases:
+        return ""
+    if row.unit == "Elo":
+        return f"[{signed(row.low, 1)}, {signed(row.high, 1)}]"
+    if row.unit == "points":
+        return f"[{signed(row.low, 2)}, {signed(row.high, 2)}]"
+    if row.unit == "×":
+        return f"[{ratio_text(row.low)[:-1]}, {ratio_text(row.high)[:-1]}]"
+    percent = " %" if row.unit == "cases" else ""
+    return f"[{row.low:.3g}, {row.high:.3g}]{percent}".replace("inf", INFINITY)
+
+
+# The terminal
+
+
+PART_WIDTHS = (5, 10, -7, 8, 41)
+
+
+def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
+    """The table of verdicts for a terminal of 80 columns."""
+    message = Catalogue(MESSAGES, language)
+    heads = (
+        "", message("terminal.verdict"), message("terminal.games"), message("claims.family"),
+        message("terminal.cells"),
+    )  # fmt: skip
+    lines = [_claims_sentence(run, message), "", in_columns(heads, PART_WIDTHS)]
+    for result in run.results:
+        cells = [
+            f"{message(f'engine.{row.engine}')} {effect_text(row, message)}" for row in _first_of_engines(result)
+        ]
+        lines.append(
+            in_columns(
+                (result.part.id, message(f"outcome.{result.verdict}"), str(result.games),
+                 _family_text(result, message), message("list.semicolon").join(cells)),
+                PART_WIDTHS,
+            )
+        )  # fmt: skip
+    if run.missing:
+        lines += ["", message("claims.unfinished", parts=len(run.missing))]
+    return "\n".join(lines)
+
+
+def _first_of_engines(result: PartResult) -> list[CellRow]:
+    """The first cell of each engine."""
+    found: dict[str, CellRow] = {}
+    for row in result.rows:
+        found.setdefault(row.engine, row)
+    return list(found.values())
+
+
+def claims_data(run: ClaimsResult, report: Path | None) -> dict[str, Any]:
+    """The outcome and where it was reported, as plain data, figures unrounded."""
+    return {
+        "name": run.spec.name,
+        "folder": str(run.directory),
+        "budget": run.spec.budget.name,
+        "indicative": run.is_indicative,
+        "interrupted": run.interrupted,
+        "fixed_beforehand": run.is_fixed_beforehand,
+        "digest": run.spec.digest,
+        "parts": [
+            {
+                "id": result.part.id,
+                "claim": result.part.text,
+                "source": result.claim.source,
+                "basis": result.claim.basis,
+                "verdict": result.verdict,
+                "p_value": result.p_value,
+                "stays_in_family": result.stays_in_family,
+                "finished": result.is_finished,
+                "digest": result.part.digest,
+                "games": result.games,
+                "games_needed": result.games_needed,
+                "positions_needed": result.positions_needed,
+                "cells": [asdict(row) for row in result.rows],
+            }
+            for result in run.results
+        ],
+        "amendments": [asdict(one) for one in run.registration.amendments],
+        "games_digest": run.digest or None,
+        "report": None if report is None else str(report),
+    }
+
+

@@ -1,0 +1,49 @@
+"""The limit of a study's second validation, from that of the first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from arena.play.estimates import NODES_PER_SECOND, estimated_move_seconds
+from engine.settings.limits import Limits
+
+SLOW_FACTOR = 4
+"""How many times the nodes, or the time, the slow validation gives."""
+
+
+def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
+    """The same limits with so many times the nodes and times; a depth alone becomes one ply deeper."""
+    depth = limits.depth
+    if depth is not None and limits.nodes is None and not limits.is_timed:
+        depth += 1
+    return replace(
+        limits,
+        depth=depth,
+        nodes=None if limits.nodes is None else factor * limits.nodes,
+        move_time_ms=None if limits.move_time_ms is None else factor * limits.move_time_ms,
+        clock_ms=None if limits.clock_ms is None else factor * limits.clock_ms,
+        increment_ms=factor * limits.increment_ms,
+    )
+
+
+def on_processor_clock(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
+    """About so many times these limits as processor time, so that settings that make nodes dearer pay for it.
+
+    Clocks keep their form. Nodes and depths become a time for each move, by the speed that the built-in engine is taken
+    to have: a limit has to be known before anything was played, and to be the same whenever a run goes on.
+    """
+    if not limits.is_timed:
+        return Limits(move_time_ms=max(1, round(1000 * factor * estimated_move_seconds(limits))), clock_kind="cpu")
+    pace = 1.0 if limits.nodes_per_second is None else limits.nodes_per_second / NODES_PER_SECOND
+
+    def scaled(milliseconds: int) -> int:
+        return max(1, round(factor * pace * milliseconds)) if milliseconds else 0
+
+    return replace(
+        slower(limits, factor),
+        move_time_ms=None if limits.move_time_ms is None else scaled(limits.move_time_ms),
+        clock_ms=None if limits.clock_ms is None else scaled(limits.clock_ms),
+        increment_ms=scaled(limits.increment_ms),
+        clock_kind="cpu",
+        nodes_per_second=None,
+    )
