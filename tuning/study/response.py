@@ -31,6 +31,7 @@ from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial
 from engine.settings.parameters import Value
 from tuning.study.model.departures import Group, choose, groups_of
 from tuning.study.model.hill import SKEW_WIDTH, Hill, HillOverLimits, bounded
+from tuning.study.model.linear_algebra import one_thread
 from tuning.study.space import Space
 
 Array = NDArray[np.float64]
@@ -195,6 +196,7 @@ class ResponseModel:
         return self._effects[:, self._hill.effects_of(place)]
 
 
+@one_thread()
 def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
     """The model of all results; the last one of a study also considers that the base may be the best already."""
     return _Fit(observations).model(is_last)
@@ -336,6 +338,7 @@ class _Fit:
         return terms, (slopes * weights[:, None]).T @ slopes + self._precision, expected
 
 
+@one_thread()
 def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[Values]) -> Values:
     """The best set by the most probable model inside a region of coordinates; choices are free.
 
@@ -354,6 +357,7 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
     return best[1]
 
 
+@one_thread()
 def sampled_starts(model: ResponseModel, observations: Observations) -> list[Values]:
     """The best sampled sets by the model, for ``maximum``; none of a model that is a hill, which has one summit."""
     if not model.groups:
@@ -364,6 +368,7 @@ def sampled_starts(model: ResponseModel, observations: Observations) -> list[Val
     return [compared[place] for place in np.argsort(-elo, kind="stable")[:SAMPLED_STARTS]]
 
 
+@one_thread()
 def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, float]:
     """The share of each parameter in the variance of the model over a region, by functional ANOVA, largest first.
 
@@ -430,6 +435,7 @@ def _forest_shares(space: Space, sets: Sequence[Values], elo: Array) -> dict[str
     return dict(get_param_importances(study, evaluator=evaluator))
 
 
+@one_thread()
 def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], best: Values) -> float:
     """Elo that perfect knowledge of the model's terms would gain over ``best``: mean over the posterior.
 

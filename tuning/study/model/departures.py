@@ -74,8 +74,8 @@ def groups_of(space: Space, sampled: Array) -> list[Group]:
 
 
 def _joint(points: Array, others: Array) -> Array:
-    squared = ((points[:, None] - others) ** 2).sum(axis=2)
-    return np.asarray(np.exp(-squared / (2 * points.shape[1] * JOINT_LENGTH**2)), float)
+    squared = (points**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2 * points @ others.T
+    return np.asarray(np.exp(-np.maximum(squared, 0) / (2 * points.shape[1] * JOINT_LENGTH**2)), float)
 
 
 def choose(information: Array, slope: Array, features: Sequence[slice], known: int) -> dict[int, float]:
