@@ -279,9 +279,23 @@ def _part_facts(run: ClaimsResult, result: PartResult, message: Catalogue) -> tu
 
 def rule_text(part: Part, message: Catalogue) -> str:
     """What decides a cell of the part, in words; made from what does decide it."""
+    rule = _rule_of_cells(part, message)
+    return in_one((rule, message("claims.fixed_length")), message) if part.has_fixed_length else rule
+
+
+def _quantity_text(part: Part, message: Catalogue) -> str:
+    """What is measured, and over which positions if not over all."""
     quantity = message(f"quantity.{part.kind}")
     if part.of:
         quantity = message("claims.quantity_of", quantity=quantity, of=part.of)
+    if part.factors:
+        quantity = message("claims.quantity_of_factors", quantity=quantity, first=part.factors[0],
+                           second=part.factors[1])  # fmt: skip
+    return message("claims.quantity_where", quantity=quantity) if part.where else quantity
+
+
+def _rule_of_cells(part: Part, message: Catalogue) -> str:
+    quantity = _quantity_text(part, message)
     shown = {"quantity": quantity, "margin": margin_text(part, message)}
     if part.expect is None:
         return message("rule.none", **shown)
