@@ -140,7 +140,7 @@ class Experiments:
         suite, openings = read_openings(conditions, part_of_suite, most)
         self._table = MatchTable(conditions.of_games, suite, run)
         self._searches = SuiteSearches(spec.game, run.store, run.threads, run.stop, run.tick)
-        _, all_openings = read_openings(conditions, "all", None)
+        all_openings = suite.part("all").order(conditions.seed)
         self._suites = PositionSuites(
             spec.game, conditions.seed, suite, all_openings, run.store, run.threads, run.stop, run.tick
         )

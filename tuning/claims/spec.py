@@ -160,10 +160,8 @@ class Part:
 
     @property
     def factors(self) -> tuple[str, ...]:
-        """The two settings that an interaction combines, as they were given."""
-        if self.kind not in OF_FACTORS:
-            return ()
-        return tuple(next(iter(self.content["cells"].values()))["factors"])
+        """The two settings that an interaction combines, as they were given; of other kinds none."""
+        return tuple(next(iter(self.content["cells"].values())).get("factors", ()))
 
     @property
     def error_rate(self) -> float:

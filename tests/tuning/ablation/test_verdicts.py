@@ -33,6 +33,7 @@ from tuning.ablation.verdicts import (
     detectable_elo,
     estimate_in_elo,
     judged,
+    match_elo_estimate,
     match_estimate,
     min_pairs,
     pairs_for_equivalence,
@@ -191,6 +192,39 @@ def test_an_open_question_says_what_it_would_need() -> None:
     total = needed + 400
     level = NormalDist().inv_cdf(1 - 0.05 / 4 / 2) + NormalDist().inv_cdf(0.8)
     assert total == pytest.approx((level * 0.015 * 20 / (score_of_elo(15) - 0.5)) ** 2, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "shares"),
+    [(40, (0.0, 0.1, 0.3, 0.3, 0.3)), (100, (0.01, 0.02, 0.07, 0.2, 0.7)), (40, (0.15, 0.1, 0.2, 0.25, 0.3)),
+     (250, (0.0, 0.01, 0.04, 0.15, 0.8)), (10, (0.1, 0.2, 0.4, 0.2, 0.1))],
+)  # fmt: skip
+def test_intervals_of_a_fixed_length_hold_the_true_elo(pairs: int, shares: tuple[float, ...]) -> None:
+    truth = elo_of_score(sum(share * place / 4 for place, share in enumerate(shares)))
+    runs, bound = 1500, NormalDist().inv_cdf(0.975)
+    samples = np.random.default_rng(8).multinomial(pairs, shares, runs)
+    estimates = [match_elo_estimate(Pentanomial(tuple(map(int, sample))), 5.0) for sample in samples]
+    held = sum(low <= truth <= high for low, high in (one.interval(bound) for one in estimates)) / runs
+    assert held > 0.95 - 3 * math.sqrt(0.05 * 0.95 / runs)
+    values = np.array([one.value for one in estimates])
+    assert abs(values.mean() - truth) < values.std() * 0.1  # all but unbiased
+
+
+def test_a_match_of_a_fixed_length_has_a_finite_interval_however_it_ended() -> None:
+    bound = NormalDist().inv_cdf(0.975)
+    for pairs in (2, 10, 100, 1000):
+        low, high = match_elo_estimate(Pentanomial((0, 0, 0, 0, pairs)), 5.0).interval(bound)
+        lost = match_elo_estimate(Pentanomial((pairs, 0, 0, 0, 0)), 5.0).interval(bound)
+        assert math.isfinite(low)
+        assert math.isfinite(high)
+        assert lost == pytest.approx((-high, -low))
+        assert low < elo_of_score(stats.beta.ppf(0.5, pairs, 1)) < high
+    assert match_elo_estimate(Pentanomial((0, 0, 0, 0, 100)), 5.0).interval(bound)[0] > 200
+    assert math.isinf(match_elo_estimate(Pentanomial((0, 0, 0, 0, 1)), 5.0).error)
+    # Near the middle it is the usual one.
+    counts = Pentanomial((30, 90, 260, 80, 40))
+    usual = [elo_of_score(end) for end in match_estimate(counts, 5.0).interval(bound)]
+    assert match_elo_estimate(counts, 5.0).interval(bound) == pytest.approx(usual, abs=0.2)
 
 
 # Allocation
