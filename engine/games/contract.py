@@ -77,6 +77,11 @@ def in_check(state):  # type: ignore[no-untyped-def]
 
 
 @game_stub
+def gives_check(state, move):  # type: ignore[no-untyped-def]
+    """Whether the other side is ``in_check`` after a legal move."""
+
+
+@game_stub
 def final_score(state):  # type: ignore[no-untyped-def]
     """Score of a position without legal moves, the side to move's view, at distance 0 (``-MATE`` where that loses)."""
 
@@ -200,7 +205,7 @@ def perft(state, lists, depth):  # type: ignore[no-untyped-def]
 
 
 COMPILED_CONTRACT = (
-    "generate", "generate_noisy", "make", "key_after", "unmake", "make_null", "unmake_null", "in_check",
+    "generate", "generate_noisy", "make", "key_after", "unmake", "make_null", "unmake_null", "in_check", "gives_check",
     "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
     "loses_material", "history_piece", "is_pass", "plies_left", "solvable", "solve", "best_line",
     "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "position_key",

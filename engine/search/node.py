@@ -13,6 +13,7 @@ from engine.games.contract import (
     PATH_LOSS,
     PATH_OPEN,
     generate,
+    gives_check,
     in_check,
     is_pass,
     is_quiet,
@@ -37,7 +38,7 @@ from engine.search.null_move import (
     null_move_banned,
     null_reduction,
 )
-from engine.search.ordering import pick_move, reward_cutoff, reward_history, score_moves
+from engine.search.ordering import leave_out_quiet, pick_move, reward_cutoff, reward_history, score_moves
 from engine.search.quiescence import quiescence, static_value, terminal_value
 from engine.search.records import REDUCTION_DEPTHS
 from engine.search.statistics import (
@@ -236,7 +237,15 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if ply >= MAX_PLY - 1:
         return bounded(parameters, static_value(state, parameters, alpha, beta), alpha, beta)
 
-    # Step 4. The transposition table. Nodes of the principal variation are searched unless a mate is proven; plain
+    # Step 4. The static evaluation. It is early because the table's entry is still on its way from memory, which takes
+    # as long, and few nodes are decided by the table.
+    static = np.int64(0)
+    if not checked:
+        # Every test below compares with a bound of the window, give or take the greatest margin.
+        reach = depth * max(parameters.reverse_futility_margin, parameters.futility_margin, parameters.razoring_margin)
+        static = static_value(state, parameters, np.int64(alpha - reach), np.int64(beta + reach))
+
+    # Step 5. The transposition table. Nodes of the principal variation are searched unless a mate is proven; plain
     # alpha-beta has no such nodes to tell apart, for nearly all of its windows are open, and principal variation search
     # is told by spare_open_windows not to. A stored null cutoff says nothing where no null move may be tried.
     pv_node = beta - alpha > 1 and parameters.algorithm != ALPHABETA and parameters.spare_open_windows != 0
@@ -253,24 +262,19 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             search.table_cutoffs += 1
             return bounded(parameters, entry_score(entry, ply), alpha, beta)
 
-    # Step 5. Nodes near the horizon whose static evaluation is far outside the window.
-    static = np.int64(0)
-    if not checked:
-        # Every test below compares with a bound of the window, give or take the greatest margin.
-        reach = depth * max(parameters.reverse_futility_margin, parameters.futility_margin, parameters.razoring_margin)
-        static = static_value(state, parameters, np.int64(alpha - reach), np.int64(beta + reach))
-        if not pv_node and alpha > -MATE_BOUND and beta < MATE_BOUND:
-            margin = parameters.reverse_futility_margin * depth
-            if depth <= parameters.reverse_futility_depth and static - margin >= beta:
-                return bounded(parameters, static, alpha, beta)
-            if depth <= parameters.razoring_depth and static + parameters.razoring_margin * depth <= alpha:
-                value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
-                if search.stopped != 0:
-                    return np.int64(0)
-                if value <= alpha:
-                    return bounded(parameters, value, alpha, beta)
+    # Step 6. Nodes near the horizon whose static evaluation is far outside the window.
+    if not checked and not pv_node and alpha > -MATE_BOUND and beta < MATE_BOUND:
+        margin = parameters.reverse_futility_margin * depth
+        if depth <= parameters.reverse_futility_depth and static - margin >= beta:
+            return bounded(parameters, static, alpha, beta)
+        if depth <= parameters.razoring_depth and static + parameters.razoring_margin * depth <= alpha:
+            value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
+            if search.stopped != 0:
+                return np.int64(0)
+            if value <= alpha:
+                return bounded(parameters, value, alpha, beta)
 
-    # Step 6. Null move: if even skipping the turn keeps the score above beta, a real move will.
+    # Step 7. Null move: if even skipping the turn keeps the score above beta, a real move will.
     if not null_banned and (not checked or parameters.null_not_in_check == 0):
         if may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_node):
             search.null_tries += 1
@@ -325,7 +329,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if threat != 0 and parameters.mate_threat_extension != 0:
         depth += 1
 
-    # Step 7. ProbCut: a shallower search far outside the window predicts the deeper one.
+    # Step 8. ProbCut: a shallower search far outside the window predicts the deeper one.
     try_probcut = parameters.probcut_depth != 0 and depth >= parameters.probcut_depth
     if try_probcut and not pv_node and not checked and node_type != EXCLUSION:
         high = static >= beta
@@ -348,7 +352,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                     return beta if high else alpha
         hash_move = entry_move(probe(search, state.key)) if hash_move == 0 else hash_move
 
-    # Step 8. Without a move from the table, find one by a shallower search, or search less deeply.
+    # Step 9. Without a move from the table, find one by a shallower search, or search less deeply.
     if hash_move == 0:
         if parameters.internal_iterative_deepening != 0 and beta - alpha > 1 and depth > 2:
             search_node(
@@ -361,7 +365,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         elif parameters.internal_iterative_reduction != 0 and depth >= parameters.internal_iterative_reduction:
             depth -= 1
 
-    # Step 9. Singular extension: a table's move that all others are far behind is searched deeper.
+    # Step 10. Singular extension: a table's move that all others are far behind is searched deeper.
     singular = np.int64(0)
     if (
         parameters.singular_depth != 0
@@ -388,7 +392,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                 search.singular_moves += 1
                 singular = np.int64(1)
 
-    # Step 10. Moves, in the order of promise; the table's move is tried before the others are even generated.
+    # Step 11. Moves, in the order of promise; the table's move is tried before the others are even generated.
     count = np.int64(1)
     try_enhanced_cutoff = parameters.enhanced_cutoff_depth != 0 and depth >= parameters.enhanced_cutoff_depth
     try_enhanced_cutoff = try_enhanced_cutoff and not pv_node and node_type != EXCLUSION
@@ -419,11 +423,12 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if prune_quiets and depth <= parameters.late_move_pruning_depth:
         max_moves = parameters.late_move_pruning_base + depth * depth
 
-    # Step 11. The move loop.
+    # Step 12. The move loop.
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
     original_alpha = alpha
     index = np.int64(-1)
+    thinned_out = False
     while index + 1 < count:
         index += 1
         if generated:
@@ -434,22 +439,22 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             move = hash_move
         quiet = is_quiet(state, move)
 
-        # Step 12. Quiet moves that cannot help, too late in the order or too far below alpha, are skipped; whether a
-        # move gives check is known once it is made.
-        skipped = (futile or index >= max_moves) and quiet and best > -MATE_BOUND
-        if skipped and parameters.pruning_spares_checks == 0:
-            continue
+        # Step 13. Quiet moves that cannot help, too late in the order or too far below alpha, are skipped.
+        if (futile or index >= max_moves) and quiet and best > -MATE_BOUND:
+            if not thinned_out:
+                # From here on this holds for all of them.
+                thinned_out = True
+                count = leave_out_quiet(state, lists, ply, index + 1, count, parameters.pruning_spares_checks != 0)
+            if parameters.pruning_spares_checks == 0 or not gives_check(state, move):
+                continue
         new_depth = next_depth(state, parameters, move, np.int64(depth))
         prefetch_bucket(search, key_after(state, move))
         make(state, move)
-        if skipped and not in_check(state):
-            unmake(state)
-            continue
         if not spend_node(search, parameters):
             unmake(state)
             return np.int64(0)
 
-        # Step 13. Late quiet moves are first tried at reduced depth.
+        # Step 14. Late quiet moves are first tried at reduced depth.
         reduced = np.int64(0)
         if (
             parameters.late_move_reductions != 0
@@ -461,7 +466,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         ):
             reduced = reduction(search, depth, np.int64(index))
 
-        # Step 14. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first
+        # Step 15. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first
         # move; again in full depth if a reduced search raises alpha, and with the whole window if a null window is
         # not enough.
         if singular != 0 and move == hash_move:
@@ -489,7 +494,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         if search.stopped != 0:
             return np.int64(0)
 
-        # Step 15. Keep the best; stop at a refutation.
+        # Step 16. Keep the best; stop at a refutation.
         if value > best:
             best = value
             if value > alpha:
@@ -510,7 +515,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             # The table's move comes first again, and is done.
             pick_move(state, parameters, lists, ply, np.int64(0), count)
 
-    # Step 16. Record the result.
+    # Step 17. Record the result.
     if node_type == EXCLUSION:
         # Not the position's value; where the excluded move was the only one, nothing comes near it.
         return original_alpha if best == -INFINITY else best

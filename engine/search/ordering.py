@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.compiled.kernel import jit
-from engine.games.contract import capture_order, history_piece, is_quiet, loses_material
+from engine.games.contract import capture_order, gives_check, history_piece, is_quiet, loses_material
 from engine.search.records import HISTORY_BLOCK, HISTORY_SIZE
 from engine.settings.parameters import choice_code
 
@@ -49,8 +49,10 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
     use_capture_history = use_history and parameters.history_captures != 0
     by_piece = parameters.history_index == _PIECE_TO
     of_side = np.int64(state.side) << 14 if parameters.history_index == _FROM_TO_SIDE else np.int64(0)
-    for index in range(count):
-        move = np.int64(lists.moves[ply, index])
+    row = np.uint64(ply)
+    for number in range(count):
+        index = np.uint64(number)
+        move = np.int64(lists.moves[row, index])
         quiet = is_quiet(state, move)
         order = np.int64(0)
         if move == first:
@@ -64,7 +66,7 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
         elif use_capture_history or (use_history and quiet):
             place = np.int64(history_piece(state, move)) << 7 if by_piece else of_side | ((move & 127) << 7)
             order = np.int64(search.history[place | ((move >> 7) & 127)])
-        lists.order[ply, index] = order
+        lists.order[row, index] = order
 
 
 @jit
@@ -109,6 +111,39 @@ def pick_move(state, parameters, lists, ply, start, count):
         if not loses_material(state, move):
             return move
         lists.order[ply, start] = order - _GOOD_CAPTURE + _LOSING_CAPTURE
+
+
+@jit
+def leave_out_quiet(state, lists, ply, start, count, spare_checks):
+    """Leave only captures, and quiet moves that give check if these are spared, from ``start`` on; the new count.
+
+    Uses the next row. All moves stay where two that are left have the same score: which of them is picked first depends
+    on the moves between them.
+    """
+    row = np.uint64(ply)
+    scratch = row + _ONE
+    first = np.uint64(start)
+    left = np.uint64(0)
+    index = first
+    while index < np.uint64(count):
+        move = np.int64(lists.moves[row, index])
+        if not is_quiet(state, move) or (spare_checks and gives_check(state, move)):
+            order = lists.order[row, index]
+            other = np.uint64(0)
+            while other < left:
+                if lists.order[scratch, other] == order:
+                    return count
+                other += _ONE
+            lists.moves[scratch, left] = move
+            lists.order[scratch, left] = order
+            left += _ONE
+        index += _ONE
+    index = np.uint64(0)
+    while index < left:
+        lists.moves[row, first + index] = lists.moves[scratch, index]
+        lists.order[row, first + index] = lists.order[scratch, index]
+        index += _ONE
+    return start + np.int64(left)
 
 
 @jit

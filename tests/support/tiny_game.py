@@ -131,6 +131,12 @@ def in_check(state):
 
 
 @jit
+def gives_check(state, move):
+    """There are no checks."""
+    return False
+
+
+@jit
 def final_score(state):
     """Who cannot move has lost."""
     return -MATE
@@ -270,9 +276,9 @@ def think_both(one, one_search, one_parameters, other, other_search, other_param
 KERNELS: dict[str, Any] = {
     function.__name__: function
     for function in (
-        generate, generate_noisy, make, key_after, unmake, make_null, unmake_null, in_check, final_score, evaluate,
-        prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict, repetition_key,
-        judge, null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
+        generate, generate_noisy, make, key_after, unmake, make_null, unmake_null, in_check, gives_check, final_score,
+        evaluate, prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict,
+        repetition_key, judge, null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
         material, piece_count, past_move, position_key, perft,
     )
 }  # fmt: skip

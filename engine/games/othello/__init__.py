@@ -22,6 +22,7 @@ KERNELS: dict[str, Any] = {
     "make_null": position.make_null,
     "unmake_null": position.unmake_null,
     "in_check": rules.in_check,
+    "gives_check": rules.gives_check,
     "is_quiet": rules.is_quiet,
     "is_pass": rules.is_pass,
     "perft": perft.perft,

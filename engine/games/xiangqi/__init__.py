@@ -21,6 +21,7 @@ KERNELS: dict[str, Any] = {
     "make_null": position.make_null,
     "unmake_null": position.unmake_null,
     "in_check": moves.in_check,
+    "gives_check": moves.gives_check,
     "perft": moves.perft,
     "final_score": rules.final_score,
     "path_verdict": rules.path_verdict,

@@ -41,7 +41,9 @@ from engine.games.xiangqi.position import (
     RANK_REACH,
     ROOK,
     ROOK_SHIFT,
+    SLOT_BITS,
     SLOT_TYPE,
+    SQUARE_BITS,
     SQUARES,
     UPWARD_SHIFT,
 )
@@ -101,7 +103,7 @@ def _slider_on(state, line, start, step, base, kind):
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
         met = (line >> (shift + place)) & 15
         if met != NONE:
-            slot = np.int64(state.board[start + met * step])
+            slot = np.int64(state.board[(start + met * step) & SQUARE_BITS])
             if slot & base and SLOT_TYPE[slot] == kind:
                 return slot
     return 0
@@ -135,6 +137,8 @@ def cheapest_attacker(state, side, target):
 
     In the order pawn, advisor, elephant, horse, cannon, rook, general, which every table of values shares.
     """
+    side &= 1
+    target &= SQUARE_BITS
     base = (side + 1) << 4
     slot = _pawn_attacker(state, side, base, target)
     if slot != 0:
@@ -176,8 +180,9 @@ def cheapest_attacker(state, side, target):
 @jit
 def lift(state, slot):
     """Take a piece off the board for an exchange; ``drop`` puts it back. Sums and hash are not touched."""
+    slot &= SLOT_BITS
     at = np.int64(state.square[slot])
-    side = (slot >> 4) - 1
+    side = ((slot >> 4) - 1) & 1
     state.square[slot] = NOWHERE
     state.board[at] = 0
     state.occupied[side, HALF_OF[at]] ^= BIT_OF[at]
@@ -187,7 +192,8 @@ def lift(state, slot):
 @jit
 def drop(state, slot, at):
     """Put a lifted piece back on its square."""
-    side = (slot >> 4) - 1
+    slot &= SLOT_BITS
+    side = ((slot >> 4) - 1) & 1
     state.square[slot] = at
     state.board[at] = slot
     state.occupied[side, HALF_OF[at]] ^= BIT_OF[at]

@@ -16,6 +16,7 @@ from engine.games.xiangqi.position import (
     BIT_OF,
     CANNON,
     CANNON_SHIFT,
+    CHECK_ZONE,
     DOWNWARD_SHIFT,
     ELEPHANT_EYES,
     ELEPHANT_TARGETS,
@@ -44,7 +45,9 @@ from engine.games.xiangqi.position import (
     ROOK,
     ROOK_SHIFT,
     SLIDE_MASK,
+    SLOT_BITS,
     SLOT_TYPE,
+    SQUARE_BITS,
     UPWARD_SHIFT,
     make,
     unmake,
@@ -93,7 +96,7 @@ def _slider_attacks(state, enemy, line, start, step, ignored):
         first = (line >> shift) & 15
         if first == NONE:
             continue
-        at = start + first * step
+        at = (start + first * step) & SQUARE_BITS
         slot = np.int64(state.board[at])
         if slot & enemy and at != ignored:
             kind = SLOT_TYPE[slot]
@@ -102,7 +105,7 @@ def _slider_attacks(state, enemy, line, start, step, ignored):
         second = (line >> (shift + 4)) & 15
         if second == NONE:
             continue
-        at = start + second * step
+        at = (start + second * step) & SQUARE_BITS
         slot = np.int64(state.board[at])
         if slot & enemy and at != ignored and SLOT_TYPE[slot] == CANNON:
             return True
@@ -115,6 +118,9 @@ def is_safe(state, side, origin, target):
 
     ``NOWHERE`` for both tests the position as it is. Facing generals count as an attack.
     """
+    side &= 1
+    origin &= SQUARE_BITS
+    target &= SQUARE_BITS
     base = (side + 1) << 4
     enemy = 48 - base
     general = np.int64(state.square[base])
@@ -129,7 +135,7 @@ def is_safe(state, side, origin, target):
             bits &= ~(1 << np.int64(FILE_OF[origin]))
         if RANK_OF[target] == rank:
             bits |= 1 << np.int64(FILE_OF[target])
-        if _slider_attacks(state, enemy, np.int64(RANK_MET[(file << 9) + bits]), rank * 9, 1, target):
+        if _slider_attacks(state, enemy, np.int64(RANK_MET[(file << 9) + (bits & 511)]), rank * 9, 1, target):
             return False
     if aligned & 2:
         bits = np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file])
@@ -137,7 +143,7 @@ def is_safe(state, side, origin, target):
             bits &= ~(1 << np.int64(RANK_OF[origin]))
         if FILE_OF[target] == file:
             bits |= 1 << np.int64(RANK_OF[target])
-        if _slider_attacks(state, enemy, np.int64(FILE_MET[(rank << 10) + bits]), file, 9, target):
+        if _slider_attacks(state, enemy, np.int64(FILE_MET[(rank << 10) + (bits & 1023)]), file, 9, target):
             return False
     for horse in (enemy + FIRST_HORSE, enemy + FIRST_HORSE + 1):
         at = np.int64(state.square[horse])
@@ -146,18 +152,55 @@ def is_safe(state, side, origin, target):
             return False
     pawns = enemy + FIRST_PAWN
     for at in (general - 1, general + 1, general + 9 - 18 * side):
-        slot = np.int64(state.board[at])
+        slot = np.int64(state.board[at & SQUARE_BITS])
         if slot >= pawns and slot < pawns + 5 and at != target:
             return False
     return True
 
 
 @jit
+def _touches_zone(general, move):
+    """Whether a move of another piece may change whether a general is attacked."""
+    return CHECK_ZONE[general, move & 127] | CHECK_ZONE[general, (move >> 7) & 127] != 0
+
+
+@jit
 def in_check(state):
     """Whether the side to move is in check; remembered until the position changes."""
     if state.in_check < 0:
-        state.in_check = 0 if is_safe(state, np.int64(state.side), NOWHERE, NOWHERE) else 1
+        side = np.int64(state.side) & 1
+        ply = np.int64(state.ply)
+        # The general was not attacked before the last move: it could have been taken.
+        if ply > 0 and not _touches_zone(state.square[(side + 1) << 4], np.int64(state.undo_move[ply - 1])):
+            state.in_check = 0
+        else:
+            state.in_check = 0 if is_safe(state, side, NOWHERE, NOWHERE) else 1
     return state.in_check != 0
+
+
+@jit
+def _checks_once_made(state, move):
+    """``gives_check`` for a move that may."""
+    make(state, move)
+    checked = in_check(state)
+    unmake(state)
+    return checked
+
+
+@jit
+def gives_check(state, move):
+    """Whether the other side is in check after a legal move."""
+    enemy = 2 - (np.int64(state.side) & 1)
+    return _touches_zone(state.square[enemy << 4], move) and _checks_once_made(state, move)
+
+
+@jit
+def _is_legal(state, move):
+    """Whether a move of another piece leaves the own general safe."""
+    side = np.int64(state.side) & 1
+    if not _touches_zone(state.square[(side + 1) << 4], move):
+        return not in_check(state)
+    return is_safe(state, side, move & 127, move >> 7)
 
 
 @jit
@@ -169,7 +212,7 @@ def _suspects_on_line(state, base, line, start, step):
         first = (line >> shift) & 15
         if first == NONE:
             continue
-        one = np.int64(state.board[start + first * step])
+        one = np.int64(state.board[(start + first * step) & SQUARE_BITS])
         if one & enemy:
             kind = SLOT_TYPE[one]
             # A cannon with nothing between is no check, but any piece put between becomes its screen.
@@ -178,7 +221,7 @@ def _suspects_on_line(state, base, line, start, step):
         second = (line >> (shift + 4)) & 15
         if second == NONE:
             continue
-        two = np.int64(state.board[start + second * step])
+        two = np.int64(state.board[(start + second * step) & SQUARE_BITS])
         if two & enemy:
             kind = SLOT_TYPE[two]
             if kind == CANNON:
@@ -188,7 +231,7 @@ def _suspects_on_line(state, base, line, start, step):
         third = (line >> (shift + 8)) & 15
         if third == NONE:
             continue
-        three = np.int64(state.board[start + third * step])
+        three = np.int64(state.board[(start + third * step) & SQUARE_BITS])
         if three & enemy and SLOT_TYPE[three] == CANNON:
             if one & base:
                 suspects |= 1 << (one - base)
@@ -200,6 +243,8 @@ def _suspects_on_line(state, base, line, start, step):
 @jit
 def _suspects(state, base, general):
     """Bits (by offset of the slot) of own pieces whose moves must be tried; all bits if every move must be."""
+    base &= SLOT_BITS
+    general &= SQUARE_BITS
     enemy = 48 - base
     rank = np.int64(RANK_OF[general])
     file = np.int64(FILE_OF[general])
@@ -221,7 +266,7 @@ def _suspects(state, base, general):
                 suspects |= 1 << (blocker - base)
     pawns = enemy + FIRST_PAWN
     for at in (general - 1, general + 1, general + 9 - 18 * ((base >> 4) - 1)):
-        slot = np.int64(state.board[at])
+        slot = np.int64(state.board[at & SQUARE_BITS])
         if slot >= pawns and slot < pawns + 5:
             return _TEST_EVERYTHING
     return suspects
@@ -233,11 +278,12 @@ def _take(state, lists, row, count, mode, test, origin, mask, start, step):
     if mode == COUNT and not test:
         return count + popcount(mask)
     while mask != 0:
-        target = start + lowest_bit(mask) * step
+        target = (start + lowest_bit(mask) * step) & SQUARE_BITS
         mask &= mask - 1
-        if not test or is_safe(state, np.int64(state.side), origin, target):
+        move = origin | (target << 7)
+        if not test or _is_legal(state, move):
             if mode != COUNT:
-                lists.moves[row, count] = origin | (target << 7)
+                lists.moves[np.uint64(row), np.uint64(count)] = move
             count += 1
     return count
 
@@ -257,6 +303,7 @@ def _elephant_mask(state, origin):
 @jit_for_constants
 def _take_sliders(state, lists, row, count, mode, suspects, base):
     """Append (or count) the moves of rooks and cannons."""
+    base &= SLOT_BITS
     side = (base >> 4) - 1
     for offset in range(FIRST_ROOK, FIRST_CANNON + 2):
         origin = np.int64(state.square[base + offset])
@@ -299,6 +346,7 @@ JUMPERS = len(JUMPER_OFFSETS)
 @jit_for_constants
 def _take_jumpers(state, lists, row, count, mode, suspects, base):
     """Append (or count) the moves of horses, pawns, elephants and advisors."""
+    base &= SLOT_BITS
     side = (base >> 4) - 1
     # Squares that may be moved to: enemies, and unless only captures are wanted everything not own.
     if mode == CAPTURES:
@@ -329,7 +377,7 @@ def _take_jumpers(state, lists, row, count, mode, suspects, base):
 
 @jit_for_constants
 def _generate(state, lists, row, mode):
-    base = (np.int64(state.side) + 1) << 4
+    base = ((np.int64(state.side) & 1) + 1) << 4
     enemy = 48 - base
     general = np.int64(state.square[base])
     suspects = _suspects(state, base, general)
@@ -345,7 +393,7 @@ def _generate(state, lists, row, mode):
             continue
         if is_safe(state, np.int64(state.side), general, target):
             if mode != COUNT:
-                lists.moves[row, count] = general | (target << 7)
+                lists.moves[np.uint64(row), np.uint64(count)] = general | (target << 7)
             count += 1
     return count
 

@@ -21,6 +21,9 @@ from engine.values import MAX_GAME_PLIES
 SQUARES = 90
 NOWHERE = 90
 RED, BLACK = 0, 1
+SQUARE_BITS, SLOT_BITS = 127, 63
+"""A square or slot and these bits is itself, and to the compiler a number that is not negative: numba takes negative
+indices as counted from the end, and the test for them is a tenth of the work where tables are all there is."""
 GENERAL, ADVISOR, ELEPHANT, HORSE, ROOK, CANNON, PAWN = range(7)
 SLOTS = 48
 FIRST_ADVISOR, FIRST_ELEPHANT, FIRST_HORSE, FIRST_ROOK, FIRST_CANNON, FIRST_PAWN = 1, 3, 5, 7, 9, 11
@@ -249,6 +252,15 @@ HORSE_LEG_BETWEEN = np.full((SQUARES + 1, SQUARES + 1), 255, np.uint8)
 for _square, _row in enumerate(_horse):
     for _target, _leg in _row:
         HORSE_LEG_BETWEEN[_square, _target] = _leg
+
+CHECK_ZONE = np.zeros((SQUARES, SQUARES + 1), np.uint8)
+"""By a general's square, 1 for those that a move of another piece has to leave or reach to change whether the general
+is attacked: its rank, its file, and where a horse that attacks it, or that horse's leg, may stand."""
+for _general in range(SQUARES):
+    for _square in range(SQUARES):
+        CHECK_ZONE[_general, _square] = _general // 9 == _square // 9 or _general % 9 == _square % 9
+    for _horse_square in np.flatnonzero(HORSE_LEG_BETWEEN[:, _general] != 255):
+        CHECK_ZONE[_general, [_horse_square, HORSE_LEG_BETWEEN[_horse_square, _general]]] = 1
 
 
 def _pawn_targets(side: int, square: int) -> list[int]:

@@ -41,6 +41,7 @@ from engine.games.xiangqi.position import (
     ROOK_SHIFT,
     SLIDE_MASK,
     SLOT_TYPE,
+    SQUARE_BITS,
     SQUARES,
     TERM_COUNT,
     UPWARD_SHIFT,
@@ -72,6 +73,7 @@ PALACE_MASKS = np.array(_PALACE_SQUARES, np.int64)
 @jit
 def _lines_of_general(state, side, sign):
     """Cannons and rooks that look at ``side``'s general, and the pieces they bind; counted for the other side."""
+    side &= 1
     base = (side + 1) << 4
     enemy = 48 - base
     general = np.int64(state.square[base])
@@ -93,7 +95,7 @@ def _lines_of_general(state, side, sign):
             first = (line >> shift) & 15
             if first == NONE:
                 continue
-            one = np.int64(state.board[start + first * step])
+            one = np.int64(state.board[(start + first * step) & SQUARE_BITS])
             if one & enemy:
                 if SLOT_TYPE[one] == CANNON:
                     state.terms[OPEN_CANNON if vertical else BOTTOM_CANNON] += sign
@@ -101,7 +103,7 @@ def _lines_of_general(state, side, sign):
             second = (line >> (shift + 4)) & 15
             if second == NONE:
                 continue
-            two = np.int64(state.board[start + second * step])
+            two = np.int64(state.board[(start + second * step) & SQUARE_BITS])
             if two & enemy:
                 if SLOT_TYPE[two] == ROOK:
                     state.terms[BOUND_TO_ROOK] += sign
@@ -109,7 +111,7 @@ def _lines_of_general(state, side, sign):
             third = (line >> (shift + 8)) & 15
             if third == NONE:
                 continue
-            three = np.int64(state.board[start + third * step])
+            three = np.int64(state.board[(start + third * step) & SQUARE_BITS])
             if three & enemy and SLOT_TYPE[three] == CANNON:
                 state.terms[BOUND_TO_CANNON] += sign
 
@@ -118,7 +120,7 @@ def _lines_of_general(state, side, sign):
 def _count_threats(state, mask, start, step, sign):
     """Add the rooks, horses and cannons among the enemy pieces on the squares start + bit * step of ``mask``."""
     while mask != 0:
-        kind = SLOT_TYPE[state.board[start + lowest_bit(mask) * step]]
+        kind = SLOT_TYPE[state.board[(start + lowest_bit(mask) * step) & SQUARE_BITS]]
         mask &= mask - 1
         if kind == ROOK:
             state.terms[ATTACK_ON_ROOK] += sign
@@ -129,6 +131,7 @@ def _count_threats(state, mask, start, step, sign):
 @jit
 def _count_side(state, side, sign):
     """Add one side's terms with its sign."""
+    side &= 1
     base = (side + 1) << 4
     enemy = 1 - side  # also the half of the board that is the enemy's
     palace = PALACE_MASKS[side]
