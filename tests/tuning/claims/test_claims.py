@@ -37,7 +37,7 @@ from tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
 from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
 from tuning.keys.claims import EXPECTED
 from tuning.matches import Match
-from tuning.reports.claims.report import FILES, claims_text, rule_text, write_claims_report
+from tuning.reports.claims.report import FILES, claims_text, range_text, rule_text, write_claims_report
 from tuning.reports.document import MESSAGES
 
 OPENINGS = Path(__file__).parents[3] / "configs" / "openings" / "xiangqi.epd.gz"
@@ -278,10 +278,12 @@ def test_searches_are_judged_once_all_positions_are_searched(tmp_path: Path) -> 
     course = SearchCourse(claim, part, part.cells[0], Searches(), lambda: positions, 20)  # type: ignore[arg-type]
     assert course.step()
     before = course.result()
+    assert range_text(before.row) == ""
     assert (before.row.verdict, before.row.cases, before.row.ended) == (OPEN, 20, "")
     assert (before.outcome.low, before.outcome.high) == (-math.inf, math.inf)
     assert course.step()
     after = course.result()
+    assert range_text(after.row).startswith("[0.5")
     assert (after.row.verdict, after.row.cases, after.row.ended) == (CONFIRMED, 30, DECIDED)
     assert 0.5 < after.row.low < after.row.effect < after.row.high < 0.6
     assert after.outcome.low == pytest.approx(-math.log(after.row.high))
@@ -461,11 +463,15 @@ def test_a_rule_that_is_changed_after_games_is_refused(
         assert not store.metadata(AMENDMENTS)
 
 
-@pytest.fixture
-def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+def draw_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """To draw them takes longer than the games."""
     monkeypatch.setattr("tuning.reports.claims.report.claim_chart", lambda *arguments: None)
     monkeypatch.setattr("tuning.reports.claims.report._summary_plot", lambda *arguments: ())
+
+
+@pytest.fixture
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw_no_figures(monkeypatch)
 
 
 @pytest.mark.usefixtures("without_figures")
@@ -504,7 +510,9 @@ def test_a_folder_of_an_older_version_is_refused(tmp_path: Path) -> None:
         run(write_claims(tmp_path), tmp_path / "out")
 
 
-def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
+def test_tables_and_report_are_written_in_both_languages(
+    claims_result: tuple[Path, Path, ClaimsResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, out, ended = claims_result
     english = write_claims_report(ended).read_text("utf-8")
     for name, columns in FILES.items():
@@ -519,6 +527,7 @@ def test_tables_and_report_are_written_in_both_languages(claims_result: tuple[Pa
     ):  # fmt: skip
         assert said in english, said
     assert {plot.stem for plot in (out / "plots").glob("*.svg")} == {"verdicts", "C20", "C1"}
+    draw_no_figures(monkeypatch)
     chinese = write_claims_report(ended, "zh").read_text("utf-8")
     for said in ('<html lang="zh-CN">', "搜得越深越强。", "每条规则都事先固定", "当时", f"--out {out} --language zh"):
         assert said in chinese, said

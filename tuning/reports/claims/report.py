@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -177,12 +178,19 @@ def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
     """The cells of a part in a column, or why there are none."""
     rows = rows_of_column(result, column)
     if rows:
-        texts = [message("claims.cell", effect=effect_text(row, message), interval=range_text(row),
-                         verdict=message(f"outcome.{row.verdict}")) for row in rows]  # fmt: skip
-        return message("list.semicolon").join(texts)
+        return message("list.semicolon").join(_cell_text(row, message) for row in rows)
     engine, _, which = column.partition("_")
     reason = result.part.not_asked.get(engine)
     return "" if reason is None or which != "first" else reason[message.language]
+
+
+def _cell_text(row: CellRow, message: Catalogue) -> str:
+    """Effect, interval where there is one yet, and verdict."""
+    shown = {"effect": effect_text(row, message), "verdict": message(f"outcome.{row.verdict}")}
+    interval = range_text(row)
+    if not interval:
+        return message("claims.cell_without_interval", **shown)
+    return message("claims.cell", interval=interval, **shown)
 
 
 def _family_text(result: PartResult, message: Catalogue) -> str:
@@ -371,8 +379,12 @@ def unbiased_text(row: CellRow) -> str:
 
 
 def range_text(row: CellRow) -> str:
-    """The simultaneous interval in the unit of ``effect_text``; of cases that of their rate in percent."""
-    if not row.cases:
+    """The simultaneous interval in the unit of ``effect_text``; of cases that of their rate in percent.
+
+    Empty as long as it excludes nothing.
+    """
+    least = 0.0 if row.unit == "×" else -math.inf
+    if not row.cases or (row.low <= least and math.isinf(row.high)):
         return ""
     if row.unit == "Elo":
         return f"[{signed(row.low, 1)}, {signed(row.high, 1)}]"
