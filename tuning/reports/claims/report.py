@@ -157,21 +157,22 @@ def _warnings(run: ClaimsResult, message: Catalogue) -> tuple[Note, ...]:
 
 
 def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTable:
+    columns = {name: [_column_text(result, name, message) for result in results] for name in COLUMNS[1:]}
+    asked = [name for name in columns if any(columns[name])]
     heads = (
-        message("claims.part"), message("claims.says"), message("claims.source"), message("claims.basis"),
-        *(message(f"column_head.{name}") for name in COLUMNS), message("claims.family"), message("claims.games"),
+        message("claims.part"), message("claims.says"), message("claims.verdict"),
+        *(message(f"column_head.{name}") for name in asked), message("claims.family"), message("claims.games"),
         message("claims.still_needed"),
     )  # fmt: skip
     cells = tuple(
         (
-            result.part.id, result.part.texts[message.language], result.claim.source,
-            message(f"basis.{BASES[result.claim.basis]}"), message(f"outcome.{result.verdict}"),
-            *(_column_text(result, name, message) for name in COLUMNS[1:]), _family_text(result, message),
-            str(result.games), _needed_text(result, message),
+            result.part.id, result.part.texts[message.language], message(f"outcome.{result.verdict}"),
+            *(columns[name][place] for name in asked), _family_text(result, message), str(result.games),
+            _needed_text(result, message),
         )
-        for result in results
+        for place, result in enumerate(results)
     )  # fmt: skip
-    return table_of(heads, cells, (13,), (1, *range(5, 11)))
+    return table_of(heads, cells, (len(asked) + 4,), (1, *range(3, len(asked) + 3)))
 
 
 def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
