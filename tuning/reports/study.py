@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.figures.names import told_apart
 from arena.figures.standings import INFINITY, error_text, percent_text, signed
+from arena.figures.statistics import elo_of_score
 from arena.files import replace_file
 from arena.players.registry import protocol_named
 from arena.reports.contents import Plot
@@ -291,7 +292,10 @@ def _optimism_sentence(result: StudyResult, message: Catalogue) -> str:
         interval = interval_text(*found.interval())
         sentences = [message("recommendation.maximum", gain=signed(found.gain), interval=interval)]
     if found.pairs and found.believed:
-        sentences.append(message("recommendation.before_playoff", pairs=found.pairs, gain=signed(found.believed)))
+        result_of_playoff = "won" if found.score > 0.5 else "lost" if found.score < 0.5 else "drawn"
+        score, elo = f"{100 * found.score:.1f}", signed(elo_of_score(found.score))
+        shown = {"pairs": str(found.pairs), "score": score, "elo": elo, "gain": signed(found.believed)}
+        sentences.append(message(f"recommendation.playoff_{result_of_playoff}", **shown))
     if best is not None:
         key = "recommendation.best_centre" if result.spec.sampler == "duel" else "recommendation.best_trial"
         shown = {"observed": signed(best["observed"]), "expected": signed(best["expected"])}
@@ -486,6 +490,7 @@ def tuning_data(result: StudyResult, report: Path) -> dict[str, Any]:
             "expected_elo": found.gain,
             "believed_elo": found.believed,
             "playoff_pairs": found.pairs,
+            "playoff_score": found.score if found.pairs and found.believed else None,
             "deviation": found.deviation,
             "low": low,
             "high": high,

@@ -2,7 +2,8 @@
 
 The response model alone can extrapolate badly where ranges are far too wide, and of many sets the one it likes best is
 partly the luckiest. So that set meets the base once more, and the decision weighs what the model believes of their
-difference, with an allowance for what its shape cannot express, by these games.
+difference by these games. How far the model may be wrong for its shape is in its draws, which are of hills with and
+without departures (``tuning.study.response``).
 """
 
 from __future__ import annotations
@@ -18,10 +19,6 @@ SHARE = 0.1
 """Of the budget."""
 INTERVAL_90 = NormalDist().inv_cdf(0.95)
 """Standard deviations on each side of a 90 % interval: 1.645."""
-MISFIT_SHARE = 0.15
-"""Standard deviation of what the model's shape misses, as a share of the difference that it predicts."""
-MISFIT_ELO = 3.0
-"""The same in Elo, however small the difference."""
 MIN_DEVIATIONS = 1.0
 """A gain smaller than so many of its standard deviations is none: the base is recommended."""
 MIN_SLOPE = 1e-3
@@ -43,6 +40,8 @@ class Decision:
     """What the model alone expected of its maximum, in Elo against the base."""
     pairs: int
     """Played in the playoff."""
+    score: float = 0.5
+    """Mean score of the model's maximum in them."""
 
     def interval(self) -> tuple[float, float]:
         """Bounds of the gain, 90 %."""
@@ -58,7 +57,7 @@ def decide(model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.
     """
     base = model.space.default_values
     believed, deviation = model.difference(best, base)
-    gain, variance = believed, deviation**2 + MISFIT_ELO**2 + (MISFIT_SHARE * believed) ** 2
+    gain, variance = believed, deviation**2
     if best == base:
         return Decision(base, True, 0.0, 0.0, 0.0, pairs)
     if pairs:
@@ -69,5 +68,5 @@ def decide(model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.
         weight = variance / (variance + noise)
         gain, variance = gain + weight * surprise, variance * (1 - weight)
     if gain <= MIN_DEVIATIONS * math.sqrt(variance):
-        return Decision(base, True, 0.0, 0.0, believed, pairs)
-    return Decision(best, False, gain, math.sqrt(variance), believed, pairs)
+        return Decision(base, True, 0.0, 0.0, believed, pairs, score)
+    return Decision(best, False, gain, math.sqrt(variance), believed, pairs, score)

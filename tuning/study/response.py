@@ -22,14 +22,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial
 from engine.settings.parameters import Value
-from tuning.study.model.departures import Group, choose, groups_of
+from tuning.study.model.departures import Group, Possible, choose, drawn_weights, groups_of
 from tuning.study.model.hill import SKEW_WIDTH, Hill, HillOverLimits, bounded
 from tuning.study.model.linear_algebra import one_thread
 from tuning.study.space import Space
@@ -144,7 +144,7 @@ class ResponseModel:
         space: Space,
         terms: Array,
         dispersion: float,
-        groups: Sequence[Group] = (),
+        groups: Sequence[Group | Possible] = (),
         mode: ResponseModel | None = None,
     ) -> None:
         self.space = space
@@ -222,14 +222,20 @@ class _Fit:
         hill = self._mode(terms)
         near_base = self._near_base(hill) if is_last else None
         terms, information, chosen = self._with_departures(hill)
-        draws = self._drawn(terms, information)
+        draws, groups = self._drawn(terms, information), [self._groups[place] for place in chosen]
+        mode = ResponseModel(self._space, self._hill.at_target(terms[None]), self._dispersion, groups)
+        possible: list[Possible] = []
+        if is_last:
+            possible, weights = self._possible(terms, information, chosen)
+            draws = np.concatenate([draws, *weights], axis=1)
         if near_base is not None:
             share, other_draws = near_base
             count = round(share * DRAWS)
             draws[:count, : other_draws.shape[1]] = other_draws[:count]
             draws[:count, other_draws.shape[1] :] = 0.0
-        mode = ResponseModel(self._space, self._hill.at_target(terms[None]), self._dispersion, chosen)
-        return ResponseModel(self._space, self._hill.at_target(draws), self._dispersion, chosen, mode)
+        return ResponseModel(
+            self._space, self._hill.at_target(draws), self._dispersion, [*groups, *possible], mode
+        )
 
     def _near_base(self, hill: tuple[Array, Array, Array]) -> tuple[float, Array]:
         """How probable it is that the base is the best already, and draws of a hill that is near it."""
@@ -254,12 +260,35 @@ class _Fit:
         mirrored = np.stack([noise, -noise], axis=1).reshape(DRAWS, len(terms))
         return bounded(self._hill, terms + np.linalg.solve(np.linalg.cholesky(information).T, mirrored.T).T)
 
-    def _with_departures(self, found: tuple[Array, Array, Array]) -> tuple[Array, Array, list[Group]]:
+    def _possible(
+        self, terms: Array, information: Array, chosen: Collection[int]
+    ) -> tuple[list[Possible], list[Array]]:
+        """The departures that were not chosen and may be there nevertheless, and draws of their weights."""
+        expected, slopes = self._expectation(terms)
+        precision = self._pairs * expected * (1 - expected) / self._dispersion
+        surprise = self._pairs * (self._scores - expected) / self._dispersion
+        generator = np.random.Generator(np.random.PCG64(1))
+        groups = [self._groups[place] for place in chosen]
+        found: list[Possible] = []
+        weights: list[Array] = []
+        for place, features in enumerate(self._group_features):
+            if place not in chosen:
+                weighted = features * precision[:, None]
+                moves = np.linalg.solve(information, slopes.T @ weighted)
+                left = features.T @ weighted - weighted.T @ slopes @ moves
+                weights.append(drawn_weights(features.T @ surprise, left, generator, DRAWS))
+                at_target = self._hill.at_target(terms), self._hill.at_target(moves.T).T
+                found.append(Possible(self._groups[place], Hill(self._space), groups, *at_target))
+        return found, weights
+
+    def _with_departures(self, found: tuple[Array, Array, Array]) -> tuple[Array, Array, Collection[int]]:
         """Mode, negated second derivatives and departures of the model that the games speak for, from a hill on."""
         terms, information, _ = found
         count = self._hill.terms
-        groups = groups_of(self._space, np.concatenate([self._first, self._second]))
-        features = [(group.features(self._first) - group.features(self._second)) / NATURAL_TO_ELO for group in groups]
+        self._groups = groups_of(self._space, np.concatenate([self._first, self._second]))
+        self._group_features = features = [
+            (group.features(self._first) - group.features(self._second)) / NATURAL_TO_ELO for group in self._groups
+        ]
         chosen: dict[int, float] = {}
         for _ in range(PASSES):
             before, chosen = chosen, self._departures(terms[:count], features)
@@ -272,7 +301,7 @@ class _Fit:
             precision[:count, :count] = self._precision[:count, :count]
             self._precision = precision
             terms, information, _ = self._mode(np.concatenate([terms[:count], np.zeros(len(spread))]))
-        return terms, information, [groups[group] for group in chosen]
+        return terms, information, list(chosen)
 
     def _departures(self, hill: Array, features: Sequence[Array]) -> dict[int, float]:
         """Which departures the games show where the hill is as it is now."""

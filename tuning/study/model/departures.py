@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tuning.study.model.hill import Hill
 from tuning.study.space import Space
 
 Array = NDArray[np.float64]
@@ -55,6 +56,26 @@ class Group:
         step = self.knots[1] - self.knots[0]
         hats = np.maximum(0.0, 1 - np.abs(np.clip(points[:, self.place, None], 0, 1) - self.knots) / step)
         return np.asarray(hats @ self.root, float)
+
+
+@dataclass(frozen=True)
+class Possible:
+    """A departure that a model does not have, less what the model's terms would take over of it if it were there."""
+
+    group: Group
+    hill: Hill
+    chosen: Sequence[Group]
+    """Departures that the model has."""
+    terms: Array
+    """Of the model: the hill's, then the weights of ``chosen``."""
+    moves: Array
+    """What every weight takes from each of these, shape (terms, weights)."""
+
+    def features(self, points: Array) -> Array:
+        """Of coordinates (points, dimensions), shape (points, weights)."""
+        _, slopes = self.hill.elo_with_slopes(self.terms[: self.hill.terms], points)
+        slopes = np.concatenate([slopes, *(group.features(points) for group in self.chosen)], axis=1)
+        return self.group.features(points) - slopes @ self.moves
 
 
 def groups_of(space: Space, sampled: Array) -> list[Group]:
@@ -106,6 +127,23 @@ def choose(information: Array, slope: Array, features: Sequence[slice], known: i
             break
         chosen[best[1]] = best[2]
     return chosen
+
+
+def drawn_weights(slope: Array, information: Array, generator: np.random.Generator, draws: int) -> Array:
+    """Weights of a possible departure from their posterior, shape (draws, weights); two by two mirror images.
+
+    ``slope`` and ``information`` are the derivatives of the logarithm of the likelihood where the weights are 0.
+    Whether it is there at all is as probable as not before any game, and each of its standard deviations alike.
+    """
+    evidence = np.array([0.0, *(_evidence(slope, information, deviation) for deviation in DEVIATIONS)])
+    odds = np.exp(evidence - evidence.max()) * np.array([1.0, *[1 / len(DEVIATIONS)] * len(DEVIATIONS)])
+    sizes = generator.choice(len(odds), size=draws // 2, p=odds / odds.sum())
+    noise, found = generator.standard_normal((draws // 2, len(slope))), np.zeros((draws // 2, 2, len(slope)))
+    for size, deviation in enumerate(DEVIATIONS, 1):
+        precision = information + np.eye(len(slope)) / deviation**2
+        apart = np.linalg.solve(np.linalg.cholesky(precision).T, noise[sizes == size].T).T
+        found[sizes == size] = np.linalg.solve(precision, slope) + np.stack([apart, -apart], axis=1)
+    return found.reshape(draws, len(slope))
 
 
 def _behind(columns: slice, known: int) -> slice:
