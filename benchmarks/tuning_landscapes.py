@@ -471,7 +471,7 @@ def row(family: str, games: int, methods: Sequence[str], seeds: Sequence[int]) -
         for method in methods
     ]
     regrets = np.array([
-        [-landscape.elo(one.values) for landscape, one in zip(landscapes, outcomes, strict=True)] for outcomes in found
+        [-landscape.elo(one.values) for landscape, one in zip(landscapes, ends, strict=True)] for ends in found
     ])  # fmt: skip
     base = np.array([-landscape.elo(landscape.space.default_values) for landscape in landscapes])
     gains, decisions = base - regrets[0], [one.decision for one in found[0]]
@@ -538,8 +538,8 @@ def main() -> None:
         return
     seeds = DEVELOPMENT_SEEDS if arguments.development else FURTHER_SEEDS if arguments.further else SEEDS
     warnings.simplefilter("ignore")
-    print(f"{len(seeds)} random seeds; mean regret in Elo ± its standard error; of {arguments.methods[0]} the largest")
-    print("regret, how often the 90 % interval holds the true gain, the recommendation is worse than the default, and is")
+    print(f"{len(seeds)} random seeds; mean regret in Elo ± its standard error; of {arguments.methods[0]} the largest,")
+    print("how often the 90 % interval holds the true gain, the recommendation is worse than the default, and is")
     print("the default, in %; processor time of a seed in seconds")
     columns = "".join(f"{method:>{max(16, len(method) + 2)}}" for method in arguments.methods)
     print(f"{'landscape':<12}{'games':>6}{columns}" + "".join(f"{head:>9}" for head in HEADS))

@@ -7,8 +7,9 @@ prior: maxima lie about the middle of the ranges or beyond their ends, curvature
 that is estimated from the games, skews, interactions and effects are moderate. Where the games speak against a hill (a
 cliff, ripples, another summit), departures from it are added (``tuning.study.model.departures``). The posterior is the
 normal one around its mode in these terms, carried as draws, with the dispersion of pair scores as it is observed (pairs
-vary less than games because of draws and openings). At the end of a study some of the draws are of a hill whose maximum
-is near the base, in proportion to the probability that the base is the best already.
+vary less than games because of draws and openings). At the end of a study the draws are of hills with and without the
+departures that the games leave open, and some are of a hill whose maximum is near the base, each in proportion to its
+probability (Bayesian model averaging, Hoeting et al. 1999): so intervals say how far the model may be wrong.
 
 That curvatures are positive and maxima not far from the ranges is worth more than it seems: a quadratic with free
 coefficients takes every dimension that the games say little of for a slope, and recommends an end of its range.
@@ -153,7 +154,7 @@ class ResponseModel:
         self.dispersion = dispersion
         """Variance of a pair's score over p (1 - p)."""
         self.groups = tuple(groups)
-        """Departures from the hill that the games show."""
+        """Departures from the hill that the games show; of the last model's draws all that may be there."""
         self._hill = Hill(space)
         self._maxima = terms[:, None, self._hill.maxima]
         self._skews = terms[:, None, self._hill.skews]
@@ -277,8 +278,8 @@ class _Fit:
                 moves = np.linalg.solve(information, slopes.T @ weighted)
                 left = features.T @ weighted - weighted.T @ slopes @ moves
                 weights.append(drawn_weights(features.T @ surprise, left, generator, DRAWS))
-                at_target = self._hill.at_target(terms), self._hill.at_target(moves.T).T
-                found.append(Possible(self._groups[place], Hill(self._space), groups, *at_target))
+                at_target = self._hill.at_target(np.vstack([terms, moves.T]))
+                found.append(Possible(self._groups[place], Hill(self._space), groups, at_target[0], at_target[1:].T))
         return found, weights
 
     def _with_departures(self, found: tuple[Array, Array, Array]) -> tuple[Array, Array, Collection[int]]:
@@ -389,7 +390,7 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
 @one_thread()
 def sampled_starts(model: ResponseModel, observations: Observations) -> list[Values]:
     """The best sampled sets by the model, for ``maximum``; none of a model that is a hill, which has one summit."""
-    if not model.groups:
+    if not model.mode.groups:
         return []
     compared = observations.sampled()
     compared = compared[:: max(1, len(compared) // SAMPLED_COMPARED)]

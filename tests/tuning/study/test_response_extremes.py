@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tuning.study.model.departures import DEVIATIONS, choose, groups_of
+from tuning.study.model.departures import DEVIATIONS, choose, drawn_weights, groups_of
 from tuning.study.playoff import decide
 from tuning.study.response import (
     Observations,
@@ -53,7 +53,7 @@ def best_of(observations: Observations) -> tuple[Values, bool]:
     """The set that is best by the model of a study at its end, and whether it departs from a hill."""
     model = fit(observations, is_last=True)
     starts = [observations.space.default_values, *sampled_starts(model, observations)]
-    return maximum(model, observations.trust_region(), starts), bool(model.groups)
+    return maximum(model, observations.trust_region(), starts), bool(model.mode.groups)
 
 
 def test_a_maximum_in_a_corner_is_found() -> None:
@@ -120,6 +120,33 @@ def test_departures_are_chosen_by_their_evidence() -> None:
     assert chosen == {0: DEVIATIONS[int(np.argmax(by_density))]}
     noise = generator.normal(size=80)
     assert choose(information, columns.T @ noise, [slice(2, 5)], 2) == {}
+
+
+def test_possible_departures_are_drawn_from_their_posterior() -> None:
+    """The mean of the weights by the density of the results: with odds even that there are none, each size alike."""
+    stats = pytest.importorskip("scipy.stats")
+    generator = np.random.default_rng(4)
+    features = generator.normal(size=(40, 3))
+    results = features @ np.array([3.0, -2.0, 1.0]) / 10 + generator.normal(size=40)
+    information, slope = features.T @ features, features.T @ results
+    spreads = [deviation**2 * features @ features.T for deviation in (0.0, *DEVIATIONS)]
+    density = [np.exp(stats.multivariate_normal(np.zeros(40), np.eye(40) + one).logpdf(results)) for one in spreads]
+    odds = np.array(density) * [1, *[1 / len(DEVIATIONS)] * len(DEVIATIONS)]
+    solved = [np.linalg.solve(information + np.eye(3) / deviation**2, slope) for deviation in DEVIATIONS]
+    expected = odds[1:] @ np.array(solved) / odds.sum()
+    drawn = drawn_weights(slope, information, np.random.Generator(np.random.PCG64(1)), 20_000)
+    assert drawn.mean(axis=0) == pytest.approx(expected, abs=0.01)
+    assert np.mean((drawn == 0).all(axis=1)) == pytest.approx(odds[0] / odds.sum(), abs=0.02)
+
+
+def test_intervals_are_wider_for_departures_that_the_games_leave_open() -> None:
+    observations = played(
+        space_of(3, 100), lambda place: float(-400 * ((place - 0.5) ** 2).sum()), rounds=4, pairs=60, each=2
+    )
+    base, far = observations.space.default_values, (1000, 1000, 1000)
+    hill, both = (fit(observations, is_last=is_last) for is_last in (False, True))
+    assert both.difference(far, base)[1] > 1.05 * hill.difference(far, base)[1]
+    assert both.mode.difference(far, base) == hill.mode.difference(far, base)
 
 
 def test_a_departure_over_all_ranges_has_its_deviation_where_sets_were_sampled() -> None:
