@@ -31,7 +31,7 @@ JOINT_POINTS = 100
 JITTER = 1e-6
 DEVIATIONS = (4.0, 12.0, 36.0, 108.0)
 """Elo: standard deviations of a departure to choose from."""
-MIN_EVIDENCE = 3.0
+MIN_EVIDENCE = 6.0
 """Natural logarithm of how much more probable the results must be with a departure than without it."""
 MAX_GROUPS = 6
 """Departures of one model at most."""
