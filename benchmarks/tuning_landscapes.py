@@ -3,6 +3,7 @@
     python benchmarks/tuning_landscapes.py                    the committed seeds, every landscape and method
     python benchmarks/tuning_landscapes.py --development      the same on other seeds, for work on the methods
     python benchmarks/tuning_landscapes.py --landscapes plain-5 --budgets 1000 --methods duel
+    python benchmarks/tuning_landscapes.py --refit 60           what fitting the model to 60 parameters costs
 
 A landscape has its maximum of 0 Elo at a known place, a given mean over the ranges and a given default; importances
 are log-normal, interactions mild, slopes skew, tails saturate. Every third dimension is a coarse whole number; from
@@ -13,10 +14,13 @@ is logistic, as a match measures it.
 *Regret* is the true Elo lost to the optimum by what a method recommends at the end of its budget, whatever it is spent
 on. Methods: ``duel`` is what ``elolab tune`` does, ``duel-model`` the same with the whole budget and no playoff,
 ``duel-overlap-2`` the same with the key ``overlap = 2``.
-``spsa-textbook`` is the usual advice for simultaneous perturbation (c = range / 20, r = 0.002), ``spsa-wide`` one that
-is scheduled for few games (c = range / 5, r = 0.02), and recommends the mean of its later half; ``spsa-model`` the
-model's maximum of the same games. Optuna's samplers play trials of equal length against the default; ``-best``
-recommends the best trial, ``-model`` the model's maximum.
+``spsa-textbook`` is the usual advice for simultaneous perturbation (c = range / 20, r = 0.002), ``spsa-automatic`` one
+with a schedule that follows from the number of games (c = range / 5, r = 0.02 sqrt(1000 / games)), and recommends the
+mean of its later half; ``spsa-model`` the model's maximum of the same games. Optuna's samplers play trials of equal
+length against the default; ``-best`` recommends the best trial, ``-model`` the model's maximum.
+
+Landscapes beside the plain ones: ``wide`` has ranges far too wide, ``corner`` the optimum at an end of every range,
+``cliff`` a wall, ``summits`` a second, lower summit, ``rippled`` ripples, and ``best`` a default that is the optimum.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +42,21 @@ from numpy.typing import NDArray
 from arena.figures.statistics import NATURAL_TO_ELO
 from engine.settings.parameters import Value
 from tuning.study.playoff import INTERVAL_90, SHARE, Decision, decide
-from tuning.study.response import Observations, ResponseModel, combinations, fit, maximum
+from tuning.study.response import (
+    Observations,
+    ResponseModel,
+    combinations,
+    expected_remaining_gain,
+    fit,
+    importances,
+    maximum,
+    sampled_starts,
+)
 from tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design, game_pairs_per_settings_pair
 from tuning.study.space import Dimension, Space
 from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
 
-SEEDS = tuple(range(22_000, 22_040))
+SEEDS = tuple(range(24_000, 24_040))
 """Of the published figures; never used in development."""
 FURTHER_SEEDS = tuple(range(23_000, 23_100))
 """Of the rate of recommendations that are worse than the default."""
@@ -55,6 +69,8 @@ OPENING_DEVIATION = 0.55
 FINE = 1000
 """Steps of a dimension that is as good as continuous."""
 CHOICES = ("a", "b", "c")
+SECOND_WAY = 0.45
+"""Of a range: how far two summits are apart in every dimension."""
 TRIALS = 80
 OVERLAPS = (1, 2, 4, 8)
 """Rounds that are under way when another one is laid out, beside none."""
@@ -75,6 +91,13 @@ class Family:
     """Elo of ripples in every dimension."""
     cliff: float = 0.0
     """Elo lost beyond a wall in one dimension, a sixth of the range from the optimum."""
+    corner: bool = False
+    """Whether the optimum lies at an end of every range."""
+    second: float = 0.0
+    """Elo by which a second summit is lower, ``SECOND_WAY`` of every range away; the default is on the way down from
+    either of the two. 0 for a single summit."""
+    best_default: bool = False
+    """Whether the default is the optimum."""
     switches: int = -1
     """Dimensions of choices; -1 for one from five dimensions on."""
 
@@ -84,8 +107,11 @@ FAMILIES = {
     "plain-5": Family(5),
     "plain-10": Family(10),
     "wide-5": Family(5, mean=-350.0, default=-150.0),
-    "rippled-5": Family(5, ripple=4.0),
+    "corner-5": Family(5, corner=True),
     "cliff-5": Family(5, cliff=100.0),
+    "summits-5": Family(5, second=12.0),
+    "rippled-5": Family(5, ripple=4.0),
+    "best-5": Family(5, best_default=True),
     "switches-5": Family(5, switches=4),
 }
 
@@ -111,7 +137,9 @@ class Landscape:
             importance[generator.integers(count)] = 0
         self._steps = np.full(count, FINE)
         self._steps[2::3] = generator.integers(5, 21, len(self._steps[2::3]))
-        self._optimum = np.round(generator.uniform(0.2, 0.8, count) * self._steps) / self._steps
+        places = generator.integers(0, 2, count) if self._family.corner else generator.uniform(0.2, 0.8, count)
+        self._optimum = np.round(places * self._steps) / self._steps
+        self._second = np.where(self._optimum < 0.5, self._optimum + SECOND_WAY, self._optimum - SECOND_WAY)
         self._skew = generator.normal(0, 0.15, count)
         self._phase = generator.uniform(20, 40, count)
         mixed = np.triu(generator.normal(0, 0.15, (count, count)), 1)
@@ -140,8 +168,13 @@ class Landscape:
                 high = middle
 
     def _place_default(self, generator: np.random.Generator, switches: int) -> bool:
-        """A point at the default's Elo on the way from the optimum to a random one."""
+        """A point at the default's Elo on the way from a summit to a random point, or the optimum itself."""
+        if self._family.best_default:
+            self.space = self._space(self._optimum, self._effects.argmin(axis=1))
+            return True
         wanted = self._family.default
+        is_second = self._family.second > 0 and generator.random() < 0.5
+        summit = self._second if is_second else self._optimum
         for _ in range(200):
             far, choices = generator.random(self._numbers), generator.integers(len(CHOICES), size=switches)
             if self._elo(far[None], choices[None])[0] > wanted:
@@ -149,7 +182,7 @@ class Landscape:
             low, high = 0.0, 1.0
             for _ in range(50):
                 middle = (low + high) / 2
-                point = np.round((self._optimum + middle * (far - self._optimum)) * self._steps) / self._steps
+                point = np.round((summit + middle * (far - summit)) * self._steps) / self._steps
                 found = self._elo(point[None], choices[None])[0]
                 low, high = (middle, high) if found > wanted else (low, middle)
             if abs(found - wanted) < 5:
@@ -169,12 +202,18 @@ class Landscape:
     def _elo(self, points: Array, choices: NDArray[np.int64]) -> Array:
         """True Elo, shape (points,), of coordinates (points, numbers) and places of choices (points, switches)."""
         apart = points - self._optimum
-        bent = apart * np.exp(self._skew * np.tanh(apart / 0.3))
-        loss = np.einsum("ni,ij,nj->n", bent, self._shape, bent)
+        loss = self._loss(apart)
+        if self._family.second:
+            loss = np.minimum(loss, self._loss(points - self._second) + self._family.second)
         loss = loss + self._effects[np.arange(choices.shape[1]), choices].sum(axis=1)
         elo = -self._saturation * np.tanh(loss / self._saturation)
         elo = elo - self._family.ripple * (1 - np.cos(self._phase * apart)).sum(axis=1) / 2
         return np.asarray(elo - self._family.cliff * (apart[:, self._wall] > 1 / 6), float)
+
+    def _loss(self, apart: Array) -> Array:
+        """Elo lost on the way down from a summit, before saturation, shape (points,)."""
+        bent = apart * np.exp(self._skew * np.tanh(apart / 0.3))
+        return np.asarray(np.einsum("ni,ij,nj->n", bent, self._shape, bent), float)
 
     def elo(self, values: Values) -> float:
         """True Elo of a set; the optimum has 0."""
@@ -227,7 +266,8 @@ Method = Callable[[Landscape, int, int], Outcome]
 
 def best_of(model: ResponseModel, observations: Observations, start: Values) -> Values:
     """The model's maximum, as a study finds it."""
-    return maximum(model, observations.trust_region(), [start, *combinations(model.space, 16)])
+    starts = [start, *combinations(model.space, 16), *sampled_starts(model, observations)]
+    return maximum(model, observations.trust_region(), starts)
 
 
 def play_settings_pairs(
@@ -256,7 +296,7 @@ def play_settings_pairs(
             unknown[-1].append((pair.first, pair.second, table.play(pair.first, pair.second, each)))
     for results in unknown:
         add_results(observations, results, each)
-    model = fit(observations)
+    model = fit(observations, is_last=True)
     return model, best_of(model, observations, best), table
 
 
@@ -349,7 +389,7 @@ def _wide(games: int) -> Spsa:
     return Spsa(0.2, 0.02 * math.sqrt(1000 / games))
 
 
-def spsa_wide(landscape: Landscape, games: int, seed: int) -> Outcome:
+def spsa_automatic(landscape: Landscape, games: int, seed: int) -> Outcome:
     """The mean of the later half of a walk that is scheduled for few games."""
     centres, preferences, _ = _wide(games).play(landscape, games, seed)
     later = centres[len(centres) // 2 :]
@@ -407,7 +447,7 @@ METHODS: dict[str, Method] = {
     **{f"duel-overlap-{overlap}": partial(duel, overlap=overlap) for overlap in OVERLAPS},
     "duel-model": duel_model,
     "spsa-textbook": spsa_textbook,
-    "spsa-wide": spsa_wide,
+    "spsa-automatic": spsa_automatic,
     "spsa-model": spsa_model,
     **{f"{name}-{pick}": of_optuna(name, pick) for name in ("tpe", "cmaes", "gp", "qmc", "random")
        for pick in ("best", "model")},
@@ -425,7 +465,7 @@ def row(
 ) -> str:
     """Play every seed and describe the regrets in a line."""
     began = time.perf_counter()
-    regrets, gains, covered = [], [], []
+    regrets, gains, covered, at_base = [], [], [], 0
     for seed in seeds:
         if (family, seed) not in landscapes:
             landscapes[family, seed] = Landscape(FAMILIES[family], seed)
@@ -434,6 +474,7 @@ def row(
         gain = landscape.elo(found.values) - landscape.elo(landscape.space.default_values)
         regrets.append(-landscape.elo(found.values))
         gains.append(gain)
+        at_base += found.values == landscape.space.default_values
         if found.decision is not None:
             covered.append(abs(gain - found.decision.gain) <= INTERVAL_90 * found.decision.deviation)
     mean, error = float(np.mean(regrets)), float(np.std(regrets)) / math.sqrt(len(regrets))
@@ -441,8 +482,38 @@ def row(
     coverage = f"{100 * np.mean(covered):8.0f}" if covered else " " * 8
     return (
         f"{family:<12}{games:>7}  {method:<14}{mean:>8.2f} ± {error:<5.2f}{max(regrets):>8.1f}{100 * worse:>9.1f}"
-        f"{coverage}{time.perf_counter() - began:>9.0f}"
+        f"{100 * at_base / len(seeds):>6.0f}{coverage}{time.perf_counter() - began:>9.0f}"
     )
+
+
+def print_refit(parameters: int) -> None:
+    """Print the processor time of everything that a round, or a report, asks of the model, at 4000 games."""
+    generator = np.random.default_rng(1)
+    numbers = tuple(Dimension(f"number{place}", 0, FINE) for place in range(parameters - parameters // 10))
+    switches = tuple(Dimension(f"switch{place}", choices=CHOICES) for place in range(parameters // 10))
+    base: list[tuple[str, Value]] = [(one.name, 300) for one in numbers]
+    space = Space((*numbers, *switches), (*base, *((one.name, CHOICES[0]) for one in switches)), external=True)
+    weights = 20 * np.exp(generator.normal(0, 1, len(numbers)))
+    observations = Observations(space)
+    for number in range(2000):
+        pair = design_pair(space, 1, first_design(space), number, number)
+        places = np.array([values[: len(numbers)] for values in (pair.first, pair.second)], float) / FINE
+        losses = ((places - 0.5) ** 2) @ weights
+        expected = 1 / (1 + math.exp((losses[0] - losses[1]) / NATURAL_TO_ELO))
+        observations.add_score(pair.first, pair.second, 1, generator.binomial(4, expected) / 4)
+    marks = [time.process_time()]
+    model = fit(observations, is_last=True)
+    marks.append(time.process_time())
+    best = best_of(model, observations, space.default_values)
+    design_of(model, best)
+    marks.append(time.process_time())
+    expected_remaining_gain(model, observations.trust_region(), best)
+    marks.append(time.process_time())
+    importances(model, observations.trust_region())
+    marks.append(time.process_time())
+    names = ("model", "maximum and design", "gain that remains", "importance")
+    for name, (start, end) in zip(names, pairwise(marks), strict=True):
+        print(f"{name:<20}{end - start:>7.2f} s")
 
 
 def wanted(arguments: argparse.Namespace) -> Iterator[tuple[str, int, str]]:
@@ -461,12 +532,16 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, help="default: all whose packages are installed")
     parser.add_argument("--development", action="store_true", help="other seeds, for work on the methods")
     parser.add_argument("--further", action="store_true", help="100 further seeds: how often is the default better?")
+    parser.add_argument("--refit", type=int, metavar="PARAMETERS", help="only: processor time of fitting so many")
     arguments = parser.parse_args()
+    if arguments.refit is not None:
+        print_refit(arguments.refit)
+        return
     seeds = DEVELOPMENT_SEEDS if arguments.development else FURTHER_SEEDS if arguments.further else SEEDS
     warnings.simplefilter("ignore")
     print(f"{len(seeds)} random seeds; regret in Elo with its standard error, the largest of a run, recommendations")
-    print("worse than the default in %, coverage of the 90 % interval of the gain in %, seconds")
-    heads = f"{'regret':>8}{'':>8}{'max':>8}{'worse':>9}{'covered':>8}{'s':>9}"
+    print("worse than the default and the default itself in %, coverage of the 90 % interval of the gain in %, seconds")
+    heads = f"{'regret':>8}{'':>8}{'max':>8}{'worse':>9}{'base':>6}{'covered':>8}{'s':>9}"
     print(f"{'landscape':<12}{'games':>7}  {'method':<14}{heads}")
     landscapes: dict[tuple[str, int], Landscape] = {}
     for family, games, method in wanted(arguments):

@@ -64,7 +64,7 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     "bold": {
         "quiescence_check_plies": 2, "check_extension": False, "null_eval_gate": False, "null_not_in_verify": "off",
         "null_not_twice": False, "null_need_attackers": False, "null_verify": "unless_safe", "null_min_depth": 1,
-        "depth_step": 2, "min_depth": 2,
+        "depth_step": 2, "min_depth": 2, "null_in_pv": True,
     },
     "rooted": {
         "null_depth": 2, "null_verify": "always", "null_not_in_verify": "root", "null_verify_min_depth": 2,
@@ -126,6 +126,9 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
     "part": ("clock=1,node_clock=200000", False, {"time_strategy": "share"}),
     "line": ("move_time=0.04,node_clock=500000", False, {"time_predict": "least_squares", "min_depth": 3}),
     "short": ("clock=0.03+0.01,node_clock=500000", False, {"time_soft_factor": 3000, "time_hard_factor": 4000}),
+    "discarded": ("move_time=0.04,node_clock=500000", False, {
+        "time_predict": "least_squares", "min_depth": 3, "keep_partial_iteration": False,
+    }),
 }  # fmt: skip
 """Limits, whether the player thinks on the opponent's time too, and overrides, by name."""
 

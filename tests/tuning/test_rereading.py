@@ -24,7 +24,8 @@ def test_a_report_is_written_again_from_a_copy_without_the_specification(
     kind, out = KINDS[name], Path("out")
     monkeypatch.chdir(tmp_path)
     kind.prepare(tmp_path)
-    assert command_line.main(kind.command(out)) in (0, 3)
+    # 1 where the scripted program, which knows a few moves only, forfeits games.
+    assert command_line.main(kind.command(out)) in ((0, 1) if name in MORE_NAMES else (0, 3))
     printed = capsys.readouterr().out.splitlines()
     shutil.move(out, "copy")
     for path in tmp_path.glob("*.toml"):

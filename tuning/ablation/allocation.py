@@ -20,8 +20,6 @@ class ResearchQuestion:
     """Indices; all of them have the same number of planned pairs."""
     estimate_after: Callable[[int], EffectEstimate]
     """What these matches have shown after so many pairs of each."""
-    beyond_margin: bool = False
-    """Whether only a difference larger than the margin counts as one."""
 
 
 class Allocation:
@@ -42,7 +40,7 @@ class Allocation:
         self._max_pairs = sum(pairs) if max_pairs is None else max_pairs
         self.research_questions = tuple(research_questions)
         self.questions = tuple(
-            Question(asked.estimate_after(0), self._analyses[asked.matches[0]], 0, beyond_margin=asked.beyond_margin)
+            Question(asked.estimate_after(0), self._analyses[asked.matches[0]], 0)
             for asked in self.research_questions
         )
         self.given_up = (False,) * len(research_questions)

@@ -168,14 +168,14 @@ class PlayedComparisons:
     def research_questions(self, spec: AblationSpec) -> list[ResearchQuestion]:
         """The questions: the comparisons that get a verdict, then the effects of factorials that do."""
         found = [
-            ResearchQuestion((place,), self._of_match(place), comparison.beyond_margin)
+            ResearchQuestion((place,), self._of_match(place))
             for place, comparison in enumerate(self._comparisons)
             if comparison.is_question
         ]
         for factorial in self._factorials:
             for effect in spec.asked_effects(factorial):
                 estimate_after = self._of_effect(factorial, effect)
-                found.append(ResearchQuestion(factorial.comparisons, estimate_after, factorial.beyond_margin))
+                found.append(ResearchQuestion(factorial.comparisons, estimate_after))
         return found
 
     def _of_match(self, match: int) -> Callable[[int], EffectEstimate]:

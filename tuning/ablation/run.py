@@ -225,28 +225,21 @@ def stage_of(name: str, comparisons: Sequence[Comparison], stored: int, most: in
 
 
 def play_allocated(
-    allocation: Allocation,
-    matches: Sequence[Match],
-    table: MatchTable,
-    run: Run,
-    stage: GameStage,
-    *,
-    done: int = 0,
-    prefix: str = "",
+    allocation: Allocation, matches: Sequence[Match], table: MatchTable, run: Run, stage: GameStage
 ) -> tuple[bool, Sequence[int]]:
-    """Play round by round what the allocation asks for, for a stage ``done`` of whose games were played before.
+    """Play round by round what the allocation asks for.
 
     Returns whether that was all, and of each match the pairs that count as far as they are complete: those up to the
-    last analysis, or after an interruption those up to the next. ``prefix`` is shown before the number of verdicts.
+    last analysis, or after an interruption those up to the next.
     """
 
     def words(columns: int) -> str:
         verdicts = [question.verdict for question in allocation.questions]
         decided = len(verdicts) - verdicts.count(UNDECIDED)
-        return prefix + console("tuning")("progress.verdicts", decided=decided, questions=len(verdicts))
+        return console("tuning")("progress.verdicts", decided=decided, questions=len(verdicts))
 
     if not run.stop.is_set():  # afterwards it is only read what the games show
-        run.progress.begin(stage.games, words, done=done, is_bound=True, stage=stage.name)
+        run.progress.begin(stage.games, words, done=0, is_bound=True, stage=stage.name)
     while (wanted := allocation.next_pairs()) is not None:
         parts = [
             match.part(before, after)

@@ -52,8 +52,6 @@ class Comparison:
     """Whether the variant thinks on the reference's time."""
     is_question: bool = True
     """Whether it gets a verdict of its own, and is not only a part of a factorial's effects."""
-    beyond_margin: bool = False
-    """Whether only a difference larger than the margin counts as one."""
     curve_point: CurvePoint | None = None
     """Where it lies on a curve along a parameter, if it is one of several values of it."""
 
@@ -90,8 +88,6 @@ class Factorial:
     comparisons: tuple[int, ...]
     """Places of its matches among the ablation's comparisons, in the order of the design's."""
     design: Design
-    beyond_margin: bool = False
-    """Whether only an effect larger than the margin counts as one."""
 
     def effect_label(self, effect: Effect) -> str:
         """``null_move × history``, with the effects aliased with it."""

@@ -1,10 +1,9 @@
 """Verdicts over many comparisons with interim analyses: group-sequential bounds, Holm's correction, intervals.
 
 Every comparison asks two questions: is there a difference, and is it smaller than a margin, so that "has almost no
-effect" can be confirmed and not only not rejected. Where that is what was claimed, only a difference larger than the
-margin counts as one: a smaller one, though there beyond doubt, would leave the claim open. A comparison is analysed
-after numbers of pairs that are fixed beforehand; its bounds are those of a group-sequential test whose error is spent
-in the manner of O'Brien and Fleming (Lan and DeMets, "Discrete sequential boundaries for clinical trials", 1983).
+effect" can be confirmed and not only not rejected. A comparison is analysed after numbers of pairs that are fixed
+beforehand; its bounds are those of a group-sequential test whose error is spent in the manner of O'Brien and Fleming
+(Lan and DeMets, "Discrete sequential boundaries for clinical trials", 1983).
 Holm's correction runs over all comparisons, for differences and for equivalences apart: a comparison found equivalent
 must not make it easier for another to be found different, for those that stay open to the end are the ones that chance
 has carried farthest from nothing. So of all differences declared, the probability that any is false is at most the
@@ -24,7 +23,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
+from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial, elo_of_score, score_of_elo
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 DIFFERENT = (BETTER, WORSE)
@@ -181,6 +180,24 @@ def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
     return EffectEstimate(mean, error, pairs - 1, 0.5, score_of_elo(-margin_elo), score_of_elo(margin_elo))
 
 
+def match_elo_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
+    """What a match of a length fixed beforehand has shown, in Elo; finite, however one-sided it was.
+
+    The logarithm of the odds of the mean score, with as much of half a pair given to either side as a pair varies
+    compared with one that can only be won or lost: that leaves it all but unbiased (Anscombe, "On estimating binomial
+    response relations", 1956; Gart and Zweifel, 1967). The error is linearised there.
+    """
+    pairs = counts.pairs
+    if pairs < 2:
+        return estimate_in_elo(0.0, math.inf, pairs, margin_elo)
+    plain = match_estimate(counts, margin_elo)
+    mean = (pairs * plain.value + 0.5) / (pairs + 1)
+    given = 0.5 * min(1.0, pairs * plain.error**2 / (mean * (1 - mean)))
+    mean = (pairs * plain.value + given) / (pairs + 2 * given)
+    slope = NATURAL_TO_ELO / (mean * (1 - mean))
+    return estimate_in_elo(elo_of_score(mean), slope * plain.error, pairs, margin_elo)
+
+
 def estimate_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> EffectEstimate:
     """What a contrast of matches has shown, in Elo."""
     return EffectEstimate(elo, error if pairs > 1 else math.inf, pairs - 1, 0.0, -margin_elo, margin_elo)
@@ -199,20 +216,16 @@ class Question:
     analyses_done: int
     """How many of them are behind it, the present one included; 0 before the first."""
     verdict: str = UNDECIDED
-    beyond_margin: bool = False
-    """Whether only a difference larger than the margin counts as one."""
 
     @property
     def above(self) -> float:
-        """Standard normal deviates by which the estimate lies above the least difference that counts."""
-        estimate = self.estimate
-        return estimate.deviations_from(estimate.high_margin if self.beyond_margin else estimate.null_value)
+        """Standard normal deviates by which the estimate lies above no difference."""
+        return self.estimate.deviations_from(self.estimate.null_value)
 
     @property
     def below(self) -> float:
-        """By how many it lies below the least difference that counts the other way."""
-        estimate = self.estimate
-        return -estimate.deviations_from(estimate.low_margin if self.beyond_margin else estimate.null_value)
+        """By how many it lies below it."""
+        return -self.above
 
     def bound(self, rate: float) -> float:
         """Standard errors that decide at this analysis, for a two-sided error of ``rate``."""
@@ -310,7 +323,7 @@ def pairs_still_needed(question: Question, questions: int, rule: Rule) -> int | 
     deviation = estimate.error * math.sqrt(played)
     level = critical_values(question.analyses, rule.error_rate / questions / 2)[-1]
     inside = min(estimate.high_margin - estimate.value, estimate.value - estimate.low_margin)
-    distances = [-inside if question.beyond_margin else abs(estimate.value - estimate.null_value)]
+    distances = [abs(estimate.value - estimate.null_value)]
     if rule.margin_elo > 0:
         distances.append(inside)
     return max(1, _pairs_for(max(distances), deviation, level) - played) if max(distances) > 0 else None

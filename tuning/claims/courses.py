@@ -7,7 +7,7 @@ stopped and resumed anywhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from engine.settings.limits import Limits
 from engine.settings.parameters import Value
 from tuning.ablation.factorial import contrast_estimate
 from tuning.ablation.run import match_of
-from tuning.ablation.verdicts import EffectEstimate, match_estimate
+from tuning.ablation.verdicts import EffectEstimate, match_elo_estimate, match_estimate
 from tuning.claims.measures import (
     MATE_SPAN,
     RATIOS,
@@ -30,6 +30,7 @@ from tuning.claims.measures import (
     SuiteSearches,
     exact_failures,
     log_ratio,
+    log_ratio_of_ratios,
     mates_that_change,
     rate_of_cases,
     share_difference,
@@ -38,7 +39,7 @@ from tuning.claims.measures import (
 from tuning.claims.positions import SuitePosition
 from tuning.claims.results import CellResult, CellRow
 from tuning.claims.sequential import Looks, Seen, still_needed
-from tuning.claims.spec import Cell, Claim, Part
+from tuning.claims.spec import COSTS, Cell, Claim, Part
 from tuning.claims.verdicts import OF_CASES, OPEN, SHOWN, CellOutcome, Rule
 from tuning.matches import Match, MatchTable
 
@@ -46,7 +47,8 @@ DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"
 OUTCOMES = ("LL", "LD", "even", "WD", "WW")
 ELO_SHOWN = 1200.0
 """What stands for a match that was won outright."""
-UNITS = {"nodes": "×", "share_difference": "points", "occurs": "cases", "mates": "cases", "exact": "cases"}
+UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points", "occurs": "cases", "mates": "cases",
+         "exact": "cases"}  # fmt: skip
 
 
 def series_of(part: Part, cell: Cell) -> str:
@@ -82,7 +84,8 @@ class GameCourse:
             )
             for place, comparison in enumerate(cell.comparisons)
         )  # fmt: skip
-        margin = part.margin if cell.factorial else score_of_elo(part.margin) - 0.5
+        self._is_in_elo = cell.factorial is not None or len(cell.analyses) == 1
+        margin = part.margin if self._is_in_elo else score_of_elo(part.margin) - 0.5
         self.looks = Looks(cell.analyses, Rule(part.expect, margin, part.refuted_by), part.error_rate)
         self.done = 0
         """Looks analysed."""
@@ -119,7 +122,8 @@ class GameCourse:
         scores = [self._table.results(match.part(0, self.pairs)) for match in self.matches]
         if self.cell.factorial is None:
             self._counts = self._table.counts(self.matches[0].part(0, self.pairs))
-            self._estimate = match_estimate(self._counts, self.part.margin)
+            estimate = match_elo_estimate if self._is_in_elo else match_estimate
+            self._estimate = estimate(self._counts, self.part.margin)
         else:
             effect = next(one for one in self.cell.factorial.design.effects if len(one.factors) == 2)
             points = np.array(
@@ -136,7 +140,7 @@ class GameCourse:
             self.ended = FUTILITY
 
     def _interval(self) -> tuple[float, float]:
-        """Turned, on the scale of the estimate: scores of pairs, or Elo of an interaction."""
+        """Turned, on the scale of the estimate: scores of pairs, or Elo of interactions and fixed lengths."""
         if self._estimate is None:
             return -math.inf, math.inf
         low, high = self._estimate.interval(self.looks.bounds[self.done - 1])
@@ -175,7 +179,7 @@ class GameCourse:
     def _shown(self, turned: float) -> float:
         """A turned value of the estimate's scale in Elo."""
         value = self.looks.rule.sign * turned
-        if self.cell.factorial is not None:
+        if self._is_in_elo:
             return value
         return elo_of_score(0.5 + value)
 
@@ -242,7 +246,8 @@ class SearchCourse:
 
     @property
     def _counted(self) -> Counted | None:
-        return Counted(self.part.of, self.part.bound) if self.part.of else None
+        name = self.part.of or self.part.where
+        return Counted(name, self.part.bound) if name else None
 
     def _asked(self) -> dict[str, tuple[dict[str, Value], Limits]]:
         """What is searched: settings and limits by a name for each side."""
@@ -252,6 +257,8 @@ class SearchCourse:
             return {f"{depth:03d}": (variant, Limits(depth=depth)) for depth in range(deepest - MATE_SPAN, deepest + 1)}
         if self.part.kind == "exact":
             return {"variant": (variant, limits), "solved": (variant | {"endgame_empties": 60}, limits)}
+        if self.part.kind == "nodes_interaction":
+            return {str(place): (dict(values), limits) for place, values in enumerate(self.cell.combinations)}
         sides = {"variant": (variant, limits)}
         if self.part.kind in ("nodes", "share_difference"):
             sides["reference"] = (dict(self.cell.reference), limits)
@@ -259,7 +266,7 @@ class SearchCourse:
 
     def _margin(self) -> float:
         """On the scale of the estimate."""
-        return math.log1p(self.part.margin / 100) if self.part.kind == "nodes" else self.part.margin
+        return math.log1p(self.part.margin / 100) if self.part.kind in COSTS else self.part.margin
 
     def _estimate(self) -> Estimate:
         """Of what was searched so far."""
@@ -275,12 +282,23 @@ class SearchCourse:
         if kind == "exact":
             return rate_of_cases(exact_failures(sides["variant"], sides["solved"]), self.searched)
         if kind == "nodes":
-            one, other = ([self._cost(row) for row in sides[side]] for side in ("variant", "reference"))
-            return log_ratio(one, other, games)
+            return self._ratio_of_costs(sides["variant"], sides["reference"], games)
+        if kind == "nodes_interaction":
+            return log_ratio_of_ratios([[row.nodes for row in rows] for rows in sides.values()], games)
         if kind == "share_difference":
             return share_difference(part.of, sides["variant"], sides["reference"], games)
         share = share_of(part.of, sides["variant"], games)
         return rate_of_cases(share.hits, share.cases) if kind == "occurs" else share
+
+    def _ratio_of_costs(
+        self, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
+    ) -> Estimate:
+        """Over all positions, or over those in which the reference's search counted what the part is asked about."""
+        chosen = [place for place, row in enumerate(reference) if not self.part.where or row.hits]
+        if not chosen:
+            return Estimate(0.0, math.inf, 0, 0)
+        one, other = ([self._cost(side[place]) for place in chosen] for side in (variant, reference))
+        return log_ratio(one, other, [games[place] for place in chosen])
 
     def _cost(self, searched: Searched) -> int:
         return searched.processor_ns if self.cell.is_time else searched.nodes
@@ -339,7 +357,7 @@ class SearchCourse:
     def _unit(self) -> tuple[Callable[[float], float], str]:
         """How a value of the estimate's scale is shown."""
         kind = self.part.kind
-        if kind == "nodes":
+        if kind in COSTS:
             return (lambda value: math.exp(min(value, 700.0)) if value < math.inf else math.inf), UNITS[kind]
         if kind == "share":
             return float, "×" if self.part.of in RATIOS else "%"

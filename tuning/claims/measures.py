@@ -23,7 +23,8 @@ from engine.settings.parameters import Value
 from tuning.ablation.verdicts import EffectEstimate
 
 if TYPE_CHECKING:
-    from engine.engine import Engine, StopFlag
+    from engine.engine import Engine, SearchResult, StopFlag
+    from engine.games.contract import Position
 
 MATE_SPAN = 3
 """Plies between the depth at which mates are looked for and the deepest search that must agree."""
@@ -53,7 +54,7 @@ class Counted:
     """Which share is counted in searches; ``None`` in its place counts nothing."""
 
     of: str
-    """A key of ``SHARES``."""
+    """One of ``SHARE_NAMES``."""
     bound: int
 
 
@@ -127,8 +128,34 @@ def _searched(
     before = time.thread_time_ns()
     result = engine.search(position, limits, stop=stop)
     taken = time.thread_time_ns() - before
-    counts = (0, 0) if counted is None else SHARES[counted.of](result.search_statistics or {}, counted.bound)
+    counts = (0, 0)
+    if counted is not None and counted.of == MOVE_CHANGES:
+        counts = _move_changes(engine, position, limits, result, stop)
+    elif counted is not None:
+        counts = SHARES[counted.of](result.search_statistics or {}, counted.bound)
     return [result.score, result.nodes, taken, *counts]
+
+
+def _move_changes(
+    engine: Engine, position: Position, limits: Limits, result: SearchResult, stop: StopFlag
+) -> tuple[int, int]:
+    """Whether a search on the node clock ended with another move than it would have played at half its proper time.
+
+    Neither counts in a search that was over by then. On the node clock the same search with a limit of nodes is the
+    same up to there, so that what it plays is what the other would have.
+    """
+    half = _proper_ns(result.search_statistics or {}) // 2 // limits.nanoseconds_per_node
+    if not 0 < half < result.nodes:
+        return 0, 0
+    engine.new_game()
+    before = engine.search(position, Limits(nodes=half), stop=stop)
+    return int(before.move != result.move), 1
+
+
+def _proper_ns(data: Mapping[str, Any]) -> int:
+    """The proper time of the one search that was counted; 0 of one without a clock."""
+    place = END_COLUMNS.index("proper_ns")
+    return sum(int(row[place]) for row in data["ends"].values())
 
 
 # Shares
@@ -176,8 +203,13 @@ SHARES: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
 """Two counts of a search by the name of their ratio; the second argument is the bound that some have."""
 
 
+MOVE_CHANGES = "move_changes"
+"""Of the searches that go on after half of the proper time, those that end with another move than they had then."""
+SHARE_NAMES = (*SHARES, MOVE_CHANGES)
+"""All ratios of two counts of a search; that of moves needs a second search."""
+
 RATIOS = ("growth", "passes")
-"""Those of ``SHARES`` that may exceed 1."""
+"""Those that may exceed 1."""
 
 
 # Estimates
@@ -242,7 +274,27 @@ def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float
 
 def log_ratio(variant: Sequence[float], reference: Sequence[float], games: Sequence[int]) -> Estimate:
     """The mean logarithm of the ratios position by position."""
-    logs = [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)]
+    return mean_logarithm(
+        [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)], games
+    )
+
+
+def log_ratio_of_ratios(costs: Sequence[Sequence[float]], games: Sequence[int]) -> Estimate:
+    """By how much the first factor's ratio of costs, high over low, grows as the second goes from low to high.
+
+    ``costs`` are those of ``Cell.combinations``, a row each, position by position; it is the mean logarithm.
+    """
+    return mean_logarithm(
+        [
+            math.log(max(both, 1) / max(second, 1)) - math.log(max(first, 1) / max(neither, 1))
+            for neither, second, first, both in zip(*costs, strict=True)
+        ],
+        games,
+    )
+
+
+def mean_logarithm(logs: Sequence[float], games: Sequence[int]) -> Estimate:
+    """The mean over positions, with the error of the games that they are from."""
     mean = math.fsum(logs) / len(logs)
     error, units = clustered_error([(value - mean) / len(logs) for value in logs], games)
     return Estimate(mean, error, units, len(logs))

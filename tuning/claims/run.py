@@ -34,7 +34,7 @@ from tuning.claims.measures import SuiteSearches
 from tuning.claims.positions import PositionSuites, SuitePosition
 from tuning.claims.registration import games_by_part, note_positions, register
 from tuning.claims.results import CellResult, ClaimsResult, PartResult
-from tuning.claims.spec import ClaimsSpec, Part
+from tuning.claims.spec import COSTS, ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
 from tuning.matches import MatchTable, read_openings
 
@@ -140,7 +140,7 @@ class Experiments:
         suite, openings = read_openings(conditions, part_of_suite, most)
         self._table = MatchTable(conditions.of_games, suite, run)
         self._searches = SuiteSearches(spec.game, run.store, run.threads, run.stop, run.tick)
-        _, all_openings = read_openings(conditions, "all", None)
+        all_openings = suite.part("all").order(conditions.seed)
         self._suites = PositionSuites(
             spec.game, conditions.seed, suite, all_openings, run.store, run.threads, run.stop, run.tick
         )
@@ -238,7 +238,7 @@ class Experiments:
 
 def depends_margin(part: Part) -> float:
     """By how much cells must differ for a part to depend on where it is asked, on the scale of their outcomes."""
-    return math.log1p(part.margin / 100) if part.kind == "nodes" else part.margin
+    return math.log1p(part.margin / 100) if part.kind in COSTS else part.margin
 
 
 def p_value_of_part(part: Part, verdict: str, cells: Sequence[CellResult]) -> float | None:

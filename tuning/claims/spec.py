@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -24,7 +25,7 @@ from engine.settings.presets import load_preset
 from tuning.ablation.settings import settings_of
 from tuning.ablation.spec import Comparison, Factorial, ablation_from_mapping
 from tuning.ablation.verdicts import ERROR_RATE, analyses_of
-from tuning.claims.measures import MATE_SPAN
+from tuning.claims.measures import MATE_SPAN, MOVE_CHANGES
 from tuning.conditions import Conditions, read_conditions
 from tuning.keys.ablation import MAX_MARGIN
 from tuning.keys.claims import (
@@ -49,6 +50,10 @@ STRENGTH = ("elo", "interaction")
 """Kinds of measure that are played; the others are searches of fixed positions."""
 COMPARED = ("elo", "nodes", "share_difference")
 """Kinds that compare two settings."""
+OF_FACTORS = ("interaction", "nodes_interaction")
+"""Kinds that combine two settings of two values each."""
+COSTS = ("nodes", "nodes_interaction")
+"""Kinds whose effects are ratios of nodes or time, on a scale of logarithms, and whose margins are percent."""
 OF_COUNTS = ("share", "share_difference", "occurs")
 """Kinds that read a ratio of what searches count."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
@@ -72,6 +77,8 @@ class Budget:
     positions_per_game: int
     limits: Mapping[str, Mapping[str, str]]
     """Texts of limits by name and engine."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """By the name of a limit, what the pairs of its cells are multiplied with; 1 where it is not there."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +97,13 @@ class Cell:
     reference: tuple[tuple[str, Value], ...] = ()
     reference_limits: Limits | None = None
     """The reference's, where they are others."""
+    combinations: tuple[tuple[tuple[str, Value], ...], ...] = ()
+    """Of ``nodes_interaction``, every parameter with the two factors low and low, low and high, high and low, high."""
     comparisons: tuple[Comparison, ...] = ()
     """What is played: one comparison, or the four of an interaction."""
     factorial: Factorial | None = None
     analyses: tuple[int, ...] = ()
-    """Pairs of each comparison at each look, the final one last."""
+    """Pairs of each comparison at each look, the final one last; a single one is a fixed length."""
     is_time: bool = False
     """Whether it is at equal processor time: of searches, whether that is measured instead of nodes."""
 
@@ -121,11 +130,13 @@ class Part:
     threshold: float
     """Percent (``growth`` and ``passes``: as they are)."""
     of: str
-    """The share that is measured, a key of ``SHARES``."""
+    """The share that is measured, one of ``tuning.claims.measures.SHARE_NAMES``."""
     bound: int
     """The bound that some shares have: own material in centipawns, or depth in plies."""
     suite: str
     """Where its positions come from, one of ``tuning.keys.claims.SUITES``."""
+    where: str
+    """What the reference's search of a position must have counted, of ``tuning.keys.claims.WHERE``; empty for all."""
     cells: tuple[Cell, ...]
     not_asked: Mapping[str, Mapping[str, str]]
     """Why it is not asked in an engine, by engine and language."""
@@ -141,6 +152,16 @@ class Part:
     def is_played(self) -> bool:
         """Whether it is of games and not of searches of positions."""
         return self.kind in STRENGTH
+
+    @property
+    def has_fixed_length(self) -> bool:
+        """Whether its games are looked at once only, when all of them are played."""
+        return self.is_played and all(len(cell.analyses) == 1 for cell in self.cells)
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """The two settings that an interaction combines, as they were given; of other kinds none."""
+        return tuple(next(iter(self.content["cells"].values())).get("factors", ()))
 
     @property
     def error_rate(self) -> float:
@@ -265,9 +286,17 @@ def _budget(table: Table, name: str) -> Budget:
     limits = {
         key: _limit_by_engine(given, f"{own.where}: limits: {key}") for key, given in own.mapping("limits").items()
     }
+    given = own.mapping("weights")
+    weights = own.table("weights")
+    for key in given:
+        if key not in limits:
+            raise ConfigurationError(
+                f"{weights.where}: there is no limit {key!r}{nearest(key, limits)}; weights are of {', '.join(limits)}"
+            )
     return Budget(
-        name, own.whole("pairs"), own.whole("rounds"), own.whole("positions"), own.whole("positions_per_game"), limits
-    )
+        name, own.whole("pairs"), own.whole("rounds"), own.whole("positions"), own.whole("positions_per_game"), limits,
+        {key: weights.number(key) for key in given},
+    )  # fmt: skip
 
 
 def _limit_by_engine(given: object, where: str) -> dict[str, str]:
@@ -360,6 +389,9 @@ class _Reader:
             "ponder": table.switch("ponder"),
             "cells": {cell.name: self._content(table, cell, str(presets[cell.engine])) for cell in cells},
         }
+        where = table.choice("where") if "where" in table else ""
+        if where:
+            content["where"] = where
         if kind not in STRENGTH:
             content |= {
                 "suite": table.choice("suite"),
@@ -368,7 +400,7 @@ class _Reader:
             }
         return Part(
             name, _translations(table, "claim"), kind, expect, margin, content["refuted_by"], content["threshold"],
-            content["of"], content["bound"], table.choice("suite"), cells, not_asked, content,
+            content["of"], content["bound"], table.choice("suite"), where, cells, not_asked, content,
         )  # fmt: skip
 
     def _refuse_wrong(self, table: Table, kind: str, expect: str | None, margin: float) -> None:
@@ -383,6 +415,10 @@ class _Reader:
             raise table.error("costs_time", f"false, for kind = {kind!r} compares no speed")
         if "reference_limits" in table and kind != "elo":
             raise table.error("reference_limits", f"none, for kind = {kind!r} has one limit")
+        if "looks" in table and kind not in STRENGTH:
+            raise table.error("looks", f"none, for kind = {kind!r} plays no games")
+        if "where" in table and kind != "nodes":
+            raise table.error("where", f"none, for kind = {kind!r} takes all positions")
 
     def _cells(self, table: Table, kind: str, engine: str, preset: str, margin: float) -> list[Cell]:
         """A part's cells in an engine: one a limit, and one at equal processor time if it was asked for."""
@@ -410,14 +446,26 @@ class _Reader:
             given = {**self.shared, "base": preset, "limit": limit, "margin": min(margin, MAX_MARGIN)}
             return self._played(table, kind, given, cell, against)
         limits = conditions.limits
-        if limits.depth is None and kind in ("nodes", "mates", "exact"):
+        if limits.depth is None and kind in (*COSTS, "mates", "exact"):
             raise ConfigurationError(f"{where}: limit {name} = {limit!r}, expected a depth, for kind = {kind!r}")
         if kind == "mates" and limits.depth is not None and limits.depth <= MATE_SPAN:
             raise ConfigurationError(
                 f"{where}: limit {name} = {limit!r}, expected a depth of more than {MATE_SPAN} plies, for mates are "
                 f"looked for {MATE_SPAN} plies before it"
             )
+        if kind in OF_COUNTS and table.choice("of") == MOVE_CHANGES and (
+            limits.clock_ms is None or not limits.nanoseconds_per_node
+        ):
+            raise ConfigurationError(
+                f"{where}: limit {name} = {limit!r}, expected a clock that counts nodes, such as "
+                f"clock=1+0.02,node_clock=5000, for of = {MOVE_CHANGES!r}"
+            )
+        if kind == "nodes_interaction":
+            combinations = self._combined(table, engine, conditions, limits, where)
+            return Cell(engine, name, limits, conditions, combinations=combinations)
         sides = [self._searched(table, side, engine, conditions, limits, kind) for side in ("variant", "reference")]
+        if "where" in table and dict(sides[1])["aspiration"] == "off":
+            raise table.error("where", "none, for the reference has no aspiration window that its search could miss")
         if kind in COMPARED:
             if sides[0] == sides[1]:
                 raise ConfigurationError(f"{where}: compares a set of parameters with itself; change one of the two")
@@ -448,41 +496,65 @@ class _Reader:
         self, table: Table, side: str, engine: str, conditions: Conditions, limits: Limits, kind: str
     ) -> tuple[tuple[str, Value], ...]:
         """Every parameter of a side of searches; where costs are measured, those go on after a mate is found."""
-        own = _settings(table, side, engine)
         is_of_cost = limits.depth is not None and kind in ("nodes", "mates", *OF_COUNTS)
+        return self._resolved(table, side, conditions, _settings(table, side, engine), is_of_cost=is_of_cost)
+
+    def _resolved(
+        self, table: Table, side: str, conditions: Conditions, own: Mapping[str, Value], *, is_of_cost: bool
+    ) -> tuple[tuple[str, Value], ...]:
+        """Every parameter over the engine's preset."""
         if is_of_cost and MATE_STOP in conditions.base_values:
             own = {MATE_STOP: False, **own}
         return tuple(resolve({**conditions.base_values, **own}, f"{table.where}: {side}", self.game).items())
+
+    def _combined(
+        self, table: Table, engine: str, conditions: Conditions, limits: Limits, where: str
+    ) -> tuple[tuple[tuple[str, Value], ...], ...]:
+        """Every parameter of each combination of two factors, which have an effect both (``Cell.combinations``)."""
+        settings = settings_of(conditions)
+        factors = settings.levels(_two_factors(table), f"{where}: factors")
+        found = [
+            self._resolved(
+                table, "factors", conditions,
+                {**_common(table, engine), **dict(zip(factors, levels, strict=True))}, is_of_cost=True,
+            )
+            for levels in product(*factors.values())
+        ]  # fmt: skip
+        for one, other in ((3, 1), (3, 2)):
+            if found[one] == found[other]:
+                raise table.error("factors", "two different values of each")
+            settings.refuse_without_effect(where, dict(found[one]), dict(found[other]), limits)
+        return tuple(found)
 
     def _played(
         self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None
     ) -> Cell:
         """A cell of games with its comparisons, read as an ablation's and so checked; ``given`` are its other keys."""
-        pairs = max(4, round(self.budget.pairs * table.number("weight")))
+        weight = table.number("weight") * self.budget.weights.get(cell.limit, 1.0)
+        pairs = max(4, round(self.budget.pairs * weight))
+        looks = table.whole("looks") if "looks" in table else self.budget.rounds
         own: dict[str, Any] = {"label": table.text("id")}
         if kind == "elo":
             own |= {side: _settings(table, side, cell.engine) for side in ("variant", "reference")}
             own |= {} if against is None else {"reference_limit": against}
             own |= {"ponder": True} if table.switch("ponder") else {}
         else:
-            own |= {"factors": table.mapping("factors"), "set": _common(table, cell.engine)}
-            if len(own["factors"]) != 2:
-                raise table.error("factors", "a table of two parameters with two values each")
+            own |= {"factors": _two_factors(table), "set": _common(table, cell.engine)}
         spec = ablation_from_mapping(
             {**given, "comparisons" if kind == "elo" else "factorial": [own], "name": table.text("id"), "pairs": pairs,
-             "rounds": self.budget.rounds, "nodes_to_depth": {"depth": 0}},
+             "rounds": looks, "nodes_to_depth": {"depth": 0}},
             f"{table.where} ({cell.engine})",
         )  # fmt: skip
         first = spec.comparisons[0]
         return replace(
             cell, reference_limits=first.reference_limits, comparisons=spec.comparisons,
             factorial=spec.factorials[0] if spec.factorials else None,
-            analyses=analyses_of(pairs, self.budget.rounds),
+            analyses=analyses_of(pairs, looks),
         )  # fmt: skip
 
     def _content(self, table: Table, cell: Cell, preset: str) -> dict[str, Any]:
         """What decides a cell: settings by what is said of them, for the engine's identity stands for the rest."""
-        if table.choice("kind") == "interaction":
+        if table.choice("kind") in OF_FACTORS:
             settings: dict[str, Any] = {"set": _common(table, cell.engine), "factors": table.mapping("factors")}
         else:
             settings = {side: _settings(table, side, cell.engine) for side in ("variant", "reference")}
@@ -528,6 +600,14 @@ def _texts(table: Table, key: str) -> list[str]:
         raise table.error(key, "a list of limits, by their names or as texts: [\"play\", \"nodes=20000\"]")
     if len(set(given)) < len(given):
         raise table.error(key, "each limit once")
+    return given
+
+
+def _two_factors(table: Table) -> dict[str, Any]:
+    """The two factors with their levels as they were given."""
+    given = table.mapping("factors")
+    if len(given) != 2:
+        raise table.error("factors", "a table of two parameters with two values each")
     return given
 
 

@@ -3,7 +3,8 @@
 Every cell (an engine at a limit) has one effect, turned so that the direction expected is positive, and an interval of
 it. The intervals of a part's cells hold together, and at all looks, with probability 95 %: each of k cells has the
 error rate 5 % / k (Bonferroni), spread over its looks in the manner of O'Brien and Fleming (repeated confidence
-intervals: Jennison and Turnbull, "Group Sequential Methods", 2000, chapter 9). With the margin m, a cell is
+intervals: Jennison and Turnbull, "Group Sequential Methods", 2000, chapter 9); where there is but one look, it is a
+plain interval. With the margin m, a cell is
 
 - where a direction is expected: ``negligible`` if its interval lies inside (-m, m), else ``confirmed`` if it lies above
   0, ``refuted`` if it lies below -m. By the part's own ``refuted_by`` an interval below 0 refutes too (``opposite``),

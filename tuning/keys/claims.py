@@ -7,7 +7,7 @@ from engine.games import GAMES
 from engine.language import LANGUAGES
 from engine.settings.keys import TABLE, TEXT, TEXTS, Default, Topic
 from engine.settings.presets import DEFAULT_PRESET
-from tuning.claims.measures import SHARES
+from tuning.claims.measures import SHARE_NAMES
 from tuning.keys.ablation import FACTORS
 from tuning.keys.conditions import SETTINGS
 
@@ -22,6 +22,7 @@ EXPECTED = {
     "elo": ("better", "worse", "equivalent", "not_worse"),
     "interaction": ("better", "worse", "equivalent"),
     "nodes": ("less", "more", "equal", "not_more"),
+    "nodes_interaction": ("less", "more", "equal"),
     "share": ("below", "above"),
     "share_difference": ("less", "more", "equal", "not_more"),
     "occurs": ("occurs",),
@@ -29,8 +30,8 @@ EXPECTED = {
     "exact": ("same",),
 }
 """By kind of measure what a part may expect; without ``expect`` it is only shown."""
-MARGINS = {"elo": 5.0, "interaction": 5.0, "nodes": 5.0, "share": 0.0, "share_difference": 1.0, "occurs": 0.0,
-           "mates": 1.0, "exact": 1.0}  # fmt: skip
+MARGINS = {"elo": 5.0, "interaction": 5.0, "nodes": 5.0, "nodes_interaction": 5.0, "share": 0.0,
+           "share_difference": 1.0, "occurs": 0.0, "mates": 1.0, "exact": 1.0}  # fmt: skip
 """By kind of measure the margin unless said otherwise: Elo; of nodes, percent; of shares, points; else percent."""
 LIMITS = {"elo": ("play", "long"), "interaction": ("play", "long"), "exact": ("depth=10",)}
 """By kind of measure the limits unless said otherwise; of all others ``SEARCH_LIMITS``."""
@@ -40,6 +41,8 @@ TIME_LIMIT = "time"
 REFUTED_BY = ("margin", "opposite", "negligible")
 SUITES = ("games", "last")
 """Positions from self-play: of whole games, or of their last plies."""
+WHERE = ("windows_missed",)
+"""What the reference's search of a position must have counted at least once for the position to count."""
 
 _claims = Topic("tuning.keys", "claims")
 _budget = Topic("tuning.keys", "claims_budget")
@@ -53,6 +56,7 @@ _LIMITS = _budget.section(
     "limits",
     others=_budget("limit", TEXT, TABLE, section=LIMIT_BY_ENGINE, default=Default.COMPUTED, example='"nodes=2000"'),
 )
+_WEIGHTS = _budget.section("weights", others=_budget.number("limit-weight", 0.01, 100, 0.5, Default.COMPUTED))
 BUDGET = _budget.section(
     "budget",
     _budget.whole("pairs", 4, MAX_PAIRS, 100, unit="pairs"),
@@ -60,6 +64,7 @@ BUDGET = _budget.section(
     _budget.whole("positions", 2, 100_000, 1000),
     _budget.whole("positions_per_game", 1, 50, 2, 1),
     _budget.table(_LIMITS, default=Default.REQUIRED, example='{ play = "nodes=2000", long = "nodes=20000" }'),
+    _budget.table(_WEIGHTS, example="{ long = 0.5 }"),
 )
 _BUDGETS = _claims.section("budgets", *(_budget.table(BUDGET, name) for name in BUDGETS))
 
@@ -94,10 +99,12 @@ PART = _part.section(
     _part.switch("costs_time"),
     _part.switch("ponder"),
     _part.number("weight", 0.01, 100, 6, 1.0),
+    _part.whole("looks", 1, 100, 1, Default.COMPUTED),
     _part.choice("only", BUDGETS, "full", Default.COMPUTED),
-    _part.choice("of", tuple(SHARES), "first_move_cutoffs", Default.COMPUTED),
+    _part.choice("of", SHARE_NAMES, "first_move_cutoffs", Default.COMPUTED),
     _part.whole("bound", 0, 100_000, 400, 0),
     _part.choice("suite", SUITES, SUITES[1], SUITES[0]),
+    _part.choice("where", WHERE, WHERE[0], Default.COMPUTED),
     _part.text("then", "moreland", Default.COMPUTED),
     *(key for engine in ENGINES for key in _translated(_part, f"not_{engine}", "...", Default.COMPUTED)),
 )  # fmt: skip

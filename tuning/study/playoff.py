@@ -22,6 +22,8 @@ MISFIT_SHARE = 0.15
 """Standard deviation of what the model's shape misses, as a share of the difference that it predicts."""
 MISFIT_ELO = 3.0
 """The same in Elo, however small the difference."""
+MIN_DEVIATIONS = 1.0
+"""A gain smaller than so many of its standard deviations is none: the base is recommended."""
 MIN_SLOPE = 1e-3
 """Of the score by the difference in natural units: beyond, games say nothing of it."""
 
@@ -50,6 +52,8 @@ class Decision:
 def decide(model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.5) -> Decision:
     """Choose between the model's maximum and the base, after so many pairs with that mean score of the maximum.
 
+    A gain that may as well be luck does not move the base, which has proved itself otherwise.
+
     The model's belief about the difference is a normal prior; the playoff's score updates it.
     """
     base = model.space.default_values
@@ -64,6 +68,6 @@ def decide(model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.
         surprise = (score - 1 / (1 + math.exp(-expected))) / slope * NATURAL_TO_ELO
         weight = variance / (variance + noise)
         gain, variance = gain + weight * surprise, variance * (1 - weight)
-    if gain <= 0:
+    if gain <= MIN_DEVIATIONS * math.sqrt(variance):
         return Decision(base, True, 0.0, 0.0, believed, pairs)
     return Decision(best, False, gain, math.sqrt(variance), believed, pairs)

@@ -1,17 +1,21 @@
 """The response model: Elo against the base as a function of the parameters, fitted to every game of a study.
 
-A pair's score between two sets is logistic in the difference of their Elo. Over whole numbers, Elo has one
-maximum: every dimension has the place of its maximum, a curvature that is positive, a skew that makes one slope steeper
-than the other, and mild interactions with the others; every choice has an effect. The prior: maxima lie about the
-middle of the ranges, curvatures are log-normal about a common size that is estimated from the games, skews,
-interactions and effects are moderate. The posterior is the normal one around its mode in these terms, carried as draws,
-with the dispersion of pair scores as it is observed (pairs vary less than games because of draws and openings).
+A pair's score between two sets is logistic in the difference of their Elo. Elo is a hill (``tuning.study.model.hill``):
+it has one maximum over whole numbers, every dimension has the place of its maximum, a curvature that is positive, a
+skew that makes one slope steeper than the other, and mild interactions with the others; every choice has an effect. The
+prior: maxima lie about the middle of the ranges or beyond their ends, curvatures are log-normal about a common size
+that is estimated from the games, skews, interactions and effects are moderate. Where the games speak against a hill (a
+cliff, ripples, another summit), departures from it are added (``tuning.study.model.departures``). The posterior is the
+normal one around its mode in these terms, carried as draws, with the dispersion of pair scores as it is observed (pairs
+vary less than games because of draws and openings). At the end of a study some of the draws are of a hill whose maximum
+is near the base, in proportion to the probability that the base is the best already.
 
-That curvatures are positive and maxima inside the ranges is worth more than it seems: a quadratic with free
+That curvatures are positive and maxima not far from the ranges is worth more than it seems: a quadratic with free
 coefficients takes every dimension that the games say little of for a slope, and recommends an end of its range.
 
-What to recommend is the maximum of the posterior mean inside what was sampled, never the best observed result: among
-many noisy results the best one is mostly the luckiest.
+What to recommend is the maximum of the most probable model inside what was sampled, never the best observed result:
+among many noisy results the best one is mostly the luckiest. The mean over the posterior would not do either: its
+maximum is drawn away from the ends of the ranges, since there the draws with a maximum beyond count less.
 """
 
 from __future__ import annotations
@@ -25,30 +29,15 @@ from numpy.typing import NDArray
 
 from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial
 from engine.settings.parameters import Value
+from tuning.study.model.departures import Group, choose, groups_of
+from tuning.study.model.hill import SKEW_WIDTH, Hill, HillOverLimits, bounded
 from tuning.study.space import Space
 
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
 
-PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.3
-"""Of a range: prior mean and standard deviation of the place of its maximum."""
-LOG_CURVATURE = math.log(400.0)
-"""Logarithm of Elo over range squared: prior mean of the common size of the curvatures."""
-COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
-"""Standard deviations of the common size and of each curvature about it, in natural logarithms."""
-MIN_LOG_CURVATURE, MAX_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
-INTERACTION_DEVIATION = 0.15
-"""Of a mixed derivative over the geometric mean of the two curvatures."""
-SKEW_DEVIATION = 0.15
-"""Of the part by which a slope is steeper, or flatter, far from the maximum."""
-SKEW_WIDTH = 0.3
-"""Of a range: how far from the maximum a skew shows."""
-CHOICE_DEVIATION = 40.0
-"""Elo: standard deviation of the effect of a choice."""
-MOVEMENT_DEVIATION = 0.05
-"""Of a range: how far the place of a maximum moves when the limit is e times as large."""
-SHRINKAGE_DEVIATION = 0.2
-"""Of the logarithm by which Elo shrinks, or grows, with that."""
+NEAR_BASE_ODDS = 1 / 20
+"""That it is, before any game."""
 TYPICAL_DISPERSION = 0.3
 """Variance of a pair's score over p (1 - p); 1 for a single game without draws."""
 DISPERSION_WEIGHT = 50.0
@@ -64,13 +53,19 @@ MIN_GAIN = 1e-3
 FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1.0, 1e-6, 1e6
 """Of the search's steps (Levenberg and Marquardt)."""
 MAX_LOGIT = 20.0
-REMAINING_POINTS = 2000
-"""Sets over which the gain that remains is estimated."""
+PASSES = 2
+"""Of asking which departures there are, since the hill gives way to them."""
+SAMPLED_STARTS, SAMPLED_COMPARED = 4, 300
+"""Sampled sets from which the maximum of a model with departures is searched, the best of so many."""
+REMAINING_POINTS, REMAINING_COORDINATES = 2000, 20_000
+"""Sets over which the gain that remains is estimated, and their coordinates altogether, at most."""
 IMPORTANCE_POINTS = 1000
 """Sets over which importance is computed."""
 IMPORTANCE_SLICES = 20
 FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
 """Of Optuna's evaluator: with its defaults and all points it takes most of a minute."""
+ELO_DIGITS = 6
+"""Decimal places to which sets are compared."""
 MAX_CANDIDATES = 41
 """Values of one range that a sweep compares."""
 
@@ -84,6 +79,7 @@ class Observations:
         self._second: list[tuple[float, ...]] = []
         self._pairs: list[int] = []
         self._scores: list[float] = []
+        self._sets: dict[Values, None] = {}
         self._log_limits: list[float] = []
 
     def __len__(self) -> int:
@@ -107,6 +103,7 @@ class Observations:
 
     def add_score(self, first: Values, second: Values, pairs: int, score: float, log_limit: float = 0.0) -> None:
         """Add a result as the mean score of so many pairs."""
+        self._sets[first] = self._sets[second] = None
         self._first.append(self.space.coordinates(first))
         self._second.append(self.space.coordinates(second))
         self._pairs.append(pairs)
@@ -123,6 +120,10 @@ class Observations:
             np.array(self._scores, float),
         )
 
+    def sampled(self) -> list[Values]:
+        """Every set that has played, once, in the order of its first result."""
+        return list(self._sets)
+
     def trust_region(self) -> tuple[Array, Array]:
         """Lower and upper ends of what was sampled, in coordinates; of choices, all of them."""
         first, second, _, _ = self.arrays()
@@ -134,130 +135,40 @@ class Observations:
         return low, np.quantile(sampled, 1 - TRUST_QUANTILE, axis=0)
 
 
-class _Shape:
-    """The terms of the model in one vector: maxima, logarithms of curvatures, interactions, skews, effects."""
-
-    def __init__(self, space: Space) -> None:
-        self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
-        self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
-        self.sizes = [len(space.dimensions[place].choices) for place in self.choices]
-        self.count = len(self.ordered)
-        self.one, self.other = np.triu_indices(self.count, 1)
-        count, crossed = self.count, len(self.one)
-        self.maxima = slice(0, count)
-        self.curvatures = slice(count, 2 * count)
-        self.interactions = slice(2 * count, 2 * count + crossed)
-        self.skews = slice(2 * count + crossed, 3 * count + crossed)
-        self.effects = slice(3 * count + crossed, 3 * count + crossed + sum(self.sizes))
-        self.terms = self.effects.stop
-
-    def at_target(self, terms: Array) -> Array:
-        """The terms that ``ResponseModel`` takes."""
-        return terms
-
-    def effects_of(self, place: int) -> slice:
-        """Where the effects of one dimension's choices lie among all effects."""
-        before = self.choices.index(place)
-        start = sum(self.sizes[:before])
-        return slice(start, start + self.sizes[before])
-
-    def prior(self) -> tuple[Array, Array]:
-        """Mean and precision of all terms before any game."""
-        mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
-        mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, PLACE_DEVIATION
-        mean[self.curvatures], deviation[self.curvatures] = LOG_CURVATURE, OWN_DEVIATION
-        deviation[self.interactions] = INTERACTION_DEVIATION
-        deviation[self.skews] = SKEW_DEVIATION
-        deviation[self.effects] = CHOICE_DEVIATION
-        covariance = np.diag(deviation**2)
-        covariance[self.curvatures, self.curvatures] += COMMON_DEVIATION**2
-        return mean, np.asarray(np.linalg.inv(covariance), float)
-
-    def hessians(self, terms: Array) -> Array:
-        """The matrix of curvatures and mixed derivatives, shape (..., dimensions, dimensions)."""
-        root = np.exp(terms[..., self.curvatures] / 2)
-        matrix = np.zeros((*terms.shape[:-1], self.count, self.count))
-        matrix[..., self.one, self.other] = matrix[..., self.other, self.one] = terms[..., self.interactions]
-        return np.asarray((matrix + np.eye(self.count)) * root[..., :, None] * root[..., None, :], float)
-
-    def indicators(self, points: Array) -> Array:
-        """Which choice every point has, shape (points, effects)."""
-        columns = [
-            points[:, place, None] == np.arange(size) for place, size in zip(self.choices, self.sizes, strict=True)
-        ]
-        return np.concatenate(columns, axis=1).astype(float) if columns else np.zeros((len(points), 0))
-
-    def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points, shape (points,), and its derivatives by every term, shape (points, terms)."""
-        skews, hessian = terms[self.skews], self.hessians(terms)
-        apart = points[:, self.ordered] - terms[self.maxima]
-        bend = np.tanh(apart / SKEW_WIDTH)
-        bent = apart * (1 + skews * bend)
-        pull = bent @ hessian
-        indicators = self.indicators(points)
-        elo = -0.5 * (bent * pull).sum(axis=1) + indicators @ terms[self.effects]
-        root = np.exp(terms[self.curvatures] / 2)
-        by_apart = 1 + skews * (bend + apart * (1 - bend * bend) / SKEW_WIDTH)
-        crossed = -(root[self.one] * root[self.other]) * bent[:, self.one] * bent[:, self.other]
-        slopes = [pull * by_apart, -0.5 * bent * pull, crossed, -pull * apart * bend, indicators]
-        return elo, np.concatenate(slopes, axis=1)
-
-
-class _ShapeOverLimits(_Shape):
-    """The same of results at several limits: places of maxima move, and Elo shrinks, with the logarithm of the limit.
-
-    The terms of the limit that is asked for come first and are those of ``_Shape``; there the others change nothing.
-    """
-
-    def __init__(self, space: Space, log_limits: Array) -> None:
-        """``log_limits`` are those of the points that ``elo_with_slopes`` is asked about, shape (points,)."""
-        super().__init__(space)
-        self._at_target = _Shape(space)
-        self._log_limits = log_limits[:, None]
-        self._movements = slice(self.terms, self.terms + self.count)
-        self.terms += self.count + 1
-
-    def prior(self) -> tuple[Array, Array]:
-        """Mean and precision of all terms before any game."""
-        mean, precision = self._at_target.prior()
-        deviation = np.array([MOVEMENT_DEVIATION] * self.count + [SHRINKAGE_DEVIATION])
-        extended = np.diag(np.concatenate([np.zeros(len(mean)), deviation**-2.0]))
-        extended[: len(mean), : len(mean)] = precision
-        return np.concatenate([mean, np.zeros(len(deviation))]), extended
-
-    def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points at their limits, and its derivatives by every term."""
-        moved = points.copy()
-        moved[:, self.ordered] -= self._log_limits * terms[self._movements]
-        elo, slopes = super().elo_with_slopes(terms, moved)
-        scale = np.exp(self._log_limits * terms[-1])
-        slopes = np.concatenate([slopes, self._log_limits * slopes[:, self.maxima], self._log_limits * elo[:, None]], 1)
-        return scale[:, 0] * elo, scale * slopes
-
-    def at_target(self, terms: Array) -> Array:
-        """The terms without those of other limits."""
-        return terms[..., : self._at_target.terms]
-
-
 class ResponseModel:
     """Elo as a function of the set, with its uncertainty. Only differences between sets mean anything."""
 
-    def __init__(self, space: Space, terms: Array, dispersion: float) -> None:
+    def __init__(
+        self,
+        space: Space,
+        terms: Array,
+        dispersion: float,
+        groups: Sequence[Group] = (),
+        mode: ResponseModel | None = None,
+    ) -> None:
         self.space = space
+        self.mode = mode or self
+        """The most probable terms alone."""
         self.dispersion = dispersion
         """Variance of a pair's score over p (1 - p)."""
-        self._shape = _Shape(space)
-        self._maxima = terms[:, None, self._shape.maxima]
-        self._skews = terms[:, None, self._shape.skews]
-        self._hessians = self._shape.hessians(terms)
-        self._effects = terms[:, self._shape.effects]
+        self.groups = tuple(groups)
+        """Departures from the hill that the games show."""
+        self._hill = Hill(space)
+        self._maxima = terms[:, None, self._hill.maxima]
+        self._skews = terms[:, None, self._hill.skews]
+        self._hessians = self._hill.hessians(terms)
+        self._effects = terms[:, self._hill.effects]
+        self._weights = terms[:, self._hill.terms :]
 
     def elo(self, points: Array) -> Array:
         """Elo of coordinates (points, dimensions) by every draw of the posterior, shape (points, draws)."""
-        apart = points[None, :, self._shape.ordered] - self._maxima
+        apart = points[None, :, self._hill.ordered] - self._maxima
         bent = apart * (1 + self._skews * np.tanh(apart / SKEW_WIDTH))
         elo = -0.5 * ((bent @ self._hessians) * bent).sum(axis=2)
-        return np.asarray(elo.T + self._shape.indicators(points) @ self._effects.T, float)
+        elo = elo.T + self._hill.indicators(points) @ self._effects.T
+        if self.groups:
+            elo = elo + np.concatenate([group.features(points) for group in self.groups], axis=1) @ self._weights.T
+        return np.asarray(elo, float)
 
     def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
         """Elo of each set minus another's (default: the base) by every draw, shape (sets, draws)."""
@@ -275,42 +186,142 @@ class ResponseModel:
         mean, deviation = self.gain([one], other)
         return float(mean[0]), float(deviation[0])
 
+    def curvatures(self) -> Array:
+        """Of every range in turn, Elo over range squared: the geometric mean over the posterior."""
+        return np.asarray(np.exp(np.log(np.diagonal(self._hessians, axis1=1, axis2=2)).mean(axis=0)), float)
+
     def effects(self, place: int) -> Array:
         """Elo of every choice of a dimension by every draw, shape (draws, choices), up to a constant."""
-        return self._effects[:, self._shape.effects_of(place)]
+        return self._effects[:, self._hill.effects_of(place)]
 
 
-def fit(observations: Observations) -> ResponseModel:
-    """The model of all results."""
-    log_limits = observations.log_limits
-    shape = _ShapeOverLimits(observations.space, log_limits) if log_limits.any() else _Shape(observations.space)
-    first, second, pairs, scores = observations.arrays()
-    mean, precision = shape.prior()
+def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
+    """The model of all results; the last one of a study also considers that the base may be the best already."""
+    return _Fit(observations).model(is_last)
 
-    def expectation(terms: Array) -> tuple[Array, Array]:
-        one, one_slopes = shape.elo_with_slopes(terms, first)
-        other, other_slopes = shape.elo_with_slopes(terms, second)
-        logits = np.clip((one - other) / NATURAL_TO_ELO, -MAX_LOGIT, MAX_LOGIT)
-        return 1 / (1 + np.exp(-logits)), (one_slopes - other_slopes) / NATURAL_TO_ELO
 
-    def posterior(terms: Array, expected: Array, dispersion: float) -> float:
-        surprise = terms - mean
-        likelihood = (pairs * (scores * np.log(expected) + (1 - scores) * np.log(1 - expected))).sum() / dispersion
-        return float(likelihood - surprise @ precision @ surprise / 2)
+class _Fit:
+    """The search for the posterior of one model."""
 
-    def mode(terms: Array, dispersion: float) -> tuple[Array, Array, Array]:
+    def __init__(self, observations: Observations) -> None:
+        self._space = observations.space
+        log_limits = observations.log_limits
+        self._hill = HillOverLimits(self._space, log_limits) if log_limits.any() else Hill(self._space)
+        self._first, self._second, self._pairs, self._scores = observations.arrays()
+        self._mean, self._precision = self._hill.prior(is_near_base=False)
+        self._features = np.zeros((len(self._pairs), 0))
+        """Of the first set minus the second one, over the unit of Elo: of the departures."""
+        self._dispersion = TYPICAL_DISPERSION
+
+    def model(self, is_last: bool) -> ResponseModel:
+        """Fit a hill, ask for departures from it, fit both."""
+        terms, information, expected = self._mode(self._mean)
+        self._dispersion = self._observed_dispersion(expected)
+        hill = self._mode(terms)
+        near_base = self._near_base(hill) if is_last else None
+        terms, information, chosen = self._with_departures(hill)
+        draws = self._drawn(terms, information)
+        if near_base is not None:
+            share, other_draws = near_base
+            count = round(share * DRAWS)
+            draws[:count, : other_draws.shape[1]] = other_draws[:count]
+            draws[:count, other_draws.shape[1] :] = 0.0
+        mode = ResponseModel(self._space, self._hill.at_target(terms[None]), self._dispersion, chosen)
+        return ResponseModel(self._space, self._hill.at_target(draws), self._dispersion, chosen, mode)
+
+    def _near_base(self, hill: tuple[Array, Array, Array]) -> tuple[float, Array]:
+        """How probable it is that the base is the best already, and draws of a hill that is near it."""
+        general = self._mean, self._precision
+        evidence = self._evidence(hill)
+        self._mean, self._precision = self._hill.prior(is_near_base=True)
+        found = self._mode(hill[0])
+        odds = NEAR_BASE_ODDS * math.exp(min(max(self._evidence(found) - evidence, -MAX_LOGIT), MAX_LOGIT))
+        self._mean, self._precision = general
+        return odds / (1 + odds), self._drawn(found[0], found[1])
+
+    def _evidence(self, found: tuple[Array, Array, Array]) -> float:
+        """Logarithm of the probability of the results under the prior (Laplace's approximation), up to a constant."""
+        terms, information, expected = found
+        volumes = np.linalg.slogdet(self._precision)[1] - np.linalg.slogdet(information)[1]
+        return self._posterior(terms, expected) + float(volumes) / 2
+
+    def _drawn(self, terms: Array, information: Array) -> Array:
+        """Draws from the posterior, each followed by its mirror image, shape (draws, terms)."""
+        generator = np.random.Generator(np.random.PCG64(0))
+        noise = generator.standard_normal((DRAWS // 2, len(terms)))
+        mirrored = np.stack([noise, -noise], axis=1).reshape(DRAWS, len(terms))
+        return bounded(self._hill, terms + np.linalg.solve(np.linalg.cholesky(information).T, mirrored.T).T)
+
+    def _with_departures(self, found: tuple[Array, Array, Array]) -> tuple[Array, Array, list[Group]]:
+        """Mode, negated second derivatives and departures of the model that the games speak for, from a hill on."""
+        terms, information, _ = found
+        count = self._hill.terms
+        groups = groups_of(self._space, np.concatenate([self._first, self._second]))
+        features = [(group.features(self._first) - group.features(self._second)) / NATURAL_TO_ELO for group in groups]
+        chosen: dict[int, float] = {}
+        for _ in range(PASSES):
+            before, chosen = chosen, self._departures(terms[:count], features)
+            if chosen == before:
+                break
+            self._features = np.hstack([np.zeros((len(self._pairs), 0)), *(features[group] for group in chosen)])
+            spread = [1 / deviation**2 for group, deviation in chosen.items() for _ in range(features[group].shape[1])]
+            self._mean = np.concatenate([self._mean[:count], np.zeros(len(spread))])
+            precision = np.diag(np.concatenate([np.zeros(count), spread]))
+            precision[:count, :count] = self._precision[:count, :count]
+            self._precision = precision
+            terms, information, _ = self._mode(np.concatenate([terms[:count], np.zeros(len(spread))]))
+        return terms, information, [groups[group] for group in chosen]
+
+    def _departures(self, hill: Array, features: Sequence[Array]) -> dict[int, float]:
+        """Which departures the games show where the hill is as it is now."""
+        kept, self._features = self._features, np.zeros((len(self._pairs), 0))
+        expected, slopes = self._expectation(hill)
+        self._features = kept
+        count = len(hill)
+        columns = np.concatenate([slopes, *features], axis=1)
+        ends = np.cumsum([count, *(one.shape[1] for one in features)])
+        weights = self._pairs * expected * (1 - expected) / self._dispersion
+        information = (columns * weights[:, None]).T @ columns
+        information[:count, :count] += self._precision[:count, :count]
+        slope = columns.T @ (self._pairs * (self._scores - expected) / self._dispersion)
+        slope[:count] -= self._precision[:count, :count] @ (hill - self._mean[:count])
+        places = [slice(int(start), int(end)) for start, end in itertools.pairwise(ends)]
+        return choose(information, slope, places, count)
+
+    def _observed_dispersion(self, expected: Array) -> float:
+        observed = float((self._pairs * (self._scores - expected) ** 2 / (expected * (1 - expected))).sum())
+        return (DISPERSION_WEIGHT * TYPICAL_DISPERSION + observed) / (DISPERSION_WEIGHT + len(self._pairs))
+
+    def _expectation(self, terms: Array) -> tuple[Array, Array]:
+        """The expected score of every result, and the derivatives of its logit by every term."""
+        hill, weights = terms[: self._hill.terms], terms[self._hill.terms :]
+        one, one_slopes = self._hill.elo_with_slopes(hill, self._first)
+        other, other_slopes = self._hill.elo_with_slopes(hill, self._second)
+        logits = (one - other) / NATURAL_TO_ELO + self._features @ weights
+        slopes = np.concatenate([(one_slopes - other_slopes) / NATURAL_TO_ELO, self._features], axis=1)
+        return 1 / (1 + np.exp(-np.clip(logits, -MAX_LOGIT, MAX_LOGIT))), slopes
+
+    def _posterior(self, terms: Array, expected: Array) -> float:
+        """Its logarithm, up to a constant."""
+        surprise = terms - self._mean
+        scores = self._scores
+        likelihood = (self._pairs * (scores * np.log(expected) + (1 - scores) * np.log(1 - expected))).sum()
+        return float(likelihood / self._dispersion - surprise @ self._precision @ surprise / 2)
+
+    def _mode(self, terms: Array) -> tuple[Array, Array, Array]:
         """The mode, the negated second derivatives there (Gauss and Newton), and what is expected of each result."""
         damping = FIRST_DAMPING
-        expected, slopes = expectation(terms)
-        value = posterior(terms, expected, dispersion)
+        expected, slopes = self._expectation(terms)
+        value = self._posterior(terms, expected)
         for _ in range(MAX_STEPS):
-            weights = pairs * expected * (1 - expected) / dispersion
-            hessian = (slopes * weights[:, None]).T @ slopes + precision
-            gradient = slopes.T @ (pairs * (scores - expected) / dispersion) - precision @ (terms - mean)
+            weights = self._pairs * expected * (1 - expected) / self._dispersion
+            hessian = (slopes * weights[:, None]).T @ slopes + self._precision
+            surprise = self._precision @ (terms - self._mean)
+            gradient = slopes.T @ (self._pairs * (self._scores - expected) / self._dispersion) - surprise
             step = np.linalg.solve(hessian + damping * np.diag(np.diag(hessian)), gradient)
-            there = _bounded(shape, terms + step)
-            there_expected, there_slopes = expectation(there)
-            there_value = posterior(there, there_expected, dispersion)
+            there = bounded(self._hill, terms + step)
+            there_expected, there_slopes = self._expectation(there)
+            there_value = self._posterior(there, there_expected)
             if there_value > value:
                 gained = there_value - value
                 terms, expected, slopes, value = there, there_expected, there_slopes, there_value
@@ -321,27 +332,12 @@ def fit(observations: Observations) -> ResponseModel:
                 damping *= 4
                 if damping > MAX_DAMPING:
                     break
-        weights = pairs * expected * (1 - expected) / dispersion
-        return terms, (slopes * weights[:, None]).T @ slopes + precision, expected
-
-    found, _, expected = mode(mean, TYPICAL_DISPERSION)
-    observed = float((pairs * (scores - expected) ** 2 / (expected * (1 - expected))).sum())
-    dispersion = (DISPERSION_WEIGHT * TYPICAL_DISPERSION + observed) / (DISPERSION_WEIGHT + len(pairs))
-    found, hessian, _ = mode(found, dispersion)
-    noise = np.random.Generator(np.random.PCG64(0)).standard_normal((DRAWS // 2, shape.terms))
-    apart = np.linalg.solve(np.linalg.cholesky(hessian).T, np.concatenate([noise, -noise]).T).T
-    return ResponseModel(observations.space, shape.at_target(_bounded(shape, found + apart)), dispersion)
-
-
-def _bounded(shape: _Shape, terms: Array) -> Array:
-    """The terms with curvatures that are within reason; others may be anything."""
-    bounded = terms.copy()
-    bounded[..., shape.curvatures] = np.clip(terms[..., shape.curvatures], MIN_LOG_CURVATURE, MAX_LOG_CURVATURE)
-    return bounded
+        weights = self._pairs * expected * (1 - expected) / self._dispersion
+        return terms, (slopes * weights[:, None]).T @ slopes + self._precision, expected
 
 
 def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[Values]) -> Values:
-    """The set with the highest posterior mean inside a region of coordinates; choices are free.
+    """The best set by the most probable model inside a region of coordinates; choices are free.
 
     Found by changing one dimension at a time from each of ``starts`` until nothing helps; with conditional dimensions
     pairs of a choice and what depends on it are covered by the starts and the sweeps.
@@ -350,12 +346,22 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
     candidates = [_candidates(space, place, region) for place in range(len(space.dimensions))]
     best: tuple[float, Values] | None = None
     for start in starts:
-        found = _climb(model, candidates, space.effective_values(start))
-        value = float(model.gain([found])[0][0])
-        if best is None or value > best[0] + 1e-9:
+        found = _climb(model.mode, candidates, space.effective_values(start))
+        value = float(model.mode.gain([found])[0][0])
+        if best is None or value > best[0] + 10.0**-ELO_DIGITS:
             best = (value, found)
     assert best is not None
     return best[1]
+
+
+def sampled_starts(model: ResponseModel, observations: Observations) -> list[Values]:
+    """The best sampled sets by the model, for ``maximum``; none of a model that is a hill, which has one summit."""
+    if not model.groups:
+        return []
+    compared = observations.sampled()
+    compared = compared[:: max(1, len(compared) // SAMPLED_COMPARED)]
+    elo = np.round(model.gain(compared)[0], ELO_DIGITS)
+    return [compared[place] for place in np.argsort(-elo, kind="stable")[:SAMPLED_STARTS]]
 
 
 def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, float]:
@@ -379,7 +385,7 @@ def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, 
                 for dimension, coordinate, share in zip(space.dimensions, point, drawn, strict=True)
             )
         )
-    elo = model.gain([space.effective_values(values) for values in sets])[0]
+    elo = model.mode.gain([space.effective_values(values) for values in sets])[0]
     try:
         shares = _forest_shares(space, sets, elo)
     except ImportError:
@@ -431,10 +437,11 @@ def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], b
     """
     generator = np.random.Generator(np.random.PCG64(0))
     low, high = region
-    points = low + (high - low) * generator.random((REMAINING_POINTS, len(low)))
+    count = min(REMAINING_POINTS, math.ceil(REMAINING_COORDINATES / len(low)))
+    points = low + (high - low) * generator.random((count, len(low)))
     for place, dimension in enumerate(model.space.dimensions):
         if dimension.choices:
-            points[:, place] = generator.integers(len(dimension.choices), size=REMAINING_POINTS)
+            points[:, place] = generator.integers(len(dimension.choices), size=count)
     here = model.elo(np.array([model.space.coordinates(best)], float))
     return float(np.maximum((model.elo(points) - here).max(axis=0), 0.0).mean())
 
@@ -453,9 +460,15 @@ def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: V
     for _ in range(SWEEPS):
         before = here
         for place in range(len(here)):
-            sets = [here, *({space.effective_values((*here[:place], value, *here[place + 1 :])): None
-                             for value in candidates[place]})]  # fmt: skip
-            here = sets[int(np.argmax(model.gain(sets)[0]))]
+            sets = [here, *((*here[:place], value, *here[place + 1 :]) for value in candidates[place])]
+            if space.has_conditions:
+                sets = list(dict.fromkeys(space.effective_values(values) for values in sets))
+                points = np.array([space.coordinates(values) for values in sets], float)
+            else:
+                points = np.tile(np.array(space.coordinates(here), float), (len(sets), 1))
+                points[1:, place] = [space.dimensions[place].coordinate(value) for value in candidates[place]]
+            # Of sets that are equal but for rounding errors, which need not be the same twice, the first one.
+            here = sets[int(np.argmax(np.round(model.elo(points).mean(axis=1), ELO_DIGITS)))]
         if here == before:
             break
     return here

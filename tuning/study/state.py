@@ -12,6 +12,7 @@ from tuning.study.response import (
     expected_remaining_gain,
     fit,
     maximum,
+    sampled_starts,
 )
 from tuning.study.result import RoundResult
 from tuning.study.rounds.limits import LimitShares
@@ -74,9 +75,10 @@ class StudyState:
             return
         if is_last or len(self.observations) >= REFIT_GROWTH * self.fitted_results:
             self.fitted_results = len(self.observations)
-            self.model = fit(self.observations)
+            self.model = fit(self.observations, is_last=is_last)
             space = self.observations.space
             starts = [self.best or space.default_values, *combinations(space, MAX_COMBINATIONS)]
+            starts += sampled_starts(self.model, self.observations)
             self.best = maximum(self.model, self.observations.trust_region(), starts)
 
     def design(self) -> RoundDesign:

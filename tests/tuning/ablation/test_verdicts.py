@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import NormalDist
 
@@ -34,6 +33,7 @@ from tuning.ablation.verdicts import (
     detectable_elo,
     estimate_in_elo,
     judged,
+    match_elo_estimate,
     match_estimate,
     min_pairs,
     pairs_for_equivalence,
@@ -137,25 +137,6 @@ def test_a_difference_makes_the_next_easier_but_an_equivalence_does_not() -> Non
     assert judged([middling, question(0, 1)], Rule()) == (UNDECIDED, EQUIVALENT)
 
 
-@pytest.mark.parametrize(
-    ("elo", "error", "verdict"),
-    [(11, 4, UNDECIDED), (11, 2, BETTER), (-11, 2, WORSE), (4, 1, UNDECIDED), (1, 1, EQUIVALENT)],
-)
-def test_beyond_the_margin_a_smaller_difference_decides_nothing(elo: float, error: float, verdict: str) -> None:
-    asked = replace(question(elo, error), beyond_margin=True)
-    assert judged([asked], Rule()) == (verdict,)
-    low, high = simultaneous_interval(asked, 1, Rule())
-    assert (low > 5 or high < -5) == (verdict in (BETTER, WORSE))
-
-
-def test_beyond_the_margin_an_open_question_needs_pairs_to_leave_it() -> None:
-    level = NormalDist().inv_cdf(1 - 0.05 / 2) + NormalDist().inv_cdf(0.8)
-    for elo, distance in ((11, 6), (-11, 6), (3, 2)):
-        needed = pairs_still_needed(replace(question(elo, 4), beyond_margin=True), 1, Rule())
-        assert needed is not None
-        assert needed + 10_000 == pytest.approx(10_000 * (level * 4 / distance) ** 2, rel=0.01)
-
-
 def test_verdicts_stay() -> None:
     assert judged([question(0, 100, WORSE)], Rule()) == (WORSE,)
 
@@ -213,18 +194,49 @@ def test_an_open_question_says_what_it_would_need() -> None:
     assert total == pytest.approx((level * 0.015 * 20 / (score_of_elo(15) - 0.5)) ** 2, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("pairs", "shares"),
+    [(40, (0.0, 0.1, 0.3, 0.3, 0.3)), (100, (0.01, 0.02, 0.07, 0.2, 0.7)), (40, (0.15, 0.1, 0.2, 0.25, 0.3)),
+     (250, (0.0, 0.01, 0.04, 0.15, 0.8)), (10, (0.1, 0.2, 0.4, 0.2, 0.1))],
+)  # fmt: skip
+def test_intervals_of_a_fixed_length_hold_the_true_elo(pairs: int, shares: tuple[float, ...]) -> None:
+    truth = elo_of_score(sum(share * place / 4 for place, share in enumerate(shares)))
+    runs, bound = 1500, NormalDist().inv_cdf(0.975)
+    samples = np.random.default_rng(8).multinomial(pairs, shares, runs)
+    estimates = [match_elo_estimate(Pentanomial(tuple(map(int, sample))), 5.0) for sample in samples]
+    held = sum(low <= truth <= high for low, high in (one.interval(bound) for one in estimates)) / runs
+    assert held > 0.95 - 3 * math.sqrt(0.05 * 0.95 / runs)
+    values = np.array([one.value for one in estimates])
+    assert abs(values.mean() - truth) < values.std() * 0.1  # all but unbiased
+
+
+def test_a_match_of_a_fixed_length_has_a_finite_interval_however_it_ended() -> None:
+    bound = NormalDist().inv_cdf(0.975)
+    for pairs in (2, 10, 100, 1000):
+        low, high = match_elo_estimate(Pentanomial((0, 0, 0, 0, pairs)), 5.0).interval(bound)
+        lost = match_elo_estimate(Pentanomial((pairs, 0, 0, 0, 0)), 5.0).interval(bound)
+        assert math.isfinite(low)
+        assert math.isfinite(high)
+        assert lost == pytest.approx((-high, -low))
+        assert low < elo_of_score(stats.beta.ppf(0.5, pairs, 1)) < high
+    assert match_elo_estimate(Pentanomial((0, 0, 0, 0, 100)), 5.0).interval(bound)[0] > 200
+    assert math.isinf(match_elo_estimate(Pentanomial((0, 0, 0, 0, 1)), 5.0).error)
+    # Near the middle it is the usual one.
+    counts = Pentanomial((30, 90, 260, 80, 40))
+    usual = [elo_of_score(end) for end in match_estimate(counts, 5.0).interval(bound)]
+    assert match_elo_estimate(counts, 5.0).interval(bound) == pytest.approx(usual, abs=0.2)
+
+
 # Allocation
 
 
-def allocate(
-    outcomes: np.ndarray, rule: Rule, max_pairs: int | None = None, *, beyond_margin: bool = False
-) -> Allocation:
+def allocate(outcomes: np.ndarray, rule: Rule, max_pairs: int | None = None) -> Allocation:
     def research_question(match: int) -> ResearchQuestion:
         def estimate_after(pairs: int) -> EffectEstimate:
             counts = Pentanomial(tuple(np.bincount(outcomes[match, :pairs], minlength=5)))
             return match_estimate(counts, rule.margin_elo)
 
-        return ResearchQuestion((match,), estimate_after, beyond_margin)
+        return ResearchQuestion((match,), estimate_after)
 
     questions = [research_question(match) for match in range(len(outcomes))]
     allocation = Allocation([outcomes.shape[1]] * len(outcomes), questions, rule, max_pairs)
@@ -281,17 +293,6 @@ def test_without_effects_false_differences_are_rare() -> None:
     most = 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
     assert false_difference_rate(runs, Rule(rounds=4), comparisons=8, pairs=60) <= most
     assert false_difference_rate(runs, Rule(margin_elo=60, rounds=4), comparisons=8, pairs=60) <= most
-
-
-def test_a_difference_as_large_as_the_margin_is_seldom_found_to_be_larger() -> None:
-    generator = np.random.default_rng(21)
-    mean = float(simulated_pairs([40.0], 200_000, generator).mean()) / 4
-    rule, runs = Rule(margin_elo=elo_of_score(mean), rounds=4), 600
-    ends = [allocate(simulated_pairs([40.0], 80, generator), rule, beyond_margin=True) for _ in range(runs)]
-    found = sum(end.questions[0].verdict in (BETTER, WORSE) for end in ends) / runs
-    assert found <= 0.025 + 2 * math.sqrt(0.025 * 0.975 / runs)
-    larger = allocate(simulated_pairs([200.0], 80, generator), rule, beyond_margin=True)
-    assert larger.questions[0].verdict == BETTER
 
 
 def test_the_allocation_reaches_the_split_s_verdicts_with_fewer_games() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -17,6 +19,8 @@ from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
 from engine.values import MATE
 from tuning.claims.measures import (
+    MOVE_CHANGES,
+    SHARE_NAMES,
     SHARES,
     Counted,
     Searched,
@@ -24,6 +28,7 @@ from tuning.claims.measures import (
     clustered_error,
     exact_failures,
     log_ratio,
+    log_ratio_of_ratios,
     mates_that_change,
     rate_of_cases,
     share_difference,
@@ -53,6 +58,55 @@ def test_an_error_is_that_of_the_games_and_not_of_their_positions() -> None:
     alone = log_ratio([1000 * math.exp(log) for log in logs], [1000] * 6, range(6))
     assert alone.error == pytest.approx(stats.sem(logs))
     assert clustered_error([1.0, -1.0], [4, 4]) == (math.inf, 1)
+
+
+def test_an_interaction_of_costs_is_the_difference_of_two_logarithms() -> None:
+    games = [1, 1, 2, 3]
+    neither, second, first, both = [100, 80, 90, 100], [50, 60, 70, 40], [60, 70, 100, 90], [20, 30, 60, 10]
+    logs = np.log(np.array(both) / second) - np.log(np.array(first) / neither)
+    parts = logs - logs.mean()
+    sums = [parts[0] + parts[1], parts[2], parts[3]]
+    estimate = log_ratio_of_ratios([neither, second, first, both], games)
+    assert estimate.value == pytest.approx(logs.mean())
+    assert estimate.error == pytest.approx(math.sqrt(3 / 2 * sum(part**2 for part in sums)) / 4)
+    assert (estimate.units, estimate.cases) == (3, 4)
+    # A factor that changes nothing leaves the ratio alone.
+    assert log_ratio_of_ratios([neither, neither, first, first], games).value == pytest.approx(0)
+
+
+def test_the_move_at_half_the_proper_time_is_that_of_a_search_with_so_much_time(tmp_path: Path) -> None:
+    """Against the clock: a fixed time a move of half of the proper time, 1 s / 20 + 0.03 s, at 100 nodes a ms."""
+    limits = Limits.parse("clock=1+0.03,node_clock=100000")
+    engine = Engine("othello", {"hash_mb": 1})
+    position, openings = engine.game.position(), []
+    for _ in range(24):
+        openings.append(Opening(position.text))
+        move = engine.search(position, Limits(nodes=50)).move
+        assert move is not None
+        position.push(move)
+    both = {"hash_mb": 1, "time_divisor": 20, "endgame_empties": 0, "clock_reserve_ms": 0}
+    whole = resolve({**both, "time_strategy": "elephanteye", "time_hard_factor": 2000, "time_soft_factor": 2000},
+                    game="othello")  # fmt: skip
+    half = Engine("othello", {**both, "time_strategy": "fixed", "time_fixed_ms": 40})
+    with Store(tmp_path) as store:
+        searches = SuiteSearches("othello", store, 1, StopFlag())
+        found = searches.search(whole, limits, openings, Counted(MOVE_CHANGES, 0))
+        shallow = searches.search(whole, replace(limits, depth=1), openings[:1], Counted(MOVE_CHANGES, 0))
+    assert found is not None
+    assert shallow is not None
+    assert (shallow[0].hits, shallow[0].cases) == (0, 0)  # over long before
+    ends = Engine("othello", whole)
+    expected = []
+    for opening in openings:
+        moves = []
+        for one in (ends, half):
+            one.new_game()
+            moves.append(one.search(one.game.position(opening.position), limits).move)
+        expected.append(int(moves[0] != moves[1]))
+    assert [row.hits for row in found if row.cases] == [
+        hit for hit, row in zip(expected, found, strict=True) if row.cases
+    ]  # fmt: skip
+    assert 0 < sum(expected) < len(expected)
 
 
 def test_games_of_like_positions_are_worth_one_position_each() -> None:
@@ -118,8 +172,9 @@ def test_every_share_can_be_read_from_a_search(tmp_path: Path) -> None:
         searches = SuiteSearches("xiangqi", store, 1, stop)
         start = Engine("xiangqi").game.position().text
         values = resolve({"hash_mb": 1, "null_verify": "always"}, game="xiangqi")
-        for name in SHARES:
-            found = searches.search(values, Limits(depth=4), [Opening(start)], Counted(name, 0))
+        for name in SHARE_NAMES:
+            limits = Limits.parse("clock=0.3+0.01,node_clock=4000") if name == MOVE_CHANGES else Limits(depth=4)
+            found = searches.search(values, limits, [Opening(start)], Counted(name, 0))
             assert found is not None
             assert found[0].hits >= 0
             assert found[0].cases >= 0

@@ -11,6 +11,7 @@ import pytest
 
 from engine.settings.configuration import read_toml
 from tuning.claims.spec import ClaimsSpec, load_claims
+from tuning.keys.claims import EXPECTED
 
 FOLDER = Path(__file__).parents[3] / "configs" / "claims"
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
@@ -39,6 +40,18 @@ def test_every_claim_is_asked() -> None:
         assert {int(claim["id"][1:]) for claim in table(name)["claims"]} == ASKED[name]
 
 
+def test_each_kind_of_measure_is_used() -> None:
+    assert {part.kind for name in TABLES for part in spec(name).parts} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_quick_budget_can_be_asked(name: str) -> None:
+    quick = load_claims(FOLDER / f"{name}.toml", "quick")
+    assert quick.budget.positions < 1000 <= spec(name).budget.positions
+    for part in quick.parts:
+        assert {cell.engine for cell in part.cells} | set(part.not_asked) == {"then", "now"}
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_both_budgets_have_the_same_limits(name: str) -> None:
     """So what can be asked in one can be asked in the other."""
@@ -53,7 +66,7 @@ def test_every_table_can_be_asked_in_both_engines_at_several_limits(name: str) -
     for part in parts:
         engines = {cell.engine for cell in part.cells}
         limits = {str(cell.limits) for cell in part.cells if not cell.is_time}
-        assert engines
+        assert engines | set(part.not_asked) == {"then", "now"}
         assert name != "modern" or engines == {"now"}
         # One limit is enough where a question has no scale: mates, exact scores, controls, and what is dear.
         if part.kind in ("elo", "nodes", "share_difference") and part.id != "C7d":

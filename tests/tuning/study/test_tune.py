@@ -77,6 +77,9 @@ def cannons(place: int) -> str:
     return text + (str(empty) if empty else "")
 
 
+WEAK_BASE = '[set]\nhash_mb = 1\nevaluation = "material_chess"'
+
+
 def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
     """A small study beside its openings."""
     (folder / "few.epd").write_text(openings(60))
@@ -92,7 +95,8 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
     games = changes.pop("games", 46)
     validation = changes.pop("validation", {"maximum_pairs": 6, "slow": "off"})
     lines = [f"{key} = {json.dumps(value)}" for key, value in {**settings, **changes}.items()]
-    lines += [f"budget = {{ games = {games} }}" if games else "", "[set]\nhash_mb = 1"]
+    # A base so weak that even so few games show a gain: otherwise it would be recommended itself.
+    lines += [f"budget = {{ games = {games} }}" if games else "", WEAK_BASE]
     lines += ["[adjudication]\nmaximum_plies = 50", "[validation]"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in validation.items()]
     path = folder / "small.toml"
@@ -549,7 +553,7 @@ def external_study(folder: Path, dimensions: str, options: str = "") -> Path:
     """A study of the mock engine's options."""
     path = write_study(folder, extra=dimensions)
     command = json.dumps([sys.executable, "-I", "-S", str(ROOT / "tests" / "support" / "mock_engines.py"), "plain"])
-    text = path.read_text().replace("[set]\nhash_mb = 1", f"[engine]\ncommand = {command}\noptions = {{{options}}}")
+    text = path.read_text().replace(WEAK_BASE, f"[engine]\ncommand = {command}\noptions = {{{options}}}")
     path.write_text("\n".join(line for line in text.splitlines() if not line.startswith("parameters")) + "\n")
     return path
 

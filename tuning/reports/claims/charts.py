@@ -14,6 +14,7 @@ from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown
 from arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid
 from engine.language import Catalogue
 from tuning.claims.results import CellRow, PartResult
+from tuning.claims.spec import COSTS
 from tuning.claims.verdicts import CONFIRMED, DEPENDS, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN
 from tuning.reports.ablation_charts import mark_ratios, ratio_bounds
 from tuning.reports.study_charts import empty_figure
@@ -92,7 +93,7 @@ def _drawn(row: CellRow) -> tuple[float, float, float]:
 
 def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, float]) -> None:
     """The band around no effect, behind one row; an upright mark is what a share is compared with."""
-    if row.unit == "×" and row.kind == "nodes":
+    if row.unit == "×" and row.kind in COSTS:
         ends = (1 / (1 + row.margin / 100), 1 + row.margin / 100)
     elif row.unit == "cases":
         ends = (0.0, row.margin)

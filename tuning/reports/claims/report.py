@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -156,33 +157,41 @@ def _warnings(run: ClaimsResult, message: Catalogue) -> tuple[Note, ...]:
 
 
 def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTable:
+    columns = {name: [_column_text(result, name, message) for result in results] for name in COLUMNS[1:]}
+    asked = [name for name in columns if any(columns[name])]
     heads = (
-        message("claims.part"), message("claims.says"), message("claims.source"), message("claims.basis"),
-        *(message(f"column_head.{name}") for name in COLUMNS), message("claims.family"), message("claims.games"),
+        message("claims.part"), message("claims.says"), message("claims.verdict"),
+        *(message(f"column_head.{name}") for name in asked), message("claims.family"), message("claims.games"),
         message("claims.still_needed"),
     )  # fmt: skip
     cells = tuple(
         (
-            result.part.id, result.part.texts[message.language], result.claim.source,
-            message(f"basis.{BASES[result.claim.basis]}"), message(f"outcome.{result.verdict}"),
-            *(_column_text(result, name, message) for name in COLUMNS[1:]), _family_text(result, message),
-            str(result.games), _needed_text(result, message),
+            result.part.id, result.part.texts[message.language], message(f"outcome.{result.verdict}"),
+            *(columns[name][place] for name in asked), _family_text(result, message), str(result.games),
+            _needed_text(result, message),
         )
-        for result in results
+        for place, result in enumerate(results)
     )  # fmt: skip
-    return table_of(heads, cells, (13,), (1, *range(5, 11)))
+    return table_of(heads, cells, (len(asked) + 4,), (1, *range(3, len(asked) + 3)))
 
 
 def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
     """The cells of a part in a column, or why there are none."""
     rows = rows_of_column(result, column)
     if rows:
-        texts = [message("claims.cell", effect=effect_text(row, message), interval=range_text(row),
-                         verdict=message(f"outcome.{row.verdict}")) for row in rows]  # fmt: skip
-        return message("list.semicolon").join(texts)
+        return message("list.semicolon").join(_cell_text(row, message) for row in rows)
     engine, _, which = column.partition("_")
     reason = result.part.not_asked.get(engine)
     return "" if reason is None or which != "first" else reason[message.language]
+
+
+def _cell_text(row: CellRow, message: Catalogue) -> str:
+    """Effect, interval where there is one yet, and verdict."""
+    shown = {"effect": effect_text(row, message), "verdict": message(f"outcome.{row.verdict}")}
+    interval = range_text(row)
+    if not interval:
+        return message("claims.cell_without_interval", **shown)
+    return message("claims.cell", interval=interval, **shown)
 
 
 def _family_text(result: PartResult, message: Catalogue) -> str:
@@ -279,9 +288,23 @@ def _part_facts(run: ClaimsResult, result: PartResult, message: Catalogue) -> tu
 
 def rule_text(part: Part, message: Catalogue) -> str:
     """What decides a cell of the part, in words; made from what does decide it."""
+    rule = _rule_of_cells(part, message)
+    return in_one((rule, message("claims.fixed_length")), message) if part.has_fixed_length else rule
+
+
+def _quantity_text(part: Part, message: Catalogue) -> str:
+    """What is measured, and over which positions if not over all."""
     quantity = message(f"quantity.{part.kind}")
     if part.of:
         quantity = message("claims.quantity_of", quantity=quantity, of=part.of)
+    if part.factors:
+        quantity = message("claims.quantity_of_factors", quantity=quantity, first=part.factors[0],
+                           second=part.factors[1])  # fmt: skip
+    return message("claims.quantity_where", quantity=quantity) if part.where else quantity
+
+
+def _rule_of_cells(part: Part, message: Catalogue) -> str:
+    quantity = _quantity_text(part, message)
     shown = {"quantity": quantity, "margin": margin_text(part, message)}
     if part.expect is None:
         return message("rule.none", **shown)
@@ -357,8 +380,12 @@ def unbiased_text(row: CellRow) -> str:
 
 
 def range_text(row: CellRow) -> str:
-    """The simultaneous interval in the unit of ``effect_text``; of cases that of their rate in percent."""
-    if not row.cases:
+    """The simultaneous interval in the unit of ``effect_text``; of cases that of their rate in percent.
+
+    Empty as long as it excludes nothing.
+    """
+    least = 0.0 if row.unit == "×" else -math.inf
+    if not row.cases or (row.low <= least and math.isinf(row.high)):
         return ""
     if row.unit == "Elo":
         return f"[{signed(row.low, 1)}, {signed(row.high, 1)}]"

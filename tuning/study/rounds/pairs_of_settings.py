@@ -2,11 +2,11 @@
 
 Simultaneous perturbation (Spall 1992) around a centre that a model places. Before every round the response model is
 fitted to all games so far; the centre of the round is its maximum. The two sets of a settings pair lie on both sides
-of a point near the centre, in every dimension at once with a random sign, whole numbers rounded at random in
-proportion. Such a match measures the slope at its middle whatever the curvature is; that the middles differ measures
-the curvature. The two sets always differ in their choices: the one that a draw from the posterior takes for the best
-meets the best of the others by a second draw, so that games go to the choices that may still be the best (top-two
-Thompson sampling, Russo 2016).
+of a point near the centre, in every dimension at once with a random sign, the closer the more that dimension matters,
+whole numbers rounded at random in proportion. Such a match measures the slope at its middle whatever the curvature is;
+that the middles differ measures the curvature. The two sets always differ in their choices: the one that a draw from
+the posterior takes for the best meets the best of the others by a second draw, so that games go to the choices that
+may still be the best (top-two Thompson sampling, Russo 2016).
 
 Everything here is a function of the specification, the random seed and where the round stands; the draws come from
 SHA-256, so that they are the same in every version of everything. Constants were found by simulation
@@ -26,23 +26,31 @@ from engine.settings.parameters import Value
 from tuning.study.response import ResponseModel
 from tuning.study.space import Space
 
-HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_DECAY = 0.25, 400, 0.2
-"""Of a range: how far each set lies from the middle of its settings pair after so many game pairs, and the exponent at
-which it falls with their number."""
-MIN_WIDTH, MAX_WIDTH = 0.1, 0.3
+HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
+"""Of a range: how far each set lies from the middle of its settings pair after so many game pairs, in a dimension of
+that curvature (Elo over range squared)."""
+PAIRS_EXPONENT, CURVATURE_EXPONENT = 1 / 6, 1 / 3
+"""At which it falls with the number of pairs and with the curvature. Where the slope seems to be 0, the noise of the
+games loses Elo in proportion to 1 / (pairs * curvature * width ** 2) and a skew to curvature * width ** 4: the sum is
+least for a width of these powers."""
+FIRST_WIDTH = 0.3
+"""Of a range: the same before anything is known."""
+MIN_WIDTH, MAX_WIDTH = 0.06, 0.35
+END_SHARE = 0.25
+"""Middles keep this share of the half-width from the ends of the range; what would lie beyond an end is at the end."""
 SHIFT_SHARE = 0.6
 """The middle of a settings pair lies up to this share of the half-width from the centre, evenly spread."""
 FIRST_SHIFT = 0.3
 """Of a range: the same in the first round, whose centre is the base."""
 EVEN_SHARE = 0.05
 """Share of the meetings of choices that are even over all of them: the model may be wrong."""
-MEETING_DIGITS = 4
+MEETING_DIGITS, CURVATURE_DIGITS = 4, 4
 SINGLE_PAIR_GAMES = 4000
 """Up to this budget a settings pair plays one game pair; beyond, one more for every such number of games."""
 MAX_PAIRS_PER_SETTINGS_PAIR = 8
 """Game pairs of a settings pair at most."""
 
-MAX_DRAWS = 20
+MAX_DRAWS = 40
 """How often a settings pair is drawn until its sets differ; where they do not, there is little to choose."""
 
 Meetings = tuple[tuple[tuple[float, ...], ...], ...]
@@ -64,25 +72,32 @@ class RoundDesign:
 
     centre: tuple[Value, ...]
     meetings: Meetings
-    is_first: bool
-    """Whether nothing was known yet: the middles are then spread wider."""
+    curvatures: tuple[float, ...] = ()
+    """Of the ranges in turn, Elo over range squared; empty while nothing is known."""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nothing was known yet: the middles are then spread wider."""
+        return not self.curvatures
 
     def plain(self) -> list[object]:
         """What the centre does not tell, as plain data."""
-        return [self.is_first, [[list(row) for row in rows] for rows in self.meetings]]
+        return [list(self.curvatures), [[list(row) for row in rows] for rows in self.meetings]]
 
     @staticmethod
     def from_plain(centre: tuple[Value, ...], plain: Sequence[object]) -> RoundDesign:
         """The inverse of ``plain``."""
-        is_first, meetings = plain
+        curvatures, meetings = plain
+        assert isinstance(curvatures, list)
         assert isinstance(meetings, list)
-        return RoundDesign(centre, tuple(tuple(tuple(row) for row in rows) for rows in meetings), bool(is_first))
+        rows = tuple(tuple(tuple(row) for row in rows) for rows in meetings)
+        return RoundDesign(centre, rows, tuple(curvatures))
 
 
 def first_design(space: Space) -> RoundDesign:
     """At the base, every choice against every other."""
     sizes = [len(dimension.choices) for dimension in space.dimensions if dimension.choices]
-    return RoundDesign(_listed(space, space.default_values), tuple(_even(size) for size in sizes), is_first=True)
+    return RoundDesign(_listed(space, space.default_values), tuple(_even(size) for size in sizes))
 
 
 def design_of(model: ResponseModel, best: tuple[Value, ...]) -> RoundDesign:
@@ -90,7 +105,8 @@ def design_of(model: ResponseModel, best: tuple[Value, ...]) -> RoundDesign:
     meetings = tuple(
         _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
     )
-    return RoundDesign(_listed(model.space, best), meetings, is_first=False)
+    curvatures = tuple(float(f"{curvature:.{CURVATURE_DIGITS}g}") for curvature in model.curvatures())
+    return RoundDesign(_listed(model.space, best), meetings, curvatures)
 
 
 def _listed(space: Space, values: Sequence[Value]) -> tuple[Value, ...]:
@@ -122,10 +138,11 @@ def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(round(float(share), MEETING_DIGITS) for share in row) for row in found)
 
 
-def half_width(pairs: int) -> float:
-    """How far from their middle the sets of a settings pair lie, in ranges, after so many game pairs."""
-    width = HALF_WIDTH * ((pairs + 1) / HALF_WIDTH_PAIRS) ** -HALF_WIDTH_DECAY
-    return min(max(width, MIN_WIDTH), MAX_WIDTH)
+def half_width(pairs: int, curvature: float) -> float:
+    """How far from their middle the sets of a settings pair lie in a dimension, in ranges, after so many game pairs."""
+    by_pairs = ((pairs + 1) / HALF_WIDTH_PAIRS) ** -PAIRS_EXPONENT
+    by_curvature = (curvature / HALF_WIDTH_CURVATURE) ** -CURVATURE_EXPONENT
+    return min(max(HALF_WIDTH * by_pairs * by_curvature, MIN_WIDTH), MAX_WIDTH)
 
 
 def game_pairs_per_settings_pair(games: int) -> int:
@@ -150,18 +167,17 @@ def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs
     """
     size = 3 * len(space.dimensions)
     for attempt in range(1, MAX_DRAWS + 1):
-        first, second = _drawn_sets(space, design, half_width(pairs), draws(seed, number, attempt * size)[-size:])
+        first, second = _drawn_sets(space, design, pairs, draws(seed, number, attempt * size)[-size:])
         if first != second:
             break
     return SettingsPair(number, first, second)
 
 
 def _drawn_sets(
-    space: Space, design: RoundDesign, width: float, drawn: Sequence[float]
+    space: Space, design: RoundDesign, pairs: int, drawn: Sequence[float]
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """The two sets of a settings pair that lie ``width`` from its middle, by three draws per dimension."""
-    shift = FIRST_SHIFT if design.is_first else SHIFT_SHARE * width
-    meetings = iter(design.meetings)
+    """The two sets of a settings pair after so many game pairs, by three draws per dimension."""
+    meetings, curvatures = iter(design.meetings), iter(design.curvatures)
     first: list[Value] = []
     second: list[Value] = []
     for place, dimension in enumerate(space.dimensions):
@@ -171,8 +187,12 @@ def _drawn_sets(
             first.append(dimension.choices[ours])
             second.append(dimension.choices[theirs])
             continue
+        width = FIRST_WIDTH if design.is_first else half_width(pairs, next(curvatures))
+        shift = FIRST_SHIFT if design.is_first else SHIFT_SHARE * width
         middle = dimension.coordinate(design.centre[place]) + shift * (2 * two - 1)
-        middle = min(max(middle, width), 1 - width)
+        # Near an end the middles are thrown back: if all were in one place, no curvature could be seen there.
+        end = END_SHARE * width
+        middle = end + abs(middle - end) if middle < 0.5 else 1 - end - abs(1 - end - middle)
         aside = width if one < 0.5 else -width
         first.append(dimension.value_at(middle + aside, three))
         second.append(dimension.value_at(middle - aside, 1 - three))

@@ -19,7 +19,8 @@ from engine.language import Catalogue
 from engine.settings.limits import Limits
 from tuning.reports.document import MESSAGES
 from tuning.reports.study import _limit_words
-from tuning.study.response import Observations, _Shape, _ShapeOverLimits, fit, maximum
+from tuning.study.model.hill import Hill, HillOverLimits
+from tuning.study.response import Observations, fit, maximum
 from tuning.study.rounds.limits import LimitShares, equal_cost, target_alone
 from tuning.study.rounds.schedule import pairs_before_playoff, rounds_of
 from tuning.study.run import tune
@@ -95,8 +96,8 @@ def test_mistakes_are_named(keys: dict[str, Any], said: str) -> None:
 def test_derivatives_are_those_of_finite_differences() -> None:
     generator = np.random.default_rng(5)
     points, log_limits = generator.random((6, 2)), np.array([0.0, -1.0, -2.8, 0.7, -0.3, -2.0])
-    shape = _ShapeOverLimits(SPACE, log_limits)
-    mean, precision = shape.prior()
+    shape = HillOverLimits(SPACE, log_limits)
+    mean, precision = shape.prior(is_near_base=False)
     assert precision.shape == (shape.terms, shape.terms)
     terms = mean + generator.normal(0, 0.05, shape.terms)
     elo, slopes = shape.elo_with_slopes(terms, points)
@@ -105,7 +106,7 @@ def test_derivatives_are_those_of_finite_differences() -> None:
         step[term] = 1e-5
         up, down = (shape.elo_with_slopes(terms + sign * step, points)[0] for sign in (1, -1))
         assert slopes[:, term] == pytest.approx((up - down) / 2e-5, rel=1e-4, abs=1e-5)
-    target = _Shape(SPACE).elo_with_slopes(shape.at_target(terms), points)[0]
+    target = Hill(SPACE).elo_with_slopes(shape.at_target(terms), points)[0]
     assert elo[0] == pytest.approx(target[0])
     assert abs(elo[2] - target[2]) > 0.1
 

@@ -1,0 +1,143 @@
+"""What the response model makes of landscapes that are not what it expects: corners, cliffs, nothing to gain, many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tuning.study.model.departures import DEVIATIONS, choose, groups_of
+from tuning.study.playoff import decide
+from tuning.study.response import (
+    Observations,
+    Values,
+    expected_remaining_gain,
+    fit,
+    importances,
+    maximum,
+    sampled_starts,
+)
+from tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design
+from tuning.study.space import Dimension, Space
+
+Truth = Callable[[np.ndarray], float]
+
+
+def space_of(count: int, base: int) -> Space:
+    """Ranges of 0 to 1000 with the same base."""
+    dimensions = tuple(Dimension(f"number{place}", 0, 1000) for place in range(count))
+    return Space(dimensions, tuple((one.name, base) for one in dimensions), external=True)
+
+
+def played(space: Space, truth: Truth, rounds: int, pairs: int, each: int, seed: int = 1) -> Observations:
+    """A tuning of some rounds on a landscape; every settings pair plays so many game pairs."""
+    generator, observations = np.random.default_rng(seed), Observations(space)
+    design, best = first_design(space), space.default_values
+    for number in range(rounds * pairs):
+        if number and number % pairs == 0:
+            model = fit(observations)
+            starts = [best, *sampled_starts(model, observations)]
+            best = maximum(model, observations.trust_region(), starts)
+            design = design_of(model, best)
+        pair = design_pair(space, seed, design, number, number * each)
+        one, other = (truth(np.array(values, float) / 1000) for values in (pair.first, pair.second))
+        expected = 1 / (1 + 10 ** ((other - one) / 400))
+        score = expected + generator.normal(0, 0.27) / math.sqrt(each)
+        observations.add_score(pair.first, pair.second, each, min(max(score, 0.0), 1.0))
+    return observations
+
+
+def best_of(observations: Observations) -> tuple[Values, bool]:
+    """The set that is best by the model of a study at its end, and whether it departs from a hill."""
+    model = fit(observations, is_last=True)
+    starts = [observations.space.default_values, *sampled_starts(model, observations)]
+    return maximum(model, observations.trust_region(), starts), bool(model.groups)
+
+
+def test_a_maximum_in_a_corner_is_found() -> None:
+    def corner(place: np.ndarray) -> float:
+        return float(-200 * place[0] ** 2 - 300 * (1 - place[1]) ** 2)
+
+    best, _ = best_of(played(space_of(2, 500), corner, rounds=6, pairs=60, each=4))
+    assert corner(np.array(best, float) / 1000) > -4
+
+
+def test_the_base_is_recommended_where_there_is_nothing_to_gain() -> None:
+    space, kept = space_of(3, 400), 0
+    for seed in range(6):
+        observations = played(
+            space, lambda place: float(-400 * ((place - 0.4) ** 2).sum()), rounds=4, pairs=60, each=2, seed=seed
+        )
+        model = fit(observations, is_last=True)
+        best = maximum(model, observations.trust_region(), [space.default_values])
+        kept += decide(model, best).is_base
+    assert kept >= 5
+
+
+def test_a_gain_is_recommended_where_there_is_one() -> None:
+    observations = played(
+        space_of(3, 100), lambda place: float(-400 * ((place - 0.5) ** 2).sum()), rounds=4, pairs=60, each=2
+    )
+    model = fit(observations, is_last=True)
+    decision = decide(model, maximum(model, observations.trust_region(), [observations.space.default_values]))
+    low, high = decision.interval()
+    assert not decision.is_base
+    assert low < 192 < high
+
+
+def test_a_cliff_is_seen_and_kept_away_from() -> None:
+    def cliff(place: np.ndarray) -> float:
+        return float(-300 * ((place - 0.5) ** 2).sum() - (120 if place[0] > 0.55 else 0))
+
+    best, departs = best_of(played(space_of(2, 300), cliff, rounds=8, pairs=60, each=6))
+    assert departs
+    assert cliff(np.array(best, float) / 1000) > -12
+
+
+def test_a_hill_is_taken_for_one() -> None:
+    _, departs = best_of(
+        played(space_of(3, 300), lambda place: float(-300 * ((place - 0.5) ** 2).sum()), rounds=4, pairs=60, each=4)
+    )
+    assert not departs
+
+
+def test_departures_are_chosen_by_their_evidence() -> None:
+    """The same weights by the evidence written out: the density of the results with the weights integrated out."""
+    stats = pytest.importorskip("scipy.stats")
+    generator = np.random.default_rng(3)
+    hill, features = generator.normal(size=(80, 2)), generator.normal(size=(80, 3))
+    results = features @ np.array([20.0, -15.0, 10.0]) + hill @ np.array([1.0, -1.0]) + generator.normal(size=80)
+    columns = np.hstack([hill, features])
+    information = columns.T @ columns + np.diag([0.25, 0.25, 0, 0, 0])
+    chosen = choose(information, columns.T @ results, [slice(2, 5)], 2)
+    plain = 4 * hill @ hill.T + np.eye(80)
+    by_density = [
+        stats.multivariate_normal(np.zeros(80), plain + deviation**2 * features @ features.T).logpdf(results)
+        for deviation in DEVIATIONS
+    ]
+    assert chosen == {0: DEVIATIONS[int(np.argmax(by_density))]}
+    noise = generator.normal(size=80)
+    assert choose(information, columns.T @ noise, [slice(2, 5)], 2) == {}
+
+
+def test_a_departure_over_all_ranges_has_its_deviation_where_sets_were_sampled() -> None:
+    space = space_of(2, 500)
+    sampled = np.random.default_rng(5).random((60, 2))
+    for group in groups_of(space, sampled):
+        features = group.features(sampled)
+        assert (features**2).sum(axis=1).max() <= 1 + 1e-6
+        assert (features**2).sum(axis=1).min() > (0.99 if group.place is None else 0.8)
+
+
+def test_sixty_parameters_are_fitted() -> None:
+    """All figures are finite, and no more terms are fitted than a few to a parameter."""
+    space = space_of(60, 300)
+    observations = played(space, lambda place: float(-30 * ((place - 0.5) ** 2).sum()), rounds=1, pairs=300, each=4)
+    model = fit(observations, is_last=True)
+    best = maximum(model, observations.trust_region(), [space.default_values])
+    assert all(map(math.isfinite, model.difference(best, space.default_values)))
+    assert math.isfinite(expected_remaining_gain(model, observations.trust_region(), best))
+    assert sum(importances(model, observations.trust_region()).values()) == pytest.approx(1)
+    assert np.isfinite(design_of(model, best).curvatures).all()

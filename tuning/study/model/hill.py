@@ -1,0 +1,151 @@
+"""A hill: Elo with one maximum over the ranges, and an effect of every choice; its terms, prior and derivatives."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tuning.study.space import Space
+
+Array = NDArray[np.float64]
+
+PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.5
+"""Of a range: prior mean and standard deviation of the place of its maximum."""
+NEAR_BASE_DEVIATION = 0.05
+"""The same about the base, if the base is the best already."""
+MAX_INTERACTING = 16
+"""Ranges: with more of them no interactions are looked for, of which the games would tell next to nothing."""
+LOG_CURVATURE = math.log(400.0)
+"""Logarithm of Elo over range squared: prior mean of the common size of the curvatures."""
+COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
+"""Standard deviations of the common size and of each curvature about it, in natural logarithms."""
+MIN_LOG_CURVATURE, MAX_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
+INTERACTION_DEVIATION = 0.15
+"""Of a mixed derivative over the geometric mean of the two curvatures."""
+SKEW_DEVIATION = 0.15
+"""Of the part by which a slope is steeper, or flatter, far from the maximum."""
+SKEW_WIDTH = 0.3
+"""Of a range: how far from the maximum a skew shows."""
+CHOICE_DEVIATION = 40.0
+"""Elo: standard deviation of the effect of a choice."""
+MOVEMENT_DEVIATION = 0.05
+"""Of a range: how far the place of a maximum moves when the limit is e times as large."""
+SHRINKAGE_DEVIATION = 0.2
+"""Of the logarithm by which Elo shrinks, or grows, with that."""
+
+
+class Hill:
+    """The terms of the model in one vector: maxima, logarithms of curvatures, interactions, skews, effects."""
+
+    def __init__(self, space: Space) -> None:
+        self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
+        self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
+        self.sizes = [len(space.dimensions[place].choices) for place in self.choices]
+        self.count = len(self.ordered)
+        self.base = np.array(space.coordinates(space.default_values), float)[self.ordered]
+        self.one, self.other = np.triu_indices(self.count if self.count <= MAX_INTERACTING else 0, 1)
+        count, crossed = self.count, len(self.one)
+        self.maxima = slice(0, count)
+        self.curvatures = slice(count, 2 * count)
+        self.interactions = slice(2 * count, 2 * count + crossed)
+        self.skews = slice(2 * count + crossed, 3 * count + crossed)
+        self.effects = slice(3 * count + crossed, 3 * count + crossed + sum(self.sizes))
+        self.terms = self.effects.stop
+
+    def effects_of(self, place: int) -> slice:
+        """Where the effects of one dimension's choices lie among all effects."""
+        before = self.choices.index(place)
+        start = sum(self.sizes[:before])
+        return slice(start, start + self.sizes[before])
+
+    def prior(self, *, is_near_base: bool) -> tuple[Array, Array]:
+        """Mean and precision of all terms before any game, in general or if the base is the best already."""
+        mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
+        mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, PLACE_DEVIATION
+        if is_near_base:
+            mean[self.maxima], deviation[self.maxima] = self.base, NEAR_BASE_DEVIATION
+        mean[self.curvatures], deviation[self.curvatures] = LOG_CURVATURE, OWN_DEVIATION
+        deviation[self.interactions] = INTERACTION_DEVIATION
+        deviation[self.skews] = SKEW_DEVIATION
+        deviation[self.effects] = CHOICE_DEVIATION
+        covariance = np.diag(deviation**2)
+        covariance[self.curvatures, self.curvatures] += COMMON_DEVIATION**2
+        return mean, np.asarray(np.linalg.inv(covariance), float)
+
+    def hessians(self, terms: Array) -> Array:
+        """The matrix of curvatures and mixed derivatives, shape (..., dimensions, dimensions)."""
+        root = np.exp(terms[..., self.curvatures] / 2)
+        matrix = np.zeros((*terms.shape[:-1], self.count, self.count))
+        matrix[..., self.one, self.other] = matrix[..., self.other, self.one] = terms[..., self.interactions]
+        return np.asarray((matrix + np.eye(self.count)) * root[..., :, None] * root[..., None, :], float)
+
+    def indicators(self, points: Array) -> Array:
+        """Which choice every point has, shape (points, effects)."""
+        columns = [
+            points[:, place, None] == np.arange(size) for place, size in zip(self.choices, self.sizes, strict=True)
+        ]
+        return np.concatenate(columns, axis=1).astype(float) if columns else np.zeros((len(points), 0))
+
+    def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
+        """Elo of the points, shape (points,), and its derivatives by every term, shape (points, terms)."""
+        skews, hessian = terms[self.skews], self.hessians(terms)
+        apart = points[:, self.ordered] - terms[self.maxima]
+        bend = np.tanh(apart / SKEW_WIDTH)
+        bent = apart * (1 + skews * bend)
+        pull = bent @ hessian
+        indicators = self.indicators(points)
+        elo = -0.5 * (bent * pull).sum(axis=1) + indicators @ terms[self.effects]
+        root = np.exp(terms[self.curvatures] / 2)
+        by_apart = 1 + skews * (bend + apart * (1 - bend * bend) / SKEW_WIDTH)
+        crossed = -(root[self.one] * root[self.other]) * bent[:, self.one] * bent[:, self.other]
+        slopes = [pull * by_apart, -0.5 * bent * pull, crossed, -pull * apart * bend, indicators]
+        return elo, np.concatenate(slopes, axis=1)
+
+    def at_target(self, terms: Array) -> Array:
+        """The terms that ``ResponseModel`` takes."""
+        return terms
+
+
+class HillOverLimits(Hill):
+    """The same of results at several limits: places of maxima move, and Elo shrinks, with the logarithm of the limit.
+
+    The terms of the limit that is asked for come first and are those of ``Hill``; there the others change nothing.
+    """
+
+    def __init__(self, space: Space, log_limits: Array) -> None:
+        """``log_limits`` are those of the points that ``elo_with_slopes`` is asked about, shape (points,)."""
+        super().__init__(space)
+        self._at_target = Hill(space)
+        self._log_limits = log_limits[:, None]
+        self._movements = slice(self.terms, self.terms + self.count)
+        self.terms += self.count + 1
+
+    def prior(self, *, is_near_base: bool) -> tuple[Array, Array]:
+        """Mean and precision of all terms before any game."""
+        mean, precision = self._at_target.prior(is_near_base=is_near_base)
+        deviation = np.array([MOVEMENT_DEVIATION] * self.count + [SHRINKAGE_DEVIATION])
+        extended = np.diag(np.concatenate([np.zeros(len(mean)), deviation**-2.0]))
+        extended[: len(mean), : len(mean)] = precision
+        return np.concatenate([mean, np.zeros(len(deviation))]), extended
+
+    def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
+        """Elo of the points at their limits, and its derivatives by every term."""
+        moved = points.copy()
+        moved[:, self.ordered] -= self._log_limits * terms[self._movements]
+        elo, slopes = super().elo_with_slopes(terms, moved)
+        scale = np.exp(self._log_limits * terms[self.terms - 1])
+        slopes = np.concatenate([slopes, self._log_limits * slopes[:, self.maxima], self._log_limits * elo[:, None]], 1)
+        return scale[:, 0] * elo, scale * slopes
+
+    def at_target(self, terms: Array) -> Array:
+        """The terms without those of other limits."""
+        return np.concatenate([terms[..., : self._at_target.terms], terms[..., self.terms :]], axis=-1)
+
+
+def bounded(hill: Hill, terms: Array) -> Array:
+    """The terms with curvatures that are within reason; others may be anything."""
+    bounded = terms.copy()
+    bounded[..., hill.curvatures] = np.clip(terms[..., hill.curvatures], MIN_LOG_CURVATURE, MAX_LOG_CURVATURE)
+    return bounded
