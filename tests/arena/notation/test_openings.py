@@ -266,14 +266,17 @@ def test_the_order_is_the_documented_one() -> None:
 @pytest.mark.parametrize("name", available_configs("openings"))
 def test_shipped_suites_are_legal_distinct_and_large(name: str) -> None:
     """Every twentieth opening for its legality; the slow test takes all."""
-    suite = load_suite(name, name)
-    assert len({placement_of(opening.position) for opening in suite.openings}) == len(suite.openings) >= 30_000
-    assert len(suite.part("validation")) >= 14_000
+    game = name.partition("-")[0]
+    suite = load_suite(name, game)
+    least = {"xiangqi-endgames": 4_000}.get(name, 30_000)
+    assert len({placement_of(opening.position) for opening in suite.openings}) == len(suite.openings) >= least
+    assert len(suite.part("validation")) >= 0.46 * least
     sample = [opening.position for opening in suite.openings[::20]]
-    assert [opening.position for opening in parse_suite("\n".join(sample), name, name).openings] == sample
+    assert [opening.position for opening in parse_suite("\n".join(sample), name, game).openings] == sample
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", available_configs("openings"))
 def test_every_opening_of_the_shipped_suites_is_legal(name: str) -> None:
-    assert load_suite(name, name, check_all=True) == load_suite(name, name)
+    game = name.partition("-")[0]
+    assert load_suite(name, game, check_all=True) == load_suite(name, game)

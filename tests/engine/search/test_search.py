@@ -284,7 +284,8 @@ def table_memory(megabytes: int = 1) -> SearchMemory:
 
 def test_the_table_keeps_mates_relative_to_the_node() -> None:
     """Stored at ply 7 and read at ply 2, a mate five plies below the node is five plies below it still."""
-    search_record = table_memory().search
+    memory = table_memory()  # which the table is part of
+    search_record = memory.search
     key = np.uint64(0x1234_5678_9ABC_DEF0)
     for here, there in ((7, 2), (2, 7), (0, 90), (90, 0), (4, 4)):
         for score, expected in (
@@ -297,7 +298,8 @@ def test_the_table_keeps_mates_relative_to_the_node() -> None:
 
 
 def test_the_table_does_not_keep_what_the_path_decided() -> None:
-    search_record = table_memory().search
+    memory = table_memory()  # which the table is part of
+    search_record = memory.search
     for score in (BAN - 3, 3 - BAN):
         table.store(search_record, np.uint64(99), 5, score, 6, table.EXACT, 3, 0)
         assert table.probe(search_record, np.uint64(99)) == 0
@@ -315,7 +317,8 @@ def test_the_table_answers_only_for_its_key_and_its_game() -> None:
 
 
 def test_the_table_keeps_deep_entries_and_known_moves() -> None:
-    search_record = table_memory().search
+    memory = table_memory()  # which the table is part of
+    search_record = memory.search
     bucket = [np.uint64(number << 40 | 5) for number in range(1, 6)]
     table.store(search_record, bucket[0], 11, 0, 9, table.EXACT, 0, 0)
     for key in bucket[1:]:

@@ -299,6 +299,17 @@ def test_the_null_search_is_shallower_with_depth() -> None:
     assert total({"null_depth_divisor": 2}, "null_tries", 8) != total({}, "null_tries", 8)
 
 
+ONE_SAVING_MOVE = {
+    "4k4/9/9/8r/r7n/8N/9/9/9/R4K3 w - - 0 1": "a0e0",
+    "5k2n/9/R8/4r4/9/1r3N3/9/9/9/4K4 w - - 0 1": "f4e6",
+    "4k4/3R5/8n/9/9/9/9/9/7r1/1r2NK3 w - - 0 1": "d8d0",
+    "1r3k3/9/2N6/9/2r6/9/9/2n5R/9/3K5 w - - 0 1": "i2c2",
+}
+"""Positions in which every move but one is mated."""
+
+
+@pytest.mark.parametrize("order", ["best_first", "as_nodes"])
+@pytest.mark.parametrize(("text", "move"), ONE_SAVING_MOVE.items())
 def test_unique_move_check_ends_the_search_where_every_other_move_loses(text: str, move: str, order: str) -> None:
     result = search({"unique_move_check": True, "root_order": order}, text, Limits(nodes=100_000))
     assert (result.move, result.counters["unique_moves"]) == (move, 1)
