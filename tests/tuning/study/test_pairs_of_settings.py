@@ -15,6 +15,7 @@ import pytest
 from arena.figures.statistics import Pentanomial
 from engine.language import Catalogue
 from engine.settings.parameters import Value
+from tuning.reports.study import optimism_sentence
 from tuning.reports.study_charts import slices_chart
 from tuning.study.playoff import Decision, decide
 from tuning.study.response import Observations, ResponseModel, expected_remaining_gain, fit, importances, maximum
@@ -238,6 +239,27 @@ def test_the_playoff_overrules_a_model_that_is_wrong(studies: list[tuple[Observa
     low, high = confirmed.interval()
     assert low < 400 * math.log10(0.6 / 0.4) < high
     assert decide(model, SPACE.default_values).is_base
+
+
+@pytest.mark.parametrize(
+    ("score", "said"),
+    [
+        (0.6, "The model's maximum won the playoff of 50 pairs against the base, with 60.0 % of the points (+70.4 Elo"),
+        (0.4, "The base won the playoff of 50 pairs: the model's maximum made 40.0 % of the points (\N{MINUS SIGN}"),
+        (0.5, "The playoff of 50 pairs between the model's maximum and the base ended even (0.0 Elo"),
+    ],
+)
+def test_a_study_says_who_won_the_playoff(
+    studies: list[tuple[Observations, ResponseModel, Values]], score: float, said: str
+) -> None:
+    _, model, best = studies[0]
+    spec = tuning_from_mapping(
+        {"limit": "nodes=100", "budget": {"games": 400}, "parameters": ["null_depth"]}, "study.toml"
+    )
+    decision = decide(model, best, 50, score)
+    assert decision.score == score
+    sentence = optimism_sentence(StudyResult(spec, Path(), (), 1, 400, decision=decision))
+    assert said in " ".join(sentence.split())
 
 
 def test_a_dimension_that_games_say_little_of_is_not_pushed_to_an_end() -> None:

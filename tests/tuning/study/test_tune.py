@@ -655,7 +655,9 @@ def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, StudyResult]) -
     assert (found["kind"], found["playoff_pairs"]) == ("model maximum", 2)
     # Two pairs move the model's belief, which both have to do with, a little.
     assert 0 < abs(found["expected_elo"] - found["believed_elo"]) < found["deviation"]
-    assert "Before the playoff of 2 pairs the model expected +" in optimism_sentence(study_result)
+    assert 0.5 < found["playoff_score"] <= 1
+    won = f"won the playoff of 2 pairs against the base, with {100 * found['playoff_score']:.1f} % of the points"
+    assert won in optimism_sentence(study_result)
 
 
 def test_a_recommendation_is_validated_again_from_its_folder(
