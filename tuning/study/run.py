@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 RECOMMENDATION_METADATA = "tuning recommendation"
 WORKER_METADATA = "tuning worker"
 METHOD_METADATA = "tuning method"
-METHOD = "duels around the mode's maximum, as wide as its curvatures let"
+METHOD = "duels around the mode's maximum, as wide as its curvatures let, departures at 400 to 1"
 """The method that designed a run's settings pairs: another version of it cannot go on with the run."""
 ANY_ROUND = -1
 """Of a shared study: the next round that nobody has."""
