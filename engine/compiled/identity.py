@@ -29,6 +29,7 @@ SAME_PLAY: dict[str, frozenset[str]] = {
     "02e7ed84e6aa": frozenset({
         "0c624cfac2b1", "ba09573126e1", "7b34a481b4a6", "0cda579ca5a2", "631295d6d8b4", "4fcd686f90f1",
     }),
+    "a9785b77a808": frozenset({"152b95f145e1"}),
 }
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 
