@@ -1,11 +1,12 @@
 """Games a second of a tournament of two built-in players at 1000 nodes a move, against what its searches alone allow.
 
-A round plays a tournament (openings, rules, adjudication, schedule, progress, store; start, compilation and the report
-are left out) in as many games at a time as there are processors to use, at most two. Right before and right after it
-the very same searches are made without anything around them, in as many threads (``plain_searches.py``): their nodes a
-second are those of plain searches of 1000 nodes from the positions of games, and the games a second that they allow are
-those of a tournament that costs nothing else. With ``--against`` another checkout plays the same tournament in turn
-with this one, in a process of its own under the same interpreter and packages.
+A round plays a tournament (openings, rules, adjudication, schedule, progress, store) in as many games at a time as
+there are processors to use, at most two. What a tournament of one pair takes is taken off, and with it the start and
+the end of a run; compilation and the report are left out. Right before and right after it the very same searches are
+made without anything around them, in as many threads (``plain_searches.py``): their nodes a second are those of plain
+searches of 1000 nodes from the positions of games, and the games a second that they allow are those of a tournament
+that costs nothing else. With ``--against`` another checkout plays the same tournament in turn with this one, in a
+process of its own under the same interpreter and packages.
 
 Every ratio is of one round, by processor time (which other programs on the machine hardly disturb) and by the time that
 passes (which needs a quiet machine).
@@ -94,8 +95,10 @@ def main() -> None:
 
 
 def _print(rounds: list[tuple[Measured, Measured, Measured | None]], threads: int) -> None:
-    played, plain, _ = rounds[0]
-    print(f"{played.plies / played.games:.1f} moves a game, {played.nodes / played.plies:.0f} nodes a move")
+    for name, played in (("this version", rounds[0][0]), ("the other", rounds[0][2])):
+        if played is not None:
+            lengths = played.plies / played.games, played.nodes / played.plies
+            print(f"{name}: {lengths[0]:.1f} moves a game, {lengths[1]:.0f} nodes a move")
     report("plain searches", [one.nodes / one.cpu_seconds / 1e6 for _, one, _ in rounds], "M nodes per CPU s")
     for by, cpu in (("by processor time", True), ("by time passed", False)):
         speeds = [tuple(one and one.games_per_second(threads, cpu=cpu) for one in three) for three in rounds]
@@ -149,8 +152,12 @@ def _work(game: str, pairs: int) -> None:
             specifications[kind] = load_tournament(path)
         for line in sys.stdin:
             work, threads = line.split()
-            if work in specifications:
-                measured, _ = _play(specifications[work], int(threads))
+            if work == "load":
+                measured, _ = _play(specifications["load"], int(threads))
+            elif work == "play":
+                least, _ = _play(specifications["load"], int(threads))
+                measured, _ = _play(specifications["play"], int(threads))
+                measured = _difference(measured, least)
             else:
                 if searcher is None:
                     from plain_searches import Searcher
@@ -175,6 +182,10 @@ def _play(specification: Any, threads: int) -> tuple[Measured, list[Any]]:
         with Store(directory, read_only=True) as store:
             records = store.records()
     return _figures(records, cpu, wall), records
+
+
+def _difference(more: Measured, less: Measured) -> Measured:
+    return Measured(*(getattr(more, name) - getattr(less, name) for name in Measured.__dataclass_fields__))
 
 
 def _figures(records: list[Any], cpu_seconds: float, wall_seconds: float) -> Measured:
