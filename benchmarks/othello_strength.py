@@ -1,7 +1,7 @@
-"""Score against gtp-rhino (Debian's package grhino) at its highest level, ours at 100 ms of processor time: 100 games.
+"""Score against gtp-rhino (Debian's package grhino) at its highest level, ours at 100 ms of processor time: 20 games.
 
-Every opening is played with both colours. The games are played through ``elolab tournament``; its standings give the
-score with its interval.
+gtp-rhino thinks for some fifteen seconds about a move, so this takes hours. Every opening is played with both colours.
+The games are played through ``elolab tournament``; its standings give the score with its interval.
 
     python benchmarks/othello_strength.py
 """

@@ -20,16 +20,13 @@ from engine.compiled.sources import ENGINE_DIRECTORY, engine_files
 
 # Sources that cannot change a move: the shell around the kernels and the texts shown to people.
 _NOT_KERNEL = {
-    "assertions.py", "bench.py", "errors.py", "fitting.py", "language.py", "solving.py", "suite.py", "cache.py",
-    "compilation.py", "identity.py", "linking.py", "sources.py",
+    "assertions.py", "bench.py", "calls.py", "errors.py", "fitting.py", "language.py", "solving.py", "suite.py",
+    "cache.py", "compilation.py", "identity.py", "linking.py", "sources.py",
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "02e7ed84e6aa": frozenset({
-        "0c624cfac2b1", "ba09573126e1", "7b34a481b4a6", "0cda579ca5a2", "631295d6d8b4", "4fcd686f90f1",
-    }),
-    "a9785b77a808": frozenset({"152b95f145e1"}),
+    "dd4a1d94d11c": frozenset({"152b95f145e1", "9daede3e30af"}),
 }
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 

@@ -22,7 +22,10 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, overload
 
 from engine.compiled.cache import CACHE_DIRECTORY
+from engine.compiled.calls import prepare_calls
 from engine.compiled.linking import IS_DEFERRED, KernelDispatcher
+
+prepare_calls()
 
 JIT_DISABLED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009
 

@@ -39,7 +39,7 @@ from tuning.claims.measures import (
 from tuning.claims.positions import SuitePosition
 from tuning.claims.results import CellResult, CellRow
 from tuning.claims.sequential import Looks, Seen, still_needed
-from tuning.claims.spec import COSTS, Cell, Claim, Part
+from tuning.claims.spec import COSTS, Cell, Claim, ClaimsSpec, Part
 from tuning.claims.verdicts import OF_CASES, OPEN, SHOWN, CellOutcome, Rule
 from tuning.matches import Match, MatchTable
 
@@ -192,6 +192,28 @@ def finite_elo(elo: float) -> float:
 # Searches
 
 
+def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits]]:
+    """How a position is searched for a part that asks for searches: settings and limits by a name for each."""
+    variant, limits = dict(cell.variant), cell.limits
+    if part.kind == "mates":
+        deepest = limits.depth or 0
+        return {f"{depth:03d}": (variant, Limits(depth=depth)) for depth in range(deepest - MATE_SPAN, deepest + 1)}
+    if part.kind == "exact":
+        return {"variant": (variant, limits), "solved": (variant | {"endgame_empties": 60}, limits)}
+    if part.kind == "nodes_interaction":
+        return {str(place): (dict(values), limits) for place, values in enumerate(cell.combinations)}
+    sides = {"variant": (variant, limits)}
+    if part.kind in ("nodes", "share_difference"):
+        sides["reference"] = (dict(cell.reference), limits)
+    return sides
+
+
+def searches_at_most(spec: ClaimsSpec) -> int:
+    """Searches of positions that a run consists of; where positions do not suit a part, it has fewer of them."""
+    cells = [(part, cell) for part in spec.parts if not part.is_played for cell in part.cells]
+    return spec.budget.positions * sum(len(sides_of(part, cell)) for part, cell in cells)
+
+
 class SearchCourse:
     """A cell of searches of positions, block by block; it is judged when all of them are searched."""
 
@@ -233,7 +255,7 @@ class SearchCourse:
         start = self.searched
         block = [one.opening for one in self._positions[start : start + self._block]]
         results = {}
-        for name, (values, limits) in self._asked().items():
+        for name, (values, limits) in sides_of(self.part, self.cell).items():
             found_block = self._searches.search(values, limits, block, self._counted) if block else []
             if found_block is None:
                 return False
@@ -248,21 +270,6 @@ class SearchCourse:
     def _counted(self) -> Counted | None:
         name = self.part.of or self.part.where
         return Counted(name, self.part.bound) if name else None
-
-    def _asked(self) -> dict[str, tuple[dict[str, Value], Limits]]:
-        """What is searched: settings and limits by a name for each side."""
-        variant, limits = dict(self.cell.variant), self.cell.limits
-        if self.part.kind == "mates":
-            deepest = limits.depth or 0
-            return {f"{depth:03d}": (variant, Limits(depth=depth)) for depth in range(deepest - MATE_SPAN, deepest + 1)}
-        if self.part.kind == "exact":
-            return {"variant": (variant, limits), "solved": (variant | {"endgame_empties": 60}, limits)}
-        if self.part.kind == "nodes_interaction":
-            return {str(place): (dict(values), limits) for place, values in enumerate(self.cell.combinations)}
-        sides = {"variant": (variant, limits)}
-        if self.part.kind in ("nodes", "share_difference"):
-            sides["reference"] = (dict(self.cell.reference), limits)
-        return sides
 
     def _margin(self) -> float:
         """On the scale of the estimate."""

@@ -67,6 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume the claims of a game."""
     from engine.settings.configuration import find_config
+    from tuning.claims.courses import searches_at_most
     from tuning.claims.run import plan_of_run, run_claims
     from tuning.claims.spec import load_claims
     from tuning.reports.claims.report import claims_command
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         return print_digests(spec, arguments)
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
-        figures = {"claims": len(spec.claims), "parts": len(spec.parts), "positions": spec.budget.positions}
+        figures = {"claims": len(spec.claims), "parts": len(spec.parts), "searches": searches_at_most(spec)}
         return describe(plan_of_run(spec, directory, arguments.concurrency), figures, arguments)
     result = uninterrupted(
         run_claims, arguments, spec, directory, amend=arguments.amend, minutes=arguments.minutes

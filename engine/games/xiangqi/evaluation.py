@@ -185,6 +185,8 @@ def prepare(state, parameters):
                 state.term_weights[now, term] = 0
     for slot in range(16, SLOTS):
         state.piece_values[slot] = _PIECE_VALUES[slot]
+    state.phase = -1
+    state.places_known = 0
     state.score = full_score(state)
     for side in range(2):
         state.material[side] = 0
@@ -227,17 +229,23 @@ def evaluate(state, alpha, beta):
     if state.evaluation != _FULL + 1:
         score = at_start(state.score)
         return score if state.side == 0 else -score
-    now = phase(state)
-    count_pieces(state)
-    score = mixed(state.score, now) + _weigh(state, FIRST_OF_PIECES, TERM_COUNT, now)
+    if state.phase < 0:
+        state.phase = phase(state)
+        count_pieces(state)
+        state.of_pieces = _weigh(state, FIRST_OF_PIECES, TERM_COUNT, np.int64(state.phase))
+    now = np.int64(state.phase)
+    score = mixed(state.score, now) + state.of_pieces
     score = min(max(score, -_MAX_SCORE), _MAX_SCORE)
     own = score if state.side == 0 else -score
     if own + MAX_OF_PLACES <= alpha:
         return own + MAX_OF_PLACES
     if own - MAX_OF_PLACES >= beta:
         return own - MAX_OF_PLACES
-    count_places(state)
-    places = min(max(_weigh(state, 0, FIRST_OF_PIECES, now), -MAX_OF_PLACES), MAX_OF_PLACES)
+    if state.places_known == 0:
+        count_places(state)
+        state.of_places = min(max(_weigh(state, 0, FIRST_OF_PIECES, now), -MAX_OF_PLACES), MAX_OF_PLACES)
+        state.places_known = 1
+    places = np.int64(state.of_places)
     return own + places if state.side == 0 else own - places
 
 

@@ -90,15 +90,15 @@ def _aligned(state, enemy, square):
 
 
 @jit
-def _slider_attacks(state, enemy, line, start, step, ignored):
-    """Whether an enemy rook, general or cannon on one line attacks its place; ``ignored`` counts as an own piece."""
+def _slider_attacks(state, enemy, line, start, step, target, moved):
+    """Whether an enemy rook, general or cannon on one line attacks its place, with slot ``moved`` on ``target``."""
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
         first = (line >> shift) & 15
         if first == NONE:
             continue
         at = (start + first * step) & SQUARE_BITS
-        slot = np.int64(state.board[at])
-        if slot & enemy and at != ignored:
+        slot = moved if at == target else np.int64(state.board[at])
+        if slot & enemy:
             kind = SLOT_TYPE[slot]
             if kind == ROOK or kind == GENERAL:
                 return True
@@ -106,8 +106,8 @@ def _slider_attacks(state, enemy, line, start, step, ignored):
         if second == NONE:
             continue
         at = (start + second * step) & SQUARE_BITS
-        slot = np.int64(state.board[at])
-        if slot & enemy and at != ignored and SLOT_TYPE[slot] == CANNON:
+        slot = moved if at == target else np.int64(state.board[at])
+        if slot & enemy and SLOT_TYPE[slot] == CANNON:
             return True
     return False
 
@@ -119,43 +119,55 @@ def is_safe(state, side, origin, target):
     ``NOWHERE`` for both tests the position as it is. Facing generals count as an attack.
     """
     side &= 1
+    general = np.int64(state.square[(side + 1) << 4])
+    if origin == general:
+        general = np.int64(target)
+    return not _attacked_once_moved(state, side, general, 0, origin, target)
+
+
+@jit_for_constants
+def _attacked_once_moved(state, side, general, moved, origin, target):
+    """Whether ``side``'s general, on ``general``, is attacked once the piece on ``origin`` stands on ``target``.
+
+    ``moved`` is that piece's slot if it is the other side's, 0 if it is an own one.
+    """
+    side &= 1
     origin &= SQUARE_BITS
     target &= SQUARE_BITS
-    base = (side + 1) << 4
-    enemy = 48 - base
-    general = np.int64(state.square[base])
-    if origin == general:
-        general = target
+    enemy = 32 - (side << 4)
     rank = np.int64(RANK_OF[general])
     file = np.int64(FILE_OF[general])
     aligned = _aligned(state, enemy, general)
+    if moved != 0:
+        aligned |= ALIGNED[general, target]
     if aligned & 1:
         bits = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
         if RANK_OF[origin] == rank:
             bits &= ~(1 << np.int64(FILE_OF[origin]))
         if RANK_OF[target] == rank:
             bits |= 1 << np.int64(FILE_OF[target])
-        if _slider_attacks(state, enemy, np.int64(RANK_MET[(file << 9) + (bits & 511)]), rank * 9, 1, target):
-            return False
+        if _slider_attacks(state, enemy, np.int64(RANK_MET[(file << 9) + (bits & 511)]), rank * 9, 1, target, moved):
+            return True
     if aligned & 2:
         bits = np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file])
         if FILE_OF[origin] == file:
             bits &= ~(1 << np.int64(RANK_OF[origin]))
         if FILE_OF[target] == file:
             bits |= 1 << np.int64(RANK_OF[target])
-        if _slider_attacks(state, enemy, np.int64(FILE_MET[(rank << 10) + (bits & 1023)]), file, 9, target):
-            return False
+        if _slider_attacks(state, enemy, np.int64(FILE_MET[(rank << 10) + (bits & 1023)]), file, 9, target, moved):
+            return True
     for horse in (enemy + FIRST_HORSE, enemy + FIRST_HORSE + 1):
-        at = np.int64(state.square[horse])
+        at = target if horse == moved else np.int64(state.square[horse])
         leg = np.int64(HORSE_LEG_BETWEEN[at, general])
-        if leg != 255 and at != target and leg != target and (state.board[leg] == 0 or leg == origin):
-            return False
+        if leg != 255 and (at != target or horse == moved) and leg != target:
+            if state.board[leg] == 0 or leg == origin:
+                return True
     pawns = enemy + FIRST_PAWN
     for at in (general - 1, general + 1, general + 9 - 18 * side):
-        slot = np.int64(state.board[at & SQUARE_BITS])
-        if slot >= pawns and slot < pawns + 5 and at != target:
-            return False
-    return True
+        slot = moved if at == target else np.int64(state.board[at & SQUARE_BITS])
+        if slot >= pawns and slot < pawns + 5 and at != origin:
+            return True
+    return False
 
 
 @jit
@@ -179,19 +191,14 @@ def in_check(state):
 
 
 @jit
-def _checks_once_made(state, move):
-    """``gives_check`` for a move that may."""
-    make(state, move)
-    checked = in_check(state)
-    unmake(state)
-    return checked
-
-
-@jit
 def gives_check(state, move):
     """Whether the other side is in check after a legal move."""
-    enemy = 2 - (np.int64(state.side) & 1)
-    return _touches_zone(state.square[enemy << 4], move) and _checks_once_made(state, move)
+    other = 1 - (np.int64(state.side) & 1)
+    general = np.int64(state.square[(other + 1) << 4])
+    if not _touches_zone(general, move):
+        return False
+    origin = move & 127
+    return _attacked_once_moved(state, other, general, np.int64(state.board[origin]), origin, move >> 7)
 
 
 @jit

@@ -127,16 +127,19 @@ def _read_board(text: str, field: str) -> dict[int, tuple[int, int]]:
 
 
 def _check_counts(text: str, board: dict[int, tuple[int, int]]) -> None:
+    held: dict[tuple[int, int], list[int]] = {}
+    for square, piece in sorted(board.items()):
+        held.setdefault(piece, []).append(square)
     for side in (RED, BLACK):
         for kind, most in enumerate(TYPE_COUNTS):
-            squares = [square for square, piece in sorted(board.items()) if piece == (side, kind)]
+            squares = held.get((side, kind), [])
             if len(squares) > most:
                 extra = square_name(squares[most])
                 raise PositionError(
                     f"FEN {text!r}: {_SIDE_NAMES[side]} has {len(squares)} {_TYPE_NAMES[kind]}s, at most {most} "
                     f"(one too many on {extra})"
                 )
-        if (side, GENERAL) not in board.values():
+        if (side, GENERAL) not in held:
             raise PositionError(f"FEN {text!r}: {_SIDE_NAMES[side]} has no general")
 
 

@@ -84,6 +84,10 @@ STATE_DTYPE = np.dtype(
         # times the value with none.
         ("values", np.int32, (SLOTS, SQUARES)),
         ("piece_values", np.int16, (SLOTS,)),  # for material, positive
+        ("phase", np.int8),  # of the full evaluation; -1 if it and ``of_pieces`` are not yet known
+        ("places_known", np.int8),  # whether ``of_places`` is
+        ("of_pieces", np.int32),  # what the full evaluation adds for the numbers of pieces, Red's view
+        ("of_places", np.int32),  # what it adds for where they stand
         ("terms", np.int16, (TERM_COUNT,)),  # scratch of the full evaluation: Red's less Black's
         ("term_weights", np.int16, (PHASES + 1, TERM_COUNT)),  # centipawns by phase
         ("exchange", np.int64, (32,)),  # scratch of the static exchange evaluation: at most 31 captures
@@ -289,6 +293,8 @@ def put(state, slot, square):
     state.material[side] += state.piece_values[slot]
     state.pieces[side] += 1
     state.counts[side, SLOT_TYPE[slot]] += 1
+    state.phase = -1
+    state.places_known = 0
     if SLOT_TYPE[slot] >= HORSE:
         state.crossers[side] += 1
 
@@ -349,6 +355,7 @@ def make(state, move):
         state.counts[enemy, SLOT_TYPE[captured]] -= 1
         if SLOT_TYPE[captured] >= HORSE:
             state.crossers[enemy] -= 1
+        state.phase = -1
         state.quiet = 0
         state.reversible = 0
     else:
@@ -366,6 +373,7 @@ def make(state, move):
     state.side = 1 - side
     state.ply = ply + 1
     state.in_check = -1
+    state.places_known = 0
 
 
 @jit
@@ -395,6 +403,8 @@ def unmake(state):
         state.counts[enemy, SLOT_TYPE[captured]] += 1
         if SLOT_TYPE[captured] >= HORSE:
             state.crossers[enemy] += 1
+        state.phase = -1
+    state.places_known = 0
     state.side = side
     state.ply = ply
     state.key = state.undo_key[ply]

@@ -462,5 +462,5 @@ def test_a_game_against_fairy_stockfish() -> None:
     timed = PlayerSpec("timed", "ucci", clock, command=("fairy-stockfish",), ponder=True)
     record = play_one(fairy, timed, AFTER_CAPTURES, adjudication=Adjudication(maximum_plies=30))
     assert "fault" not in record.detail, record.detail
-    assert len(record.moves) >= 20
+    assert record.reason in ("checkmate", "maximum_length")
     assert all(move.score is not None and move.nodes for move in record.moves)

@@ -196,6 +196,39 @@ def test_hash_and_sums_equal_a_full_recount(name: str) -> None:
                 assert value == int(evaluation.at_start(game.state.score)) * (1 - 2 * game.side_to_move)
 
 
+def test_the_evaluation_is_that_of_the_same_position_set_up_anew() -> None:
+    kernels, record = GAME.kernels, to_record(resolve({}))
+    generator = random.Random(5)
+    game = GAME.position()
+    kernels.prepare(game.state, record)
+
+    def value(position: Position) -> int:
+        return int(kernels.evaluate(position.state, -INFINITY, INFINITY))
+
+    def afresh(text: str) -> int:
+        position = GAME.position(text)
+        kernels.prepare(position.state, record)
+        return value(position)
+
+    compared = 0
+    while (moves := game.legal_moves()) and len(game.moves) < 100:
+        known = value(game)
+        assert known == afresh(game.text)
+        for move in moves[::7]:
+            kernels.make(game.state, game.code_of(move))
+            assert value(game) == afresh(GAME.format_state(game.state))
+            kernels.unmake(game.state)
+            assert value(game) == known
+            compared += 1
+        if not game.in_check:
+            kernels.make_null(game.state)
+            assert value(game) == -known == afresh(GAME.format_state(game.state))
+            kernels.unmake_null(game.state)
+        captures = noisy(game)
+        game.push(generator.choice(captures if captures and generator.random() < 0.5 else moves))
+    assert compared > 100
+
+
 def test_the_key_tells_positions_apart_and_paths_not() -> None:
     one = GAME.position(moves=["h2e2", "h9g7", "b0c2"])
     other = GAME.position(moves=["b0c2", "h9g7", "h2e2"])

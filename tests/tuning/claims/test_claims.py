@@ -554,7 +554,9 @@ def test_the_command_runs_plans_and_prints_digests(
     path, out, ended = claims_result
     told = ["claims", "--claims", str(path)]
     assert command_line.main([*told, "--dry-run", "--out", str(tmp_path / "none")]) == 0
-    assert "96 games" in capsys.readouterr().out
+    planned = capsys.readouterr().out
+    assert "96 games" in planned
+    assert "parts: 5, searches of positions (not in the time below): 56\n" in planned
     assert not (tmp_path / "none").exists()
     assert command_line.main([*told, "--digests"]) == 0
     printed = dict(line.split() for line in capsys.readouterr().out.splitlines())

@@ -1,0 +1,49 @@
+"""Calls between compiled functions that do not clear the places of their results first.
+
+A numba function writes its result to a place on its caller's stack, and where an error is described to another. numba
+clears every such place when the caller begins, one for each call in its source: 75 words for each node of the search.
+Here they stay as they are, for a place is read only where the callee has written to it.
+
+It stands on parts of numba that are not public. Where they are not those it knows numba goes its own way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba.core import types
+from numba.core.callconv import CPUCallConv, excinfo_t
+
+from engine.compiled.linking import KNOWN_VERSION
+from engine.compiled.sources import NUMBA_LINKING
+
+_call_function: Any = CPUCallConv.call_function
+
+
+def _place(builder: Any, kind: Any) -> Any:
+    with builder.goto_entry_block():
+        return builder.alloca(kind)
+
+
+def _call_uncleared(
+    self: Any, builder: Any, callee: Any, result_type: Any, types_of_arguments: Any, arguments: Any, attrs: Any = None
+) -> Any:
+    """``CPUCallConv.call_function`` for callees that return a number or nothing."""
+    is_number = isinstance(result_type, (types.Integer, types.Boolean))
+    if attrs is not None or not (is_number or result_type is types.none):
+        return _call_function(self, builder, callee, result_type, types_of_arguments, arguments, attrs)
+    result = _place(builder, self.get_return_type(result_type).pointee)
+    error = _place(builder, ir.PointerType(excinfo_t))
+    packed = self._get_arg_packer(types_of_arguments).as_arguments(builder, arguments)
+    code = builder.call(callee, [result, error, *packed])
+    status = self._get_return_status(builder, code, builder.load(error))
+    return status, self.context.get_returned_value(builder, result_type, builder.load(result))
+
+
+def prepare_calls() -> None:
+    """Put our way of calling in the place of numba's, if numba is one that we know."""
+    known = hasattr(CPUCallConv, "_get_arg_packer") and hasattr(CPUCallConv, "_get_return_status")
+    if known and not NUMBA_LINKING and numba.__version__.startswith(KNOWN_VERSION):
+        setattr(CPUCallConv, "call_function", _call_uncleared)  # noqa: B010 - a part of another package is replaced
