@@ -46,9 +46,6 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 0.5
 """How often ``tick`` is called while no game ends."""
-GATHER_SECONDS = 0.1
-"""Records are handed on, and so stored, no more often than this while games go on: each commit costs as much as a
-hundredth of a short game."""
 
 
 @dataclass
@@ -230,27 +227,20 @@ class GameRunner(Runner):
     ) -> Iterator[list[GameRecord]]:
         """See ``Runner.batches``. At most ``concurrency`` games run at a time, and as many wait.
 
-        Games that end soon after others come together with them (``GATHER_SECONDS``), unless something waits for them.
         Nothing is yielded any more once the stop flag is set.
         """
         self._enough = enough
         source = iter(jobs)
         pending: list[Future[_Played]] = []
-        records: list[GameRecord] = []
-        handed_on = -GATHER_SECONDS
         try:
             while True:
-                room = 2 * self.concurrency - len(pending)
-                submitted = self._submit(source, room)
-                pending += submitted
-                if not pending and not records:
+                pending += self._submit(source, 2 * self.concurrency - len(pending))
+                if not pending:
                     return
-                # Where no more games are known now, the next ones may depend on these.
-                due = handed_on + GATHER_SECONDS if len(submitted) == room else handed_on
-                patience = max(0.0, due - time.monotonic()) if records else TICK_SECONDS
-                ended = wait(pending, patience, FIRST_COMPLETED).done
+                ended = wait(pending, TICK_SECONDS, FIRST_COMPLETED).done
                 finished = [future for future in pending if future in ended]
                 pending = [future for future in pending if future not in ended]
+                records = []
                 for future in finished:
                     played = future.result()
                     if self._is_disturbed(played):
@@ -258,9 +248,8 @@ class GameRunner(Runner):
                         pending.append(self._pool.submit(self._play, played.job))
                     elif played.record is not None and played.record.reason != "startup_failure":
                         records.append(played.record)
-                if records and time.monotonic() >= due:
+                if records:
                     yield records
-                    records, handed_on = [], time.monotonic()
                 if self._tick is not None:
                     self._tick()
         except GeneratorExit:  # the reader has enough: what runs may end
