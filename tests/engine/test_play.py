@@ -148,11 +148,11 @@ def test_rules_adjudication_and_clocks_are_those_of_the_game() -> None:
     """One object plays under these and those in turn, from one opening, as a new one does."""
     flexible = player_settings("nodes=100"), player_settings("clock=0.05,node_clock=100000", OTHER)
     conditions: list[dict[str, Any]] = [
-        {"adjudication": Adjudication(maximum_plies=30)},
-        {"adjudication": Adjudication(resign_score=150, resign_moves=1)},
-        {"rules": Rules(move_limit=12)},
+        {"adjudication": Adjudication(maximum_plies=12)},
+        {"adjudication": Adjudication(draw_score=500, draw_moves=1, draw_after_ply=2)},
+        {"rules": Rules(move_limit=6)},
         {"first": flexible[1], "second": flexible[0]},
-        {"second": player_settings("clock=0.02,node_clock=100000", OTHER)},
+        {"second": player_settings("clock=0.01,node_clock=100000", OTHER)},
     ]
     given = [{"first": flexible[0], "second": flexible[1], "moves": OPENINGS[1], **changed} for changed in conditions]
     alone = [substance(play(**one)) for one in given]
