@@ -102,14 +102,20 @@ def _print(rounds: list[tuple[Measured, Measured, Measured | None]], threads: in
             print(f"{name}: {lengths[0]:.1f} moves a game, {lengths[1]:.0f} nodes a move")
     report("plain searches", [one.nodes / one.cpu_seconds / 1e6 for _, one, _ in rounds], "M nodes per CPU s")
     for by, cpu in (("by processor time", True), ("by time passed", False)):
-        speeds = [tuple(one and one.games_per_second(threads, cpu=cpu) for one in three) for three in rounds]
+        allowed = [one.games_per_second(threads, cpu=cpu) for _, one, _ in rounds]
+        own = [one.games_per_second(threads, cpu=cpu) for one, _, _ in rounds]
+        other = [one.games_per_second(threads, cpu=cpu) for _, _, one in rounds if one is not None]
         print(by)
-        report("  games a second that plain searches allow", [allowed for _, allowed, _ in speeds], "")
-        report("  games a second of the tournament", [own for own, _, _ in speeds], "")
-        report("  tournament / plain searches", [own / allowed for own, allowed, _ in speeds], "", GOALS["plain"])
-        if speeds[0][2] is not None:
-            report("  games a second of the other version", [other for _, _, other in speeds], "")
-            report("  this version / the other", [own / other for own, _, other in speeds], "", GOALS["against"])
+        report("  games a second that plain searches allow", allowed, "")
+        report("  games a second of the tournament", own, "")
+        report("  tournament / plain searches", _ratios(own, allowed), "", GOALS["plain"])
+        if other:
+            report("  games a second of the other version", other, "")
+            report("  this version / the other", _ratios(own, other), "", GOALS["against"])
+
+
+def _ratios(speeds: list[float], others: list[float]) -> list[float]:
+    return [speed / other for speed, other in zip(speeds, others, strict=True)]
 
 
 class Version:

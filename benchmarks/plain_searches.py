@@ -25,7 +25,7 @@ from engine.search.driver import think
 
 
 @jit
-def search_moves(state, search, lists, parameters, moves, side):
+def search_moves(state: Any, search: Any, lists: Any, parameters: Any, moves: Any, side: int) -> Any:
     """Search wherever ``side`` is to move, and make the moves (1-d int64); the nodes of all searches."""
     nodes = np.int64(0)
     for index in range(moves.size):

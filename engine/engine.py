@@ -142,7 +142,7 @@ class SearchResult:
 
 
 @jit
-def _new_game(searches, game_number):
+def _new_game(searches: Any, game_number: int) -> None:
     """``new_game`` of the one search record in an array."""
     new_game(searches[0], game_number)
 
