@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import new_record
+from engine.compiled.kernel import array_of, jit, new_record
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import MOVE_LISTS_DTYPE, Game, Position
@@ -141,6 +141,12 @@ class SearchResult:
     """What was counted on request, see ``engine.search_statistics``; ``None`` where that is off."""
 
 
+@jit
+def _new_game(searches: Any, game_number: int) -> None:
+    """``new_game`` of the one search record in an array."""
+    new_game(searches[0], game_number)
+
+
 CHECKER_MEGABYTES = 1
 """Most MiB for the table of the searches of null cutoffs without null moves."""
 
@@ -163,6 +169,8 @@ class SearchMemory:
         self.search.node_limit = NO_LIMIT
         self.search.soft_ns = self.search.hard_ns = NO_LIMIT
         megabytes = int(parameters["hash_mb"])
+        self.arrays = (array_of(self.search), array_of(self.parameters))
+        """Both records for compiled code that is called from Python: numba takes arrays apart many times faster."""
         self.table = allocate(megabytes, node_limit) if megabytes else np.zeros(0, np.uint64)
         self.search.table_address = self.table.ctypes.data
         self.search.table_mask = len(self.table) // WORDS_PER_BUCKET - 1
@@ -208,7 +216,7 @@ class SearchMemory:
         if self._game_number == GAME_NUMBERS:
             self.table[:] = 0
             self._game_number = 1
-        new_game(self.search, self._game_number)
+        _new_game(self.arrays[0], self._game_number)
 
     def set_limits(self, limits: Limits, stop: StopFlag | None) -> None:
         """Depth, nodes, clock kind and stop flag of the searches to come."""

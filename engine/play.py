@@ -28,7 +28,7 @@ from engine.games.contract import (
     plies_left,
     prepare,
 )
-from engine.rules import Adjudication, Ending, Rules
+from engine.rules import ADJUDICATION_DTYPE, Adjudication, Ending, Rules
 from engine.search.clock import allocate_time
 from engine.search.driver import think
 from engine.search.null_samples import check_null_samples
@@ -78,7 +78,7 @@ GAME_DTYPE = np.dtype(
         ("depths", np.int32, (MAX_GAME_PLIES,)),
         ("nodes", np.int64, (MAX_GAME_PLIES,)),
         ("times_ns", np.int64, (MAX_GAME_PLIES,)),
-        ("running_ns", np.int64),  # processor time that the last move took
+        ("running_ns", np.int64),  # processor time that the last move on a clock took
     ]
 )
 
@@ -165,15 +165,24 @@ def _think(state, search, lists, parameters, clocks, side):
 
 @jit
 def play_compiled(
-    state, lists, first_search, second_search, first_parameters, second_parameters, first_checker, second_checker,
-    first_checks, second_checks, clocks, adjudication, tracker, record, longest
+    states, lists_of_moves, first_searches, first_parameter_sets, second_searches, second_parameter_sets,
+    first_checkers, first_check_sets, second_checkers, second_check_sets, all_clocks, adjudications, trackers, records,
+    longest
 ):  # fmt: skip
-    """Play from ``state`` to the end; fills ``record`` and returns the verdict code.
+    """Play from the state to the end; fills the game's record and returns the verdict code.
+
+    Records come as arrays of one element, which numba takes apart many times faster than a record with many fields.
 
     A game that is not over ("*") has come to a position that is to be solved: if that fails, set
     ``tracker.unsolved_ply`` to ``record.plies`` and call again, with the same records. Each side's checker (a search
     record and parameters) is used only where its search statistics are on.
     """
+    state, lists, clocks = states[0], lists_of_moves[0], all_clocks[0]
+    adjudication, tracker, record = adjudications[0], trackers[0], records[0]
+    first_search, first_parameters = first_searches[0], first_parameter_sets[0]
+    second_search, second_parameters = second_searches[0], second_parameter_sets[0]
+    first_checker, first_checks = first_checkers[0], first_check_sets[0]
+    second_checker, second_checks = second_checkers[0], second_check_sets[0]
     while True:
         verdict = judge(state, lists)
         if verdict != OPEN:
@@ -189,14 +198,16 @@ def play_compiled(
         if state.ply >= longest:
             return _MAX_LENGTH
         side = np.int64(state.side)
-        running_since = thread_cpu_ns()
+        # Only the move that a clock runs out on needs it, and asking the system takes a microsecond.
+        running_since = thread_cpu_ns() if clocks.clock_ns[side] >= 0 else np.int64(0)
         if side == 0:
             search = first_search
             move = _think(state, search, lists, first_parameters, clocks, side)
         else:
             search = second_search
             move = _think(state, search, lists, second_parameters, clocks, side)
-        record.running_ns = thread_cpu_ns() - running_since
+        if clocks.clock_ns[side] >= 0:
+            record.running_ns = thread_cpu_ns() - running_since
         if side == 0:
             check_null_samples(state, search, first_checker, lists, first_checks)
         else:
@@ -258,6 +269,10 @@ class PlayedGame:
     """What each side counted, see ``engine.search_statistics``; ``None`` where that is off."""
 
 
+_UNPLAYED = new_record(GAME_DTYPE)  # no code of a move is 0
+_UNPLAYED.scores[:] = _UNWRITTEN
+
+
 class PlayedMoves:
     """The moves of one game in compiled code, which another thread may read while it is played.
 
@@ -267,8 +282,7 @@ class PlayedMoves:
 
     def __init__(self, game: str) -> None:
         self._format_move = _move_names(game)
-        self.record = new_record(GAME_DTYPE)  # no code of a move is 0
-        self.record.scores[:] = _UNWRITTEN
+        self.record = _UNPLAYED.copy()
 
     def read(self) -> tuple[list[str], list[int | None]]:
         """Moves so far, in protocol notation, and the movers' scores (centipawns)."""
@@ -296,20 +310,38 @@ class CompiledGames:
 
     def __init__(self, game: str) -> None:
         self.game = game_named(game)
-        self._lists = new_record(MOVE_LISTS_DTYPE)
-        self._memories: dict[tuple[Any, ...], SearchMemory] = {}
+        self._state, self._lists = new_record(self.game.state_dtype), new_record(MOVE_LISTS_DTYPE)
+        self._clocks, self._tracker = new_record(CLOCKS_DTYPE), new_record(TRACKER_DTYPE)
+        self._adjudication = new_record(ADJUDICATION_DTYPE)
+        records = (self._state, self._lists, self._clocks, self._adjudication, self._tracker)
+        self._arrays = tuple(map(array_of, records))
+        """For compiled code, and to be overwritten as a whole."""
+        self._memories: dict[tuple[Any, ...], tuple[SearchMemory, StopFlag]] = {}
         self._endgames: EndgameSolver | None = None
 
     def _memory(
-        self, settings: PlayerSettings, side: int, search_statistics: SearchStatisticsSettings | None
+        self,
+        settings: PlayerSettings,
+        side: int,
+        search_statistics: SearchStatisticsSettings | None,
+        stop: StopFlag,
     ) -> SearchMemory:
-        key = (tuple(settings.parameters.items()), str(settings.limits), side, search_statistics)
-        if key not in self._memories:
+        """One side's, ready for a new game."""
+        key = (tuple(settings.parameters.items()), settings.limits, side, search_statistics)
+        memory, watched = self._memories.get(key, (None, None))
+        if memory is None:
             # A tuner meets a new pair of sets in nearly every match: keep only a few tables.
             while len(self._memories) >= 16:
                 del self._memories[next(iter(self._memories))]
-            self._memories[key] = SearchMemory(settings.parameters, settings.limits.nodes, search_statistics)
-        return self._memories[key]
+            memory = SearchMemory(settings.parameters, settings.limits.nodes, search_statistics)
+            memory.compile_search(self._state, self._lists)
+        if watched is not stop:
+            memory.set_limits(settings.limits, stop)
+            self._memories[key] = memory, stop
+        memory.new_game()
+        if search_statistics is not None:
+            memory.begin_counting()
+        return memory
 
     def _endgame_solver(self, stop: StopFlag) -> EndgameSolver:
         if self._endgames is None or self._endgames.stop is not stop:
@@ -332,34 +364,28 @@ class CompiledGames:
 
         The game does not depend on ``search_statistics``. ``played``, a new one, is for those who follow it.
         """
-        start = self.game.position(position, moves)
-        self.game.apply_rules(start.state, rules)
-        memories = (self._memory(first, 0, search_statistics), self._memory(second, 1, search_statistics))
-        clocks = new_record(CLOCKS_DTYPE)
-        for side, settings in enumerate((first, second)):
-            memories[side].compile_search(start.state, self._lists)
-            memories[side].new_game()
-            if search_statistics is not None:
-                memories[side].begin_counting()
-            memories[side].set_limits(settings.limits, stop)
-            set_clock(clocks, side, settings.limits)
+        states, lists, clocks, adjudications, trackers = self._arrays
+        states[0] = _start_state(self.game.name, position, tuple(moves), rules)
+        clocks[0] = _start_clocks(first.limits, second.limits)
+        adjudications[0] = _adjudication_record(adjudication)
+        trackers[0] = _NOTHING_TRACKED
+        memories = [
+            self._memory(settings, side, search_statistics, stop) for side, settings in enumerate((first, second))
+        ]
+        sides = (*memories[0].arrays, *memories[1].arrays, *memories[0].checker.arrays, *memories[1].checker.arrays)
         record = (played or PlayedMoves(self.game.name)).record
-        tracker = new_record(TRACKER_DTYPE)
         while True:
-            verdict = play_compiled(
-                start.state, self._lists, memories[0].search, memories[1].search, memories[0].parameters,
-                memories[1].parameters, memories[0].checker.search, memories[1].checker.search,
-                memories[0].checker.parameters, memories[1].checker.parameters, clocks, adjudication.to_record(),
-                tracker, record, self.game.max_game_plies,
-            )  # fmt: skip
-            ending = decode_verdict(int(verdict))
-            if int(verdict) != OPEN:
+            verdict = int(play_compiled(
+                states, lists, *sides, clocks, adjudications, trackers, array_of(record), self.game.max_game_plies
+            ))  # fmt: skip
+            ending = decode_verdict(verdict)
+            if verdict != OPEN:
                 break
-            solved = self._endgame_solver(stop).ending(start)
+            solved = self._endgame_solver(stop).ending(Position(self.game, self._state, position))
             if solved is not None:
                 ending = solved
                 break
-            tracker.unsolved_ply = record.plies
+            self._tracker.unsolved_ply = record.plies
         plies = int(record.plies)
         counted = [found for memory in memories if (found := memory.search_statistics()) is not None]
         return PlayedGame(
@@ -367,14 +393,38 @@ class CompiledGames:
             scores=record.scores[:plies].tolist(),
             depths=record.depths[:plies].tolist(),
             nodes=record.nodes[:plies].tolist(),
-            times_ms=[time / 1e6 for time in record.times_ns[:plies].tolist()],
+            times_ms=(record.times_ns[:plies] / 1e6).tolist(),
             result=ending.result,
             reason=ending.reason,
-            final_position=self.game.format_state(start.state),
-            late=_late_move(record, clocks, ending, (first, second)),
+            final_position=self.game.format_state(self._state),
+            late=_late_move(record, self._clocks, ending, (first, second)),
             exact_score=ending.exact_score,
             search_statistics=(counted[0], counted[1]) if counted else None,
         )
+
+
+_NOTHING_TRACKED = new_record(TRACKER_DTYPE)
+
+
+@functools.lru_cache(maxsize=64)
+def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules) -> Any:
+    """The state that games begin from, for copies: both games of a pair do from the same."""
+    start = game_named(game).position(position, moves)
+    start.game.apply_rules(start.state, rules)
+    return start.state
+
+
+@functools.lru_cache(maxsize=64)
+def _start_clocks(first: Limits, second: Limits) -> Any:
+    """Both sides' clocks before the first move, for copies."""
+    clocks = new_record(CLOCKS_DTYPE)
+    set_clock(clocks, 0, first)
+    set_clock(clocks, 1, second)
+    return clocks
+
+
+_adjudication_record = functools.lru_cache(maxsize=64)(Adjudication.to_record)
+"""For copies."""
 
 
 def _late_move(record: Any, clocks: Any, ending: Ending, settings: Sequence[PlayerSettings]) -> LateMove | None:

@@ -26,7 +26,7 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "152b95f145e1": frozenset({"9daede3e30af"}),
+    "723c4b121377": frozenset({"152b95f145e1", "9daede3e30af"}),
 }
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 

@@ -144,6 +144,24 @@ def test_rule_9_games_do_not_depend_on_those_before() -> None:
             assert substance(found) == alone[job], job
 
 
+def test_rules_adjudication_and_clocks_are_those_of_the_game() -> None:
+    """One object plays under these and those in turn, from one opening, as a new one does."""
+    flexible = player_settings("nodes=100"), player_settings("clock=0.05,node_clock=100000", OTHER)
+    conditions: list[dict[str, Any]] = [
+        {"adjudication": Adjudication(maximum_plies=12)},
+        {"adjudication": Adjudication(draw_score=500, draw_moves=1, draw_after_ply=2)},
+        {"rules": Rules(move_limit=6)},
+        {"first": flexible[1], "second": flexible[0]},
+        {"second": player_settings("clock=0.01,node_clock=100000", OTHER)},
+    ]
+    given = [{"first": flexible[0], "second": flexible[1], "moves": OPENINGS[1], **changed} for changed in conditions]
+    alone = [substance(play(**one)) for one in given]
+    assert len(set(map(str, alone))) == len(given), "the games should differ"
+    games = CompiledGames("xiangqi")
+    for number in (0, 1, 2, 3, 4, 2, 0, 4, 1):
+        assert substance(play(**given[number], games=games)) == alone[number], number
+
+
 def test_many_contenders_make_the_object_forget_tables_not_games() -> None:
     """It keeps a few tables only; a game after many others is still the same."""
     games = CompiledGames("xiangqi")
@@ -423,6 +441,15 @@ def test_a_flag_set_beforehand_plays_nothing() -> None:
     assert (game.result, game.reason, game.moves) == ("*", "stopped", [])
     flag.clear()
     assert play(player_settings("nodes=100"), player_settings("nodes=100"), stop=flag).reason != "stopped"
+
+
+def test_each_game_heeds_its_own_flag() -> None:
+    games, quiet, raised = CompiledGames("xiangqi"), StopFlag(), StopFlag()
+    raised.set()
+    sides = player_settings("nodes=100"), player_settings("nodes=100", OTHER)
+    first = play(*sides, games=games, stop=quiet)
+    assert play(*sides, games=games, stop=raised).reason == "stopped"
+    assert substance(play(*sides, games=games, stop=quiet)) == substance(first)
 
 
 def test_a_flag_set_from_another_thread_stops_the_game() -> None:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from engine.compiled.kernel import new_record
+import numpy as np
+
+from engine.compiled.kernel import array_of, new_record
 from engine.games.contract import MoveError, PositionError
 from engine.games.xiangqi.moves import is_safe
 from engine.games.xiangqi.position import (
@@ -30,7 +32,7 @@ from engine.games.xiangqi.position import (
     STATE_DTYPE,
     TYPE_COUNTS,
     in_palace,
-    put,
+    set_up,
 )
 from engine.settings.whole_numbers import natural_number
 
@@ -74,9 +76,11 @@ def parse_position(text: str) -> Any:
     state = new_record(STATE_DTYPE)
     state.square[:] = NOWHERE
     used: dict[tuple[int, int], int] = {}
-    for square, (owner, kind) in sorted(board.items()):
+    slots = []
+    for _, (owner, kind) in sorted(board.items()):
         number = used[owner, kind] = used.get((owner, kind), -1) + 1
-        put(state, 16 * (owner + 1) + _FIRST_SLOT[kind] + number, square)
+        slots.append(16 * (owner + 1) + _FIRST_SLOT[kind] + number)
+    set_up(array_of(state), np.array(slots, np.int64), np.array(sorted(board), np.int64))
     state.side = side
     state.in_check = -1
     if side == BLACK:
@@ -123,16 +127,19 @@ def _read_board(text: str, field: str) -> dict[int, tuple[int, int]]:
 
 
 def _check_counts(text: str, board: dict[int, tuple[int, int]]) -> None:
+    held: dict[tuple[int, int], list[int]] = {}
+    for square, piece in sorted(board.items()):
+        held.setdefault(piece, []).append(square)
     for side in (RED, BLACK):
         for kind, most in enumerate(TYPE_COUNTS):
-            squares = [square for square, piece in sorted(board.items()) if piece == (side, kind)]
+            squares = held.get((side, kind), [])
             if len(squares) > most:
                 extra = square_name(squares[most])
                 raise PositionError(
                     f"FEN {text!r}: {_SIDE_NAMES[side]} has {len(squares)} {_TYPE_NAMES[kind]}s, at most {most} "
                     f"(one too many on {extra})"
                 )
-        if (side, GENERAL) not in board.values():
+        if (side, GENERAL) not in held:
             raise PositionError(f"FEN {text!r}: {_SIDE_NAMES[side]} has no general")
 
 

@@ -300,6 +300,13 @@ def put(state, slot, square):
 
 
 @jit
+def set_up(states, slots, squares):
+    """Place the pieces of ``slots`` on ``squares`` (1-d int64 both) of the one state in an array."""
+    for index in range(slots.size):
+        put(states[0], slots[index], squares[index])
+
+
+@jit
 def position_key(state):
     """The hash computed anew."""
     key = np.uint64(0)
