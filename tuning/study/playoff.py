@@ -21,7 +21,7 @@ INTERVAL_90 = NormalDist().inv_cdf(0.95)
 """Standard deviations on each side of a 90 % interval: 1.645."""
 MIN_DEVIATIONS = 0.5
 """A gain smaller than so many of its standard deviations is none: the base is recommended. In simulations 0.3 to 1 keep
-a base that is the best already alike; the more, the more often a real but uncertain gain is lost."""
+a base that is the best already about as often; the more, the more often a real but uncertain gain is lost."""
 MIN_SLOPE = 1e-3
 """Of the score by the difference in natural units: beyond, games say nothing of it."""
 
