@@ -23,7 +23,7 @@ from tuning.ablation.run import match_of
 from tuning.ablation.verdicts import EffectEstimate, match_elo_estimate, match_estimate
 from tuning.claims.measures import (
     MATE_SPAN,
-    RATIOS,
+    RATIO_UNITS,
     Counted,
     Estimate,
     Searched,
@@ -367,7 +367,7 @@ class SearchCourse:
         if kind in COSTS:
             return (lambda value: math.exp(min(value, 700.0)) if value < math.inf else math.inf), UNITS[kind]
         if kind == "share":
-            return float, "×" if self.part.of in RATIOS else "%"
+            return float, RATIO_UNITS.get(self.part.of, "%")
         return float, UNITS[kind]
 
 

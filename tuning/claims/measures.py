@@ -208,8 +208,8 @@ MOVE_CHANGES = "move_changes"
 SHARE_NAMES = (*SHARES, MOVE_CHANGES)
 """All ratios of two counts of a search; that of moves needs a second search."""
 
-RATIOS = ("growth", "passes")
-"""Those that may exceed 1."""
+RATIO_UNITS = {"growth": "×", "passes": "passes"}
+"""Units of those that may exceed 1; the others are percentages."""
 
 
 # Estimates
@@ -301,15 +301,15 @@ def mean_logarithm(logs: Sequence[float], games: Sequence[int]) -> Estimate:
 
 
 def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> Estimate:
-    """A ratio of ``SHARES``, which the searches have counted, in percent unless it is of ``RATIOS``."""
+    """A ratio of ``SHARES``, which the searches have counted, in percent unless it is of ``RATIO_UNITS``."""
     counts = [(search.hits, search.cases) for search in searches]
     hits, cases = sum(one for one, _ in counts), sum(other for _, other in counts)
     if not cases:
         return Estimate(0.0, math.inf, 0, 0)
-    factor = 1 if name in RATIOS else 100
+    factor = 1 if name in RATIO_UNITS else 100
     error, units = clustered_error(_parts(counts), games)
     one_sided = 0
-    if name not in RATIOS and hits in (0, cases):
+    if name not in RATIO_UNITS and hits in (0, cases):
         # The spread is nil; the other may still hold in so many games.
         units = len({game for (_, one), game in zip(counts, games, strict=True) if one})
         one_sided, error = (1 if hits else -1), 0.0
@@ -324,7 +324,7 @@ def share_difference(
     shares = [share_of(name, side, games) for side in (variant, reference)]
     if not all(share.cases for share in shares):
         return Estimate(0.0, math.inf, 0, 0)
-    factor = 1 if name in RATIOS else 100
+    factor = 1 if name in RATIO_UNITS else 100
     parts = [factor * (one - other) for one, other in zip(*(_parts(side) for side in sides), strict=True)]
     error, units = clustered_error(parts, games)
     return Estimate(shares[0].value - shares[1].value, error, units, len(games))

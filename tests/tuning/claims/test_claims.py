@@ -25,7 +25,7 @@ from elolab import command_line
 from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.language import Catalogue
-from engine.settings.configuration import read_toml
+from engine.settings.configuration import find_config, read_toml
 from tuning.ablation.verdicts import critical_values
 from tuning.claims.courses import COMPLETE, DECIDED, FUTILITY, GameCourse, SearchCourse
 from tuning.claims.measures import Searched
@@ -37,7 +37,7 @@ from tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
 from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
 from tuning.keys.claims import EXPECTED
 from tuning.matches import Match
-from tuning.reports.claims.report import FILES, claims_text, range_text, rule_text, write_claims_report
+from tuning.reports.claims.report import FILES, claims_text, effect_text, range_text, rule_text, write_claims_report
 from tuning.reports.document import MESSAGES
 
 OPENINGS = Path(__file__).parents[3] / "configs" / "openings" / "xiangqi.epd.gz"
@@ -545,6 +545,28 @@ def test_every_rule_can_be_said_in_words(tmp_path: Path) -> None:
                     text = rule_text(part, message)
                     assert ("7.5" in text) == (expect is not None)
     assert "lies within 10 Elo" in rule_text(parts[0], Catalogue(MESSAGES, "en"))
+
+
+def test_passes_are_a_number_of_passes_and_growth_is_a_factor() -> None:
+    spec = load_claims(find_config("claims", "othello"), "quick", ["C17a", "C28b"])
+    counts = Searched(0, 1000, 1, hits=36, cases=3)
+
+    class Counted:
+        def search(self, values: Any, limits: Any, positions: Any, counted: Any) -> list[Searched]:
+            return [counts for _ in positions]
+
+    positions = [SuitePosition(Opening(str(game)), game) for game in range(20)]
+    english, chinese = (Catalogue(MESSAGES, language) for language in ("en", "zh"))
+    said = []
+    for claim, part in zip(spec.claims, spec.parts, strict=True):
+        course = SearchCourse(claim, part, part.cells[0], Counted(), lambda: positions, 20)  # type: ignore[arg-type]
+        assert course.step()
+        row = course.result().row
+        said.append((effect_text(row, english), effect_text(row, chinese), range_text(row)))
+    assert said == [("12 passes", "12 遍", "[12, 12]"), ("12.0×", "12.0×", "[12.0, 12.0]")]
+    assert [("15 passes" in rule_text(part, english), "2×" in rule_text(part, english)) for part in spec.parts] == [
+        (True, False), (False, True),
+    ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("without_figures")

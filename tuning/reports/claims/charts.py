@@ -30,9 +30,9 @@ MARKS = {
 """The colour and the shape of a verdict; the shape of an open one is hollow."""
 MARGIN_COLOR = SERIES[2]
 ROW_INCHES = 0.24
-UNITS = ("Elo", "×", "%", "points", "cases")
+UNITS = ("Elo", "×", "%", "points", "passes", "cases")
 AXES = {"Elo": "chart.elo_difference", "×": "chart.ratio", "%": "chart.percent", "points": "chart.percentage_points",
-        "cases": "chart.percent_of_cases"}  # fmt: skip
+        "passes": "chart.passes", "cases": "chart.percent_of_cases"}  # fmt: skip
 
 
 def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | None:

@@ -18,7 +18,7 @@ from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 from tuning.ablation.verdicts import ERROR_RATE, POWER
-from tuning.claims.measures import RATIOS
+from tuning.claims.measures import RATIO_UNITS
 from tuning.claims.results import PART_COLUMNS, CellRow, ClaimsResult, PartResult
 from tuning.claims.spec import ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN
@@ -315,8 +315,10 @@ def _rule_of_cells(part: Part, message: Catalogue) -> str:
     shown["expected"] = message(f"expected.{part.expect}")
     if part.expect in NON_INFERIOR:
         return message("rule.not_worse", **shown)
-    threshold = f"{part.threshold:g}{'×' if part.of in RATIOS else ' %'}"
-    shown["null"] = threshold if part.kind == "share" else message(f"null.{part.kind}")
+    if part.kind == "share":
+        shown["null"] = _share_text(f"{part.threshold:g}", RATIO_UNITS.get(part.of, "%"), message)
+    else:
+        shown["null"] = message(f"null.{part.kind}")
     return message(f"rule.{part.refuted_by}" if part.margin else "rule.without_margin", **shown)
 
 
@@ -362,7 +364,7 @@ def _cells_table(result: PartResult, message: Catalogue) -> TextTable:
 
 
 def effect_text(row: CellRow, message: Catalogue) -> str:
-    """The plain estimate with its unit: ``+12.3 Elo``, ``0.87×``, ``3.1 %``; a line where nothing was seen yet."""
+    """The plain estimate with its unit: ``+12.3 Elo``, ``0.87×``, ``12 passes``, ``3.1 %``; a line for nothing seen."""
     if not row.cases:
         return "–"
     if row.unit == "Elo":
@@ -371,7 +373,16 @@ def effect_text(row: CellRow, message: Catalogue) -> str:
         return ratio_text(row.effect)
     if row.unit == "points":
         return message("claims.percentage_points", difference=signed(row.effect, 2))
-    return f"{row.effect:.3g} %" if row.unit == "%" else f"{row.hits} / {row.cases}"
+    if row.unit == "cases":
+        return f"{row.hits} / {row.cases}"
+    return _share_text(f"{row.effect:.3g}", row.unit, message)
+
+
+def _share_text(value: str, unit: str, message: Catalogue) -> str:
+    """A ratio of counts with its unit."""
+    if unit == "passes":
+        return message("claims.passes", passes=value)
+    return f"{value}×" if unit == "×" else f"{value} %"
 
 
 def unbiased_text(row: CellRow) -> str:
