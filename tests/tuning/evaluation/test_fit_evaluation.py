@@ -452,14 +452,14 @@ def test_a_run_goes_on_with_what_it_has_and_can_be_extended(fitted: tuple[Path, 
 
 
 def test_patterns_are_fitted_and_play(tmp_path: Path) -> None:
-    done = run(tmp_path / "one", games=60, patterns=True)
+    done = run(tmp_path / "one", games=24, patterns=True)
     (iteration,) = done.iterations
     assert iteration.fit.patterns is not None
     assert iteration.fit.patterns.any()
     weights = read_weights(iteration.weights)
     assert np.array_equal(pattern_rows(weights), iteration.fit.patterns)
     assert "--patterns on" in weights.provenance
-    again = run(tmp_path / "two", 2, games=60, patterns=True)
+    again = run(tmp_path / "two", 2, games=24, patterns=True)
     assert again.iterations[0].weights.read_bytes() == iteration.weights.read_bytes()
     engine = Engine("othello", {"evaluation_weights": str(iteration.weights)})
     rows = fitting().rows_of_game(GAME.start, ["d3", "c5", "f6"])

@@ -34,7 +34,7 @@ def write(folder: Path, **changes: Any) -> Path:
     return write_study(folder, **{"overlap": OVERLAP, "games": GAMES, "trials": 7, **changes})
 
 
-@pytest.fixture(scope="module", params=["duel", "tpe"])
+@pytest.fixture(scope="module", params=["duel", pytest.param("tpe", marks=pytest.mark.slow)])
 def overlapped(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyResult]:
     """The file of a study of overlapping rounds, and how it ends at one game at a time."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -250,9 +250,8 @@ def test_looks_that_overlap_end_where_those_in_turn_do(tmp_path: Path, monkeypat
     counted = ended.verdicts[0].counts.pairs
     assert counted < validated_pairs(tmp_path / "one") == counted + 2 * OVERLAP
     assert validated_pairs(tmp_path / "in turn") == counted
-    for polls in (60, 40):
-        stopped = run(overlapping, tmp_path / "out", stop=CountingStop(polls))
-        assert outline(result_in(tmp_path / "out")) == outline(stopped)
+    stopped = run(overlapping, tmp_path / "out", stop=CountingStop(60))
+    assert outline(result_in(tmp_path / "out")) == outline(stopped)
     simulate_workers(monkeypatch, 100, seed=5)
     assert outline(run(overlapping, tmp_path / "out")) == outline(run(overlapping, tmp_path / "many")) == outline(ended)
 
