@@ -20,7 +20,10 @@ from engine.games import GAMES
 from engine.settings.parameters import PARAMETERS, Parameter, Value, find, format_value, is_active, resolve
 
 SMALL_RANGE = 130
-"""Numbers with no more legal values are moved by one, or if that is too little by four; others by as many fifths."""
+"""Numbers with no more legal values are moved by one, or if that is too little by four; others by as many fifths.
+
+What is off is also switched on, with the middle of its range for tuning.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,10 @@ def others(row: Parameter, value: Value) -> tuple[Value, ...]:
     step = 1 if high - low <= SMALL_RANGE else max(abs(value) // 5, 1)
     if row.unit == "MiB":
         step = value
-    near = (value + step, value - step, value + 4 * step)
-    return tuple(other for other in near if low <= other <= high and other != value)
+    near = [value + step, value - step, value + 4 * step]
+    if value == row.off and row.tuning:
+        near.append(sum(row.tuning) // 2)
+    return tuple(other for other in dict.fromkeys(near) if low <= other <= high and other != value)
 
 
 def mutations_of(row: Parameter) -> Iterator[Mutation]:

@@ -31,7 +31,7 @@ from engine.settings.parameters import (
 
 UNPRUNED: Mapping[str, Value] = {
     "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0, "late_move_pruning_depth": 0,
-    "delta_margin": 0,
+    "delta_margin": 0, "null_evaluation_divisor": 0, "internal_iterative_reduction": 0,
 }  # fmt: skip
 
 DEFAULT = "default"
@@ -49,7 +49,8 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     },
     "moreland": {
         "algorithm": "alphabeta", "aspiration": "full", "aspiration_window": 10, "history_index": "piece_to",
-        "check_extension": False, "internal_iterative_deepening": True, "evaluation": "piece_square", **UNPRUNED,
+        "check_extension": False, "internal_iterative_deepening": True, "evaluation": "piece_square",
+        "null_mate_guard": True, **UNPRUNED,
     },
     "gradual": {
         "aspiration": "gradual", "aspiration_window": 5, "history_weight": 1, "capture_order": "mvv_lva",
@@ -67,9 +68,10 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "depth_step": 2, "min_depth": 2, "null_in_pv": True,
     },
     "rooted": {
-        "null_depth": 2, "null_verify": "always", "null_not_in_verify": "root", "null_verify_min_depth": 2,
-        "null_store": "all", "null_mate_guard": True, "mate_threat_extension": True, "null_eval_gate": False,
-        "null_need_attackers": False, "singular_depth": 3, **UNPRUNED,
+        "null_depth": 3, "null_verify": "always", "null_not_in_verify": "root", "null_verify_min_depth": 2,
+        "null_store": "all", "null_mate_guard": True, "mate_threat_offset": "null_depth",
+        "mate_threat_extension": True, "null_eval_gate": False, "null_need_attackers": False, "singular_depth": 3,
+        **UNPRUNED,
     },
     "exact": {
         "hash_exact_depth_only": True, "rules_in_search": False, "hash_move": False, "lmr_base": 0, "lmr_divisor": 150,
@@ -87,7 +89,7 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     "guarded": {
         "aspiration": "naive", "aspiration_window": 8, "null_mate_guard": True, "null_hash_guard": "bound",
         "null_store": "all", "null_store_depth": "node", "mate_threat_extension": True, "null_not_in_check": False,
-        "futility_depth": 3, "late_move_pruning_depth": 3,
+        "null_in_pv": True, **UNPRUNED,
     },
     "elephant": {
         "aspiration": "naive_half", "aspiration_window": 8, "null_verify": "unless_safe", "null_verify_min_depth": 2,
@@ -124,9 +126,9 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
     "allotted": ("clock=0.1,node_clock=500000", False, {"time_strategy": "othello"}),
     "slow": ("clock=5,node_clock=10000", False, {"time_strategy": "fixed", "unique_move_check": True}),
     "part": ("clock=1,node_clock=200000", False, {"time_strategy": "share"}),
-    "line": ("move_time=0.04,node_clock=500000", False, {"time_predict": "least_squares", "min_depth": 3}),
+    "line": ("move_time=0.02,node_clock=500000", False, {"time_predict": "least_squares", "min_depth": 3}),
     "short": ("clock=0.03+0.01,node_clock=500000", False, {"time_soft_factor": 3000, "time_hard_factor": 4000}),
-    "discarded": ("move_time=0.04,node_clock=500000", False, {
+    "discarded": ("move_time=0.02,node_clock=500000", False, {
         "time_predict": "least_squares", "min_depth": 3, "keep_partial_iteration": False,
     }),
 }  # fmt: skip

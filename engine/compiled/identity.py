@@ -25,9 +25,7 @@ _NOT_KERNEL = {
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
-SAME_PLAY: dict[str, frozenset[str]] = {
-    "723c4b121377": frozenset({"152b95f145e1", "9daede3e30af"}),
-}
+SAME_PLAY: dict[str, frozenset[str]] = {}
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 
 To be entered only where the benchmark's signature and the digests of the same tournament agree.

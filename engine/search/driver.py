@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.assertions import check_node
 from engine.compiled.kernel import jit
-from engine.games.contract import generate, in_check, make, plies_left, repetition_key, unmake
+from engine.games.contract import generate, in_check, is_quiet, make, plies_left, repetition_key, unmake
 from engine.search.clock import (
     adapt_soft_limit,
     allocate_iteration_time,
@@ -28,6 +28,8 @@ from engine.search.node import (
     bounded,
     enter_node,
     next_depth,
+    note_static_value,
+    reduction,
     remember_variation,
 )
 from engine.search.ordering import (
@@ -38,7 +40,7 @@ from engine.search.ordering import (
     reward_history,
     score_moves,
 )
-from engine.search.quiescence import terminal_value
+from engine.search.quiescence import static_value, terminal_value
 from engine.search.records import (
     ENDED_AT_DEPTH,
     ENDED_BY_FORECAST,
@@ -87,7 +89,11 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     if parameters.root_order == _ORDER_AS_NODES:
         _order_as_node(state, search, lists, parameters, first)
     iteration = depth
-    if in_check(state) and parameters.check_extension != 0:
+    checked = in_check(state)
+    note_static_value(
+        search, np.int64(0), static_value(state, parameters, np.int64(-INFINITY), np.int64(INFINITY)), checked
+    )
+    if checked and parameters.check_extension != 0:
         depth += 1
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
@@ -99,11 +105,17 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
         if not spend_node(search, parameters):
             return np.int64(0)
         new_depth = np.int64(next_depth(state, parameters, move, depth))
+        reducible = parameters.lmr_root != 0 and not checked and is_quiet(state, move)
         make(state, move)
         if index == first or parameters.algorithm == ALPHABETA:
             value = -enter_node(state, search, lists, parameters, -beta, -alpha, new_depth, 1)
         else:
-            value = -enter_node(state, search, lists, parameters, -alpha - 1, -alpha, new_depth, 1)
+            value = np.int64(INFINITY)
+            reduced = _root_reduction(state, search, parameters, depth, np.int64(index - first), reducible)
+            if reduced > 0:
+                value = -enter_node(state, search, lists, parameters, -alpha - 1, -alpha, new_depth - reduced, 1)
+            if value > alpha and search.stopped == 0:
+                value = -enter_node(state, search, lists, parameters, -alpha - 1, -alpha, new_depth, 1)
             if value > alpha and value < beta and search.stopped == 0:
                 search.researches += 1
                 value = -enter_node(state, search, lists, parameters, -beta, -alpha, new_depth, 1)
@@ -130,7 +142,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                         search.stopped_at_result = 1
                         return np.int64(0)
                 if value >= beta:
-                    reward_cutoff(state, search, parameters, move, depth, np.int64(0))
+                    reward_cutoff(state, search, lists, parameters, move, depth, np.int64(0), np.int64(0))
                     break
     if best_index != first:
         _move_to_front(search, best_index, first)
@@ -145,6 +157,15 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     if first == 0 and search.filter_count == 0:
         store(search, state.key, best_move, best, depth, bound, np.int64(0), np.int64(0))
     return best
+
+
+@jit
+def _root_reduction(state, search, parameters, depth, number, reducible):
+    """Plies by which a move at the root, which has been made, is first searched less deeply."""
+    late = number >= parameters.lmr_min_moves and depth >= parameters.lmr_min_depth
+    if not (reducible and late and parameters.late_move_reductions != 0) or in_check(state):
+        return np.int64(0)
+    return reduction(search, parameters, depth, number, np.int64(0))
 
 
 @jit
@@ -436,6 +457,8 @@ def think(state, search, lists, parameters):
     for index in range(4):
         search.iteration_ns[index] = 0
     prepare_heuristics(search, parameters)
+    for ply in range(2):
+        search.static_values[ply] = -INFINITY
     for line in range(search.lines):
         search.line_move[line] = 0
         search.line_score[line] = -INFINITY

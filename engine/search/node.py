@@ -35,11 +35,19 @@ from engine.search.null_move import (
     is_mate_threat,
     may_try_null_move,
     must_verify,
+    null_evaluation_reduction,
     null_move_banned,
     null_reduction,
 )
-from engine.search.ordering import leave_out_quiet, pick_move, reward_cutoff, reward_history, score_moves
-from engine.search.quiescence import quiescence, static_value, terminal_value
+from engine.search.ordering import (
+    bounded_history,
+    leave_out_quiet,
+    pick_move,
+    reward_cutoff,
+    reward_history,
+    score_moves,
+)
+from engine.search.quiescence import quiescence, quiescence_by_table, static_value, terminal_value
 from engine.search.records import REDUCTION_DEPTHS
 from engine.search.statistics import (
     NULL_REFUTED,
@@ -109,9 +117,38 @@ def prepare_reductions(search, parameters):
 
 
 @jit
-def reduction(search, depth, number):
-    """Plies by which the ``number``-th move (from 0) is searched less deeply."""
-    return np.int64(search.reductions[min(depth, REDUCTION_DEPTHS - 1), min(number, MAX_MOVES - 1)])
+def reduction(search, parameters, depth, number, order):
+    """Plies by which the ``number``-th move (from 0), ordered by that score, is searched less deeply."""
+    plies = np.int64(search.reductions[min(depth, REDUCTION_DEPTHS - 1), min(number, MAX_MOVES - 1)])
+    if parameters.lmr_history == 0:
+        return plies
+    return min(max(plies - (parameters.lmr_history * bounded_history(order) + 5000) // 10000, 0), depth - 2)
+
+
+@jit
+def note_static_value(search, ply, static, checked):
+    """Keep a node's static evaluation, from the third place on; in check that of two plies before stands for it."""
+    search.static_values[ply + 2] = search.static_values[ply] if checked else static
+
+
+@jit
+def is_improving(search, ply):
+    """Whether the static evaluation is better than two plies before, which it is where that is before the root."""
+    return search.static_values[ply + 2] > search.static_values[ply]
+
+
+@jit
+def table_static(parameters, entry, static, ply):
+    """The static evaluation, or what the table's entry proves to be nearer to the position's value."""
+    if parameters.hash_static == 0 or entry == 0:
+        return static
+    score = entry_score(entry, ply)
+    bound = entry_bound(entry)
+    if score >= MATE_BOUND or score <= -MATE_BOUND:
+        return static
+    if bound == EXACT or (bound == LOWER_BOUND and score > static) or (bound == UPPER_BOUND and score < static):
+        return score
+    return static
 
 
 @jit
@@ -198,7 +235,9 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
         verdict = path_verdict(state, search.root)
         if verdict != PATH_OPEN:
             return bounded(parameters, path_value(state, lists, verdict, ply), alpha, beta)
-    if parameters.quiescence != 0:
+    if parameters.quiescence_table != 0 and parameters.quiescence != 0:
+        value = quiescence_by_table(state, search, lists, parameters, alpha, beta, ply)
+    elif parameters.quiescence != 0:
         value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
     else:
         value = static_value(state, parameters, alpha, beta)
@@ -245,6 +284,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         reach = depth * max(parameters.reverse_futility_margin, parameters.futility_margin, parameters.razoring_margin)
         static = static_value(state, parameters, np.int64(alpha - reach), np.int64(beta + reach))
 
+    note_static_value(search, ply, static, checked)
+
     # Step 5. The transposition table. Nodes of the principal variation are searched unless a mate is proven; plain
     # alpha-beta has no such nodes to tell apart, for nearly all of its windows are open, and principal variation search
     # is told by spare_open_windows not to. A stored null cutoff says nothing where no null move may be tried.
@@ -261,6 +302,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         if decided:
             search.table_cutoffs += 1
             return bounded(parameters, entry_score(entry, ply), alpha, beta)
+
+    static = table_static(parameters, entry, static, ply)
 
     # Step 6. Nodes near the horizon whose static evaluation is far outside the window.
     if not checked and not pv_node and alpha > -MATE_BOUND and beta < MATE_BOUND:
@@ -279,7 +322,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         if may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_node):
             search.null_tries += 1
             note_null(state, search, NULL_TRY, depth)
-            reduced_by = null_reduction(parameters, depth)
+            reduced_by = null_reduction(parameters, depth) + null_evaluation_reduction(parameters, static, beta)
             null_depth = np.int64(max(depth - reduced_by, 0))
             if checked:
                 # The general would be taken: the try costs its node and fails.
@@ -362,7 +405,13 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                 return np.int64(0)
             search.variation_end[ply] = ply
             hash_move = entry_move(probe(search, state.key))
-        elif parameters.internal_iterative_reduction != 0 and depth >= parameters.internal_iterative_reduction:
+        elif (
+            parameters.internal_iterative_reduction != 0
+            and depth >= parameters.internal_iterative_reduction
+            # Where no node has a move from the table, every one would be reduced, and nothing gained.
+            and search.table_mask >= 0
+            and parameters.hash_move != 0
+        ):
             depth -= 1
 
     # Step 10. Singular extension: a table's move that all others are far behind is searched deeper.
@@ -422,6 +471,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     max_moves = np.int64(MAX_MOVES)
     if prune_quiets and depth <= parameters.late_move_pruning_depth:
         max_moves = parameters.late_move_pruning_base + depth * depth
+        if parameters.late_move_pruning_not_improving != 100 and not is_improving(search, ply):
+            max_moves = max_moves * parameters.late_move_pruning_not_improving // 100
 
     # Step 12. The move loop.
     best = np.int64(-INFINITY)
@@ -464,7 +515,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             and not checked
             and not in_check(state)
         ):
-            reduced = reduction(search, depth, np.int64(index))
+            reduced = reduction(search, parameters, depth, np.int64(index), np.int64(lists.order[ply, index]))
 
         # Step 15. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first
         # move; again in full depth if a reduced search raises alpha, and with the whole window if a null window is
@@ -505,7 +556,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                     search.cutoffs += 1
                     if index == 0:
                         search.first_move_cutoffs += 1
-                    reward_cutoff(state, search, parameters, move, depth, ply)
+                    reward_cutoff(state, search, lists, parameters, move, depth, ply, index)
                     break
         if not generated:
             generated = True

@@ -45,6 +45,14 @@ def null_reduction(parameters, depth):
 
 
 @jit
+def null_evaluation_reduction(parameters, static, beta):
+    """Further plies, for how far the static evaluation is above beta."""
+    if parameters.null_evaluation_divisor == 0:
+        return np.int64(0)
+    return min(max(static - beta, 0) // parameters.null_evaluation_divisor, 3)
+
+
+@jit
 def _table_forbids(parameters, entry, beta, depth, ply):
     """Conditions 6 and 8: what the table knows of the position speaks against a null move."""
     if entry == 0:

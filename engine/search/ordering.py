@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from engine.compiled.kernel import jit
-from engine.games.contract import capture_order, gives_check, history_piece, is_quiet, loses_material
-from engine.search.records import HISTORY_BLOCK, HISTORY_SIZE
+from engine.games.contract import capture_order, gives_check, history_piece, is_quiet, loses_material, past_move
+from engine.search.records import (
+    CONTINUATION_MOVES,
+    CONTINUATION_PIECES,
+    CONTINUATION_SQUARES,
+    CONTINUATIONS,
+    HISTORY_BLOCK,
+    HISTORY_SIZE,
+)
 from engine.settings.parameters import choice_code
 
 _ONE = np.uint64(1)
@@ -16,6 +23,10 @@ _KILLER = 1 << 27
 _MAX_HISTORY = 1 << 24
 """Histories are halved before they reach the killers' rank."""
 _LOSING_CAPTURE = -(1 << 28)
+_HISTORY_LIMIT = 1 << 14
+"""Bound of the histories under ``history_gravity``, which the more slowly approach it the nearer they are."""
+_GRAVITY_BONUS = 128
+"""Their bonus for each unit of ``history_weight``'s; an eighth of the bound is the most."""
 
 _NO_CAPTURE_ORDER = choice_code("capture_order", "none")
 _SEE = choice_code("capture_order", "see")
@@ -35,6 +46,31 @@ def _history_index(state, parameters, move):
     if parameters.history_index == _FROM_TO_SIDE:
         index |= np.int64(state.side) << 14
     return index
+
+
+@jit
+def bounded_history(order):
+    """A move's score as a history between plus and minus 100: that of killers is the highest."""
+    return max(min(order, _HISTORY_LIMIT), -_HISTORY_LIMIT) * 100 // _HISTORY_LIMIT
+
+
+@jit
+def _continuation_row(state, parameters, back):
+    """The row of the move ``back`` plies ago in the continuation history; -1 if there is none."""
+    if parameters.continuation_history < back or np.int64(state.ply) < back:
+        return np.int64(-1)
+    move = past_move(state, np.int64(state.ply) - back)
+    if move == 0:
+        return np.int64(-1)
+    target = (move >> 7) & 127
+    # What stands there now is the piece that moved, or the one that has taken it.
+    return history_piece(state, target) % CONTINUATION_PIECES * CONTINUATION_SQUARES + target
+
+
+@jit
+def _continuation_place(state, move):
+    """The place of a move in a row of the continuation history."""
+    return history_piece(state, move) % CONTINUATION_PIECES * CONTINUATION_SQUARES + ((move >> 7) & 127)
 
 
 @jit
@@ -67,6 +103,21 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
             place = np.int64(history_piece(state, move)) << 7 if by_piece else of_side | ((move & 127) << 7)
             order = np.int64(search.history[place | ((move >> 7) & 127)])
         lists.order[row, index] = order
+    if parameters.continuation_history != 0:
+        _add_continuation(state, search, lists, parameters, ply, count)
+
+
+@jit
+def _add_continuation(state, search, lists, parameters, ply, count):
+    """Add to the scores of the moves that are ordered by history what they did after the last moves."""
+    for back in range(1, CONTINUATIONS + 1):
+        row = _continuation_row(state, parameters, np.int64(back))
+        if row < 0:
+            continue
+        for index in range(count):
+            move = np.int64(lists.moves[ply, index])
+            if lists.order[ply, index] < _KILLER and is_quiet(state, move):
+                lists.order[ply, index] += search.continuation[back - 1, row, _continuation_place(state, move)]
 
 
 @jit
@@ -172,6 +223,12 @@ def clear_history(search):
             search.history_filled[block] = 0
             for place in range(HISTORY_BLOCK):
                 search.history[block * HISTORY_BLOCK + place] = 0
+    if search.continuation_filled != 0:
+        search.continuation_filled = 0
+        for table in range(CONTINUATIONS):
+            for row in range(CONTINUATION_MOVES):
+                for place in range(CONTINUATION_MOVES):
+                    search.continuation[table, row, place] = 0
 
 
 @jit
@@ -180,17 +237,61 @@ def reward_history(state, search, parameters, move, depth):
     if parameters.history == 0 or (parameters.history_captures == 0 and not is_quiet(state, move)):
         return
     index = _history_index(state, parameters, move)
+    search.history_filled[index // HISTORY_BLOCK] = 1
+    if parameters.history_gravity != 0:
+        _move_histories(state, search, parameters, move, gravity_bonus(parameters, depth))
+        return
     value = search.history[index] + _bonus(parameters, depth)
     search.history[index] = value
-    search.history_filled[index // HISTORY_BLOCK] = 1
     if value >= _MAX_HISTORY:
         _halve_history(search)
 
 
 @jit
-def reward_cutoff(state, search, parameters, move, depth, ply):
-    """Record a move that caused a beta cutoff."""
+def gravity_bonus(parameters, depth):
+    """What a cutoff at ``depth`` adds to a history of 0 under ``history_gravity``."""
+    return min(_GRAVITY_BONUS * _bonus(parameters, depth), _HISTORY_LIMIT // 8)
+
+
+@jit
+def with_gravity(value, change):
+    """A history after a bonus or malus: the nearer to the bound, the less it moves towards it."""
+    return value + change - value * abs(change) // _HISTORY_LIMIT
+
+
+@jit
+def _move_histories(state, search, parameters, move, change):
+    """Add a bonus or malus to all histories of a move."""
+    index = _history_index(state, parameters, move)
+    search.history[index] = with_gravity(np.int64(search.history[index]), change)
+    if parameters.continuation_history == 0 or not is_quiet(state, move):
+        return
+    search.continuation_filled = 1
+    place = _continuation_place(state, move)
+    for back in range(1, CONTINUATIONS + 1):
+        row = _continuation_row(state, parameters, np.int64(back))
+        if row >= 0:
+            value = np.int64(search.continuation[back - 1, row, place])
+            search.continuation[back - 1, row, place] = with_gravity(value, change)
+
+
+@jit
+def punish_histories(state, search, lists, parameters, depth, ply, count):
+    """Let the quiet ones among the first ``count`` moves, which failed to cut, be tried later elsewhere."""
+    malus = -gravity_bonus(parameters, depth)
+    for index in range(count):
+        move = np.int64(lists.moves[ply, index])
+        if is_quiet(state, move):
+            search.history_filled[_history_index(state, parameters, move) // HISTORY_BLOCK] = 1
+            _move_histories(state, search, parameters, move, malus)
+
+
+@jit
+def reward_cutoff(state, search, lists, parameters, move, depth, ply, tried):
+    """Record a move that caused a beta cutoff after the first ``tried`` ones of the node's list had not."""
     reward_history(state, search, parameters, move, depth)
+    if tried > 0 and parameters.history_malus != 0 and parameters.history_gravity != 0 and is_quiet(state, move):
+        punish_histories(state, search, lists, parameters, depth, ply, tried)
     if parameters.killers > 0 and is_quiet(state, move) and search.killers[ply, 0] != move:
         search.killers[ply, 1] = search.killers[ply, 0]
         search.killers[ply, 0] = move

@@ -20,6 +20,16 @@ from engine.games.contract import (
 )
 from engine.search.clock import spend_node
 from engine.search.ordering import bring_best, score_moves
+from engine.search.table import (
+    EXACT,
+    LOWER_BOUND,
+    UPPER_BOUND,
+    entry_bound,
+    entry_depth,
+    entry_score,
+    probe,
+    store,
+)
 from engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 
@@ -38,6 +48,18 @@ def terminal_value(state, ply):
     if score >= MATE_BOUND:
         return score - ply
     return score
+
+
+@jit
+def _decides(parameters, entry, alpha, beta, ply):
+    """Whether an entry of any depth decides a position below the main search."""
+    if entry == 0 or beta - alpha > 1 or (parameters.hash_exact_depth_only != 0 and entry_depth(entry) > 0):
+        return False
+    bound = entry_bound(entry)
+    if bound == EXACT:
+        return True
+    score = entry_score(entry, ply)
+    return score >= beta if bound == LOWER_BOUND else score <= alpha
 
 
 @jit
@@ -91,3 +113,22 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
                 if value >= beta:
                     break
     return best
+
+
+@jit
+def quiescence_by_table(state, search, lists, parameters, alpha, beta, ply):
+    """Value of a position at the horizon by the table, or else by quiescence, which leaves an entry of depth 0.
+
+    Only there, where the bucket has been fetched; a deeper entry that does not decide stays. Outside ``quiescence``
+    because that calls itself: what it keeps on the stack is most of its cost.
+    """
+    entry = probe(search, state.key)
+    if _decides(parameters, entry, alpha, beta, ply):
+        search.variation_end[ply] = ply
+        search.table_cutoffs += 1
+        return entry_score(entry, ply)
+    value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
+    if search.stopped == 0 and (entry == 0 or entry_depth(entry) == 0):
+        bound = LOWER_BOUND if value >= beta else UPPER_BOUND if value <= alpha else EXACT
+        store(search, state.key, np.int64(0), value, np.int64(0), bound, ply, np.int64(0))
+    return value

@@ -12,6 +12,14 @@ HISTORY_BLOCK = 128
 MAX_LINES = 32
 """Most lines a multi-line analysis reports."""
 
+CONTINUATION_PIECES = 7
+CONTINUATION_SQUARES = 90
+CONTINUATION_MOVES = CONTINUATION_PIECES * CONTINUATION_SQUARES
+"""Moves that the continuation history tells apart, by type of piece and target: the sides are not, or it would not fit
+into the caches."""
+CONTINUATIONS = 2
+"""Earlier moves that it knows: the opponent's last, and the own one before."""
+
 REDUCTION_DEPTHS = 64
 """Depths at which the reductions of late moves differ."""
 
@@ -95,9 +103,14 @@ SEARCH_DTYPE = np.dtype(
         ("previous_score", np.int64),  # of the iteration before the last, for MTD(f) and the time rules
         # Heuristics.
         ("reductions", np.int8, (REDUCTION_DEPTHS, MAX_MOVES)),  # of late moves, by depth and number
+        # Static evaluations of the nodes on the path, two before the root first; in check that of two plies before.
+        ("static_values", np.int32, (MAX_PLY + 4,)),
         ("killers", np.int32, (MAX_PLY + 2, 2)),
         ("history", np.int32, (HISTORY_SIZE,)),
         ("history_filled", np.uint8, (HISTORY_SIZE // HISTORY_BLOCK,)),  # whether a block of it has been written to
+        # How well a move did after an earlier one: a row for each earlier one.
+        ("continuation", np.int16, (CONTINUATIONS, CONTINUATION_MOVES, CONTINUATION_MOVES)),
+        ("continuation_filled", np.int64),  # whether there is anything in it
         ("variation", np.int32, (MAX_PLY + 2, MAX_PLY + 2)),
         ("variation_end", np.int64, (MAX_PLY + 2,)),
         # Counters.

@@ -29,11 +29,37 @@ XIANGQI_TERMS = (
     "attack_on_minor",  # horses and cannons attacked by horses, cannons and pawns
     "linked_pawns",  # crossed pawns side by side
     "blocked_pawn",  # uncrossed, with a piece right in front
+    "hanging_minor",  # enemy horses and cannons attacked and not defended
+    "hanging_guard",  # advisors and elephants so
+    "hanging_pawn",
+    "rook_check",  # empty squares that a rook reaches and checks from, and that no enemy piece attacks
+    "horse_check",  # a horse's, with enemy pieces too, whether or not the leg there is blocked
+    "general_squares",  # the general's steps to squares that are neither attacked nor its side's own
     # What depends on the numbers of pieces alone.
     "rook_on_bare_palace",  # rooks times the advisors the enemy has lost
     "horse_on_bare_palace",
     "cannon_on_bare_river",  # cannons times the elephants the enemy has lost
     "no_attacker",  # no rook, horse, cannon or pawn left
+    "single_attacker",  # just one rook, horse or cannon left
+    "no_major",  # none of them
+    "no_pawn",
+    "horse_with_advisor",  # horses times the own advisors, and so on
+    "cannon_with_advisor",
+    "horse_with_elephant",
+    "rook_with_elephant",
+    "horse_with_pawn",
+    "rook_with_pawn",
+    "cannon_with_pawn",
+    "cannon_against_advisor",  # cannons times the enemy's advisors, and so on
+    "pawn_against_advisor",
+    "horse_against_elephant",
+    "rook_against_elephant",
+    "pawn_against_elephant",
+    "horse_against_cannon",
+    "rook_against_cannon",
+    "horse_against_pawn",
+    "rook_against_pawn",
+    "cannon_against_pawn",
 )
 
 XIANGQI_PIECES = ("general", "advisor", "elephant", "horse", "rook", "cannon", "pawn")

@@ -244,7 +244,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[ours]; off in [XQ] and [OT]", games=_XIANGQI, aliases=("SearchQuiesc", "QSearch", "QuiescenceSearch")),
     _switch("quiescence_see", True, "quiescence skips captures that lose material by static exchange evaluation",
             "[ours]", depends_on=_needs("quiescence"), games=_XIANGQI),
-    _integer("quiescence_check_plies", 0, (0, 64), (0, 8), "plies",
+    _integer("quiescence_check_plies", 2, (0, 64), (0, 8), "plies",
              "depth below the horizon to which a side in check searches every reply, not only captures", "[ours]",
              depends_on=_needs("quiescence"), games=_XIANGQI, off=0),
     _integer("delta_margin", 187, (0, 3000), (0, 600), "centipawns",
@@ -260,9 +260,12 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("null_depth_divisor", 0, (0, 20), (0, 8), "plies",
              "a null search is a ply shallower still for each so many plies of depth, as engines do today; 0 keeps to "
              "null_depth", "[ours]", depends_on=_needs("null_move"), off=0),
-    _integer("null_min_depth", 3, (1, 20), (1, 6), "plies",
+    _integer("null_evaluation_divisor", 200, (0, 2000), (0, 400), "centipawns",
+             "a null search is a ply shallower still for each time that the static evaluation is so far above beta, at "
+             "most three times; 0 is off", "[ours]", depends_on=_needs("null_move"), othello=0, off=0),
+    _integer("null_min_depth", 2, (1, 20), (1, 6), "plies",
              "least depth at which a null move is tried: pruning directly above the leaves is dangerous", "[FN] 2",
-             depends_on=_needs("null_move"), othello=2, aliases=("NMPMinDepth",)),
+             depends_on=_needs("null_move"), aliases=("NMPMinDepth",)),
     _switch("null_not_in_check", True,
             "no null move in check; off wastes a node on it each time, for the general would be taken",
             "[FN] condition 3", depends_on=_needs("null_move"), games=_XIANGQI),
@@ -332,6 +335,11 @@ PARAMETERS: tuple[Parameter, ...] = (
              depends_on=_needs("late_move_reductions"), othello=93),
     _integer("lmr_divisor", 192, (50, 1000), (120, 400), "hundredths", "divisor of the logarithmic part", "[ours]",
              depends_on=_needs("late_move_reductions"), othello=132),
+    _integer("lmr_history", 0, (0, 1000), (0, 300), "hundredths of a ply",
+             "how much less a move with the best possible history is reduced, and one with the worst more; 0 is off",
+             "[ours]", depends_on=_needs("history_gravity"), off=0),
+    _switch("lmr_root", True, "late quiet moves are first tried at reduced depth at the root too", "[ours]",
+            depends_on=_needs("late_move_reductions"), othello=False),
     _switch("check_extension", True, "search one ply deeper when the side to move is in check", "[ours]",
             games=_XIANGQI, aliases=("CheckExtensions",)),
     _switch("single_reply_extension", False, "search one ply deeper when there is only one legal move", "[ours]",
@@ -366,6 +374,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("late_move_pruning_base", 5, (1, 60), (2, 20), "moves",
              "moves searched at depth 1 before late ones are skipped; depth squared are added", "[ours]", othello=6,
              aliases=("LMPBase",), depends_on=_needs("late_move_pruning_depth", *range(1, 21))),
+    _integer("late_move_pruning_not_improving", 60, (10, 100), (30, 100), "percent",
+             "share of these moves that are searched where the static evaluation is no better than two plies before; "
+             "100 is off", "[ours]", depends_on=_needs("late_move_pruning_depth", *range(1, 21)), othello=100, off=100),
     _switch("pruning_spares_checks", True,
             "moves that give check are not skipped as futile or late (which costs making every such move)", "[ours]",
             games=_XIANGQI),
@@ -391,6 +402,12 @@ PARAMETERS: tuple[Parameter, ...] = (
     _switch("hash_exact_depth_only", False,
             "use table entries only of exactly the depth asked for, so that values do not depend on the table",
             "[ours]"),
+    _switch("hash_static", True,
+            "a table entry that bounds the position's value on the far side of its static evaluation replaces that",
+            "[ours]", games=_XIANGQI),
+    _switch("quiescence_table", True,
+            "quiescence uses the table's entries of any depth at the horizon, and leaves some of depth 0", "[ours]",
+            depends_on=_needs("quiescence"), games=_XIANGQI),
     _switch("hash_mate_any_depth", False,
             "a proven mate in the table cuts at any depth where its bound helps, in open windows too", "[EE 8.3]",
             depends_on=None, games=_XIANGQI),
@@ -408,9 +425,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     _switch("internal_iterative_deepening", False,
             "search open-window nodes deeper than 2 without a table move at half the depth first", "[3.31]",
             sound=True, aliases=("IID",)),
-    _integer("internal_iterative_reduction", 0, (0, 20), (0, 8), "plies",
-             "least depth at which a node without a table move is searched one ply less; 0 is off", "[ours]",
-             aliases=("IIRDepth",), off=0),
+    _integer("internal_iterative_reduction", 4, (0, 20), (0, 8), "plies",
+             "least depth at which a node without a table move is searched one ply less, if hash_move is on; 0 is off",
+             "[ours]", aliases=("IIRDepth",), depends_on=_needs("hash_move"), othello=0, off=0),
     _switch("history", True, "order quiet moves by how often they cut", "[XQ 3.4]", sound=True,
             aliases=("HistoryHeuristic",)),
     _integer("history_weight", 2, (0, 3), (0, 3), "exponent", "bonus is (remaining depth) to this power", "[XQ 3.4] 2",
@@ -421,6 +438,17 @@ PARAMETERS: tuple[Parameter, ...] = (
     _choice("history_index", "from_to_side", ("from_to_shared", "from_to_side", "piece_to"),
             "one table for both sides by squares, one for each side, or by piece and target",
             "[XQ 3.4] from_to_shared", sound=True, depends_on=_needs("history")),
+    _switch("history_gravity", True,
+            "histories are bounded, and the nearer to the bound the more slowly they grow, so that what was good "
+            "lately counts; off, they are sums", "[ours], after Stockfish", sound=True, depends_on=_needs("history"),
+            othello=False),
+    _switch("history_malus", True,
+            "a quiet move that cuts takes from the histories of the quiet ones tried before it what it is given",
+            "[ours], after Stockfish", sound=True, depends_on=_needs("history_gravity"), othello=False),
+    _integer("continuation_history", 0, (0, 2), (0, 2), "plies",
+             "order quiet moves also by how often they cut after the opponent's last move (1), and after the own one "
+             "before it too (2), by types of pieces and targets; 0 is off", "[ours], after Stockfish", sound=True,
+             depends_on=_needs("history_gravity"), games=_XIANGQI, aliases=("ContinuationHistory",), off=0),
     _switch("history_captures", False, "captures earn and use history too", "[XQ 3.4] on; [3.31] off", sound=True,
             depends_on=_needs("history"), games=_XIANGQI),
     _choice("history_decay", "halve", ("keep", "halve", "clear"),
@@ -634,11 +662,14 @@ def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[
         if name in completed:
             return completed[name]
         row = rows[name]
-        needed = row.depends_on
-        if row.off is not None and (needed is None or value_of(needed[0]) in needed[1]):
+        if row.off is not None and has_effect(row):
             completed[name] = row.off
             return row.off
         return row.default
+
+    def has_effect(row: Parameter) -> bool:
+        needed = row.depends_on
+        return needed is None or (value_of(needed[0]) in needed[1] and has_effect(rows[needed[0]]))
 
     for name in rows:
         value_of(name)

@@ -198,11 +198,11 @@ def test_two_threads_play_the_games_one_plays() -> None:
 
 
 def test_swapped_colours_swap_the_sides() -> None:
-    game = play(player_settings("nodes=500"), player_settings("depth=1"))
-    swapped = play(player_settings("depth=1"), player_settings("nodes=500"))
+    game = play(player_settings("nodes=2000"), player_settings("depth=1"))
+    swapped = play(player_settings("depth=1"), player_settings("nodes=2000"))
     # Only the side with the large limit reaches it.
-    assert max(game.nodes[0::2]) == 500 > max(game.nodes[1::2])
-    assert max(swapped.nodes[1::2]) == 500 > max(swapped.nodes[0::2])
+    assert max(game.nodes[0::2]) == 2000 > max(game.nodes[1::2])
+    assert max(swapped.nodes[1::2]) == 2000 > max(swapped.nodes[0::2])
 
 
 def test_a_black_to_move_opening_gives_black_the_first_move() -> None:
@@ -307,7 +307,7 @@ def test_clocks_are_kept_to_the_node() -> None:
         assert milliseconds == nodes / 1000
         clock = remaining[ply % 2]
         proper = 2 + clock / 20
-        assert milliseconds <= max(2 * proper, 1.0), "twice the proper time, or a first iteration"
+        assert milliseconds <= max(2.401 * proper, 1.0), "the hard limit, or a first iteration"
         remaining[ply % 2] += 2 - milliseconds
         assert remaining[ply % 2] >= 0
     again = play(side, side, moves=OPENINGS[0])

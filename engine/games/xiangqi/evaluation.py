@@ -131,7 +131,7 @@ _TABLES[choice_code("evaluation", "material_chess")] = _table(MATERIAL_CHESS, No
 _TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
 _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)
 
-MAX_OF_PLACES = 240
+MAX_OF_PLACES = 300
 """Centipawns that the terms of the squares together may add or take at most: a score this far outside a window needs
 none of them."""
 

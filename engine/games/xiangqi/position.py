@@ -88,6 +88,10 @@ STATE_DTYPE = np.dtype(
         ("places_known", np.int8),  # whether ``of_places`` is
         ("of_pieces", np.int32),  # what the full evaluation adds for the numbers of pieces, Red's view
         ("of_places", np.int32),  # what it adds for where they stand
+        # More scratch of it, by side and half: squares attacked, and those that rooks and horses reach.
+        ("attacks", np.int64, (2, 2)),
+        ("rook_reach", np.int64, (2, 2)),
+        ("horse_reach", np.int64, (2, 2)),
         ("terms", np.int16, (TERM_COUNT,)),  # scratch of the full evaluation: Red's less Black's
         ("term_weights", np.int16, (PHASES + 1, TERM_COUNT)),  # centipawns by phase
         ("exchange", np.int64, (32,)),  # scratch of the static exchange evaluation: at most 31 captures
@@ -215,6 +219,13 @@ def _mask(squares: list[int]) -> tuple[int, int]:
 GENERAL_TARGETS = _padded(
     [[t for _, _, t in _steps(s, _ORTHOGONAL) if in_palace(s) and in_palace(t)] for s in range(SQUARES)], 5
 )
+GENERAL_MASKS = np.array(
+    [_mask([t for _, _, t in _steps(s, _ORTHOGONAL) if in_palace(s) and in_palace(t)]) for s in range(SQUARES)]
+    + [(0, 0)],
+    np.int64,
+)
+"""Squares a general reaches, by square and half."""
+
 ADVISOR_MASKS = np.array(
     [_mask([t for _, _, t in _steps(s, _DIAGONAL) if in_palace(s) and in_palace(t)]) for s in range(SQUARES)]
     + [(0, 0)],
@@ -235,6 +246,8 @@ ELEPHANT_EYES = _padded([[eye for _, eye in row] for row in _elephant], 5)
 
 ELEPHANT_MASKS = np.array([_mask([t for t, _ in row]) for row in _elephant] + [(0, 0)], np.int64)
 """Squares an elephant reaches on an empty board, by square and half."""
+ELEPHANT_EYE_MASKS = np.array([_mask([eye for _, eye in row]) for row in _elephant] + [(0, 0)], np.int64)
+"""Squares that block an elephant, by square and half."""
 
 _horse = [
     [(t, s + (df // 2 if abs(df) == 2 else dr // 2 * 9)) for df, dr, t in _steps(s, _HORSE_JUMPS)]
@@ -247,6 +260,9 @@ def _horse_masks(square: int) -> list[tuple[int, int]]:
     bit_of_leg = {square - 1: 1, square - 9: 2, square + 1: 4, square + 9: 8}
     return [_mask([t for t, leg in _horse[square] if not blocked & bit_of_leg[leg]]) for blocked in range(16)]
 
+
+HORSE_ORIGIN_MASKS = np.array([_mask([t for t, _ in row]) for row in _horse] + [(0, 0)], np.int64)
+"""Squares from which a horse reaches a square on an empty board, by square and half."""
 
 HORSE_MASKS = np.array([_horse_masks(square) for square in range(SQUARES)] + [[(0, 0)] * 16], np.int64)
 """Squares a horse reaches, by square, blocked legs and half."""

@@ -13,30 +13,42 @@ from engine.compiled.kernel import jit, lowest_bit, popcount
 from engine.games.xiangqi.moves import blocked_legs, file_index, rank_bits, rank_index
 from engine.games.xiangqi.position import (
     ADVISOR,
+    ADVISOR_MASKS,
     ALIGNED,
     BIT_OF,
     CANNON,
     CANNON_SHIFT,
     DOWNWARD_SHIFT,
     ELEPHANT,
+    ELEPHANT_EYE_MASKS,
+    ELEPHANT_EYES,
+    ELEPHANT_MASKS,
+    ELEPHANT_TARGETS,
     FILE_MET,
     FILE_OF,
     FILE_REACH,
+    FIRST_ADVISOR,
     FIRST_CANNON,
+    FIRST_ELEPHANT,
     FIRST_HORSE,
     FIRST_PAWN,
     FIRST_ROOK,
+    GENERAL_MASKS,
     HALF_OF,
+    HALF_OF_RANK,
     HALF_SQUARES,
     HORSE,
     HORSE_MASKS,
+    HORSE_ORIGIN_MASKS,
     NONE,
     NOWHERE,
+    PAWN,
     PAWN_MASKS,
     PHASES,
     RANK_MET,
     RANK_OF,
     RANK_REACH,
+    RANK_SHIFT,
     ROOK,
     ROOK_SHIFT,
     SLIDE_MASK,
@@ -51,11 +63,18 @@ from engine.games.xiangqi.position import (
 (
     ROOK_MOBILITY, CANNON_MOBILITY, HORSE_MOBILITY, ROOK_ON_PALACE, CANNON_ON_PALACE, HORSE_ON_PALACE, PAWN_ON_PALACE,
     SECOND_ATTACKER, THIRD_ATTACKER, OPEN_CANNON, BOTTOM_CANNON, BOUND_TO_ROOK, BOUND_TO_CANNON, ATTACK_ON_ROOK,
-    ATTACK_ON_MINOR, LINKED_PAWNS, BLOCKED_PAWN, ROOK_ON_BARE_PALACE, HORSE_ON_BARE_PALACE,
-    CANNON_ON_BARE_RIVER, NO_ATTACKER,
+    ATTACK_ON_MINOR, LINKED_PAWNS, BLOCKED_PAWN, HANGING_MINOR, HANGING_GUARD, HANGING_PAWN, ROOK_CHECK, HORSE_CHECK,
+    GENERAL_SQUARES, ROOK_ON_BARE_PALACE, HORSE_ON_BARE_PALACE, CANNON_ON_BARE_RIVER, NO_ATTACKER, SINGLE_ATTACKER,
+    NO_MAJOR, NO_PAWN, HORSE_WITH_ADVISOR, CANNON_WITH_ADVISOR, HORSE_WITH_ELEPHANT, ROOK_WITH_ELEPHANT,
+    HORSE_WITH_PAWN, ROOK_WITH_PAWN, CANNON_WITH_PAWN, CANNON_AGAINST_ADVISOR, PAWN_AGAINST_ADVISOR,
+    HORSE_AGAINST_ELEPHANT, ROOK_AGAINST_ELEPHANT, PAWN_AGAINST_ELEPHANT, HORSE_AGAINST_CANNON, ROOK_AGAINST_CANNON,
+    HORSE_AGAINST_PAWN, ROOK_AGAINST_PAWN, CANNON_AGAINST_PAWN,
 ) = range(TERM_COUNT)  # fmt: skip
 FIRST_OF_PIECES = ROOK_ON_BARE_PALACE
 
+_TO_RANKS = sum(1 << 8 * rank for rank in range(5))
+"""Times five bits of a file, each is nine places above the one before; ``_EVERY_RANK`` drops the rest."""
+_EVERY_RANK = sum(1 << 9 * rank for rank in range(5))
 _PALACE_FILES = 0b000111000
 _PALACE_RANKS = (0b1110000000, 0b0000000111)
 """Ranks of the palace that a side attacks, as bits of a file."""
@@ -129,15 +148,48 @@ def _count_threats(state, mask, start, step, sign):
 
 
 @jit
+def _in_half(along_rank, along_file, rank, file, half):
+    """Squares of a rank and a file, as bits of each, as bits of a half."""
+    of_file = (((along_file >> (5 * half)) & 31) * _TO_RANKS & _EVERY_RANK) << file
+    return of_file | (along_rank << RANK_SHIFT[rank] if HALF_OF_RANK[rank] == half else 0)
+
+
+@jit
+def _guards_attack(state, side):
+    """What a side's advisors, elephants and general attack, as bits of its own half."""
+    side &= 1
+    base = (side + 1) << 4
+    found = GENERAL_MASKS[state.square[base], side]
+    found |= ADVISOR_MASKS[state.square[base + FIRST_ADVISOR], side]
+    found |= ADVISOR_MASKS[state.square[base + FIRST_ADVISOR + 1], side]
+    occupied = state.occupied[0, side] | state.occupied[1, side]
+    for slot in (base + FIRST_ELEPHANT, base + FIRST_ELEPHANT + 1):
+        at = np.int64(state.square[slot])
+        if ELEPHANT_EYE_MASKS[at, side] & occupied == 0:
+            found |= ELEPHANT_MASKS[at, side]
+        else:
+            index = 0
+            while ELEPHANT_TARGETS[at, index] != NOWHERE:
+                if state.board[ELEPHANT_EYES[at, index]] == 0:
+                    found |= BIT_OF[ELEPHANT_TARGETS[at, index]]
+                index += 1
+    return found
+
+
+@jit
 def _count_side(state, side, sign):
-    """Add one side's terms with its sign."""
+    """Add one side's terms with its sign, and note what it attacks."""
     side &= 1
     base = (side + 1) << 4
     enemy = 1 - side  # also the half of the board that is the enemy's
     palace = PALACE_MASKS[side]
     palace_ranks = _PALACE_RANKS[side]
     attackers = 0
+    near = _guards_attack(state, side)
+    far = np.int64(0)
 
+    near_reach = np.int64(0)
+    far_reach = np.int64(0)
     mobility = 0
     on_palace = 0
     for slot in (base + FIRST_ROOK, base + FIRST_ROOK + 1):
@@ -149,16 +201,24 @@ def _count_side(state, side, sign):
         along_rank = np.int64(RANK_REACH[rank_index(state, rank, file)])
         along_file = np.int64(FILE_REACH[file_index(state, rank, file)])
         mobility += popcount((along_rank & SLIDE_MASK) | (along_file & SLIDE_MASK) << 10)
+        along_rank = (along_rank | (along_rank >> ROOK_SHIFT)) & SLIDE_MASK
+        along_file = (along_file | (along_file >> ROOK_SHIFT)) & SLIDE_MASK
+        near_reach |= _in_half(along_rank, along_file, rank, file, side)
+        far_reach |= _in_half(along_rank, along_file, rank, file, enemy)
         attacked = 0
         if (palace_ranks >> rank) & 1:
-            attacked = popcount((along_rank | (along_rank >> ROOK_SHIFT)) & _PALACE_FILES)
+            attacked = popcount(along_rank & _PALACE_FILES)
         if (_PALACE_FILES >> file) & 1:
-            attacked += popcount((along_file | (along_file >> ROOK_SHIFT)) & palace_ranks)
+            attacked += popcount(along_file & palace_ranks)
         if attacked > 0:
             attackers += 1
             on_palace += attacked
     state.terms[ROOK_MOBILITY] += sign * mobility
     state.terms[ROOK_ON_PALACE] += sign * on_palace
+    state.rook_reach[side, side] = near_reach
+    state.rook_reach[side, enemy] = far_reach
+    near |= near_reach
+    far |= far_reach
 
     mobility = 0
     on_palace = 0
@@ -173,6 +233,8 @@ def _count_side(state, side, sign):
         mobility += popcount((along_rank & SLIDE_MASK) | (along_file & SLIDE_MASK) << 10)
         along_rank >>= CANNON_SHIFT
         along_file >>= CANNON_SHIFT
+        near |= _in_half(along_rank, along_file, rank, file, side)
+        far |= _in_half(along_rank, along_file, rank, file, enemy)
         attacked = 0
         if (palace_ranks >> rank) & 1:
             attacked = popcount(along_rank & _PALACE_FILES)
@@ -186,6 +248,8 @@ def _count_side(state, side, sign):
     state.terms[CANNON_MOBILITY] += sign * mobility
     state.terms[CANNON_ON_PALACE] += sign * on_palace
 
+    near_reach = np.int64(0)
+    far_reach = np.int64(0)
     mobility = 0
     on_palace = 0
     for slot in (base + FIRST_HORSE, base + FIRST_HORSE + 1):
@@ -195,6 +259,8 @@ def _count_side(state, side, sign):
         legs = blocked_legs(state, at)
         near_mask = HORSE_MASKS[at, legs, side]
         far_mask = HORSE_MASKS[at, legs, enemy]
+        near_reach |= near_mask
+        far_reach |= far_mask
         mobility += popcount(near_mask & ~state.occupied[side, side])
         mobility += popcount(far_mask & ~state.occupied[side, enemy])
         attacked = popcount(far_mask & palace)
@@ -205,13 +271,18 @@ def _count_side(state, side, sign):
         _count_threats(state, far_mask & state.occupied[enemy, enemy], HALF_SQUARES * enemy, 1, sign)
     state.terms[HORSE_MOBILITY] += sign * mobility
     state.terms[HORSE_ON_PALACE] += sign * on_palace
+    state.horse_reach[side, side] = near_reach
+    state.horse_reach[side, enemy] = far_reach
+    near |= near_reach
+    far |= far_reach
 
     for slot in range(base + FIRST_PAWN, base + FIRST_PAWN + 5):
         at = np.int64(state.square[slot])
         if at == NOWHERE:
             continue
+        mask = PAWN_MASKS[side, at, enemy]
+        far |= mask
         if HALF_OF[at] == enemy:
-            mask = PAWN_MASKS[side, at, enemy]
             attacked = popcount(mask & palace)
             if attacked > 0:
                 attackers += 1
@@ -221,8 +292,12 @@ def _count_side(state, side, sign):
                 other = np.int64(state.board[at + 1])
                 if other >= base + FIRST_PAWN and other < base + FIRST_PAWN + 5:
                     state.terms[LINKED_PAWNS] += sign
-        elif state.board[at + 9 - 18 * side] != 0:
-            state.terms[BLOCKED_PAWN] += sign
+        else:
+            near |= PAWN_MASKS[side, at, side]
+            if state.board[at + 9 - 18 * side] != 0:
+                state.terms[BLOCKED_PAWN] += sign
+    state.attacks[side, side] = near
+    state.attacks[side, enemy] = far
 
     if attackers >= 2:
         state.terms[SECOND_ATTACKER] += sign
@@ -231,27 +306,82 @@ def _count_side(state, side, sign):
 
 
 @jit
-def _count_pieces_of(state, side, sign):
-    """Add one side's terms that depend on the numbers of pieces alone."""
+def _count_hanging(state, side, sign):
+    """Add the enemy pieces that a side attacks and nothing defends; both sides' attacks must be known."""
+    side &= 1
     enemy = 1 - side
-    rooks = np.int64(state.counts[side, ROOK])
-    cannons = np.int64(state.counts[side, CANNON])
-    horses = np.int64(state.counts[side, HORSE])
-    advisors_lost = 2 - np.int64(state.counts[enemy, ADVISOR])
-    state.terms[ROOK_ON_BARE_PALACE] += sign * rooks * advisors_lost
-    state.terms[HORSE_ON_BARE_PALACE] += sign * horses * advisors_lost
-    state.terms[CANNON_ON_BARE_RIVER] += sign * cannons * (2 - np.int64(state.counts[enemy, ELEPHANT]))
-    if state.crossers[side] == 0:
-        state.terms[NO_ATTACKER] += sign
+    for half in range(2):
+        hanging = state.attacks[side, half] & state.occupied[enemy, half] & ~state.attacks[enemy, half]
+        while hanging != 0:
+            kind = SLOT_TYPE[state.board[(HALF_SQUARES * half + lowest_bit(hanging)) & SQUARE_BITS]]
+            hanging &= hanging - 1
+            if kind == PAWN:
+                state.terms[HANGING_PAWN] += sign
+            elif kind == CANNON or kind == HORSE:
+                state.terms[HANGING_MINOR] += sign
+            elif kind == ADVISOR or kind == ELEPHANT:
+                state.terms[HANGING_GUARD] += sign
+
+
+@jit
+def _count_checks(state, side, sign):
+    """Add the checks a side may give, less the enemy general's squares; both sides' attacks must be known."""
+    side &= 1
+    enemy = 1 - side  # also the half of the board that is the enemy's
+    general = np.int64(state.square[(enemy + 1) << 4])
+    free = GENERAL_MASKS[general, enemy] & ~(state.attacks[side, enemy] | state.occupied[enemy, enemy])
+    state.terms[GENERAL_SQUARES] -= sign * popcount(free)
+    near_reach = state.rook_reach[side, side]
+    far_reach = state.rook_reach[side, enemy]
+    if near_reach | far_reach != 0:
+        rank = np.int64(RANK_OF[general])
+        file = np.int64(FILE_OF[general])
+        along_rank = np.int64(RANK_REACH[rank_index(state, rank, file)]) & SLIDE_MASK
+        along_file = np.int64(FILE_REACH[file_index(state, rank, file)]) & SLIDE_MASK
+        near_line = _in_half(along_rank, along_file, rank, file, side)
+        far_line = _in_half(along_rank, along_file, rank, file, enemy)
+        checks = popcount(near_reach & near_line & ~state.attacks[enemy, side])
+        checks += popcount(far_reach & far_line & ~state.attacks[enemy, enemy])
+        state.terms[ROOK_CHECK] += sign * checks
+    reach = state.horse_reach[side, enemy] & HORSE_ORIGIN_MASKS[general, enemy] & ~state.occupied[side, enemy]
+    state.terms[HORSE_CHECK] += sign * popcount(reach & ~state.attacks[enemy, enemy])
 
 
 @jit
 def count_pieces(state):
     """Write the terms from ``FIRST_OF_PIECES`` on, Red's less Black's, into ``state.terms``."""
-    for term in range(FIRST_OF_PIECES, TERM_COUNT):
-        state.terms[term] = 0
-    _count_pieces_of(state, np.int64(0), np.int64(1))
-    _count_pieces_of(state, np.int64(1), np.int64(-1))
+    advisors, enemy_advisors = np.int64(state.counts[0, ADVISOR]), np.int64(state.counts[1, ADVISOR])
+    elephants, enemy_elephants = np.int64(state.counts[0, ELEPHANT]), np.int64(state.counts[1, ELEPHANT])
+    horses, enemy_horses = np.int64(state.counts[0, HORSE]), np.int64(state.counts[1, HORSE])
+    rooks, enemy_rooks = np.int64(state.counts[0, ROOK]), np.int64(state.counts[1, ROOK])
+    cannons, enemy_cannons = np.int64(state.counts[0, CANNON]), np.int64(state.counts[1, CANNON])
+    pawns, enemy_pawns = np.int64(state.counts[0, PAWN]), np.int64(state.counts[1, PAWN])
+    majors = rooks + horses + cannons
+    enemy_majors = enemy_rooks + enemy_horses + enemy_cannons
+    state.terms[ROOK_ON_BARE_PALACE] = rooks * (2 - enemy_advisors) - enemy_rooks * (2 - advisors)
+    state.terms[HORSE_ON_BARE_PALACE] = horses * (2 - enemy_advisors) - enemy_horses * (2 - advisors)
+    state.terms[CANNON_ON_BARE_RIVER] = cannons * (2 - enemy_elephants) - enemy_cannons * (2 - elephants)
+    state.terms[NO_ATTACKER] = np.int64(majors + pawns == 0) - np.int64(enemy_majors + enemy_pawns == 0)
+    state.terms[SINGLE_ATTACKER] = np.int64(majors == 1) - np.int64(enemy_majors == 1)
+    state.terms[NO_MAJOR] = np.int64(majors == 0) - np.int64(enemy_majors == 0)
+    state.terms[NO_PAWN] = np.int64(pawns == 0) - np.int64(enemy_pawns == 0)
+    state.terms[HORSE_WITH_ADVISOR] = horses * advisors - enemy_horses * enemy_advisors
+    state.terms[CANNON_WITH_ADVISOR] = cannons * advisors - enemy_cannons * enemy_advisors
+    state.terms[HORSE_WITH_ELEPHANT] = horses * elephants - enemy_horses * enemy_elephants
+    state.terms[ROOK_WITH_ELEPHANT] = rooks * elephants - enemy_rooks * enemy_elephants
+    state.terms[HORSE_WITH_PAWN] = horses * pawns - enemy_horses * enemy_pawns
+    state.terms[ROOK_WITH_PAWN] = rooks * pawns - enemy_rooks * enemy_pawns
+    state.terms[CANNON_WITH_PAWN] = cannons * pawns - enemy_cannons * enemy_pawns
+    state.terms[CANNON_AGAINST_ADVISOR] = cannons * enemy_advisors - enemy_cannons * advisors
+    state.terms[PAWN_AGAINST_ADVISOR] = pawns * enemy_advisors - enemy_pawns * advisors
+    state.terms[HORSE_AGAINST_ELEPHANT] = horses * enemy_elephants - enemy_horses * elephants
+    state.terms[ROOK_AGAINST_ELEPHANT] = rooks * enemy_elephants - enemy_rooks * elephants
+    state.terms[PAWN_AGAINST_ELEPHANT] = pawns * enemy_elephants - enemy_pawns * elephants
+    state.terms[HORSE_AGAINST_CANNON] = horses * enemy_cannons - enemy_horses * cannons
+    state.terms[ROOK_AGAINST_CANNON] = rooks * enemy_cannons - enemy_rooks * cannons
+    state.terms[HORSE_AGAINST_PAWN] = horses * enemy_pawns - enemy_horses * pawns
+    state.terms[ROOK_AGAINST_PAWN] = rooks * enemy_pawns - enemy_rooks * pawns
+    state.terms[CANNON_AGAINST_PAWN] = cannons * enemy_pawns - enemy_cannons * pawns
 
 
 @jit
@@ -261,6 +391,10 @@ def count_places(state):
         state.terms[term] = 0
     _count_side(state, np.int64(0), np.int64(1))
     _count_side(state, np.int64(1), np.int64(-1))
+    _count_hanging(state, np.int64(0), np.int64(1))
+    _count_hanging(state, np.int64(1), np.int64(-1))
+    _count_checks(state, np.int64(0), np.int64(1))
+    _count_checks(state, np.int64(1), np.int64(-1))
     _lines_of_general(state, np.int64(0), np.int64(-1))
     _lines_of_general(state, np.int64(1), np.int64(1))
 

@@ -114,7 +114,52 @@ def _side_counts(board: Board, red: bool) -> Counter[str]:
     found["horse_on_bare_palace"] = numbers["N"] * (2 - theirs["A"])
     found["cannon_on_bare_river"] = numbers["C"] * (2 - theirs["B"])
     found["no_attacker"] = int(not any(numbers[letter] for letter in "RNCP"))
+    majors = sum(numbers[letter] for letter in "RNC")
+    found["single_attacker"] = int(majors == 1)
+    found["no_major"] = int(majors == 0)
+    found["no_pawn"] = int(numbers["P"] == 0)
+    for name in XIANGQI_TERMS:
+        for word, counts in (("_with_", numbers), ("_against_", theirs)):
+            if word in name:
+                first, second = name.split(word)
+                found[name] = numbers[LETTERS[first]] * counts[LETTERS[second]]
+    found.update(_attack_counts(board, own, other, general))
     return found
+
+
+def _attack_counts(board: Board, own: dict[Square, str], other: dict[Square, str], general: Square) -> Counter[str]:
+    """One side's terms that ask what attacks what, counted plainly."""
+    found: Counter[str] = Counter()
+    targets = {at: {to for to in EVERYWHERE if _attacks(board, at, to)} for at in board}
+    # What a side attacks it defends where its own pieces stand.
+    attacked, defended = (set().union(*(targets[at] for at in side)) for side in (own, other))
+    for at, kind in other.items():
+        if at in attacked and at not in defended:
+            found["hanging_pawn"] += kind == "P"
+            found["hanging_minor"] += kind in "NC"
+            found["hanging_guard"] += kind in "AB"
+    for to in EVERYWHERE:
+        if to not in own and to not in defended:
+            reached = {kind for at, kind in own.items() if kind in "RN" and to in targets[at]}
+            is_open = to not in board and _in_line(to, general) and pieces_between(board, to, general) == 0
+            found["rook_check"] += "R" in reached and is_open
+            is_jump = sorted((abs(to[0] - general[0]), abs(to[1] - general[1]))) == [1, 2]
+            found["horse_check"] += "N" in reached and is_jump
+    home = next(at for at, kind in own.items() if kind == "K")
+    found["general_squares"] = sum(to not in own and to not in defended for to in targets[home])
+    return found
+
+
+def _attacks(board: Board, at: Square, to: Square) -> bool:
+    """Whether the piece on ``at`` attacks ``to``, whatever stands there: no cannon attacks an empty square."""
+    kind = board[at][0].upper()
+    if kind == "C" and to not in board:
+        return False
+    return reaches(board, at, to)
+
+
+EVERYWHERE = [(file, rank) for file in range(9) for rank in range(10)]
+LETTERS = {"advisor": "A", "elephant": "B", "horse": "N", "rook": "R", "cannon": "C", "pawn": "P"}
 
 
 def _in_line(one: Square, other: Square) -> bool:

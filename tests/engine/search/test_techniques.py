@@ -15,8 +15,9 @@ from engine.engine import Clock, Engine, PonderGrant, SearchMemory, SearchResult
 from engine.games import game_named
 from engine.games.contract import ENDLESS, MoveError
 from engine.rules import Rules
-from engine.search import clock, node, table
-from engine.search.null_move import NORMAL, null_reduction
+from engine.search import clock, node, ordering, table
+from engine.search.null_move import NORMAL, null_evaluation_reduction, null_reduction
+from engine.search.quiescence import quiescence, quiescence_by_table
 from engine.search.records import CLOCK_NODE, NO_LIMIT
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, is_active, resolve
@@ -31,12 +32,13 @@ SOUND = {
     "futility_depth": 0,
     "razoring_depth": 0,
     "late_move_pruning_depth": 0,
+    "internal_iterative_reduction": 0,
     "delta_margin": 0,
 }
 
 UNPRUNED: dict[str, object] = {
     "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0, "late_move_pruning_depth": 0,
-    "delta_margin": 0, "null_min_depth": 2,
+    "internal_iterative_reduction": 0, "delta_margin": 0, "null_min_depth": 2,
 }  # fmt: skip
 
 
@@ -118,8 +120,10 @@ def test_the_naive_window_never_exceeds_its_limit(naive: str) -> None:
 
 def test_mtdf_counts_its_passes_and_a_good_guess_saves_some() -> None:
     assert total({"algorithm": "pvs"}, "mtdf_passes") == 0
-    from_last = total({"algorithm": "mtdf", "mtdf_guess": "last"}, "mtdf_passes")
-    from_zero = total({"algorithm": "mtdf", "mtdf_guess": "zero"}, "mtdf_passes")
+    # Static evaluations taken from the table depend on the windows of the passes before.
+    settings: dict[str, object] = {"algorithm": "mtdf", "hash_static": False}
+    from_last = total({**settings, "mtdf_guess": "last"}, "mtdf_passes")
+    from_zero = total({**settings, "mtdf_guess": "zero"}, "mtdf_passes")
     assert 0 < from_last < from_zero
 
 
@@ -177,13 +181,16 @@ def test_probcut_hands_mtdf_a_value_and_not_the_bound_it_searched_with() -> None
 
 def test_barring_null_moves_in_the_whole_verification_makes_fewer_of_them() -> None:
     always = {"null_verify": "always", "null_depth": 2}
-    subtree = total({**always, "null_not_in_verify": "subtree"}, "null_tries")
-    assert subtree < total({**always, "null_not_in_verify": "root"}, "null_tries")
+    subtree = total({**always, "null_not_in_verify": "subtree"}, "null_tries", 7)
+    assert subtree < total({**always, "null_not_in_verify": "root"}, "null_tries", 7)
 
 
 def test_fenons_offset_is_unreachable_at_null_depth_three() -> None:
-    assert total({"mate_threat_offset": "two"}, "mate_threats", 8) > 0
-    assert total({"mate_threat_offset": "null_depth", "null_depth": 3}, "mate_threats", 8) == 0
+    settings: dict[str, object] = {
+        "internal_iterative_reduction": 0, "lmr_root": False, "null_evaluation_divisor": 0, "null_depth": 3,
+    }  # fmt: skip
+    assert total({**settings, "mate_threat_offset": "two"}, "mate_threats", 8) > 0
+    assert total({**settings, "mate_threat_offset": "null_depth"}, "mate_threats", 8) == 0
 
 
 def _memory(overrides: dict[str, object] | None = None) -> SearchMemory:
@@ -228,7 +235,7 @@ def test_a_proven_mate_cuts_at_any_depth_in_open_windows_too(
 
 @pytest.mark.parametrize("fail_soft", [True, False])
 def test_mate_threats_are_seen_whatever_a_node_returns(fail_soft: bool) -> None:
-    settings = {"fail_soft": fail_soft, "null_eval_gate": False, "null_min_depth": 2}
+    settings = {"fail_soft": fail_soft, "null_eval_gate": False, "internal_iterative_reduction": 0}
     results = [search(settings, text, Limits(depth=7)) for text in MATE_THREATS]
     assert sum(result.counters["mate_threats"] for result in results) > 0
 
@@ -279,8 +286,11 @@ def test_a_null_cutoff_stored_for_its_node_cuts_when_the_position_comes_up_again
 
 
 def test_a_verified_null_cutoff_finds_the_verification_in_the_table() -> None:
-    """It leaves a lower bound with a move, which no null cutoff replaces: to store verified ones changes nothing."""
-    way = {"null_verify": "always", "null_min_depth": 3, **SOUND, "null_move": True}
+    """It leaves a lower bound with a move, which no null cutoff replaces: to store verified ones changes nothing.
+
+    So it is where every verification of a node is as deep as the next: whatever the static evaluation.
+    """
+    way = {"null_verify": "always", "null_min_depth": 3, **SOUND, "null_move": True, "null_evaluation_divisor": 0}
     for text in positions(6, 1):
         stored, other = (
             search({**way, "null_store": store, "null_store_depth": "node"}, text, Limits(depth=5)).nodes
@@ -311,7 +321,8 @@ ONE_SAVING_MOVE = {
 @pytest.mark.parametrize("order", ["best_first", "as_nodes"])
 @pytest.mark.parametrize(("text", "move"), ONE_SAVING_MOVE.items())
 def test_unique_move_check_ends_the_search_where_every_other_move_loses(text: str, move: str, order: str) -> None:
-    result = search({"unique_move_check": True, "root_order": order}, text, Limits(nodes=100_000))
+    settings: dict[str, object] = {"unique_move_check": True, "evaluation": "piece_square", "root_order": order}
+    result = search(settings, text, Limits(nodes=100_000))
     assert (result.move, result.counters["unique_moves"]) == (move, 1)
     assert result.nodes < 100_000
     others = [other for other in game_named("xiangqi").position(text).legal_moves() if other != move]
@@ -410,7 +421,7 @@ def test_no_clock_no_forecast() -> None:
 )
 def test_pruning_saves_nodes(pruning: dict[str, object]) -> None:
     def nodes(overrides: dict[str, object]) -> int:
-        return sum(search({**UNPRUNED, **overrides}, text, Limits(depth=6)).nodes for text in positions(12, 1))
+        return sum(search({**UNPRUNED, **overrides}, text, Limits(depth=5)).nodes for text in positions(24, 1))
 
     assert nodes(pruning) < nodes({})
 
@@ -447,7 +458,11 @@ def test_replacement_decides_what_a_full_bucket_keeps(replacement: str, kept: se
 @pytest.mark.parametrize(("extension", "depth"), [("single_reply_extension", 6), ("mate_threat_extension", 7)])
 def test_extensions_change_the_tree(extension: str, depth: int) -> None:
     texts = MATE_THREATS if extension == "mate_threat_extension" else positions(12, 1)
-    nodes = [[search({extension: value}, text, Limits(depth=depth)).nodes for text in texts] for value in (False, True)]
+    base: dict[str, object] = {"internal_iterative_reduction": 0}
+    nodes = [
+        [search({**base, extension: value}, text, Limits(depth=depth)).nodes for text in texts]
+        for value in (False, True)
+    ]
     assert nodes[0] != nodes[1]
 
 
@@ -575,7 +590,7 @@ def test_an_entry_decides_nodes_with_open_windows_only_where_they_are_not_spared
 def test_an_iteration_that_was_cut_off_changes_nothing_where_it_is_thrown_away() -> None:
     rules: dict[str, object] = {"aspiration": "off"}
     differences = 0
-    for text in positions(16, 5):
+    for text in positions(16, 6):
         for nodes in (700, 1500, 4000, 9000):
             thrown = search({**rules, "keep_partial_iteration": False}, text, Limits(nodes=nodes))
             kept = search(rules, text, Limits(nodes=nodes))
@@ -621,3 +636,153 @@ def test_what_the_opponent_thought_is_not_taken_off_the_coming_deadline() -> Non
     # 500 ms by time_divisor 20 are 25 ms, 2500 nodes, after the 100 000 of the opponent's time; a little less if an
     # iteration ends on the way.
     assert 102_300 < found.nodes <= 102_500
+
+
+GRAVITY: dict[str, object] = {"history_gravity": True}
+MALUS: dict[str, object] = {**GRAVITY, "history_malus": True}
+
+
+def _searched(overrides: dict[str, object], depth: int = 7) -> SearchMemory:
+    """The memory of a search of the start position."""
+    engine = Engine("xiangqi", overrides)
+    engine.search(game_named("xiangqi").position(), Limits(depth=depth))
+    assert engine._memory is not None
+    return engine._memory
+
+
+def test_gravity_bounds_histories() -> None:
+    value = reached = 0
+    for _ in range(200):
+        value = int(ordering.with_gravity(value, 2048))
+        reached = max(reached, value)
+    assert 15_000 < reached <= 1 << 14
+    # What has failed lately counts more than the successes before it.
+    assert int(ordering.with_gravity(value, -2048)) < value - 3000
+    parameters = _memory(GRAVITY).parameters
+    assert [int(ordering.gravity_bonus(parameters, depth)) for depth in (1, 2, 3, 30)] == [128, 512, 1152, 2048]
+
+
+def test_only_the_malus_makes_histories_negative() -> None:
+    assert _searched({**GRAVITY, "history_malus": False}).search.history.min() == 0
+    history = _searched(MALUS).search.history
+    assert history.min() < 0 < history.max()
+    assert max(-history.min(), history.max()) <= 1 << 14
+
+
+@pytest.mark.parametrize("plies", [0, 1, 2])
+def test_the_continuation_history_knows_so_many_earlier_moves_and_a_new_game_none(plies: int) -> None:
+    memory = _searched({**MALUS, "continuation_history": plies})
+    assert [bool(table.any()) for table in memory.search.continuation] == [plies > 0, plies > 1]
+    memory.new_game()
+    assert not memory.search.continuation.any()
+
+
+def test_a_reply_is_ordered_by_what_it_replies_to() -> None:
+    """Two positions that differ in the opponent's last move: a reply that cut after one is earlier there alone."""
+    game = game_named("xiangqi")
+    memory = _memory({**GRAVITY, "continuation_history": 1, "history": True})
+    orders = []
+    for last in ("h2e2", "b2c2"):
+        position = game.position(game.start, [last])
+        reply = position.code_of("b9c7")
+        if not orders:
+            ordering.reward_cutoff(
+                position.state, memory.search, position.lists, memory.parameters, reply, 5, 3, 0
+            )  # fmt: skip
+            memory.search.history[:] = 0
+            memory.search.killers[:] = 0
+        count = int(game.kernels.generate(position.state, position.lists, 0))
+        ordering.score_moves(position.state, memory.search, position.lists, memory.parameters, 0, count, 0)
+        found = position.lists.moves[0, :count].tolist().index(reply)
+        orders.append(int(position.lists.order[0, found]))
+    assert orders[0] > 0 == orders[1]
+
+
+@pytest.mark.parametrize(
+    ("order", "plies"), [(0, 5), (1 << 14, 3), (1 << 27, 3), (1 << 13, 4), (1 << 11, 5), (-(1 << 13), 6)]
+)
+def test_a_good_history_reduces_a_move_less_and_a_bad_one_more(order: int, plies: int) -> None:
+    base = {"lmr_base": 0, "lmr_divisor": 100}
+    assert int(100 * math.log(8) * math.log(12)) == 516
+    plain = _memory(base)
+    assert int(node.reduction(plain.search, plain.parameters, 8, 12, order)) == 5
+    memory = _memory({**base, **MALUS, "lmr_history": 160})
+    assert int(node.reduction(memory.search, memory.parameters, 8, 12, order)) == plies
+
+
+def test_a_reduction_is_never_negative_and_leaves_two_plies() -> None:
+    memory = _memory({"lmr_base": 0, "lmr_divisor": 100, **MALUS, "lmr_history": 1000})
+    for order, plies in ((1 << 14, 0), (-(1 << 14), 6)):
+        assert int(node.reduction(memory.search, memory.parameters, 8, 12, order)) == plies
+
+
+def test_a_node_improves_on_the_one_two_plies_before_also_across_a_check() -> None:
+    search = _searched({}, 1).search
+    path = [(50, False), (-20, False), (60, False), (-20, False), (0, True), (0, False), (61, False)]
+    improving = []
+    for ply, (static, checked) in enumerate(path):
+        node.note_static_value(search, ply, static, checked)
+        improving.append(bool(node.is_improving(search, ply)))
+    assert improving == [True, True, True, False, False, True, True]
+
+
+def test_the_root_reduces_late_moves_too() -> None:
+    assert total({"lmr_root": True}, "cutoffs", 7) < total({"lmr_root": False}, "cutoffs", 7)
+    never: dict[str, object] = {"lmr_min_moves": 40, "lmr_min_depth": 20}
+    assert total({**never, "lmr_root": True}, "cutoffs") == total({**never, "lmr_root": False}, "cutoffs")
+
+
+def test_the_null_search_is_shallower_the_better_the_static_evaluation() -> None:
+    parameters = _memory({"null_evaluation_divisor": 100}).parameters
+    found = [int(null_evaluation_reduction(parameters, static, 50)) for static in (0, 149, 150, 349, 350, 5000)]
+    assert found == [0, 0, 1, 2, 3, 3]
+    assert int(null_evaluation_reduction(_memory({"null_evaluation_divisor": 0}).parameters, 5000, 0)) == 0
+
+
+@pytest.mark.parametrize(
+    ("score", "bound", "expected"),
+    [
+        (80, table.LOWER_BOUND, 80), (20, table.LOWER_BOUND, 50), (20, table.UPPER_BOUND, 20),
+        (80, table.UPPER_BOUND, 50), (-7, table.EXACT, -7), (MATE - 5, table.EXACT, 50),
+    ],
+)  # fmt: skip
+def test_the_tables_entry_stands_for_the_static_evaluation_where_it_says_more(
+    score: int, bound: int, expected: int
+) -> None:
+    for switch in (True, False):
+        memory = _memory({"hash_static": switch})
+        table.store(memory.search, np.uint64(7), 0 if bound == table.UPPER_BOUND else 5, score, 1, bound, 0, 0)
+        entry = int(table.probe(memory.search, np.uint64(7)))
+        assert int(node.table_static(memory.parameters, entry, 50, 0)) == (expected if switch else 50)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "bound"), [(-2000, table.EXACT), (1999, table.UPPER_BOUND), (-2001, table.LOWER_BOUND)]
+)
+def test_the_horizon_leaves_entries_and_believes_them(alpha: int, bound: int) -> None:
+    game = game_named("xiangqi")
+    position = game.position("3ak4/1n7/4b4/p8/9/9/9/R4C3/4A4/4K4 w - - 0 1")
+    memory = _memory({"quiescence_table": True})
+    memory.search.node_limit = memory.search.countdown = NO_LIMIT
+    game.kernels.prepare(position.state, memory.parameters)
+    records = position.state, memory.search, position.lists, memory.parameters
+    window = np.int64(alpha), np.int64(2000 if bound == table.EXACT else alpha + 1), np.int64(0)
+    value = int(quiescence_by_table(*records, *window))
+    assert value == int(quiescence(*records, *window, np.int64(0)))
+    entry = int(table.probe(memory.search, position.state.key))
+    assert (int(table.entry_score(entry, 0)), int(table.entry_depth(entry))) == (value, 0)
+    assert int(table.entry_bound(entry)) == bound
+    # A deeper entry decides if its bound helps, and stays if it does not.
+    for score, kept in ((alpha + 300, table.LOWER_BOUND), (alpha - 300, table.UPPER_BOUND)):
+        table.store(memory.search, position.state.key, 5, score, 4, kept, 0, 0)
+        decides = window[1] - alpha == 1
+        assert int(quiescence_by_table(*records, *window)) == (score if decides else value)
+        assert int(table.entry_depth(int(table.probe(memory.search, position.state.key)))) == 4
+
+
+def test_only_with_its_switch_the_horizon_uses_the_table() -> None:
+    depth_one: dict[str, object] = {"aspiration": "off"}
+    with_table, without = (
+        total({**depth_one, "quiescence_table": switch}, "table_probes", 1) for switch in (True, False)
+    )
+    assert with_table > without
