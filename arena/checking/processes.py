@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable
@@ -50,6 +51,24 @@ def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
         for one in processes
         if one.number in now and now[one.number].started == one.started and now[one.number].state not in "ZX"
     ]
+
+
+def demanded_seconds(processes: Iterable[ProcessStatus]) -> float:
+    """Processor time that they have taken, and for how long their threads have waited for a processor to run on.
+
+    On a busy machine a program gets less than it would take. Waiting counts for threads that still run, and nothing
+    where the system does not tell.
+    """
+    return sum(one.cpu_seconds + _waited_seconds(one.number) for one in processes)
+
+
+def _waited_seconds(number: int) -> float:
+    """From the second field of ``schedstat``, nanoseconds on the run queue."""
+    waited_ns = 0
+    for path in (_PROC / str(number) / "task").glob("*/schedstat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            waited_ns += int(path.read_text().split()[1])
+    return waited_ns / 1e9
 
 
 def _all() -> list[ProcessStatus]:

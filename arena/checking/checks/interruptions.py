@@ -127,15 +127,14 @@ async def idle(examination: Examination) -> Remark:
         raise Skipped("skip.system")
     await examination.search(examination.positions.ordinary[1])
     await examination.dialect.settle()
-    before = _cpu_seconds(examination)
+    before = _demanded_seconds(examination)
     quiet_ms = max(examination.settings.quiet_ms, 200)
     await examination.wire.overhear(quiet_ms)
-    share = (_cpu_seconds(examination) - before) / (quiet_ms / 1000)
+    share = (_demanded_seconds(examination) - before) / (quiet_ms / 1000)
     if share > BUSY:
         raise Failed("failure.busy", percent=f"{100 * share:.0f}")
     return remark("note.percent", percent=f"{100 * max(share, 0):.0f}")
 
 
-def _cpu_seconds(examination: Examination) -> float:
-    family = processes.family_of(examination.wire.process.process_id)
-    return sum(one.cpu_seconds for one in family)
+def _demanded_seconds(examination: Examination) -> float:
+    return processes.demanded_seconds(processes.family_of(examination.wire.process.process_id))
