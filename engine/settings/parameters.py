@@ -27,6 +27,9 @@ from engine.settings.weights import pinned, weights_address
 
 Value = bool | int | str
 
+NO_TEXT = "[ours]"
+"""What the source of a parameter begins with that no text has."""
+
 
 class ParameterError(UserError):
     """An unknown parameter or a value outside its legal range; names the key, the value and the remedy."""
@@ -654,7 +657,11 @@ def needed_for(name: str) -> dict[str, Value]:
 
 
 def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
-    """The settings of a complete preset, and everything else of the game that has an effect and can be off, off."""
+    """The settings of a complete preset, and everything else of the game that can be off, off.
+
+    What has no effect beside them keeps its default if a text knows it, as a condition of a technique that the preset
+    is without; techniques that no text knows are off all the same, so that none comes in with another setting.
+    """
     rows = {row.name: row for row in parameters_of(game)}
     completed = dict(settings)
 
@@ -662,7 +669,7 @@ def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[
         if name in completed:
             return completed[name]
         row = rows[name]
-        if row.off is not None and has_effect(row):
+        if row.off is not None and (has_effect(row) or row.source.startswith(NO_TEXT)):
             completed[name] = row.off
             return row.off
         return row.default

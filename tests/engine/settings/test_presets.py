@@ -115,7 +115,8 @@ def test_what_a_complete_preset_does_not_name_is_off_in_it(tmp_path: Path) -> No
         for row in parameters_of(game):
             if row.name in ("null_move", "null_verify") and game == "xiangqi":
                 continue
-            off = row.off if row.off is not None and is_active(row.name, values) else row.check(row.default)
+            goes_off = is_active(row.name, values) or row.source.startswith("[ours]")
+            off = row.off if row.off is not None and goes_off else row.check(row.default)
             assert values[row.name] == off, (game, row.name)
 
 
@@ -146,13 +147,21 @@ def test_every_line_of_a_system_names_its_source(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*SETTINGS, *OTHELLO])
 def test_techniques_of_no_text_are_off_in_the_systems_of_the_texts(name: str) -> None:
-    """Unless a line of the preset says why not."""
+    """Unless a line of the preset says why not; also where they have no effect, for another setting may change that."""
     (game,) = games_of(name)
     values = resolve(load_preset(name, game), game=game)
     reasons = settings_with_reasons(name)
     for row in parameters_of(game):
-        if row.source.startswith("[ours]") and row.off is not None and is_active(row.name, values):
+        if row.source.startswith("[ours]") and row.off is not None:
             assert values[row.name] == row.off or len(reasons[row.name]) > len("[ours]: ") + 5, row.name
+
+
+def test_no_technique_comes_in_with_a_setting_that_a_text_is_without() -> None:
+    """Reductions of nodes without a table's move once made the fifth ply of this search vanish."""
+    values = load_preset("xqwlight-0.3", "xiangqi") | {"hash_mb": 1, "hash_move": True, "iterative_deepening": False}
+    start = game_named("xiangqi").position()
+    nodes = [Engine("xiangqi", values).search(start, Limits(depth=depth)).nodes for depth in (3, 4, 5)]
+    assert nodes[0] < nodes[1] < nodes[2]
 
 
 @pytest.mark.parametrize("name", SETTINGS)
