@@ -238,7 +238,8 @@ class Table:
 
 def specification_word(kind: str, source: str) -> str:
     """How to name that file on a command line: by its name alone if it is a shipped one, otherwise by its path."""
-    path = Path(source)
+    path = Path(source).resolve()
     name = path.name.removesuffix(SUFFIXES[kind][0])
-    is_shipped = path.parent == shipped_folder() / kind and find_config(kind, name) == path
+    # In the project's own folder ./configs is what is shipped.
+    is_shipped = path.parent == (shipped_folder() / kind).resolve() and find_config(kind, name).resolve() == path
     return name if is_shipped else source

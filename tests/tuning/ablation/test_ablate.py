@@ -241,6 +241,9 @@ def test_a_report_names_a_shipped_file_and_locates_any_other(tmp_path: Path, mon
     other.write_text("")
     assert specification_word("ablations", str(other)) == str(other)
     assert specification_word("ablations", str(shipped)) == str(shipped)  # by name it would now be the other
+    monkeypatch.chdir(shipped.parents[2])
+    for source in (shipped, Path("configs") / "ablations" / "first.toml"):
+        assert specification_word("ablations", str(source)) == "first"
 
 
 def test_values_against_what_is_switched_off() -> None:

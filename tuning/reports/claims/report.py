@@ -123,12 +123,12 @@ def claims_command(
 
     ``only`` are the claims or parts that it is to ask, unless these are the run's own.
     """
-    from engine.settings.configuration import find_config, specification_word
+    from engine.settings.configuration import specification_word
 
     game = spec.conditions.game
+    game, table = spec.conditions.game, specification_word("claims", spec.source)
     words = ["elolab", "claims", "--game", game, "--budget", spec.budget.name]
-    if Path(spec.source) != find_config("claims", game):
-        words += ["--claims", specification_word("claims", spec.source)]
+    words += ["--claims", table] if table != game else []
     picked = spec.only if only is None else only
     words += ["--only", *picked] if picked else []
     words += ["--out", str(directory)] if directory is not None else []
