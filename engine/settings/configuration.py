@@ -237,9 +237,14 @@ class Table:
 
 
 def specification_word(kind: str, source: str) -> str:
-    """How to name that file on a command line: by its name alone if it is a shipped one, otherwise by its path."""
+    """How to name that file on a command line: by its name alone if it is a shipped one, otherwise by its path.
+
+    The path is from the current folder if the file lies below it, as the folders of results are.
+    """
     path = Path(source).resolve()
     name = path.name.removesuffix(SUFFIXES[kind][0])
     # In the project's own folder ./configs is what is shipped.
-    is_shipped = path.parent == (shipped_folder() / kind).resolve() and find_config(kind, name).resolve() == path
-    return name if is_shipped else source
+    is_there = path.parent == (shipped_folder() / kind).resolve() and path.is_file()
+    if is_there and find_config(kind, name).resolve() == path:
+        return name
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else source

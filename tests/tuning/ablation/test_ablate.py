@@ -239,8 +239,11 @@ def test_a_report_names_a_shipped_file_and_locates_any_other(tmp_path: Path, mon
     other = tmp_path / "configs" / "ablations" / "first.toml"
     other.parent.mkdir(parents=True)
     other.write_text("")
-    assert specification_word("ablations", str(other)) == str(other)
+    assert specification_word("ablations", str(other)) == str(other.relative_to(tmp_path))
     assert specification_word("ablations", str(shipped)) == str(shipped)  # by name it would now be the other
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert specification_word("ablations", str(other)) == str(other)
     monkeypatch.chdir(shipped.parents[2])
     for source in (shipped, Path("configs") / "ablations" / "first.toml"):
         assert specification_word("ablations", str(source)) == "first"
