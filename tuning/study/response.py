@@ -5,11 +5,12 @@ it has one maximum over whole numbers, every dimension has the place of its maxi
 skew that makes one slope steeper than the other, and mild interactions with the others; every choice has an effect. The
 prior: maxima lie about the middle of the ranges or beyond their ends, curvatures are log-normal about a common size
 that is estimated from the games, skews, interactions and effects are moderate. Where the games speak against a hill (a
-cliff, ripples, another summit), departures from it are added (``tuning.study.model.departures``). The posterior is the
-normal one around its mode in these terms, carried as draws, with the dispersion of pair scores as it is observed (pairs
-vary less than games because of draws and openings). At the end of a study the draws are of hills with and without the
-departures that the games leave open, and some are of a hill whose maximum is near the base, each in proportion to its
-probability (Bayesian model averaging, Hoeting et al. 1999): so intervals say how far the model may be wrong.
+cliff, ripples), departures from it are added (``tuning.study.model.departures``); where two hills are the more
+probable, of which the higher one counts at every point, the model is of two. The posterior is the normal one around its
+mode in these terms, carried as draws, with the dispersion of pair scores as it is observed (pairs vary less than games
+because of draws and openings). At the end of a study the draws are of hills with and without the departures that the
+games leave open, and some are of a hill whose maximum is near the base, each in proportion to its probability (Bayesian
+model averaging, Hoeting et al. 1999): so intervals say how far the model may be wrong.
 
 That curvatures are positive and maxima not far from the ranges is worth more than it seems: a quadratic with free
 coefficients takes every dimension that the games say little of for a slope, and recommends an end of its range.
@@ -24,6 +25,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +33,7 @@ from numpy.typing import NDArray
 from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial
 from engine.settings.parameters import Value
 from tuning.study.model.departures import Group, Possible, choose, drawn_weights, groups_of
-from tuning.study.model.hill import SKEW_WIDTH, Hill, HillOverLimits, bounded
+from tuning.study.model.hill import MAX_INTERACTING, NO_SUMMIT, SKEW_WIDTH, VALLEY_WIDTH, Hill, HillOverLimits, bounded
 from tuning.study.model.linear_algebra import one_thread
 from tuning.study.space import Space
 
@@ -40,6 +42,23 @@ Values = tuple[Value, ...]
 
 NEAR_BASE_ODDS = 1 / 20
 """That it is, before any game."""
+SECOND_SUMMIT_ODDS = 1 / 2
+"""That there are two hills, before any game."""
+SCREENED = 200
+"""Starts of the search for two hills."""
+EVERY = slice(None)
+SEARCHED = 300
+"""Results that the search goes by at most, until its end."""
+CLIMBS = ((12, 3), (4, 8))
+"""How many of the best starts are climbed from, and by how many steps."""
+LAST_CLIMBS, LAST_STEPS = 2, 4
+"""The same by all results; from the best one to the end."""
+FIRST_STEEPNESS = np.log([1.5, 4.0])
+"""Of the curvatures of two hills over that of one, at first."""
+LOOKED_INTO = 0.1
+"""Probability of two hills by which they are looked into at least."""
+MIN_APART = 0.15
+"""Of a range: sets that are closer in every dimension lie on the same summit."""
 TYPICAL_DISPERSION = 0.3
 """Variance of a pair's score over p (1 - p); 1 for a single game without draws."""
 DISPERSION_WEIGHT = 50.0
@@ -137,6 +156,26 @@ class Observations:
         return low, np.quantile(sampled, 1 - TRUST_QUANTILE, axis=0)
 
 
+@dataclass(frozen=True)
+class Summit:
+    """The top of a hill."""
+
+    maximum: Array
+    """Coordinates, shape (ranges,); they may lie beyond the ends."""
+    curvatures: Array
+    """Elo over range squared, shape (ranges,)."""
+
+
+@dataclass(frozen=True)
+class TwoHills:
+    """What the results say if there are two hills, whether they are the most probable model or not."""
+
+    summits: tuple[Summit, Summit]
+    """The higher one first."""
+    model: ResponseModel
+    probability: float
+
+
 class ResponseModel:
     """Elo as a function of the set, with its uncertainty. Only differences between sets mean anything."""
 
@@ -147,6 +186,9 @@ class ResponseModel:
         dispersion: float,
         groups: Sequence[Group | Possible] = (),
         mode: ResponseModel | None = None,
+        *,
+        is_double: bool = False,
+        two_hills: TwoHills | None = None,
     ) -> None:
         self.space = space
         self.mode = mode or self
@@ -155,22 +197,35 @@ class ResponseModel:
         """Variance of a pair's score over p (1 - p)."""
         self.groups = tuple(groups)
         """Departures from the hill that the games show; of the last model's draws all that may be there."""
-        self._hill = Hill(space)
+        self.two_hills = two_hills
+        """``None`` if they were not looked for."""
+        self._hill = Hill(space, is_double=is_double)
         self._maxima = terms[:, None, self._hill.maxima]
         self._skews = terms[:, None, self._hill.skews]
         self._hessians = self._hill.hessians(terms)
+        if is_double:
+            self._second_maxima = terms[:, None, self._hill.second_maxima]
+            self._second_hessians = self._hill.hessians(terms, second=True)
+            self._heights = terms[:, self._hill.height]
         self._effects = terms[:, self._hill.effects]
         self._weights = terms[:, self._hill.terms :]
 
     def elo(self, points: Array) -> Array:
         """Elo of coordinates (points, dimensions) by every draw of the posterior, shape (points, draws)."""
-        apart = points[None, :, self._hill.ordered] - self._maxima
-        bent = apart * (1 + self._skews * np.tanh(apart / SKEW_WIDTH))
-        elo = -0.5 * ((bent @ self._hessians) * bent).sum(axis=2)
-        elo = elo.T + self._hill.indicators(points) @ self._effects.T
+        elo = self._below_summit(points, self._maxima, self._hessians)
+        if self._hill.is_double:
+            other = self._below_summit(points, self._second_maxima, self._second_hessians) + self._heights
+            elo = VALLEY_WIDTH * np.logaddexp(elo / VALLEY_WIDTH, other / VALLEY_WIDTH)
+        elo = elo + self._hill.indicators(points) @ self._effects.T
         if self.groups:
             elo = elo + np.concatenate([group.features(points) for group in self.groups], axis=1) @ self._weights.T
         return np.asarray(elo, float)
+
+    def _below_summit(self, points: Array, maxima: Array, hessians: Array) -> Array:
+        """Elo of a hill without choices by every draw, shape (points, draws)."""
+        apart = points[None, :, self._hill.ordered] - maxima
+        bent = apart * (1 + self._skews * np.tanh(apart / SKEW_WIDTH))
+        return np.asarray(-0.5 * ((bent @ hessians) * bent).sum(axis=2).T, float)
 
     def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
         """Elo of each set minus another's (default: the base) by every draw, shape (sets, draws)."""
@@ -188,9 +243,46 @@ class ResponseModel:
         mean, deviation = self.gain([one], other)
         return float(mean[0]), float(deviation[0])
 
-    def curvatures(self) -> Array:
-        """Of every range in turn, Elo over range squared: the geometric mean over the posterior."""
-        return np.asarray(np.exp(np.log(np.diagonal(self._hessians, axis1=1, axis2=2)).mean(axis=0)), float)
+    def curvatures(self, values: Values) -> Array:
+        """Of every range in turn, Elo over range squared, of the most probable model's hill that a set lies on."""
+        mode, second = self.mode, False
+        if mode._hill.is_double:
+            point = np.array([self.space.coordinates(values)], float)
+            other = mode._below_summit(point, mode._second_maxima, mode._second_hessians) + mode._heights
+            second = bool(other[0, 0] > mode._below_summit(point, mode._maxima, mode._hessians)[0, 0])
+        return np.asarray(np.diagonal((mode._second_hessians if second else mode._hessians)[0]), float)
+
+    def summits(self, values: Values, region: tuple[Array, Array] | None = None) -> list[Values]:
+        """Sets at the summits of two hills, the higher one first, with what else there is from ``values``.
+
+        Within the ranges, and within a region of coordinates if there is one.
+        """
+        found = []
+        for summit in () if self.two_hills is None else self.two_hills.summits:
+            there = list(values)
+            maximum = summit.maximum
+            if region is not None:
+                maximum = np.clip(maximum, region[0][self._hill.ordered], region[1][self._hill.ordered])
+            for place, coordinate in zip(self._hill.ordered, maximum, strict=True):
+                there[place] = self.space.dimensions[place].value_at(float(coordinate))
+            found.append(self.space.effective_values(there))
+        return found
+
+    def rival(self, best: Values) -> tuple[Values, Array, float] | None:
+        """A summit apart from the set ``best``, its curvatures, and how probable it is that it is the higher one.
+
+        The higher summit of two hills, or the other one if that is where ``best`` lies. That there are two hills is
+        taken to be so probable at least that they are looked into.
+        """
+        if self.two_hills is None:
+            return None
+        here = np.array(self.space.coordinates(best))[self._hill.ordered]
+        for values, summit in zip(self.summits(best), self.two_hills.summits, strict=True):
+            place = np.array(self.space.coordinates(values))[self._hill.ordered]
+            if np.abs(place - here).max() > MIN_APART:
+                higher = float((self.two_hills.model.draws([values], best) > 0).mean())
+                return values, summit.curvatures, higher * max(self.two_hills.probability, LOOKED_INTO)
+        return None
 
     def effects(self, place: int) -> Array:
         """Elo of every choice of a dimension by every draw, shape (draws, choices), up to a constant."""
@@ -203,50 +295,164 @@ def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
     return _Fit(observations).model(is_last)
 
 
+def _score(logits: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-np.clip(logits, -MAX_LOGIT, MAX_LOGIT))), float)
+
+
+Mode = tuple[Array, Array, Array]
+"""The most probable terms, the negated second derivatives there, and what is expected of each result."""
+
+
+@dataclass(frozen=True)
+class _Alternative:
+    """Another model of the same results."""
+
+    hill: Hill
+    log_odds: float
+    """Logarithm of its probability, up to what all models have in common."""
+    draws: Array
+
+
 class _Fit:
     """The search for the posterior of one model."""
 
     def __init__(self, observations: Observations) -> None:
         self._space = observations.space
-        log_limits = observations.log_limits
-        self._hill = HillOverLimits(self._space, log_limits) if log_limits.any() else Hill(self._space)
-        self._first, self._second, self._pairs, self._scores = observations.arrays()
+        self._log_limits = observations.log_limits
+        self._hill = self._hills(is_double=False)
+        first, second, self._pairs, self._scores = observations.arrays()
+        self._points = np.concatenate([first, second])
+        """Coordinates of every result's first set, then of every second one."""
         self._mean, self._precision = self._hill.prior(is_near_base=False)
         self._features = np.zeros((len(self._pairs), 0))
         """Of the first set minus the second one, over the unit of Elo: of the departures."""
         self._dispersion = TYPICAL_DISPERSION
+        self._found_two_hills: TwoHills | None = None
+
+    def _hills(self, *, is_double: bool, rows: slice = EVERY) -> Hill:
+        if self._log_limits.any():
+            return HillOverLimits(self._space, np.tile(self._log_limits[rows], 2), is_double=is_double)
+        return Hill(self._space, is_double=is_double)
 
     def model(self, is_last: bool) -> ResponseModel:
-        """Fit a hill, ask for departures from it, fit both."""
-        terms, information, expected = self._mode(self._mean)
+        """Fit a hill, ask whether there are two and for departures from them, fit all that is there."""
+        terms, _, expected = self._mode(self._mean)
         self._dispersion = self._observed_dispersion(expected)
         hill = self._mode(terms)
-        near_base = self._near_base(hill) if is_last else None
-        terms, information, chosen = self._with_departures(hill)
+        near_base = [self._near_base(hill)] if is_last else []
+        found, log_odds, others = self._with_second_summit(hill)
+        others = [*near_base, *others] if is_last else []
+        terms, information, chosen = self._with_departures(found)
         draws, groups = self._drawn(terms, information), [self._groups[place] for place in chosen]
-        mode = ResponseModel(self._space, self._hill.at_target(terms[None]), self._dispersion, groups)
+        is_double = self._hill.is_double or any(one.hill.is_double for one in others)
+        mode = ResponseModel(
+            self._space, self._hill.at_target(terms[None]), self._dispersion, groups, is_double=self._hill.is_double
+        )
         possible: list[Possible] = []
+        draws = self._at_target(self._hill, draws, is_double)
         if is_last:
             possible, weights = self._possible(terms, information, chosen)
             draws = np.concatenate([draws, *weights], axis=1)
-        if near_base is not None:
-            share, other_draws = near_base
-            count = round(share * DRAWS)
-            draws[:count, : other_draws.shape[1]] = other_draws[:count]
-            draws[:count, other_draws.shape[1] :] = 0.0
+        self._mix(draws, log_odds, others, is_double)
+        everything: list[Group | Possible] = [*groups, *possible]
         return ResponseModel(
-            self._space, self._hill.at_target(draws), self._dispersion, [*groups, *possible], mode
+            self._space, draws, self._dispersion, everything, mode, is_double=is_double, two_hills=self._found_two_hills
         )
 
-    def _near_base(self, hill: tuple[Array, Array, Array]) -> tuple[float, Array]:
-        """How probable it is that the base is the best already, and draws of a hill that is near it."""
+    def _at_target(self, hill: Hill, terms: Array, is_double: bool) -> Array:
+        """The terms that ``ResponseModel`` takes, of a hill with a second summit if the others have one."""
+        terms = hill.at_target(terms)
+        if hill.is_double or not is_double:
+            return terms
+        plain, double = Hill(self._space), Hill(self._space, is_double=True)
+        second = np.zeros((len(terms), double.terms - plain.terms))
+        second[:, -1] = NO_SUMMIT
+        return np.concatenate([terms[:, : plain.terms], second, terms[:, plain.terms :]], axis=1)
+
+    def _mix(self, draws: Array, log_odds: float, others: Sequence[_Alternative], is_double: bool) -> None:
+        """Let draws of other models take the place of some, each model as often as it is probable."""
+        odds = [math.exp(min(max(one.log_odds - log_odds, -MAX_LOGIT), MAX_LOGIT)) for one in others]
+        start = 0
+        for one, share in zip(others, odds, strict=True):
+            end = start + round(share / (1 + sum(odds)) * DRAWS)
+            at_target = self._at_target(one.hill, one.draws[start:end], is_double)
+            draws[start:end, : at_target.shape[1]] = at_target
+            draws[start:end, at_target.shape[1] :] = 0.0
+            start = end
+
+    def _near_base(self, hill: Mode) -> _Alternative:
+        """A hill that is near the base, which may be the best already."""
         general = self._mean, self._precision
-        evidence = self._evidence(hill)
         self._mean, self._precision = self._hill.prior(is_near_base=True)
         found = self._mode(hill[0])
-        odds = NEAR_BASE_ODDS * math.exp(min(max(self._evidence(found) - evidence, -MAX_LOGIT), MAX_LOGIT))
+        log_odds = math.log(NEAR_BASE_ODDS) + self._evidence(found)
         self._mean, self._precision = general
-        return odds / (1 + odds), self._drawn(found[0], found[1])
+        return _Alternative(self._hill, log_odds, self._drawn(found[0], found[1]))
+
+    def _with_second_summit(self, hill: Mode) -> tuple[Mode, float, list[_Alternative]]:
+        """The more probable of a hill and two hills, the logarithm of its probability, and the other one."""
+        evidence = self._evidence(hill)
+        if not 0 < self._hill.count <= MAX_INTERACTING:
+            return hill, evidence, []
+        drawn = self._drawn(hill[0], hill[1])
+        single = self._hill, self._mean, self._precision
+        self._hill = self._hills(is_double=True)
+        self._mean, self._precision = self._hill.prior(is_near_base=False)
+        double = self._two_hills(hill[0], single[0])
+        log_odds = math.log(SECOND_SUMMIT_ODDS) + self._evidence(double)
+        self._found_two_hills = self._described(double, log_odds - evidence)
+        if log_odds > evidence:
+            return double, log_odds, [_Alternative(single[0], evidence, drawn)]
+        other = _Alternative(self._hill, log_odds, self._drawn(double[0], double[1]))
+        self._hill, self._mean, self._precision = single
+        return hill, evidence, [other]
+
+    def _described(self, double: Mode, log_odds: float) -> TwoHills:
+        draws = self._drawn(double[0], double[1])
+        at_target = self._at_target(self._hill, np.vstack([double[0], draws]), is_double=True)
+        first, second = (
+            Summit(at_target[0, places], np.exp(self._hill.log_curvatures(double[0], second=is_second)))
+            for places, is_second in ((self._hill.maxima, False), (self._hill.second_maxima, True))
+        )
+        mode = ResponseModel(self._space, at_target[:1], self._dispersion, is_double=True)
+        model = ResponseModel(self._space, at_target[1:], self._dispersion, mode=mode, is_double=True)
+        return TwoHills((first, second), model, 1 / (1 + math.exp(-min(max(log_odds, -MAX_LOGIT), MAX_LOGIT))))
+
+    def _two_hills(self, hill: Array, single: Hill) -> Mode:
+        """The most probable two hills that are found, the higher one first.
+
+        Where summits may be is drawn from the sets that were sampled; the most promising are climbed from.
+        """
+        double = self._hill
+        generator = np.random.Generator(np.random.PCG64(2))
+        sampled = self._points[:, double.ordered]
+        starts = np.tile(self._mean, (SCREENED, 1))
+        starts[:, : single.effects.stop] = hill[: single.effects.stop]
+        starts[:, double.height + 1 :] = hill[single.effects.stop :]
+        places = generator.integers(len(sampled), size=(SCREENED, 2))
+        starts[::2, double.maxima] = sampled[places[::2, 0]]
+        starts[:, double.second_maxima] = sampled[places[:, 1]]
+        starts[:, double.curvatures] += generator.choice(FIRST_STEEPNESS, size=(SCREENED, double.count))
+        few = slice(None, None, math.ceil(len(self._pairs) / SEARCHED))
+        everything = self._points, self._pairs, self._scores, self._features
+        self._points = np.concatenate([half[few] for half in np.split(self._points, 2)])
+        self._pairs, self._scores, self._features = (rows[few] for rows in everything[1:])
+        self._hill = self._hills(is_double=True, rows=few)
+        starts = self._climbed(bounded(double, starts))
+        self._hill = double
+        self._points, self._pairs, self._scores, self._features = everything
+        climbed = [self._mode(start, LAST_STEPS) for start in starts]
+        found = self._mode(max(climbed, key=lambda one: self._posterior(one[0], one[2]))[0])
+        return self._mode(double.exchanged(found[0])) if found[0][double.height] > 0 else found
+
+    def _climbed(self, starts: Array) -> Array:
+        """What the best of these terms lead to."""
+        values = np.array([self._posterior(start, self._expected(start)) for start in starts])
+        for count, steps in CLIMBS:
+            climbed = [self._mode(starts[place], steps) for place in np.argsort(-values, kind="stable")[:count]]
+            starts = np.array([terms for terms, _, _ in climbed])
+            values = np.array([self._posterior(terms, expected) for terms, _, expected in climbed])
+        return np.asarray(starts[np.argsort(-values, kind="stable")[:LAST_CLIMBS]], float)
 
     def _evidence(self, found: tuple[Array, Array, Array]) -> float:
         """Logarithm of the probability of the results under the prior (Laplace's approximation), up to a constant."""
@@ -269,6 +475,7 @@ class _Fit:
         precision = self._pairs * expected * (1 - expected) / self._dispersion
         surprise = self._pairs * (self._scores - expected) / self._dispersion
         generator = np.random.Generator(np.random.PCG64(1))
+        at_target_hill = Hill(self._space, is_double=self._hill.is_double)
         groups = [self._groups[place] for place in chosen]
         found: list[Possible] = []
         weights: list[Array] = []
@@ -279,16 +486,16 @@ class _Fit:
                 left = features.T @ weighted - weighted.T @ slopes @ moves
                 weights.append(drawn_weights(features.T @ surprise, left, generator, DRAWS))
                 at_target = self._hill.at_target(np.vstack([terms, moves.T]))
-                found.append(Possible(self._groups[place], Hill(self._space), groups, at_target[0], at_target[1:].T))
+                found.append(Possible(self._groups[place], at_target_hill, groups, at_target[0], at_target[1:].T))
         return found, weights
 
     def _with_departures(self, found: tuple[Array, Array, Array]) -> tuple[Array, Array, Collection[int]]:
         """Mode, negated second derivatives and departures of the model that the games speak for, from a hill on."""
         terms, information, _ = found
         count = self._hill.terms
-        self._groups = groups_of(self._space, np.concatenate([self._first, self._second]))
+        self._groups = groups_of(self._space, self._points)
         self._group_features = features = [
-            (group.features(self._first) - group.features(self._second)) / NATURAL_TO_ELO for group in self._groups
+            np.subtract(*np.split(group.features(self._points), 2)) / NATURAL_TO_ELO for group in self._groups
         ]
         chosen: dict[int, float] = {}
         for _ in range(PASSES):
@@ -324,14 +531,19 @@ class _Fit:
         observed = float((self._pairs * (self._scores - expected) ** 2 / (expected * (1 - expected))).sum())
         return (DISPERSION_WEIGHT * TYPICAL_DISPERSION + observed) / (DISPERSION_WEIGHT + len(self._pairs))
 
+    def _expected(self, terms: Array) -> Array:
+        """The expected score of every result."""
+        hill, weights = terms[: self._hill.terms], terms[self._hill.terms :]
+        elo = self._hill.elo(hill, self._points)
+        return _score((elo[: len(self._pairs)] - elo[len(self._pairs) :]) / NATURAL_TO_ELO + self._features @ weights)
+
     def _expectation(self, terms: Array) -> tuple[Array, Array]:
         """The expected score of every result, and the derivatives of its logit by every term."""
-        hill, weights = terms[: self._hill.terms], terms[self._hill.terms :]
-        one, one_slopes = self._hill.elo_with_slopes(hill, self._first)
-        other, other_slopes = self._hill.elo_with_slopes(hill, self._second)
-        logits = (one - other) / NATURAL_TO_ELO + self._features @ weights
-        slopes = np.concatenate([(one_slopes - other_slopes) / NATURAL_TO_ELO, self._features], axis=1)
-        return 1 / (1 + np.exp(-np.clip(logits, -MAX_LOGIT, MAX_LOGIT))), slopes
+        hill, weights, count = terms[: self._hill.terms], terms[self._hill.terms :], len(self._pairs)
+        elo, slopes = self._hill.elo_with_slopes(hill, self._points)
+        logits = (elo[:count] - elo[count:]) / NATURAL_TO_ELO + self._features @ weights
+        slopes = np.concatenate([(slopes[:count] - slopes[count:]) / NATURAL_TO_ELO, self._features], axis=1)
+        return _score(logits), slopes
 
     def _posterior(self, terms: Array, expected: Array) -> float:
         """Its logarithm, up to a constant."""
@@ -340,12 +552,12 @@ class _Fit:
         likelihood = (self._pairs * (scores * np.log(expected) + (1 - scores) * np.log(1 - expected))).sum()
         return float(likelihood / self._dispersion - surprise @ self._precision @ surprise / 2)
 
-    def _mode(self, terms: Array) -> tuple[Array, Array, Array]:
+    def _mode(self, terms: Array, steps: int = MAX_STEPS) -> Mode:
         """The mode, the negated second derivatives there (Gauss and Newton), and what is expected of each result."""
         damping = FIRST_DAMPING
         expected, slopes = self._expectation(terms)
         value = self._posterior(terms, expected)
-        for _ in range(MAX_STEPS):
+        for _ in range(steps):
             weights = self._pairs * expected * (1 - expected) / self._dispersion
             hessian = (slopes * weights[:, None]).T @ slopes + self._precision
             surprise = self._precision @ (terms - self._mean)
@@ -378,13 +590,29 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
     space = model.space
     candidates = [_candidates(space, place, region) for place in range(len(space.dimensions))]
     best: tuple[float, Values] | None = None
-    for start in starts:
+    for start in [*starts, *model.summits(starts[0], region)]:
         found = _climb(model.mode, candidates, space.effective_values(start))
         value = float(model.mode.gain([found])[0][0])
         if best is None or value > best[0] + 10.0**-ELO_DIGITS:
             best = (value, found)
     assert best is not None
-    return best[1]
+    return _weighed(model, region, candidates, best[1])
+
+
+def _weighed(
+    model: ResponseModel, region: tuple[Array, Array], candidates: Sequence[Sequence[Value]], best: Values
+) -> Values:
+    """The best of a hill's maximum and the summits of two hills, where there may be two: each by both models.
+
+    A set between two summits may be the best by one hill and far below by the other model, while the summits are good
+    by both: then they are worth more than how probable they are would say.
+    """
+    other = model.two_hills
+    if other is None or other.probability > 0.5:
+        return best
+    found = [best, *(_climb(other.model.mode, candidates, summit) for summit in model.summits(best, region))]
+    elo = (1 - other.probability) * model.mode.gain(found)[0] + other.probability * other.model.mode.gain(found)[0]
+    return found[int(np.argmax(np.round(elo, ELO_DIGITS)))]
 
 
 @one_thread()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tuning.study.model.departures import DEVIATIONS, choose, drawn_weights, groups_of
+from tuning.study.model.hill import Hill, HillOverLimits
 from tuning.study.playoff import decide
 from tuning.study.response import (
     Observations,
@@ -62,6 +63,34 @@ def test_a_maximum_in_a_corner_is_found() -> None:
 
     best, _ = best_of(played(space_of(2, 500), corner, rounds=6, pairs=60, each=4))
     assert corner(np.array(best, float) / 1000) > -4
+
+
+def test_the_higher_of_two_summits_is_found() -> None:
+    def summits(place: np.ndarray) -> float:
+        high, low = (500 * ((place - summit) ** 2).sum() for summit in (0.25, 0.7))
+        return -float(min(high, low + 20))
+
+    observations = played(space_of(3, 600), summits, rounds=8, pairs=60, each=8)
+    model = fit(observations, is_last=True)
+    assert model.two_hills is not None
+    assert model.two_hills.probability > 0.99
+    best = maximum(model, observations.trust_region(), [observations.space.default_values])
+    assert summits(np.array(best, float) / 1000) > -6
+
+
+@pytest.mark.parametrize("is_double", [False, True])
+@pytest.mark.parametrize("limits", [1, 2])
+def test_derivatives_of_hills_are_those_of_their_elo(is_double: bool, limits: int) -> None:
+    generator, space = np.random.default_rng(1), space_of(3, 500)
+    hill = Hill(space, is_double=is_double)
+    if limits == 2:
+        hill = HillOverLimits(space, generator.normal(size=8), is_double=is_double)
+    terms = hill.prior(is_near_base=False)[0] + generator.normal(0, 0.2, hill.terms)
+    points, step = generator.random((8, 3)), 1e-5
+    elo, slopes = hill.elo_with_slopes(terms, points)
+    moved = [hill.elo(terms + step * way, points) - hill.elo(terms - step * way, points) for way in np.eye(hill.terms)]
+    assert slopes == pytest.approx(np.array(moved).T / (2 * step), abs=1e-4)
+    assert elo == pytest.approx(hill.elo(terms, points))
 
 
 def test_the_base_is_recommended_where_there_is_nothing_to_gain() -> None:

@@ -1,4 +1,8 @@
-"""A hill: Elo with one maximum over the ranges, and an effect of every choice; its terms, prior and derivatives."""
+"""A hill: Elo with one maximum over the ranges, and an effect of every choice; its terms, prior and derivatives.
+
+Or two hills, of which the higher one counts at every point: two summits and a valley between them. They have skews and
+interactions in common; places, curvatures and heights are each one's own.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +38,25 @@ MOVEMENT_DEVIATION = 0.05
 """Of a range: how far the place of a maximum moves when the limit is e times as large."""
 SHRINKAGE_DEVIATION = 0.2
 """Of the logarithm by which Elo shrinks, or grows, with that."""
+HEIGHT_DEVIATION = 20.0
+"""Elo: prior standard deviation of the height of one of two summits over the other."""
+CONTRAST_DEVIATION = 0.4
+"""Of the logarithm of the ratio of their curvatures, in every dimension."""
+VALLEY_WIDTH = 6.0
+"""Elo: where two hills differ by less the valley between them is rounded, by 0.7 of it where they are equal."""
+NO_SUMMIT = -1e6
+"""Elo: height of a second summit that is none."""
 
 
 class Hill:
-    """The terms of the model in one vector: maxima, logarithms of curvatures, interactions, skews, effects."""
+    """The terms of the model in one vector: maxima, logarithms of curvatures, interactions, skews, effects.
 
-    def __init__(self, space: Space) -> None:
+    Of two hills the second one's maxima, the logarithms of the first one's curvatures over its own, and the height of
+    the second summit over the first one follow; the logarithms of curvatures are then the means of both.
+    """
+
+    def __init__(self, space: Space, *, is_double: bool = False) -> None:
+        self.is_double = is_double
         self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
         self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
         self.sizes = [len(space.dimensions[place].choices) for place in self.choices]
@@ -52,7 +69,11 @@ class Hill:
         self.interactions = slice(2 * count, 2 * count + crossed)
         self.skews = slice(2 * count + crossed, 3 * count + crossed)
         self.effects = slice(3 * count + crossed, 3 * count + crossed + sum(self.sizes))
-        self.terms = self.effects.stop
+        end = self.effects.stop
+        self.second_maxima = slice(end, end + count)
+        self.contrasts = slice(end + count, end + 2 * count)
+        self.height = end + 2 * count
+        self.terms = self.height + 1 if is_double else end
 
     def effects_of(self, place: int) -> slice:
         """Where the effects of one dimension's choices lie among all effects."""
@@ -70,16 +91,26 @@ class Hill:
         deviation[self.interactions] = INTERACTION_DEVIATION
         deviation[self.skews] = SKEW_DEVIATION
         deviation[self.effects] = CHOICE_DEVIATION
+        if self.is_double:
+            mean[self.second_maxima], deviation[self.second_maxima] = PLACE_MEAN, PLACE_DEVIATION
+            deviation[self.contrasts], deviation[self.height] = CONTRAST_DEVIATION, HEIGHT_DEVIATION
         covariance = np.diag(deviation**2)
         covariance[self.curvatures, self.curvatures] += COMMON_DEVIATION**2
         return mean, np.asarray(np.linalg.inv(covariance), float)
 
-    def hessians(self, terms: Array) -> Array:
-        """The matrix of curvatures and mixed derivatives, shape (..., dimensions, dimensions)."""
-        root = np.exp(terms[..., self.curvatures] / 2)
+    def hessians(self, terms: Array, *, second: bool = False) -> Array:
+        """The matrix of curvatures and mixed derivatives of a hill, shape (..., dimensions, dimensions)."""
+        root = np.exp(self.log_curvatures(terms, second=second) / 2)
         matrix = np.zeros((*terms.shape[:-1], self.count, self.count))
         matrix[..., self.one, self.other] = matrix[..., self.other, self.one] = terms[..., self.interactions]
         return np.asarray((matrix + np.eye(self.count)) * root[..., :, None] * root[..., None, :], float)
+
+    def log_curvatures(self, terms: Array, *, second: bool = False) -> Array:
+        """The logarithms of the curvatures of a hill, shape (..., dimensions)."""
+        if not self.is_double:
+            return np.asarray(terms[..., self.curvatures], float)
+        contrasts = terms[..., self.contrasts] / 2
+        return np.asarray(terms[..., self.curvatures] + (-contrasts if second else contrasts), float)
 
     def indicators(self, points: Array) -> Array:
         """Which choice every point has, shape (points, effects)."""
@@ -88,20 +119,56 @@ class Hill:
         ]
         return np.concatenate(columns, axis=1).astype(float) if columns else np.zeros((len(points), 0))
 
+    def elo(self, terms: Array, points: Array) -> Array:
+        """Elo of the points, shape (points,)."""
+        _, _, _, elo, _ = self._below_summits(terms, points)
+        return _highest(elo) + self.indicators(points) @ terms[self.effects]
+
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
         """Elo of the points, shape (points,), and its derivatives by every term, shape (points, terms)."""
-        skews, hessian = terms[self.skews], self.hessians(terms)
-        apart = points[:, self.ordered] - terms[self.maxima]
-        bend = np.tanh(apart / SKEW_WIDTH)
-        bent = apart * (1 + skews * bend)
-        pull = bent @ hessian
+        skews, roots = terms[self.skews], np.exp(self._log_curvatures_of_both(terms) / 2)
+        apart, bend, bent, elo, pull = self._below_summits(terms, points)
         indicators = self.indicators(points)
-        elo = -0.5 * (bent * pull).sum(axis=1) + indicators @ terms[self.effects]
-        root = np.exp(terms[self.curvatures] / 2)
-        by_apart = 1 + skews * (bend + apart * (1 - bend * bend) / SKEW_WIDTH)
-        crossed = -(root[self.one] * root[self.other]) * bent[:, self.one] * bent[:, self.other]
-        slopes = [pull * by_apart, -0.5 * bent * pull, crossed, -pull * apart * bend, indicators]
-        return elo, np.concatenate(slopes, axis=1)
+        highest = _highest(elo)
+        weights = np.exp((elo - highest) / VALLEY_WIDTH)[:, :, None] if self.is_double else np.ones((1, 1, 1))
+        by_place = weights * pull * (1 + skews * (bend + apart * (1 - bend * bend) / SKEW_WIDTH))
+        by_curvature = weights * (-0.5 * bent * pull)
+        stretched = roots[:, None] * bent
+        crossed = -stretched[:, :, self.one] * stretched[:, :, self.other]
+        shared = [by_curvature, weights * crossed, weights * (-pull * apart * bend)]
+        slopes = [by_place[0], *(one.sum(axis=0) for one in shared), indicators]
+        if self.is_double:
+            slopes += [by_place[1], (by_curvature[0] - by_curvature[1]) / 2, weights[1]]
+        return highest + indicators @ terms[self.effects], np.concatenate(slopes, axis=1)
+
+    def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Of every hill and point: the way from the maximum, its bend, the bent way, Elo, and the slopes by that way.
+
+        Shapes (hills, points, ranges), of Elo (hills, points); without choices.
+        """
+        maxima, hessians, heights = terms[None, self.maxima], self.hessians(terms)[None], np.zeros(1)
+        if self.is_double:
+            maxima = np.stack([maxima[0], terms[self.second_maxima]])
+            hessians = np.stack([hessians[0], self.hessians(terms, second=True)])
+            heights = np.array([0.0, terms[self.height]])
+        apart = points[:, self.ordered] - maxima[:, None]
+        bend = np.tanh(apart / SKEW_WIDTH)
+        bent = apart * (1 + terms[self.skews] * bend)
+        pull = bent @ hessians
+        return apart, bend, bent, heights[:, None] - 0.5 * (bent * pull).sum(axis=2), pull
+
+    def _log_curvatures_of_both(self, terms: Array) -> Array:
+        """Shape (hills, ranges)."""
+        return np.stack([self.log_curvatures(terms, second=second) for second in (False, True)[: 1 + self.is_double]])
+
+    def exchanged(self, terms: Array) -> Array:
+        """The terms of the same two hills, the second one named first."""
+        found = terms.copy()
+        found[..., self.maxima], found[..., self.second_maxima] = (
+            terms[..., self.second_maxima], terms[..., self.maxima]
+        )  # fmt: skip
+        found[..., self.contrasts], found[..., self.height] = -terms[..., self.contrasts], -terms[..., self.height]
+        return found
 
     def at_target(self, terms: Array) -> Array:
         """The terms that ``ResponseModel`` takes."""
@@ -114,10 +181,10 @@ class HillOverLimits(Hill):
     The terms of the limit that is asked for come first and are those of ``Hill``; there the others change nothing.
     """
 
-    def __init__(self, space: Space, log_limits: Array) -> None:
+    def __init__(self, space: Space, log_limits: Array, *, is_double: bool = False) -> None:
         """``log_limits`` are those of the points that ``elo_with_slopes`` is asked about, shape (points,)."""
-        super().__init__(space)
-        self._at_target = Hill(space)
+        super().__init__(space, is_double=is_double)
+        self._at_target = Hill(space, is_double=is_double)
         self._log_limits = log_limits[:, None]
         self._movements = slice(self.terms, self.terms + self.count)
         self.terms += self.count + 1
@@ -130,18 +197,31 @@ class HillOverLimits(Hill):
         extended[: len(mean), : len(mean)] = precision
         return np.concatenate([mean, np.zeros(len(deviation))]), extended
 
+    def elo(self, terms: Array, points: Array) -> Array:
+        """Elo of the points at their limits."""
+        return self.elo_with_slopes(terms, points)[0]
+
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
         """Elo of the points at their limits, and its derivatives by every term."""
         moved = points.copy()
         moved[:, self.ordered] -= self._log_limits * terms[self._movements]
         elo, slopes = super().elo_with_slopes(terms, moved)
         scale = np.exp(self._log_limits * terms[self.terms - 1])
-        slopes = np.concatenate([slopes, self._log_limits * slopes[:, self.maxima], self._log_limits * elo[:, None]], 1)
+        by_place = slopes[:, self.maxima] + (slopes[:, self.second_maxima] if self.is_double else 0.0)
+        slopes = np.concatenate([slopes, self._log_limits * by_place, self._log_limits * elo[:, None]], 1)
         return scale[:, 0] * elo, scale * slopes
 
     def at_target(self, terms: Array) -> Array:
         """The terms without those of other limits."""
         return np.concatenate([terms[..., : self._at_target.terms], terms[..., self.terms :]], axis=-1)
+
+
+def _highest(elo: Array) -> Array:
+    """Elo of the hills together, shape (points,), of each one's, shape (hills, points)."""
+    if len(elo) == 1:
+        return np.asarray(elo[0], float)
+    apart = np.abs(elo[0] - elo[1]) / VALLEY_WIDTH
+    return np.asarray(elo.max(axis=0) + VALLEY_WIDTH * np.log1p(np.exp(-apart)), float)
 
 
 def bounded(hill: Hill, terms: Array) -> Array:

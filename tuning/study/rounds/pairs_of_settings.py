@@ -1,12 +1,15 @@
 """The sampler ``duel``: matches between two sets of parameters on both sides of where the maximum is believed to be.
 
 Simultaneous perturbation (Spall 1992) around a centre that a model places. Before every round the response model is
-fitted to all games so far; the centre of the round is its maximum. The two sets of a settings pair lie on both sides
-of a point near the centre, in every dimension at once with a random sign, the closer the more that dimension matters,
+fitted to all games so far; the centre of the round is its maximum. The two sets of a settings pair lie on both sides of
+a point near the centre, in every dimension at once with a random sign, the closer the more that dimension matters,
 whole numbers rounded at random in proportion. Such a match measures the slope at its middle whatever the curvature is;
-that the middles differ measures the curvature. The two sets always differ in their choices: the one that a draw from
-the posterior takes for the best meets the best of the others by a second draw, so that games go to the choices that
-may still be the best (top-two Thompson sampling, Russo 2016).
+that the middles differ measures the curvature. Neither shows what lies elsewhere, nor a valley between two summits that
+lie opposite each other: so some settings pairs play the centre against a set from anywhere in the ranges, and where two
+hills are possible sets near both summits meet, the more often the less is known of which is the higher one. The two
+sets always differ in their choices: the one that a draw from the posterior takes for the best meets the best of the
+others by a second draw, so that games go to the choices that may still be the best (top-two Thompson sampling, Russo
+2016).
 
 Everything here is a function of the specification, the random seed and where the round stands; the draws come from
 SHA-256, so that they are the same in every version of everything. Constants were found by simulation
@@ -17,14 +20,15 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 
 from engine.settings.parameters import Value
 from tuning.study.response import ResponseModel
-from tuning.study.space import Space
+from tuning.study.space import Dimension, Space
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
 """Of a range: how far each set lies from the middle of its settings pair after so many game pairs, in a dimension of
@@ -42,6 +46,17 @@ SHIFT_SHARE = 0.6
 """The middle of a settings pair lies up to this share of the half-width from the centre, evenly spread."""
 FIRST_SHIFT = 0.3
 """Of a range: the same in the first round, whose centre is the base."""
+ACROSS_SHARE, ACROSS_RATE = 0.5, 5.0
+"""Share of the settings pairs that play one summit against another, at most, and over the probability that the other
+one is the higher."""
+ACROSS_WIDTH = 0.35
+"""Half-width of such pairs over that of others: the closer to the summits, the better their heights are compared."""
+EXPLORING_SHARE = 0.1
+"""Share of the settings pairs that play the centre against a set from anywhere in the ranges."""
+RIVAL_RATE = 0.5
+"""Share of the settings pairs about the other summit, over the same."""
+MIN_RIVAL_SHARE = 0.02
+"""Of the probability: a summit that is less likely to be the higher one is left alone."""
 EVEN_SHARE = 0.05
 """Share of the meetings of choices that are even over all of them: the model may be wrong."""
 MEETING_DIGITS, CURVATURE_DIGITS = 4, 4
@@ -55,6 +70,16 @@ MAX_DRAWS = 40
 
 Meetings = tuple[tuple[tuple[float, ...], ...], ...]
 """For every dimension of choices how often each choice is the first set's (row) and the second one's (column)."""
+
+
+class Side(Enum):
+    """Where a set of a settings pair is."""
+
+    CENTRE = auto()
+    RIVAL = auto()
+    """At the other summit."""
+    ANYWHERE = auto()
+    """Anywhere in the ranges."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +99,11 @@ class RoundDesign:
     meetings: Meetings
     curvatures: tuple[float, ...] = ()
     """Of the ranges in turn, Elo over range squared; empty while nothing is known."""
+    rival: tuple[Value, ...] = ()
+    """Another summit, which may be the higher one; empty if none is known of."""
+    rival_curvatures: tuple[float, ...] = ()
+    rival_share: float = 0.0
+    """How probable it is that the other summit is the higher one."""
 
     @property
     def is_first(self) -> bool:
@@ -82,16 +112,21 @@ class RoundDesign:
 
     def plain(self) -> list[object]:
         """What the centre does not tell, as plain data."""
-        return [list(self.curvatures), [[list(row) for row in rows] for rows in self.meetings]]
+        rival = [[list(self.rival), list(self.rival_curvatures), self.rival_share]] if self.rival else []
+        return [list(self.curvatures), [[list(row) for row in rows] for rows in self.meetings], *rival]
 
     @staticmethod
     def from_plain(centre: tuple[Value, ...], plain: Sequence[object]) -> RoundDesign:
         """The inverse of ``plain``."""
-        curvatures, meetings = plain
+        curvatures, meetings, *more = plain
         assert isinstance(curvatures, list)
         assert isinstance(meetings, list)
         rows = tuple(tuple(tuple(row) for row in rows) for rows in meetings)
-        return RoundDesign(centre, rows, tuple(curvatures))
+        if not more:
+            return RoundDesign(centre, rows, tuple(curvatures))
+        assert isinstance(more[0], list)
+        rival, rival_curvatures, rival_share = more[0]
+        return RoundDesign(centre, rows, tuple(curvatures), tuple(rival), tuple(rival_curvatures), rival_share)
 
 
 def first_design(space: Space) -> RoundDesign:
@@ -105,8 +140,19 @@ def design_of(model: ResponseModel, best: tuple[Value, ...]) -> RoundDesign:
     meetings = tuple(
         _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
     )
-    curvatures = tuple(float(f"{curvature:.{CURVATURE_DIGITS}g}") for curvature in model.curvatures())
-    return RoundDesign(_listed(model.space, best), meetings, curvatures)
+    curvatures = _rounded(model.curvatures(best))
+    found = model.rival(best)
+    if found is None or found[2] < MIN_RIVAL_SHARE:
+        return RoundDesign(_listed(model.space, best), meetings, curvatures)
+    rival, rival_curvatures, share = found
+    return RoundDesign(
+        _listed(model.space, best), meetings, curvatures, _listed(model.space, rival), _rounded(rival_curvatures),
+        round(share, MEETING_DIGITS),
+    )  # fmt: skip
+
+
+def _rounded(curvatures: Iterable[float]) -> tuple[float, ...]:
+    return tuple(float(f"{curvature:.{CURVATURE_DIGITS}g}") for curvature in curvatures)
 
 
 def _listed(space: Space, values: Sequence[Value]) -> tuple[Value, ...]:
@@ -150,11 +196,11 @@ def game_pairs_per_settings_pair(games: int) -> int:
     return max(1, min(MAX_PAIRS_PER_SETTINGS_PAIR, math.ceil(games / SINGLE_PAIR_GAMES)))
 
 
-def draws(seed: int, number: int, count: int) -> list[float]:
-    """Numbers evenly spread over [0, 1): the SHA-256 of ``"<seed>:duel:<number>:<block>"``, four to a block."""
+def draws(seed: int, number: int, count: int, purpose: str = "duel") -> list[float]:
+    """Numbers evenly spread over [0, 1): the SHA-256 of ``"<seed>:<purpose>:<number>:<block>"``, four to a block."""
     found: list[float] = []
     for block in range(math.ceil(count / 4)):
-        digest = hashlib.sha256(f"{seed}:duel:{number}:{block}".encode()).digest()
+        digest = hashlib.sha256(f"{seed}:{purpose}:{number}:{block}".encode()).digest()
         found += [(int.from_bytes(digest[at : at + 8], "big") >> 11) / 2**53 for at in range(0, 32, 8)]
     return found[:count]
 
@@ -166,18 +212,34 @@ def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs
     up to ``MAX_DRAWS`` times.
     """
     size = 3 * len(space.dimensions)
+    sides = sides_of(design, seed, number)
     for attempt in range(1, MAX_DRAWS + 1):
-        first, second = _drawn_sets(space, design, pairs, draws(seed, number, attempt * size)[-size:])
+        first, second = _drawn_sets(space, design, sides, pairs, draws(seed, number, attempt * size)[-size:])
         if first != second:
             break
     return SettingsPair(number, first, second)
 
 
+def sides_of(design: RoundDesign, seed: int, number: int) -> tuple[Side, Side]:
+    """Where the first and the second set of settings pair ``number`` are."""
+    exploring, drawn = draws(seed, number, 2, "sides")
+    if exploring < EXPLORING_SHARE and not design.is_first:
+        return (Side.CENTRE, Side.ANYWHERE) if drawn < 0.5 else (Side.ANYWHERE, Side.CENTRE)
+    if not design.rival:
+        return Side.CENTRE, Side.CENTRE
+    across = ACROSS_SHARE * min(1.0, ACROSS_RATE * design.rival_share)
+    if drawn < across:
+        return (Side.RIVAL, Side.CENTRE) if drawn < across / 2 else (Side.CENTRE, Side.RIVAL)
+    side = Side.RIVAL if drawn - across < RIVAL_RATE * design.rival_share else Side.CENTRE
+    return side, side
+
+
 def _drawn_sets(
-    space: Space, design: RoundDesign, pairs: int, drawn: Sequence[float]
+    space: Space, design: RoundDesign, sides: tuple[Side, Side], pairs: int, drawn: Sequence[float]
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     """The two sets of a settings pair after so many game pairs, by three draws per dimension."""
-    meetings, curvatures = iter(design.meetings), iter(design.curvatures)
+    meetings = iter(design.meetings)
+    ordered = 0
     first: list[Value] = []
     second: list[Value] = []
     for place, dimension in enumerate(space.dimensions):
@@ -187,16 +249,30 @@ def _drawn_sets(
             first.append(dimension.choices[ours])
             second.append(dimension.choices[theirs])
             continue
-        width = FIRST_WIDTH if design.is_first else half_width(pairs, next(curvatures))
-        shift = FIRST_SHIFT if design.is_first else SHIFT_SHARE * width
-        middle = dimension.coordinate(design.centre[place]) + shift * (2 * two - 1)
-        # Near an end the middles are thrown back: if all were in one place, no curvature could be seen there.
-        end = END_SHARE * width
-        middle = end + abs(middle - end) if middle < 0.5 else 1 - end - abs(1 - end - middle)
-        aside = width if one < 0.5 else -width
-        first.append(dimension.value_at(middle + aside, three))
-        second.append(dimension.value_at(middle - aside, 1 - three))
+        ways = [_middle_and_width(dimension, place, ordered, design, sides, side, pairs, two) for side in sides]
+        ordered += 1
+        sign = 1 if one < 0.5 else -1
+        first.append(dimension.value_at(ways[0][0] + sign * ways[0][1], three))
+        second.append(dimension.value_at(ways[1][0] - sign * ways[1][1], 1 - three))
     return space.effective_values(first), space.effective_values(second)
+
+
+def _middle_and_width(
+    dimension: Dimension, place: int, ordered: int, design: RoundDesign, sides: tuple[Side, Side], side: Side,
+    pairs: int, drawn: float,
+) -> tuple[float, float]:  # fmt: skip
+    """The point that a set lies beside in one range, and how far beside it; both in ranges."""
+    if side is Side.ANYWHERE:
+        return drawn, 0.0
+    is_rival = side is Side.RIVAL
+    centre, curvatures = (design.rival, design.rival_curvatures) if is_rival else (design.centre, design.curvatures)
+    width = FIRST_WIDTH if design.is_first else half_width(pairs, curvatures[ordered])
+    width *= ACROSS_WIDTH if sides[0] is not sides[1] else 1.0
+    shift = FIRST_SHIFT if design.is_first else SHIFT_SHARE * width
+    middle = dimension.coordinate(centre[place]) + shift * (2 * drawn - 1)
+    # Near an end the middles are thrown back: if all were in one place, no curvature could be seen there.
+    end = END_SHARE * width
+    return end + abs(middle - end) if middle < 0.5 else 1 - end - abs(1 - end - middle), width
 
 
 def _drawn_meeting(meetings: tuple[tuple[float, ...], ...], drawn: float) -> tuple[int, int]:

@@ -49,7 +49,7 @@ def observations() -> Observations:
 
 def bits(model: ResponseModel) -> bytes:
     points = np.linspace(0, 1, 5 * PARAMETERS).reshape(5, PARAMETERS)
-    return model.elo(points).tobytes() + model.curvatures().tobytes()
+    return model.elo(points).tobytes() + model.curvatures(model.space.default_values).tobytes()
 
 
 def test_a_fit_does_not_depend_on_the_number_of_threads(openblas: object) -> None:
