@@ -44,6 +44,8 @@ NEAR_BASE_ODDS = 1 / 20
 """That it is, before any game."""
 SECOND_SUMMIT_ODDS = 1 / 2
 """That there are two hills, before any game."""
+PAIRS_OF_TWO_HILLS = 600
+"""Game pairs from which on two hills are thought of: of fewer what is near the best of one teaches more."""
 SCREENED = 200
 """Starts of the search for two hills."""
 EVERY = slice(None)
@@ -392,7 +394,7 @@ class _Fit:
     def _with_second_summit(self, hill: Mode) -> tuple[Mode, float, list[_Alternative]]:
         """The more probable of a hill and two hills, the logarithm of its probability, and the other one."""
         evidence = self._evidence(hill)
-        if not 0 < self._hill.count <= MAX_INTERACTING:
+        if not 0 < self._hill.count <= MAX_INTERACTING or self._pairs.sum() < PAIRS_OF_TWO_HILLS:
             return hill, evidence, []
         drawn = self._drawn(hill[0], hill[1])
         single = self._hill, self._mean, self._precision

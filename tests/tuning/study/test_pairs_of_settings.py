@@ -18,7 +18,15 @@ from engine.settings.parameters import Value
 from tuning.reports.study import optimism_sentence
 from tuning.reports.study_charts import slices_chart
 from tuning.study.playoff import Decision, decide
-from tuning.study.response import Observations, ResponseModel, expected_remaining_gain, fit, importances, maximum
+from tuning.study.response import (
+    PAIRS_OF_TWO_HILLS,
+    Observations,
+    ResponseModel,
+    expected_remaining_gain,
+    fit,
+    importances,
+    maximum,
+)
 from tuning.study.result import StudyResult
 from tuning.study.rounds.pairs_of_settings import (
     EXPLORING_SHARE,
@@ -105,9 +113,7 @@ def test_sets_lie_closer_the_more_was_played() -> None:
 @pytest.mark.parametrize("centre", [500, 20, 1000])
 def test_settings_pairs_lie_on_both_sides_of_a_point_near_the_centre(centre: int) -> None:
     design = RoundDesign((centre, 5, "a"), first_design(SPACE).meetings, (1000.0, 250.0))
-    beside = [number for number in range(440) if sides_of(design, 3, number) == (Side.CENTRE, Side.CENTRE)][:400]
-    assert len(beside) > 360
-    settings_pairs = [design_pair(SPACE, 3, design, number, 399) for number in beside]
+    settings_pairs = [design_pair(SPACE, 3, design, number, 399) for number in range(400)]
     both = np.array([[float(pair.first[0]), float(pair.second[0])] for pair in settings_pairs])
     assert 150 < (both[:, 0] > both[:, 1]).sum() < 250
     assert np.abs(both.mean(axis=1) - centre).max() <= 191 * (0.6 if centre == 500 else 1.1)
@@ -125,15 +131,17 @@ def test_settings_pairs_lie_on_both_sides_of_a_point_near_the_centre(centre: int
 def test_some_settings_pairs_look_elsewhere_and_at_the_other_summit() -> None:
     alone = RoundDesign((500, 5, "a"), first_design(SPACE).meetings, (1000.0, 250.0))
     design = RoundDesign(alone.centre, alone.meetings, alone.curvatures, (100, 8, "a"), (1000.0, 250.0), 0.5)
-    sides = [sides_of(design, 3, number) for number in range(400)]
+    pairs = PAIRS_OF_TWO_HILLS
+    assert {sides_of(design, 3, number, pairs - 1) for number in range(400)} == {(Side.CENTRE, Side.CENTRE)}
+    sides = [sides_of(design, 3, number, pairs) for number in range(400)]
     assert np.mean([Side.ANYWHERE in pair for pair in sides]) == pytest.approx(EXPLORING_SHARE, abs=0.04)
-    assert {pair for number in range(400) if Side.RIVAL in (pair := sides_of(alone, 3, number))} == set()
+    assert {pair for number in range(400) if Side.RIVAL in (pair := sides_of(alone, 3, number, pairs))} == set()
     first = RoundDesign(alone.centre, alone.meetings)
-    assert {sides_of(first, 3, number) for number in range(400)} == {(Side.CENTRE, Side.CENTRE)}
+    assert {sides_of(first, 3, number, pairs) for number in range(400)} == {(Side.CENTRE, Side.CENTRE)}
     across = [number for number, pair in enumerate(sides) if set(pair) == {Side.CENTRE, Side.RIVAL}]
     assert 120 < len(across) < 240
     for number in across:
-        pair = design_pair(SPACE, 3, design, number, 399)
+        pair = design_pair(SPACE, 3, design, number, pairs)
         near, other = sorted([float(pair.first[0]), float(pair.second[0])], reverse=True)
         assert abs(near - 500) < 120
         assert abs(other - 100) < 120

@@ -27,7 +27,7 @@ from enum import Enum, auto
 import numpy as np
 
 from engine.settings.parameters import Value
-from tuning.study.response import ResponseModel
+from tuning.study.response import PAIRS_OF_TWO_HILLS, ResponseModel
 from tuning.study.space import Dimension, Space
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
@@ -52,7 +52,8 @@ one is the higher."""
 ACROSS_WIDTH = 0.35
 """Half-width of such pairs over that of others: the closer to the summits, the better their heights are compared."""
 EXPLORING_SHARE = 0.1
-"""Share of the settings pairs that play the centre against a set from anywhere in the ranges."""
+"""Share of the settings pairs that play the centre against a set from anywhere in the ranges, once two hills are
+thought of."""
 RIVAL_RATE = 0.5
 """Share of the settings pairs about the other summit, over the same."""
 MIN_RIVAL_SHARE = 0.02
@@ -212,7 +213,7 @@ def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs
     up to ``MAX_DRAWS`` times.
     """
     size = 3 * len(space.dimensions)
-    sides = sides_of(design, seed, number)
+    sides = sides_of(design, seed, number, pairs)
     for attempt in range(1, MAX_DRAWS + 1):
         first, second = _drawn_sets(space, design, sides, pairs, draws(seed, number, attempt * size)[-size:])
         if first != second:
@@ -220,10 +221,12 @@ def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs
     return SettingsPair(number, first, second)
 
 
-def sides_of(design: RoundDesign, seed: int, number: int) -> tuple[Side, Side]:
-    """Where the first and the second set of settings pair ``number`` are."""
+def sides_of(design: RoundDesign, seed: int, number: int, pairs: int) -> tuple[Side, Side]:
+    """Where the first and the second set of settings pair ``number``, after so many game pairs, are."""
+    if design.is_first or pairs < PAIRS_OF_TWO_HILLS:
+        return Side.CENTRE, Side.CENTRE
     exploring, drawn = draws(seed, number, 2, "sides")
-    if exploring < EXPLORING_SHARE and not design.is_first:
+    if exploring < EXPLORING_SHARE:
         return (Side.CENTRE, Side.ANYWHERE) if drawn < 0.5 else (Side.ANYWHERE, Side.CENTRE)
     if not design.rival:
         return Side.CENTRE, Side.CENTRE
