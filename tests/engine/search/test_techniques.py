@@ -17,7 +17,6 @@ from engine.games.contract import ENDLESS, MoveError
 from engine.rules import Rules
 from engine.search import clock, node, ordering, table
 from engine.search.null_move import NORMAL, null_evaluation_reduction, null_reduction
-from engine.search.quiescence import quiescence, quiescence_by_table
 from engine.search.records import CLOCK_NODE, NO_LIMIT
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, is_active, resolve
@@ -762,21 +761,24 @@ def test_the_tables_entry_stands_for_the_static_evaluation_where_it_says_more(
 def test_the_horizon_leaves_entries_and_believes_them(alpha: int, bound: int) -> None:
     game = game_named("xiangqi")
     position = game.position("3ak4/1n7/4b4/p8/9/9/9/R4C3/4A4/4K4 w - - 0 1")
-    memory = _memory({"quiescence_table": True})
-    memory.search.node_limit = memory.search.countdown = NO_LIMIT
-    game.kernels.prepare(position.state, memory.parameters)
-    records = position.state, memory.search, position.lists, memory.parameters
-    window = np.int64(alpha), np.int64(2000 if bound == table.EXACT else alpha + 1), np.int64(0)
-    value = int(quiescence_by_table(*records, *window))
-    assert value == int(quiescence(*records, *window, np.int64(0)))
+    lower, upper = np.int64(alpha), np.int64(2000 if bound == table.EXACT else alpha + 1)
+
+    def value_by(memory: SearchMemory) -> int:
+        memory.search.node_limit = memory.search.countdown = NO_LIMIT
+        game.kernels.prepare(position.state, memory.parameters)
+        records = position.state, memory.search, position.lists, memory.parameters
+        return int(node.search_node(*records, lower, upper, np.int64(0), np.int64(0), np.int64(NORMAL)))
+
+    memory = _memory({"quiescence_table": True, "fail_soft": True})
+    value = value_by(memory)
+    assert value == value_by(_memory({"quiescence_table": False, "fail_soft": True}))
     entry = int(table.probe(memory.search, position.state.key))
     assert (int(table.entry_score(entry, 0)), int(table.entry_depth(entry))) == (value, 0)
     assert int(table.entry_bound(entry)) == bound
     # A deeper entry decides if its bound helps, and stays if it does not.
     for score, kept in ((alpha + 300, table.LOWER_BOUND), (alpha - 300, table.UPPER_BOUND)):
         table.store(memory.search, position.state.key, 5, score, 4, kept, 0, 0)
-        decides = window[1] - alpha == 1
-        assert int(quiescence_by_table(*records, *window)) == (score if decides else value)
+        assert value_by(memory) == (score if upper - lower == 1 else value)
         assert int(table.entry_depth(int(table.probe(memory.search, position.state.key)))) == 4
 
 
