@@ -242,7 +242,8 @@ def test_mate_threats_are_seen_whatever_a_node_returns(fail_soft: bool) -> None:
 def test_a_null_cutoff_never_replaces_a_bound_that_has_a_move() -> None:
     import numpy as np
 
-    record, key = _memory().search, np.uint64(12345)
+    memory, key = _memory(), np.uint64(12345)  # the memory owns the table that the record points to
+    record = memory.search
     other = key ^ np.uint64(1 << 62)  # in the same bucket
     for with_other in (False, True):
         if with_other:
@@ -258,7 +259,8 @@ def test_a_null_cutoff_never_replaces_a_bound_that_has_a_move() -> None:
 def test_a_null_cutoff_is_told_from_other_bounds_and_a_threat_stays_with_the_position() -> None:
     import numpy as np
 
-    record, key = _memory().search, np.uint64(999)
+    memory, key = _memory(), np.uint64(999)  # the memory owns the table that the record points to
+    record = memory.search
     table.store(record, key, 0, 90, 2, table.LOWER_BOUND, 0, 1)
     assert table.is_null_cutoff(table.probe(record, key))
     table.store(record, key, 5, 40, 3, table.EXACT, 0, 0)
