@@ -49,6 +49,7 @@ PAIRS_OF_TWO_HILLS = 600
 SCREENED = 200
 """Starts of the search for two hills."""
 EVERY = slice(None)
+"""All results."""
 SEARCHED = 300
 """Results that the search goes by at most, until its end."""
 CLIMBS = ((12, 3), (4, 8))
