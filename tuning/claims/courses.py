@@ -105,9 +105,14 @@ class GameCourse:
         return self.cell.analyses[self.done - 1] if self.done else 0
 
     @property
-    def next_seconds(self) -> float:
-        """Processor time that the games up to the next look may take."""
-        return 2 * (self.cell.analyses[self.done] - self.pairs) * len(self.matches) * game_seconds(self.cell)
+    def series(self) -> str:
+        """Where its games are counted."""
+        return series_of(self.part, self.cell)
+
+    @property
+    def most_seconds(self) -> float:
+        """Processor time that all its games may take."""
+        return games_at_most(self.cell) * game_seconds(self.cell)
 
     def absorb(self) -> None:
         """Take up every look whose games are stored, until one ends the course."""

@@ -1,7 +1,8 @@
-"""A run through the claims: parts in turn, look by look, resumed where it was stopped, and their verdicts.
+"""A run through the claims: cell by cell, resumed where it was stopped, and the verdicts on their parts.
 
-Every cell has its looks fixed beforehand. All cells that are open come to their first look, then to their second, and
-so on, the cheapest first: so that a run of days gives every part some games early, and may be left at any time.
+Every cell has its looks fixed beforehand. The cell whose games take the least time at most is played to its end, then
+the next one: early looks decide next to nothing, so that a run of days that goes round all cells says little until its
+last hours, whereas this one has most of its verdicts after a tenth of the time, and may be left at any time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Unpack
 
+from arena.play.live import first_that_fits
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
 from arena.run import Purpose, Run, RunError, RunOptions, engines_of
@@ -36,7 +38,7 @@ from tuning.claims.registration import games_by_part, note_positions, register
 from tuning.claims.results import CellResult, ClaimsResult, PartResult
 from tuning.claims.spec import COSTS, ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
-from tuning.matches import MatchTable, read_openings
+from tuning.matches import Match, MatchTable, read_openings
 
 FILE_METADATA = "claims file"
 """The table of claims as it was read, where it lay, the budget and the claims that were picked."""
@@ -146,6 +148,8 @@ class Experiments:
         )
         block = block_size(spec.budget.positions, spec.budget.rounds)
         self.courses: list[Course] = []
+        self._course: GameCourse | None = None
+        """The one whose games were asked for last."""
         for claim in spec.claims:
             for part in claim.parts:
                 for cell in part.cells:
@@ -167,13 +171,11 @@ class Experiments:
         """Play and search until everything is decided or complete, or the run is stopped."""
         games = [course for course in self.courses if isinstance(course, GameCourse)]
         searches = [course for course in self.courses if isinstance(course, SearchCourse)]
+        while self._search(searches):
+            pass
         for course in games:
             course.absorb()
-        while True:
-            has_moved = self._search(searches)
-            has_moved |= self._play(games, stage)
-            if not has_moved:
-                return
+        self._play(games, stage)
 
     def _search(self, courses: Sequence[SearchCourse]) -> bool:
         """One block of every part that is searched; whether there was one."""
@@ -194,26 +196,47 @@ class Experiments:
         name = series_of(course.part, course.cell)
         return words("progress.positions", name=name, searched=course.searched, most=self._spec.budget.positions)
 
-    def _play(self, courses: Sequence[GameCourse], stage: GameStage) -> bool:
-        """The next look of those that have had the fewest, the cheapest first; whether any course came further."""
-        is_open = [course for course in courses if not course.ended]
-        if not is_open or self._run.stop.is_set():
-            return False
-        fewest = min(course.done for course in is_open)
-        due = sorted((course for course in is_open if course.done == fewest), key=lambda one: one.next_seconds)
-        before = [course.done for course in due]
+    def _play(self, courses: Sequence[GameCourse], stage: GameStage) -> None:
+        """Play every course to its end, the cheapest first."""
+        due = sorted((course for course in courses if not course.ended), key=lambda course: course.most_seconds)
+        if not due or self._run.stop.is_set():
+            return
         done = len(self._run.store)
-        self._run.progress.begin(stage.games, self._words_of_games(due), done=done, is_bound=True, stage=stage.name)
-        self._table.play_parts([course.next_matches for course in due])
+        self._run.progress.begin(stage.games, self._words_of_games, done=done, is_bound=True, stage=stage.name)
+        self._table.play_parts(self._looks(due))
         for course in due:
             course.absorb()
-        return [course.done for course in due] != before
 
-    def _words_of_games(self, due: Sequence[GameCourse]) -> str:
+    def _looks(self, courses: Sequence[GameCourse]) -> Iterator[list[Match] | None]:
+        """The games of the first course's looks; while the last ones of a look are played, those of the next course's.
+
+        ``None`` while all that are open wait for games.
+        """
+        waiting: dict[str, int] = {}
+        """The look that a course waits for, by its series."""
+        while True:
+            for course in courses:
+                if waiting.get(course.series) == course.done and not course.ended:
+                    course.absorb()
+                if not course.ended and waiting.get(course.series) != course.done:
+                    waiting[course.series] = course.done
+                    self._course = course
+                    yield course.next_matches
+                    break
+            else:
+                if all(course.ended for course in courses):
+                    return
+                yield None
+
+    def _words_of_games(self, columns: int) -> str:
+        words = console("tuning")
         ended = sum(bool(course.ended) for course in self.courses)
-        return console("tuning")(
-            "progress.looks", look=due[0].done + 1, cells=len(due), ended=ended, all=len(self.courses)
-        )
+        short = words("progress.cells", ended=ended, all=len(self.courses))
+        if self._course is None:
+            return short
+        look, looks = self._course.done + 1, len(self._course.cell.analyses)
+        long = words("progress.look", cells=short, name=self._course.series, look=min(look, looks), looks=looks)
+        return first_that_fits(columns, long, short)
 
     def results(self) -> tuple[PartResult, ...]:
         """The verdicts on all parts, as far as the run came."""

@@ -59,8 +59,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Each part of a claim of the literature is asked in the engine of its text and in this program's own, at "
         "several limits, by a rule that is registered before the first game; a changed one is refused, or kept as an "
-        "amendment. All parts get games in turn. Given again, the command goes on where it was stopped; until then the "
-        "report is on what is known so far."
+        "amendment. Positions are searched first; then the cheapest games are played to a verdict, and so on. Given "
+        "again, the command goes on where it was stopped; until then the report is on what is known so far."
     )
 
 

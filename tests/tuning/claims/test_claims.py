@@ -27,7 +27,15 @@ from engine.errors import UserError
 from engine.language import Catalogue
 from engine.settings.configuration import find_config, read_toml
 from tuning.ablation.verdicts import critical_values
-from tuning.claims.courses import COMPLETE, DECIDED, FUTILITY, GameCourse, SearchCourse
+from tuning.claims.courses import (
+    COMPLETE,
+    DECIDED,
+    FUTILITY,
+    GameCourse,
+    SearchCourse,
+    game_seconds,
+    games_at_most,
+)
 from tuning.claims.measures import Searched
 from tuning.claims.positions import SuitePosition
 from tuning.claims.registration import AMENDMENTS
@@ -36,7 +44,7 @@ from tuning.claims.run import run_claims
 from tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
 from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
 from tuning.keys.claims import EXPECTED
-from tuning.matches import Match
+from tuning.matches import Match, MatchTable
 from tuning.reports.claims.report import FILES, claims_text, effect_text, range_text, rule_text, write_claims_report
 from tuning.reports.document import MESSAGES
 
@@ -437,6 +445,31 @@ def test_a_run_that_is_stopped_reports_what_it_has_and_ends_as_one_that_was_not(
     assert [result.part.id for result in some.results] == ["C20b", "C1a"]
     again = run(path, tmp_path / "out", concurrency=2)
     assert (figures(again), again.digest) == (figures(ended), ended.digest)
+
+
+def test_the_cheapest_cell_is_played_to_its_end_before_dear_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    play_parts = MatchTable.play_parts
+
+    def noted(table: MatchTable, parts: Any) -> bool:
+        def note() -> Any:
+            for part in parts:
+                asked.extend([part[0].series] if part else [])
+                yield part
+
+        return play_parts(table, note())
+
+    monkeypatch.setattr(MatchTable, "play_parts", noted)
+    result = run(write_claims(tmp_path), tmp_path / "out", ("C20",))
+    assert not result.missing
+    cells = {f"{part.id} {cell.name}": cell for part in (one.part for one in result.results) for cell in part.cells}
+    order = sorted(cells, key=lambda name: game_seconds(cells[name]) * games_at_most(cells[name]))
+    assert [name for place, name in enumerate(asked) if name not in asked[:place]] == order
+    assert len(asked) > len(order)
+    for cell, later in zip(order, order[2:], strict=False):
+        assert max(place for place, name in enumerate(asked) if name == cell) < asked.index(later)
 
 
 def test_a_sitting_ends_after_its_minutes(tmp_path: Path) -> None:
