@@ -4,6 +4,9 @@
 .DELETE_ON_ERROR:
 .PHONY: help demo test check bench soak docs
 
+# Where Python may not keep bytecode, each of the programs that run here would compile all sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # A .venv that was moved, or whose Python is gone, is made again.
 ifneq ($(wildcard .venv),)
 stale := $(shell PYTHON="$(PYTHON)" .ci/bootstrap --usable || rm -f .venv/.installed .venv/.installed-*)

@@ -84,7 +84,7 @@ def test_every_ending_has_a_name_and_an_explanation() -> None:
 def test_what_the_code_of_tuning_calls_something_has_a_name() -> None:
     names = {
         "verdict": (verdicts.BETTER, verdicts.WORSE, verdicts.EQUIVALENT, verdicts.UNDECIDED),
-        "outcome": (*claims_verdicts.PART_VERDICTS, claims_verdicts.SHOWN),
+        "outcome": (*claims_verdicts.PART_VERDICTS, claims_verdicts.SHOWN, claims_verdicts.UNFINISHED),
         "expected": {word for words in claim_keys.EXPECTED.values() for word in words},
         "basis": claim_keys.BASES.values(),
         "engine": claim_keys.ENGINES,

@@ -41,6 +41,8 @@ from tuning.keys.claims import REFUTED_BY
 CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN = "confirmed", "refuted", "negligible", "depends", "open"
 SHOWN = "shown"
 """Instead of a verdict, where a part expects nothing."""
+UNFINISHED = "unfinished"
+"""Instead of ``open`` in what was kept of a run that has games left."""
 PART_VERDICTS = (CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN)
 
 TURNED = ("worse", "less", "below", "not_more")

@@ -69,17 +69,18 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> ClaimsResult:
 
 
 def test_braces_are_filled_from_runs_by_parts(kept: Path) -> None:
-    names = ("asked", "confirmed", "open", "games", "C20a then depth=2", "reports")
+    names = ("asked", "confirmed", "open", "unfinished", "games", "C20a then depth=2", "reports")
     source = " ".join(f"{{{{mine {name}}}}}" for name in names)
     (kept / "docs/claims-source.md").write_text(source, "utf-8")
     text = claims_page(kept, "claims.md").splitlines()[-1]
     assert text == (
-        "5 1 3 100 +12.3 Elo [+3.0, ∞] [mine](../results/reference/claims/mine/report.md)"
+        "5 1 0 3 100 +12.3 Elo [+3.0, ∞] [mine](../results/reference/claims/mine/report.md)"
     )
     (kept / "docs/claims-source.zh-CN.md").write_text("{{mine rows}}", "utf-8")
     table = claims_page(kept, "claims.zh-CN.md").splitlines()[2:]
     assert len(table) == 2 + 5
     assert "| C20a | 多一层更强。 | 证实 | depth=2：+12.3 Elo [+3.0, ∞]，证实 |" in table[2]
+    assert "depth=2：尚无对局" in table[2]
     assert "原文两者皆无。" in table[3]
 
 

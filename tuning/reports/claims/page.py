@@ -7,7 +7,8 @@ The text is ``docs/claims-source*.md``. What stands there in double braces is fi
 the later by name holds.
 
 - ``{{xiangqi rows}}``: a table of all parts with their cells, or that no run is kept yet
-- ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``asked``: of all
+- ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``unfinished``: of
+  those that have games left and no verdict yet; ``asked``: of all
 - ``{{xiangqi games}}``: games of all kept runs
 - ``{{xiangqi reports}}``: links to their reports
 - ``{{xiangqi C9a now play}}``: what that cell gave, with its interval: part, engine and the limit's name
@@ -27,7 +28,7 @@ from engine.errors import UserError
 from engine.language import Catalogue
 from engine.settings.configuration import read_toml
 from tuning.claims.results import CellRow
-from tuning.claims.verdicts import PART_VERDICTS
+from tuning.claims.verdicts import OPEN, PART_VERDICTS, UNFINISHED
 from tuning.keys.claims import ENGINES
 from tuning.reports.claims.report import effect_text, range_text
 from tuning.reports.document import MESSAGES
@@ -44,6 +45,7 @@ class KeptPart:
     """What the kept results say of one part."""
 
     verdict: str
+    """Or ``unfinished``: open, with cells that have games left."""
     family: str
     games: int
     cells: tuple[CellRow, ...]
@@ -76,7 +78,9 @@ def read_kept_claims(root: Path, table: str) -> KeptClaims:
             cells.setdefault(row["part"], []).append(_cell_row(row))
         for row in _rows(folder / "claims.csv"):
             own = tuple(cells.get(row["part"], ()))
-            found[row["part"]] = KeptPart(row["verdict"], row["family"], int(row["games"]), own)
+            is_unfinished = row["verdict"] == OPEN and not all(cell.ended for cell in own)
+            verdict = UNFINISHED if is_unfinished else row["verdict"]
+            found[row["part"]] = KeptPart(verdict, row["family"], int(row["games"]), own)
     order = [*(name for name in texts if name in found), *(name for name in found if name not in texts)]
     return KeptClaims(texts, {name: found[name] for name in order}, tuple(runs))
 
@@ -136,7 +140,7 @@ def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
         return _table(kept, message) if kept.runs else message("claims.no_run")
     if name == "reports":
         return _links(kept.runs, message) or message("claims.no_run")
-    if name in PART_VERDICTS:
+    if name in (*PART_VERDICTS, UNFINISHED):
         return str(verdicts.count(name))
     if name == "asked":
         return str(len(kept.texts))
@@ -166,10 +170,15 @@ def _engine_text(kept: KeptClaims, name: str, engine: str, message: Catalogue) -
     rows = [row for row in kept.parts[name].cells if row.engine == engine]
     if not rows:
         return str(kept.texts.get(name, {}).get(f"not_{engine}{'' if message.language == 'en' else '_zh'}", ""))
-    return "<br>".join(
-        message("claims.cell_of_limit", limit=row.limit_name, figure=_figure(row, message),
-                verdict=message(f"outcome.{row.verdict}")) for row in rows
-    )  # fmt: skip
+    return "<br>".join(_cell_text(row, message) for row in rows)
+
+
+def _cell_text(row: CellRow, message: Catalogue) -> str:
+    if not row.cases and not row.ended:
+        return message("claims.cell_not_asked", limit=row.limit_name)
+    verdict = UNFINISHED if row.verdict == OPEN and not row.ended else row.verdict
+    return message("claims.cell_of_limit", limit=row.limit_name, figure=_figure(row, message),
+                   verdict=message(f"outcome.{verdict}"))  # fmt: skip
 
 
 def _figure(row: CellRow, message: Catalogue) -> str:
