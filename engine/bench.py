@@ -99,9 +99,10 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     "foretold": {
         "probcut_depth": 4, "pass_costs_depth": True,
         "endgame_fastest_first": False, "endgame_parity": False, "endgame_empties": 12,
+        "endgame_exact_iteration": False,
     },
     "looked up": {
-        "enhanced_cutoff_depth": 2, "endgame_sort_empties": 6, "null_move": True,
+        "enhanced_cutoff_depth": 2, "endgame_sort_empties": 6, "endgame_empties": 8, "null_move": True,
     },
     "straight": {"iterative_deepening": False, "history": False, "fail_soft": False, "endgame_stability": False},
 }  # fmt: skip

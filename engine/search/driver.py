@@ -415,7 +415,11 @@ def _iterate(state, search, lists, parameters):
         if search.stopped != 0:
             return RUNNING
         if depth >= last:
-            return ENDED_AT_DEPTH
+            # What reached the end may have left out moves on the way; a greater limit of depth asks for more.
+            if solves or depth < left or search.depth_limit <= left or parameters.endgame_exact_iteration == 0:
+                return ENDED_AT_DEPTH
+            solves = True
+            parameters.endgame_empties = left
         if parameters.unique_move_check != 0 and lines == 1 and search.line_score[0] > -MATE_BOUND:
             if _others_lose(state, search, lists, parameters, np.int64(depth)):
                 search.unique_moves += 1
@@ -469,7 +473,9 @@ def think(state, search, lists, parameters):
     if count == 0:
         search.line_score[0] = terminal_value(state, np.int64(0))
     if search.root_count > 0:
+        empties = parameters.endgame_empties
         reason = _iterate(state, search, lists, parameters)
+        parameters.endgame_empties = empties
         if search.line_move[0] == 0:
             # Stopped before anything was proven: the most promising move, without a score.
             search.line_move[0] = search.root_moves[0]

@@ -548,6 +548,27 @@ def test_near_the_end_the_root_is_solved_whatever_the_depth_limit() -> None:
         assert Engine("othello").search(position, Limits(depth=2, nodes=50)).nodes <= 50
 
 
+def test_an_end_that_was_reached_selectively_is_solved_while_the_limits_allow() -> None:
+    cases = [case for case in ENDGAMES if 10 <= case["empties"] <= 14]
+    selective = {"endgame_empties": 4, "probcut_margin": 50, "endgame_exact_iteration": False}
+    engines = [Engine("othello", {**selective, "endgame_exact_iteration": exact}) for exact in (False, True)]
+    wrong = 0
+    for case in cases:
+        position = GAME.position(text_of(case))
+        for engine in engines:
+            engine.new_game()
+        before, solved = (engine.search(position, Limits(depth=case["empties"] + 1)) for engine in engines)
+        assert solved.score == 100 * case["score"]
+        assert (before.depth, solved.depth) == (case["empties"], case["empties"])
+        wrong += before.score != 100 * case["score"]
+        for limits in (Limits(depth=case["empties"]), Limits(nodes=before.nodes + 1)):
+            engines[1].new_game()
+            cut = engines[1].search(position, limits)
+            assert (cut.move, cut.score, cut.depth) == (before.move, before.score, before.depth)
+        assert engines[1].search(position, Limits(depth=2)).depth == 2
+    assert wrong > 0
+
+
 def test_windows_of_the_solver_are_bounds() -> None:
     """Any window whatever: within it the value, beyond it a bound on the right side of it."""
     engine = Engine("othello", {"endgame_empties": 60, "hash_mb": 0})
