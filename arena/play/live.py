@@ -197,6 +197,7 @@ class Progress:
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
         self._stages: list[_Count] = []
         self._stage: _Count | None = None
+        self._missing: Callable[[], float] = self._games_missing
         self._has_finished = False
         """Whether a game has ended."""
         self._is_terminal = stream.isatty()
@@ -225,15 +226,18 @@ class Progress:
         done: int = 0,
         is_bound: bool = False,
         stage: str = "",
+        missing: Callable[[], float] | None = None,
     ) -> None:
         """Begin a stage of so many games, ``done`` of which were stored before; the line of the last one stays.
 
         ``stage`` is its name in the plan, whose stages before it are over, however many games they had. 0 games stand
-        for a stage of something else, of which ``words`` say all.
+        for a stage of something else, of which ``words`` say all. Where games to come take longer than those of now,
+        ``missing`` says how many of now's would take as long as all of them.
         """
         self._leave_line()
         self._enter(stage)
         self.planned, self.done, self.is_bound = planned, done, is_bound
+        self._missing = missing or self._games_missing
         self.say(words)
         self._started = self._clock()
         self._finishes.clear()
@@ -267,10 +271,13 @@ class Progress:
         self._keep_count()
         return sum(one.done for one in self._stages) if self._stages else self.done
 
+    def _games_missing(self) -> float:
+        return float(self.planned - self.done)
+
     def _seconds_left(self, games_per_second: float) -> float:
         """For what is missing of this stage and, by what their games take in relation to its own, of later ones."""
         self._keep_count()
-        missing = float(self.planned - self.done)
+        missing = self._missing()
         if self._stage is not None:
             own = max(LEAST_GAME_SECONDS, self._stage.game_seconds)
             for later in self._stages[self._stages.index(self._stage) + 1 :]:

@@ -114,6 +114,12 @@ class GameCourse:
         """Processor time that all its games may take."""
         return games_at_most(self.cell) * game_seconds(self.cell)
 
+    @property
+    def seconds_left(self) -> float:
+        """The same of those that it has left; 0 at its end."""
+        games = 0 if self.ended else games_at_most(self.cell) - 2 * self.pairs * len(self.matches)
+        return games * game_seconds(self.cell)
+
     def absorb(self) -> None:
         """Take up every look whose games are stored, until one ends the course."""
         while not self.ended:

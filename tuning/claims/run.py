@@ -202,7 +202,9 @@ class Experiments:
         if not due or self._run.stop.is_set():
             return
         done = len(self._run.store)
-        self._run.progress.begin(stage.games, self._words_of_games, done=done, is_bound=True, stage=stage.name)
+        self._run.progress.begin(
+            stage.games, self._words_of_games, done=done, is_bound=True, stage=stage.name, missing=self._games_missing
+        )
         self._table.play_parts(self._looks(due))
         for course in due:
             course.absorb()
@@ -227,6 +229,12 @@ class Experiments:
                 if all(course.ended for course in courses):
                     return
                 yield None
+
+    def _games_missing(self) -> float:
+        """Games like those asked for last that would take as long as all that are left."""
+        assert self._course is not None
+        games = [course for course in self.courses if isinstance(course, GameCourse)]
+        return sum(course.seconds_left for course in games) / game_seconds(self._course.cell)
 
     def _words_of_games(self, columns: int) -> str:
         words = console("tuning")

@@ -87,6 +87,21 @@ def test_a_stage_follows_another_and_words_that_are_long_take_the_room_of_the_sh
     assert stream.getvalue().splitlines() == ["1/10 games  10 %  short"]
 
 
+def test_games_to_come_may_take_longer_than_those_of_now() -> None:
+    watch = Watch()
+    progress = Progress(io.StringIO(), clock=watch)
+    left = {}
+    for name, missing in (("alike", None), ("longer", lambda: 60.0)):
+        progress.begin(20, is_bound=True, missing=missing)
+        watch.now += 10
+        for _ in range(10):
+            progress.finished()
+        left[name] = progress.line()
+    assert left == {
+        "alike": "10/20 games  1.0/s  at most 0:10 left", "longer": "10/20 games  1.0/s  at most 1:00 left"
+    }  # fmt: skip
+
+
 def test_stages_are_counted_one_by_one_and_together(tmp_path: Path) -> None:
     """No line has more games done than there are, and a stage that ends early takes its rest from all."""
     stream, times = io.StringIO(), itertools.count(1)

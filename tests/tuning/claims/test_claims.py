@@ -260,6 +260,14 @@ def test_what_can_hardly_be_decided_is_given_up_and_what_is_only_shown_is_played
     assert (shown.verdict, shown.ended, shown.looks, shown.median_unbiased) == (SHOWN, COMPLETE, 10, shown.effect)
 
 
+def test_a_cell_has_time_left_until_it_ends(asked: tuple[Claim, Part]) -> None:
+    course = GameCourse(*asked, asked[1].cells[0], tuple(range(2000)), Played(60, 0.3, 4))  # type: ignore[arg-type]
+    assert course.seconds_left == course.most_seconds == 4000 * game_seconds(course.cell)
+    course.absorb()
+    assert course.done < 10
+    assert course.seconds_left == 0
+
+
 def course_of(
     asked: tuple[Claim, Part], expect: str | None, margin: float, elo: float, draws: float = 0.3
 ) -> tuple[CellRow, Played]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -182,6 +182,9 @@ def _cell_text(row: CellRow, message: Catalogue) -> str:
 
 
 def _figure(row: CellRow, message: Catalogue) -> str:
+    """The effect, the median-unbiased one of games, with its interval."""
+    if row.median_unbiased is not None:
+        row = replace(row, effect=row.median_unbiased)
     return f"{effect_text(row, message)} {range_text(row)}".rstrip().replace("+∞", "∞")
 
 
