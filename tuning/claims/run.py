@@ -201,10 +201,10 @@ class Experiments:
         due = sorted((course for course in courses if not course.ended), key=lambda course: course.most_seconds)
         if not due or self._run.stop.is_set():
             return
-        done = len(self._run.store)
         self._run.progress.begin(
-            stage.games, self._words_of_games, done=done, is_bound=True, stage=stage.name, missing=self._games_missing
-        )
+            stage.games, self._words_of_games, done=stage.stored, is_bound=True, stage=stage.name,
+            missing=self._games_missing,
+        )  # fmt: skip
         self._table.play_parts(self._looks(due))
         for course in due:
             course.absorb()
