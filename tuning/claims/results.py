@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tuning.claims.registration import Registration
 from tuning.claims.spec import Cell, Claim, ClaimsSpec, Part
-from tuning.claims.verdicts import OPEN, CellOutcome
+from tuning.claims.verdicts import OPEN, UNFINISHED, CellOutcome
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -67,6 +67,11 @@ class CellRow:
     WD: int = 0
     WW: int = 0
 
+    @property
+    def shown_verdict(self) -> str:
+        """The verdict, or ``unfinished`` where it is open and there is something left to be played or searched."""
+        return UNFINISHED if self.verdict == OPEN and not self.ended else self.verdict
+
 
 @dataclass(frozen=True)
 class CellResult:
@@ -91,6 +96,11 @@ class PartResult:
     """Whether the verdict would stay by Holm's procedure over all parts; ``None`` where there is none."""
     is_finished: bool
     """Whether nothing is left to be played or searched."""
+
+    @property
+    def shown_verdict(self) -> str:
+        """The verdict, or ``unfinished`` where it is open and cells have something left."""
+        return UNFINISHED if self.verdict == OPEN and not self.is_finished else self.verdict
 
     @property
     def rows(self) -> tuple[CellRow, ...]:

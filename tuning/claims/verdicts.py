@@ -42,7 +42,7 @@ CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN = "confirmed", "refuted", "negligi
 SHOWN = "shown"
 """Instead of a verdict, where a part expects nothing."""
 UNFINISHED = "unfinished"
-"""Instead of ``open`` in what was kept of a run that has games left."""
+"""Shown instead of ``open`` where games or searches are left."""
 PART_VERDICTS = (CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN)
 
 TURNED = ("worse", "less", "below", "not_more")

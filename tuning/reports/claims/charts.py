@@ -15,7 +15,16 @@ from arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, d
 from engine.language import Catalogue
 from tuning.claims.results import CellRow, PartResult
 from tuning.claims.spec import COSTS
-from tuning.claims.verdicts import CONFIRMED, DEPENDS, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN
+from tuning.claims.verdicts import (
+    CONFIRMED,
+    DEPENDS,
+    NEGLIGIBLE,
+    OPEN,
+    PART_VERDICTS,
+    REFUTED,
+    SHOWN,
+    UNFINISHED,
+)
 from tuning.reports.ablation_charts import mark_ratios, ratio_bounds
 from tuning.reports.study_charts import empty_figure
 
@@ -25,11 +34,13 @@ if TYPE_CHECKING:
 
 MARKS = {
     CONFIRMED: (WIN, "^"), REFUTED: (LOSS, "v"), NEGLIGIBLE: (SERIES[2], "s"), DEPENDS: (SERIES[4], "D"),
-    OPEN: (MUTED, "o"), SHOWN: (INK, "d"),
+    OPEN: (MUTED, "o"), UNFINISHED: (MUTED, "."), SHOWN: (INK, "d"),
 }  # fmt: skip
 """The colour and the shape of a verdict; the shape of an open one is hollow."""
 MARGIN_COLOR = SERIES[2]
 ROW_INCHES = 0.24
+MOST_EXPLAINED = 6
+"""Verdicts that are explained in one line: more are wider than the figure."""
 UNITS = ("Elo", "×", "%", "points", "passes", "cases")
 AXES = {"Elo": "chart.elo_difference", "×": "chart.ratio", "%": "chart.percent", "points": "chart.percentage_points",
         "passes": "chart.passes", "cases": "chart.percent_of_cases"}  # fmt: skip
@@ -53,7 +64,7 @@ def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | Non
     grid[0, 0].get_gridspec().set_height_ratios([1.2 + len(by_unit[unit]) for unit in units])
     for place, unit in enumerate(units):
         _draw_cells(grid[place, 0], by_unit[unit], unit, words)
-    shown = {row.verdict for rows in by_unit.values() for row in rows}
+    shown = {row.shown_verdict for rows in by_unit.values() for row in rows}
     _explain(figure, [verdict for verdict in MARKS if verdict in shown], words)
     return settle(figure)
 
@@ -68,7 +79,7 @@ def _draw_cells(axes: Axes, rows: Sequence[CellRow], unit: str, words: Catalogue
     if not any(row.threshold for row in rows):
         axes.axvline(null, color=MUTED, linewidth=0.9)
     for place, (row, (effect, low, high)) in enumerate(zip(rows, values, strict=True)):
-        color, marker = MARKS[row.verdict]
+        color, marker = MARKS[row.shown_verdict]
         _draw_margin(axes, place, row, bounds)
         draw_interval(axes, place, (low, high), bounds, color, linewidth=2.0)
         said = signed(effect, 0) if unit == "Elo" else f"{effect:.3g}"
@@ -108,18 +119,18 @@ def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, floa
 
 def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
     """All parts by verdict, and the verdict of each of their cells."""
-    order = {verdict: place for place, verdict in enumerate((*PART_VERDICTS, SHOWN))}
-    shown = sorted(results, key=lambda result: order[result.verdict])
+    order = {verdict: place for place, verdict in enumerate((*PART_VERDICTS, UNFINISHED, SHOWN))}
+    shown = sorted(results, key=lambda result: order[result.shown_verdict])
     columns = [words(f"column_head.{name}") for name in COLUMNS]
     figure, grid = empty_figure(3.0 + 0.2 * len(shown), 1, 1)
     axes: Axes = grid[0, 0]
     for place, result in enumerate(shown):
-        _mark(axes, 0, place, result.verdict, 8)
+        _mark(axes, 0, place, result.shown_verdict, 8)
         for column, name in enumerate(COLUMNS[1:], start=1):
             rows = rows_of_column(result, name)
             for number, row in enumerate(rows):
                 offset = 0.0 if len(rows) == 1 else (number / (len(rows) - 1) - 0.5) * 0.5
-                _mark(axes, column + offset, place, row.verdict, 6)
+                _mark(axes, column + offset, place, row.shown_verdict, 6)
     axes.axvline(0.5, color=MUTED, linewidth=0.9)
     axes.set_yticks(range(len(shown)), [result.part.id for result in shown], fontsize=9)
     axes.set_ylim(len(shown) - 0.4, -0.6)
@@ -127,7 +138,7 @@ def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
     axes.set_xlim(-0.6, len(columns) - 0.4)
     axes.xaxis.tick_top()
     draw_grid(axes, "y")
-    seen = {result.verdict for result in shown} | {row.verdict for result in shown for row in result.rows}
+    seen = {result.shown_verdict for result in shown} | {row.shown_verdict for result in shown for row in result.rows}
     _explain(figure, [verdict for verdict in MARKS if verdict in seen], words)
     return settle(figure)
 
@@ -160,4 +171,6 @@ def _explain(figure: Figure, verdicts: Sequence[str], words: Catalogue) -> None:
                markerfacecolor=GROUND if one == OPEN else MARKS[one][0], label=words(f"outcome.{one}"))
         for one in verdicts
     ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside upper right", ncols=len(handles), frameon=False, fontsize=9)
+    rows = -(-len(handles) // MOST_EXPLAINED)
+    columns = -(-len(handles) // rows)
+    figure.legend(handles=handles, loc="outside upper right", ncols=columns, frameon=False, fontsize=9)

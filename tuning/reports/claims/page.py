@@ -176,9 +176,8 @@ def _engine_text(kept: KeptClaims, name: str, engine: str, message: Catalogue) -
 def _cell_text(row: CellRow, message: Catalogue) -> str:
     if not row.cases and not row.ended:
         return message("claims.cell_not_asked", limit=row.limit_name)
-    verdict = UNFINISHED if row.verdict == OPEN and not row.ended else row.verdict
     return message("claims.cell_of_limit", limit=row.limit_name, figure=_figure(row, message),
-                   verdict=message(f"outcome.{verdict}"))  # fmt: skip
+                   verdict=message(f"outcome.{row.shown_verdict}"))  # fmt: skip
 
 
 def _figure(row: CellRow, message: Catalogue) -> str:

@@ -21,7 +21,7 @@ from tuning.ablation.verdicts import ERROR_RATE, POWER
 from tuning.claims.measures import RATIO_UNITS
 from tuning.claims.results import PART_COLUMNS, CellRow, ClaimsResult, PartResult
 from tuning.claims.spec import ClaimsSpec, Part
-from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN
+from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
 from tuning.keys.claims import BASES, ENGINES
 from tuning.reports.ablation import limit_text
 from tuning.reports.claims.charts import COLUMNS, claim_chart, rows_of_column, summary_chart
@@ -137,8 +137,8 @@ def claims_command(
 
 def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
     """How many parts have each verdict."""
-    verdicts = [result.verdict for result in run.results]
-    counts = [(message(f"outcome.{one}"), verdicts.count(one)) for one in (*PART_VERDICTS, SHOWN)]
+    verdicts = [result.shown_verdict for result in run.results]
+    counts = [(message(f"outcome.{one}"), verdicts.count(one)) for one in (*PART_VERDICTS, UNFINISHED, SHOWN)]
     games = sum(result.games for result in run.results)
     key = "claims.summary_of_one" if len(verdicts) == 1 else "claims.summary"
     summary = message(key, parts=len(verdicts), games=games, found=counted(counts, message))
@@ -166,7 +166,7 @@ def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTab
     )  # fmt: skip
     cells = tuple(
         (
-            result.part.id, result.part.texts[message.language], message(f"outcome.{result.verdict}"),
+            result.part.id, result.part.texts[message.language], message(f"outcome.{result.shown_verdict}"),
             *(columns[name][place] for name in asked), _family_text(result, message), str(result.games),
             _needed_text(result, message),
         )
@@ -187,7 +187,7 @@ def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
 
 def _cell_text(row: CellRow, message: Catalogue) -> str:
     """Effect, interval where there is one yet, and verdict."""
-    shown = {"effect": effect_text(row, message), "verdict": message(f"outcome.{row.verdict}")}
+    shown = {"effect": effect_text(row, message), "verdict": message(f"outcome.{row.shown_verdict}")}
     interval = range_text(row)
     if not interval:
         return message("claims.cell_without_interval", **shown)
@@ -328,7 +328,7 @@ def margin_text(part: Part, message: Catalogue) -> str:
 
 
 def _verdict_text(run: ClaimsResult, result: PartResult, message: Catalogue) -> str:
-    text = message(f"outcome.{result.verdict}")
+    text = message(f"outcome.{result.shown_verdict}")
     if run.is_indicative:
         text = message("claims.indicative_verdict", verdict=text)
     if result.p_value is not None:
@@ -354,7 +354,7 @@ def _cells_table(result: PartResult, message: Catalogue) -> TextTable:
             message("claims.engine_of", engine=message(f"engine.{row.engine}"), preset=row.preset),
             message("claims.limit_named", name=row.limit_name, limit=limit_text(row.limit, message))
             if row.limit_name != row.limit else row.limit,
-            message(f"outcome.{row.verdict}"), effect_text(row, message), unbiased_text(row), range_text(row),
+            message(f"outcome.{row.shown_verdict}"), effect_text(row, message), unbiased_text(row), range_text(row),
             "" if row.p_value is None else p_text(row.p_value), str(row.cases), str(row.games),
             f"{row.looks} / {row.looks_planned}", message(f"cell_ended.{row.ended or 'running'}"),
         )
@@ -428,7 +428,7 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
         ]
         lines.append(
             in_columns(
-                (result.part.id, message(f"outcome.{result.verdict}"), str(result.games),
+                (result.part.id, message(f"outcome.{result.shown_verdict}"), str(result.games),
                  _family_text(result, message), message("list.semicolon").join(cells)),
                 PART_WIDTHS,
             )
