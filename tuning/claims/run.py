@@ -2,7 +2,8 @@
 
 Every cell has its looks fixed beforehand. The cell whose games take the least time at most is played to its end, then
 the next one: early looks decide next to nothing, so that a run of days that goes round all cells says little until its
-last hours. More than half of the shipped tables' cells take an eighth of the time at most, and have their verdicts first.
+last hours. More than half of the shipped tables' cells take an eighth of the time at most: they have their verdicts
+first.
 """
 
 from __future__ import annotations
