@@ -99,7 +99,6 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     "foretold": {
         "probcut_depth": 4, "pass_costs_depth": True,
         "endgame_fastest_first": False, "endgame_parity": False, "endgame_empties": 12,
-        "endgame_exact_iteration": False,
     },
     "looked up": {
         "enhanced_cutoff_depth": 2, "endgame_sort_empties": 6, "endgame_empties": 8, "null_move": True,
@@ -119,10 +118,12 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
     }),
     "fixed": ("clock=0.3,node_clock=500000", False, {
         "time_strategy": "fixed", "time_fixed_ms": 40, "time_predict": "last_ratio", "keep_partial_iteration": False,
+        "endgame_empties": 8,
     }),
     "at least": ("clock=3,node_clock=500000", False, {"time_strategy": "min_time", "time_fixed_ms": 10}),
     "share": ("clock=0.5,node_clock=500000", False, {
         "time_strategy": "share", "time_share": 100, "time_predict": "constant_ratio",
+        "endgame_empties": 8, "endgame_exact_iteration": False,
     }),
     "allotted": ("clock=0.1,node_clock=500000", False, {"time_strategy": "othello"}),
     "slow": ("clock=5,node_clock=10000", False, {"time_strategy": "fixed", "unique_move_check": True}),

@@ -415,8 +415,11 @@ def _iterate(state, search, lists, parameters):
         if search.stopped != 0:
             return RUNNING
         if depth >= last:
-            # What reached the end may have left out moves on the way; a greater limit of depth asks for more.
-            if solves or depth < left or search.depth_limit <= left or parameters.endgame_exact_iteration == 0:
+            # What reached the end may have left out moves on the way. Depth alone bounds no solver: from 28 empty
+            # squares on it may take an hour.
+            bounded = search.depth_limit == NO_LIMIT or search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT
+            more = parameters.endgame_exact_iteration != 0 and bounded and search.depth_limit > left
+            if solves or depth < left or not more:
                 return ENDED_AT_DEPTH
             solves = True
             parameters.endgame_empties = left
@@ -473,6 +476,7 @@ def think(state, search, lists, parameters):
     if count == 0:
         search.line_score[0] = terminal_value(state, np.int64(0))
     if search.root_count > 0:
+        # The exact iteration raises it for this search.
         empties = parameters.endgame_empties
         reason = _iterate(state, search, lists, parameters)
         parameters.endgame_empties = empties

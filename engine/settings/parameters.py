@@ -477,8 +477,8 @@ PARAMETERS: tuple[Parameter, ...] = (
              "from so many empty squares on the game is solved exactly, at the root whatever the depth limit, below it "
              "where the search reaches the end; 0 is off", "[ours]", games=_OTHELLO, off=0),
     _switch("endgame_exact_iteration", True,
-            "an iteration that has reached the end of the game selectively is followed by one that solves it, unless "
-            "a limit of depth asks for no more", "[ours]", games=_OTHELLO),
+            "an iteration that has reached the end of the game selectively is followed by one that solves it; not "
+            "where depth alone is limited, or to no more than the empty squares", "[ours]", games=_OTHELLO),
     _integer("endgame_presearch", 8, (1, 60), (4, 14), "plies",
              "iteration after which the next one solves the root, once endgame_empties allows it", "[ours]",
              games=_OTHELLO),

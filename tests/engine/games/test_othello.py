@@ -557,11 +557,17 @@ def test_an_end_that_was_reached_selectively_is_solved_while_the_limits_allow() 
         position = GAME.position(text_of(case))
         for engine in engines:
             engine.new_game()
-        before, solved = (engine.search(position, Limits(depth=case["empties"] + 1)) for engine in engines)
+        before, solved = (engine.search(position, Limits(nodes=10_000_000)) for engine in engines)
         assert solved.score == 100 * case["score"]
         assert (before.depth, solved.depth) == (case["empties"], case["empties"])
         wrong += before.score != 100 * case["score"]
-        for limits in (Limits(depth=case["empties"]), Limits(nodes=before.nodes + 1)):
+        # Where depth alone is limited nothing would bound the solver.
+        for limits in (
+            Limits(depth=case["empties"]),
+            Limits(depth=case["empties"] + 1),
+            Limits(depth=case["empties"], nodes=10_000_000),
+            Limits(nodes=before.nodes + 1),
+        ):
             engines[1].new_game()
             cut = engines[1].search(position, limits)
             assert (cut.move, cut.score, cut.depth) == (before.move, before.score, before.depth)
