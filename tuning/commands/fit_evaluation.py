@@ -70,6 +70,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="Xiangqi: share of the search's score, beside the game's outcome, in what is fitted to (default 50)",
     )  # fmt: skip
     parser.add_argument(
+        "--score-limit", type=Limits.parse, metavar="LIMIT",
+        help="Othello: fit to the scores of searches of this limit with the weights before, not to games' results "
+        "(default: results; the last positions of a game are solved)",
+    )  # fmt: skip
+    parser.add_argument(
         "--from", dest="start", metavar="WEIGHTS",
         help="weights that play the first games: a file, or the name of shipped ones (default: the game's)",
     )  # fmt: skip
@@ -121,6 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
         score_share=SCORE_SHARE * logistic if arguments.score_share is None else arguments.score_share,
         match_pairs=arguments.match_pairs,
         match_limits=tuple(arguments.match_limits or map(Limits.parse, FIT_MATCH_LIMITS)),
+        score_limits=arguments.score_limit,
     )
     check_fit(spec)
     directory = folder_of(arguments.out, f"fit-{game.name}")

@@ -46,7 +46,7 @@ from engine.settings.weights import (
 from tuning.conditions import Conditions
 from tuning.evaluation.logistic import WinSample, expected_score, fit_wins, losses_of
 from tuning.evaluation.patterns import fit_patterns
-from tuning.evaluation.positions import Positions, joined, positions_of
+from tuning.evaluation.positions import Positions, Scoring, joined, positions_of
 from tuning.evaluation.ridge import Fit, Sample, fit, is_held_out, phases_of
 from tuning.evaluation.self_play import SelfPlay, games_of, play_games, series_of_iteration, stored_games
 from tuning.matches import Match, MatchTable, read_openings
@@ -85,6 +85,8 @@ class FitSpec:
     """Pairs of each match against the weights before; 0 is none."""
     match_limits: tuple[Limits, ...]
     """The matches' limits, one match each."""
+    score_limits: Limits | None = None
+    """Of the searches whose scores a linear regression fits to, where positions are not solved; else games' results."""
 
     def content(self, start: Weights) -> dict[str, Any]:
         """What decides the run, as plain data for its folder."""
@@ -93,11 +95,14 @@ class FitSpec:
             "seed": self.seed, "iterations": self.iterations, "until_no_gain": self.until_no_gain,
             "phases": self.phases, "patterns": self.patterns, "score_share": self.score_share,
             "match_pairs": self.match_pairs, "match_limits": [str(limits) for limits in self.match_limits],
-        }  # fmt: skip
+        } | ({} if self.score_limits is None else {"score_limit": str(self.score_limits)})  # fmt: skip
 
     def as_asked(self) -> dict[str, Any]:
         """Everything as plain data: ``fit_from_plain`` reads it."""
-        limits = {"limits": str(self.limits), "match_limits": [str(limits) for limits in self.match_limits]}
+        limits: dict[str, Any] = {
+            "limits": str(self.limits), "match_limits": [str(limits) for limits in self.match_limits],
+            "score_limits": None if self.score_limits is None else str(self.score_limits),
+        }  # fmt: skip
         return {field.name: getattr(self, field.name) for field in fields(self)} | limits
 
     def command(self, start: Weights, iterations: int) -> str:
@@ -114,13 +119,18 @@ class FitSpec:
         fitting = game_named(self.game).fitting
         if fitting is not None and fitting.regression == "logistic":
             return f"--score-share {self.score_share}"
-        return f"--phases {self.phases} --patterns {'on' if self.patterns else 'off'}"
+        scores = "" if self.score_limits is None else f" --score-limit {self.score_limits}"
+        return f"--phases {self.phases} --patterns {'on' if self.patterns else 'off'}{scores}"
 
 
 def fit_from_plain(data: Mapping[str, Any]) -> FitSpec:
     """What ``FitSpec.as_asked`` gave."""
-    limits = tuple(map(Limits.parse, data["match_limits"]))
-    return FitSpec(**{**data, "limits": Limits.parse(data["limits"]), "match_limits": limits})
+    scores = data.get("score_limits")
+    limits = {
+        "limits": Limits.parse(data["limits"]), "match_limits": tuple(map(Limits.parse, data["match_limits"])),
+        "score_limits": None if scores is None else Limits.parse(scores),
+    }  # fmt: skip
+    return FitSpec(**{**data, **limits})
 
 
 @dataclass(frozen=True)
@@ -251,10 +261,16 @@ def check_fit(spec: FitSpec) -> EvaluationFitting:
             f"fit-evaluation: --score-share {spec.score_share}: positions of {spec.game} have exact results; leave the "
             "option out"
         )
+    if fitting.regression == "logistic" and spec.score_limits is not None:
+        raise UserError(
+            f"fit-evaluation: --score-limit {spec.score_limits}: in {spec.game} the scores of the games' own searches "
+            "are fitted to; give --score-share"
+        )
     if fitting.regression == "linear" and STEPS % spec.phases:
         divisors = ", ".join(str(number) for number in range(1, STEPS + 1) if STEPS % number == 0)
         raise UserError(f"fit-evaluation: --phases {spec.phases}: expected one of {divisors}")
-    for limits in (spec.limits, *spec.match_limits):
+    scores = () if spec.score_limits is None else (spec.score_limits,)
+    for limits in (spec.limits, *scores, *spec.match_limits):
         if not limits.is_reproducible:
             raise UserError(
                 f"fit-evaluation: limit {limits}: games on a clock cannot be repeated; give nodes=N or depth=N"
@@ -466,8 +482,11 @@ class _Iterations:
             self._run.progress.finished()
             self._run.tick()
 
-        run = self._run
-        found = positions_of(records, self._game, self._spec.seed, run.threads, run.stop, finished)
+        run, limits, scoring = self._run, self._spec.score_limits, None
+        if limits is not None:
+            weights = {self._fitting.parameter: str(self._weights_path(plan.iteration))}
+            scoring = Scoring(limits, {**self._fitting.self_play, **weights})
+        found = positions_of(records, self._game, self._spec.seed, run.threads, run.stop, finished, scoring)
         if found is None:
             raise Interrupted
         content = io.BytesIO()

@@ -16,7 +16,8 @@ import numpy as np
 from engine.settings.weights import MAX_WEIGHT, STEPS
 from tuning.evaluation.ridge import MIN_POSITIONS_PER_FEATURE, Fit, FitError, Sample, is_held_out, phases_of
 
-STRENGTHS = (50.0, 200.0, 800.0)
+STRENGTHS = (10.0, 50.0, 200.0, 800.0)
+"""Results of games are noisy and take strong ones; scores of searches weak ones."""
 FEATURE_STRENGTH = 1e-3
 """Of the features' weights, times each feature's sum of squares."""
 ROUNDS = 30

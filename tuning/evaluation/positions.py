@@ -1,15 +1,16 @@
 """Positions of games with their results: what evaluations are fitted to.
 
 Of every two moves of a game one position is taken, by chance. In games with a score of their own its result is the
-game's, with perfect play from the first position on that is solved exactly; positions near the end are solved
-themselves. In games that are won or lost it is the game's points, and the score of the search is kept beside it.
+game's, with perfect play from the first position on that is solved exactly, or on request the score of a search of the
+position; positions near the end are solved themselves. In games that are won or lost it is the game's points, and the
+score of the search is kept beside it.
 """
 
 from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arena.records import GameRecord
+from engine.engine import Engine
+from engine.settings.limits import Limits
+from engine.settings.parameters import Value
 from engine.values import BAN_BOUND
 from tuning.evaluation.self_play import game_number
 
@@ -30,6 +34,17 @@ PLIES_PER_POSITION = 2
 GAMES_PER_TASK = 64
 SOLVING = {"endgame_presearch": 1, "hash_mb": 1}
 """Settings for many short solutions."""
+SEARCHING = {"hash_mb": 1}
+"""Settings for many short searches."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Searches that give positions their results."""
+
+    limits: Limits
+    settings: Mapping[str, Value]
+    """Overrides of the engine's."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +80,12 @@ def joined(parts: Sequence[Positions]) -> Positions:
 
 def positions_of(
     records: Iterable[GameRecord], game: Game, seed: int, concurrency: int, stop: StopFlag,
-    finished: Callable[[], None] = lambda: None,
+    finished: Callable[[], None] = lambda: None, scoring: Scoring | None = None,
 ) -> Positions | None:  # fmt: skip
     """The positions chosen from finished games; ``None`` if the stop flag was set.
 
-    Nothing but time depends on ``concurrency``. ``finished`` is called after each game.
+    Nothing but time depends on ``concurrency``. ``finished`` is called after each game. Where the game has a score of
+    its own, ``scoring`` gives results to positions that are not solved; without it they have their game's.
     """
     fitting = game.fitting
     assert fitting is not None
@@ -82,7 +98,8 @@ def positions_of(
             return [_won_positions(record, fitting, seed) for record in chunk]
         if not hasattr(local, "solver"):
             local.solver = Solver(game.name, SOLVING, stop)
-        return [_solved_positions(record, game, fitting, local.solver, seed, stop) for record in chunk]
+            local.score = None if scoring is None else _scorer(game, fitting, scoring, stop)
+        return [_solved_positions(record, game, fitting, local.solver, local.score, seed, stop) for record in chunk]
 
     found: list[Positions] = []
     with ThreadPoolExecutor(concurrency, "positions") as pool:
@@ -100,6 +117,19 @@ def _chunks(records: Iterable[GameRecord]) -> Iterator[list[GameRecord]]:
     source = iter(records)
     while chunk := list(islice(source, GAMES_PER_TASK)):
         yield chunk
+
+
+def _scorer(
+    game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: StopFlag
+) -> Callable[[np.ndarray], float]:
+    """What a search says of a row: points of the game's own score, the view of the side to move."""
+    engine = Engine(game.name, {**SEARCHING, **scoring.settings})
+
+    def score(row: np.ndarray) -> float:
+        engine.new_game()
+        return engine.search(game.position(fitting.text_of(row)), scoring.limits, stop=stop).score / fitting.unit
+
+    return score
 
 
 def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) -> tuple[np.ndarray, list[int]]:
@@ -130,21 +160,25 @@ def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) ->
 
 
 def _solved_positions(
-    record: GameRecord, game: Game, fitting: EvaluationFitting, solver: Solver, seed: int, stop: StopFlag
-) -> Positions:
-    """Positions of a game with a score of its own, solved near the end."""
+    record: GameRecord, game: Game, fitting: EvaluationFitting, solver: Solver,
+    score: Callable[[np.ndarray], float] | None, seed: int, stop: StopFlag,
+) -> Positions:  # fmt: skip
+    """Positions of a game with a score of its own, solved near the end; ``score`` says what others are worth."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     steps, _ = fitting.survey(rows)
     solved = [ply for ply in range(before, len(rows)) if steps[ply] >= fitting.solved_steps]
     end = solved[0] if solved else len(rows) - 1
-    results = {}
-    for ply in {end, *(ply for ply in chosen if ply > end)}:
+    results: dict[int, float] = {}
+    for ply in {end, *chosen}:
         if stop.is_set():
             return Positions(rows[:0], np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
-        results[ply] = solver.score(game.position(fitting.text_of(rows[ply])))
+        if ply >= end:
+            results[ply] = solver.score(game.position(fitting.text_of(rows[ply])))
+        elif score is not None:
+            results[ply] = score(rows[ply])
     for ply in chosen:
-        if ply < end:
+        if ply not in results:
             # The side to move is another at every ply, passes included.
             results[ply] = results[end] if (end - ply) % 2 == 0 else -results[end]
     return Positions(

@@ -33,9 +33,9 @@ from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
 from engine.settings.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of
 from engine.solving import Solver
-from tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation, weights_text
+from tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation, fit_from_plain, weights_text
 from tuning.evaluation.patterns import _best_of_phase, fit_patterns
-from tuning.evaluation.positions import positions_of
+from tuning.evaluation.positions import Scoring, positions_of
 from tuning.evaluation.ridge import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
 from tuning.evaluation.self_play import SelfPlay, games_of, stored_games
 from tuning.reports.fit import fit_data, fit_text
@@ -207,6 +207,52 @@ def test_every_feature_occurs_and_changes_sign_with_the_sides() -> None:
 
 
 # Positions
+
+
+def test_positions_have_the_score_of_a_search_where_that_is_asked_for(fitted: tuple[Path, FitResult]) -> None:
+    out, _ = fitted
+    records = [record for record in records_in(out) if record.pairing.series == "games 000"]
+    plain = positions_of(records, GAME, 5, 1, StopFlag())
+    settings = {"endgame_empties": 0, "evaluation_weights": "othello-by-hand"}
+    scored = [
+        positions_of(records, GAME, 5, threads, StopFlag(), scoring=Scoring(Limits(depth=2), settings))
+        for threads in (1, 3)
+    ]
+    assert plain is not None
+    assert scored[0] is not None
+    assert scored[1] is not None
+    assert np.array_equal(scored[0].results, scored[1].results)
+    assert np.array_equal(scored[0].rows, plain.rows)
+    steps, _ = fitting().survey(plain.rows)
+    solved = steps >= fitting().solved_steps
+    assert np.array_equal(scored[0].results[solved], plain.results[solved])
+    engine = Engine("othello", settings)
+    early = np.flatnonzero(~solved)
+    assert (scored[0].results[early] != plain.results[early]).mean() > 0.9
+    for index in early[::20]:
+        engine.new_game()
+        found = engine.search(GAME.position(fitting().text_of(plain.rows[index])), Limits(depth=2))
+        assert scored[0].results[index] == found.score / 100
+
+
+def test_a_fit_to_scores_says_so_and_is_the_same_when_it_goes_on(tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole", concurrency=2, score_limits=Limits(depth=2), iterations=2)
+    run(tmp_path / "parts", score_limits=Limits(depth=2))
+    parts = run(tmp_path / "parts", score_limits=Limits(depth=2), iterations=2)
+    texts = [result.iterations[-1].weights.read_bytes() for result in (whole, parts)]
+    assert texts[0] == texts[1]
+    provenance = find_weights(str(whole.iterations[-1].weights)).provenance
+    assert "--phases 2 --patterns off --score-limit depth=2. " in provenance
+    # The second iteration's positions have the scores of the first one's weights.
+    labels = [np.load(tmp_path / "whole" / f"positions-{number}.npz") for number in (0, 1)]
+    steps, _ = fitting().survey(labels[1]["rows"])
+    index = int(np.flatnonzero(steps < fitting().solved_steps)[0])
+    engine = Engine("othello", {"endgame_empties": 0, "evaluation_weights": str(tmp_path / "whole" / "weights-1.toml")})
+    position = GAME.position(fitting().text_of(labels[1]["rows"][index]))
+    assert labels[1]["results"][index] == engine.search(position, Limits(depth=2)).score / 100
+    assert fit_from_plain(json.loads(json.dumps(whole.spec.as_asked()))) == whole.spec
+    with pytest.raises(UserError, match="score_limit"):
+        run(tmp_path / "parts", score_limits=Limits(depth=3))
 
 
 def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, FitResult]) -> None:
@@ -519,6 +565,8 @@ def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(fitted: tuple[Path,
         (["--game", "xiangqi", "--from", "othello"], "othello.toml: game = 'othello', expected xiangqi"),
         (["--score-share", "20"], "--score-share 20: positions of othello have exact results; leave the option out"),
         (["--game", "xiangqi", "--score-share", "101"], "'101' is not a whole number from 0 to 100"),
+        (["--score-limit", "move_time=1"], "games on a clock cannot be repeated; give nodes=N or depth=N"),
+        (["--game", "xiangqi", "--score-limit", "depth=2"], "scores of the games' own searches are fitted to"),
         (["--until-no-gain", "--match-pairs", "0"], "--until-no-gain needs matches; give --match-pairs of at least 1"),
         (["--game", "chess"], "unknown game 'chess'"),
         (["--phases", "7"], "--phases 7: expected one of 1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60"),
