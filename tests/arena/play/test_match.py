@@ -161,9 +161,9 @@ def played(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, dic
 
 @pytest.fixture(scope="module")
 def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a test in which H1 was accepted, three games at a time."""
+    """The folder of a test in which H1 was accepted, six games at a time, so that some lie beyond its end."""
     out = tmp_path_factory.mktemp("accepted") / "out"
-    assert command_line.main(["sprt", *STRONG_AGAINST_WEAK, "--out", str(out), "--concurrency", "3"]) == 0
+    assert command_line.main(["sprt", *STRONG_AGAINST_WEAK, "--out", str(out), "--concurrency", "6"]) == 0
     return out
 
 
@@ -172,10 +172,10 @@ def test_the_verdict_is_the_same_at_any_concurrency(
 ) -> None:
     code, alone = played(capsys, "sprt", *STRONG_AGAINST_WEAK, "--out", tmp_path / "out", "--concurrency", 1)
     assert (code, alone["verdict"]) == (0, "H1 accepted")
-    code, three = played(capsys, "report", accepted)
+    code, six = played(capsys, "report", accepted)
     assert code == 0
     for key in ("verdict", "llr", "pentanomial", "games_digest", "planned", "stored", "unbiased_elo", "elo"):
-        assert three[key] == alone[key]
+        assert six[key] == alone[key]
     assert alone["llr"] >= alone["upper_bound"]
     assert sum(alone["pentanomial"]) * 2 == alone["planned"]
     assert alone["planned"] % 8 == 0
