@@ -415,8 +415,8 @@ def _iterate(state, search, lists, parameters):
         if search.stopped != 0:
             return RUNNING
         if depth >= last:
-            # What reached the end may have left out moves on the way. Depth alone bounds no solver: from 28 empty
-            # squares on it may take an hour.
+            # What reached the end may have left out moves on the way. Depth alone bounds no solver: from one
+            # game's positions it took 0.7 s with 22 empty squares and 4.2 s with 24.
             bounded = search.depth_limit == NO_LIMIT or search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT
             more = parameters.endgame_exact_iteration != 0 and bounded and search.depth_limit > left
             if solves or depth < left or not more:
