@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 REMEDY = "give another folder with --out, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
+SEVERAL = " + "
+"""Between the identities of engines whose games a folder holds together."""
 
 
 class RunError(UserError):
@@ -313,7 +315,7 @@ def engines_of(store: Store) -> str:
     from engine.compiled.identity import engine_identity
 
     identity = engine_identity()
-    return " + ".join([identity, *sorted(store.engine_identities() - {identity})])
+    return SEVERAL.join([identity, *sorted(store.engine_identities() - {identity})])
 
 
 def plain(data: Any) -> Any:

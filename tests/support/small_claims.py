@@ -1,6 +1,19 @@
-"""A small table of claims, with every kind of measure, for tests: seconds of searches and games."""
+"""A small table of claims, with every kind of measure, for tests: seconds of searches and games; and runs of it."""
 
 from __future__ import annotations
+
+import gzip
+import io
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tuning.claims.results import ClaimsResult
+from tuning.claims.run import run_claims
+from tuning.claims.spec import load_claims
 
 SMALL = """\
 game = "xiangqi"
@@ -89,3 +102,38 @@ limits = ["mate"]
 not_then = "no"
 not_then_zh = "无"
 """
+
+
+OPENINGS = Path(__file__).parents[2] / "configs" / "openings" / "xiangqi.epd.gz"
+
+
+@cache
+def few_openings() -> str:
+    """Some of the shipped ones, for all of them take longer to read than the games do."""
+    with gzip.open(OPENINGS, "rt", encoding="utf-8") as file:
+        return "".join(islice(file, 40))
+
+
+def write_claims(folder: Path, *changes: tuple[str, str]) -> Path:
+    (folder / "few.epd").write_text(few_openings(), "utf-8")
+    text = SMALL.replace("seed = 3", 'seed = 3\nopenings = "few.epd"')
+    for change in changes:
+        assert change[0] in text
+        text = text.replace(*change, 1)
+    path = folder / "mine.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def run(path: Path, out: Path, only: tuple[str, ...] = (), **options: Any) -> ClaimsResult:
+    return run_claims(load_claims(path, "quick", only), out, stream=io.StringIO(), **options)
+
+
+def figures(ended: ClaimsResult) -> Any:
+    return [(result.verdict, result.rows) for result in ended.results]
+
+
+def draw_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To draw them takes longer than the games."""
+    monkeypatch.setattr("tuning.reports.claims.report.claim_chart", lambda *arguments: None)
+    monkeypatch.setattr("tuning.reports.claims.report._summary_plot", lambda *arguments: ())

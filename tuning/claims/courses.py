@@ -7,7 +7,7 @@ stopped and resumed anywhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,7 @@ from tuning.claims.measures import (
     share_of,
 )
 from tuning.claims.positions import SuitePosition
-from tuning.claims.results import CellResult, CellRow
+from tuning.claims.results import CellKey, CellResult, CellRow
 from tuning.claims.sequential import Looks, Seen, still_needed
 from tuning.claims.spec import COSTS, Cell, Claim, ClaimsSpec, Part
 from tuning.claims.verdicts import OF_CASES, OPEN, SHOWN, CellOutcome, Rule
@@ -54,6 +54,11 @@ UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points",
 def series_of(part: Part, cell: Cell) -> str:
     """Where a cell's games are counted."""
     return f"{part.id} {cell.name}"
+
+
+def key_of(part: Part, cell: Cell) -> CellKey:
+    """As in the cell's row."""
+    return part.id, cell.engine, cell.limit
 
 
 def games_at_most(cell: Cell) -> int:
@@ -219,9 +224,15 @@ def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits
     return sides
 
 
-def searches_at_most(spec: ClaimsSpec) -> int:
-    """Searches of positions that a run consists of; where positions do not suit a part, it has fewer of them."""
-    cells = [(part, cell) for part in spec.parts if not part.is_played for cell in part.cells]
+def searches_at_most(spec: ClaimsSpec, merged: Container[CellKey] = ()) -> int:
+    """Searches of positions that a run consists of but for the ``merged`` cells.
+
+    Where positions do not suit a part, it has fewer of them.
+    """
+    cells = [
+        (part, cell) for part in spec.parts if not part.is_played
+        for cell in part.cells if key_of(part, cell) not in merged
+    ]  # fmt: skip
     return spec.budget.positions * sum(len(sides_of(part, cell)) for part, cell in cells)
 
 
@@ -382,7 +393,26 @@ class SearchCourse:
         return float, UNITS[kind]
 
 
-Course = GameCourse | SearchCourse
+class MergedCourse:
+    """A cell that has ended in another folder of results."""
+
+    def __init__(self, claim: Claim, part: Part, cell: Cell, row: CellRow) -> None:
+        self.claim, self.part, self.cell = claim, part, cell
+        self.ended = row.ended
+        self._row = row
+
+    def result(self) -> CellResult:
+        """What it has shown."""
+        row, part = self._row, self.part
+        if part.kind in COSTS:
+            low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (row.low, row.high))
+        else:
+            low, high = row.low - row.threshold, row.high - row.threshold
+        turned = Rule(part.expect, part.margin, part.refuted_by).turned(low, high)
+        return CellResult(self.cell, row, CellOutcome(row.verdict, *turned))
+
+
+Course = GameCourse | SearchCourse | MergedCourse
 
 
 def common_columns(claim: Claim, part: Part, cell: Cell) -> dict[str, Any]:

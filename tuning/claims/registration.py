@@ -44,6 +44,16 @@ class Amendment:
 
 
 @dataclass(frozen=True)
+class AskedElsewhere:
+    """What is known of a part from other folders."""
+
+    date: str
+    """When it was registered there: UTC, ISO 8601."""
+    games: int
+    positions: int
+
+
+@dataclass(frozen=True)
 class Registration:
     """What is known of when the rules of a run's parts were fixed."""
 
@@ -57,10 +67,13 @@ class Registration:
         return frozenset(one.part for one in self.amendments if one.games or one.positions)
 
 
-def register(store: Store, spec: ClaimsSpec, directory: Path, amend: str | None = None) -> Registration:
+def register(
+    store: Store, spec: ClaimsSpec, directory: Path, amend: str | None, elsewhere: Mapping[str, AskedElsewhere]
+) -> Registration:
     """Keep the specification of each part before its first game, or check that it is the one that was kept.
 
-    ``amend`` is the reason for which changes are kept as amendments. Raises ``RunError`` for a change without one.
+    ``amend`` is the reason for which changes are kept as amendments; ``elsewhere`` is what was taken over from other
+    folders, by part. Raises ``RunError`` for a change without a reason.
     """
     known: dict[str, Any] = dict(store.metadata(REGISTERED) or {})
     amendments = list(store.metadata(AMENDMENTS) or [])
@@ -68,7 +81,10 @@ def register(store: Store, spec: ClaimsSpec, directory: Path, amend: str | None 
     changed = [part for part in spec.parts if part.id in known and known[part.id]["digest"] != part.digest]
     if changed and amend is None:
         raise RunError(_refusal(changed, known, spec, directory))
-    seen, searched = games_by_part(store), store.metadata(POSITIONS_SEARCHED) or {}
+    seen, searched = games_by_part(store), Counter(store.metadata(POSITIONS_SEARCHED) or {})
+    for name, asked in elsewhere.items():
+        seen[name] += asked.games
+        searched[name] = max(searched[name], asked.positions)
     for part in changed:
         old = known[part.id]
         amendments.append(
@@ -76,12 +92,14 @@ def register(store: Store, spec: ClaimsSpec, directory: Path, amend: str | None 
                 "part": part.id, "date": now, "why": amend, "old_digest": old["digest"], "new_digest": part.digest,
                 "changes": [[path, _told(one), _told(other)] for path, one, other in _changes(part, old)],
                 "old": old["content"], "new": plain(part.content),
-                "games": seen[part.id], "positions": searched.get(part.id, 0),
+                "games": seen[part.id], "positions": searched[part.id],
             }
         )  # fmt: skip
     for part in spec.parts:
-        if part.id not in known or part in changed:
-            date = known[part.id]["date"] if part.id in known else now
+        if part.id not in known or part in changed or part.id in elsewhere:
+            before = known.get(part.id)
+            date = now if part.id not in elsewhere else elsewhere[part.id].date
+            date = date if before is None else min(before["date"], date)
             known[part.id] = {"digest": part.digest, "content": plain(part.content), "date": date}
     store.record_metadata({REGISTERED: known, AMENDMENTS: amendments})
     return Registration(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from tuning.claims.registration import Registration
 from tuning.claims.spec import Cell, Claim, ClaimsSpec, Part
@@ -12,6 +13,10 @@ from tuning.claims.verdicts import OPEN, UNFINISHED, CellOutcome
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+
+CellKey = tuple[str, str, str]
+"""Which cell it is: its part, engine and the limit's name."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,33 @@ class CellRow:
     even: int = 0
     WD: int = 0
     WW: int = 0
+    engine_identity: str = ""
+    """Of the engine that played or searched it, or of several; empty before the first game or search."""
+
+    @property
+    def key(self) -> CellKey:
+        """Which cell it is of."""
+        return self.part, self.engine, self.limit_name
 
     @property
     def shown_verdict(self) -> str:
         """The verdict, or ``unfinished`` where it is open and there is something left to be played or searched."""
         return UNFINISHED if self.verdict == OPEN and not self.ended else self.verdict
+
+
+def cell_row(line: Mapping[str, str]) -> CellRow:
+    """A line of cells.csv: numbers by the types of the fields, an empty one is none."""
+    kinds = get_type_hints(CellRow)
+    values: dict[str, Any] = {}
+    for column in fields(CellRow):
+        text, kind = line[column.name], kinds[column.name]
+        if kind is str:
+            values[column.name] = text
+        elif not text:
+            values[column.name] = None
+        else:
+            values[column.name] = float(text) if "float" in str(kind) else int(float(text))
+    return CellRow(**values)
 
 
 @dataclass(frozen=True)
@@ -140,6 +167,8 @@ class ClaimsResult:
     """Of all games."""
     engine: str = ""
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
+    merged: int = 0
+    """Cells that were taken over from other folders."""
 
     @property
     def exit_code(self) -> int:
@@ -197,6 +226,7 @@ class ClaimsResult:
         return frame.astype({"games_needed": "Int64", "positions_needed": "Int64"})
 
 
+AMENDMENT_COLUMNS = ("part", "date", "why", "old_digest", "new_digest", "changes", "games", "positions")
 PART_COLUMNS = (
     "claim", "part", "text", "source", "basis", "kind", "expect", "margin", "verdict", "p_value", "family", "games",
     "games_needed", "positions_needed", "digest", "registered", "amendments",

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist
@@ -20,23 +21,26 @@ from typing import Any, Unpack
 from arena.play.live import first_that_fits
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
-from arena.run import Purpose, Run, RunError, RunOptions, engines_of
+from arena.run import SEVERAL, Purpose, Run, RunError, RunOptions, engines_of
 from arena.spec import default_part
 from engine.language import console
 from tuning.ablation.verdicts import ERROR_RATE
 from tuning.claims.courses import (
     Course,
     GameCourse,
+    MergedCourse,
     SearchCourse,
     block_size,
     game_seconds,
     games_at_most,
+    key_of,
     series_of,
 )
 from tuning.claims.measures import SuiteSearches
+from tuning.claims.merging import keep_merged, known_merged, merged_cells, read_merged
 from tuning.claims.positions import PositionSuites, SuitePosition
 from tuning.claims.registration import games_by_part, note_positions, register
-from tuning.claims.results import CellResult, ClaimsResult, PartResult
+from tuning.claims.results import CellKey, CellResult, CellRow, ClaimsResult, PartResult
 from tuning.claims.spec import COSTS, ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
 from tuning.matches import Match, MatchTable, read_openings
@@ -50,28 +54,33 @@ _NORMAL = NormalDist()
 
 def run_claims(
     spec: ClaimsSpec, directory: Path, *, amend: str | None = None, minutes: float | None = None,
-    **options: Unpack[RunOptions],
+    merge: Sequence[Path] = (), **options: Unpack[RunOptions],
 ) -> ClaimsResult:  # fmt: skip
     """Play and search what the folder lacks, and judge every part as far as it came.
 
-    ``amend`` is the reason for which a changed rule is kept as an amendment, ``minutes`` end this sitting. Raises
-    ``UserError`` if the folder belongs to another run, or a rule is another than was registered.
+    ``amend`` is the reason for which a changed rule is kept as an amendment, ``minutes`` end this sitting, ``merge``
+    are folders whose ended cells are taken over. Raises ``UserError`` if the folder belongs to another run, or a rule
+    is another than was registered.
     """
     source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
     purpose = Purpose("claims", content, spec.source, check=_check_of(spec, directory), more={FILE_METADATA: source})
+    merged = read_merged(spec, merge, options.get("accept_engine_change", False))
     with Run(directory, purpose, **options) as run, _sitting(run, minutes) as sitting:
-        registration = register(run.store, spec, directory, amend)
-        planned = plan_of_run(spec, directory, run.concurrency, run.store)
+        keep_merged(run.store, merged)
+        elsewhere = {name: part.asked for name, part in known_merged(run.store).items()}
+        registration = register(run.store, spec, directory, amend, elsewhere)
+        taken = merged_cells(spec, known_merged(run.store))
+        planned = plan_of_run(spec, directory, run.concurrency, run.store, taken)
         run.progress.announce(planned)
-        experiments = Experiments(spec, run)
+        experiments = Experiments(spec, run, taken)
         experiments.go_on(planned.stages[0])
         results = experiments.results()
         is_unfinished = not all(result.is_finished for result in results)
         run.is_interrupted = is_unfinished
         return ClaimsResult(
             spec, directory, is_unfinished and not sitting.is_over, results, registration, run.store.digest(),
-            engines_of(run.store),
+            experiments.engines, experiments.merged,
         )  # fmt: skip
 
 
@@ -118,12 +127,18 @@ def _sitting(run: Run, minutes: float | None) -> Iterator[_Sitting]:
             timer.cancel()
 
 
-def plan_of_run(spec: ClaimsSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
-    """What a run in that folder, whose ``store`` may be open, would consist of."""
+def plan_of_run(
+    spec: ClaimsSpec, directory: Path, concurrency: int, store: Store | None = None, merged: Container[CellKey] = ()
+) -> StagePlan:
+    """What a run in that folder, whose ``store`` may be open, would consist of but for the ``merged`` cells."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
-            return plan_of_run(spec, directory, concurrency, stored)
-    cells = [cell for part in spec.parts if part.is_played for cell in part.cells]
+            return plan_of_run(spec, directory, concurrency, stored, merged)
+    cells = [
+        cell
+        for part in spec.parts if part.is_played
+        for cell in part.cells if key_of(part, cell) not in merged
+    ]  # fmt: skip
     games = sum(map(games_at_most, cells))
     seconds = sum(games_at_most(cell) * game_seconds(cell) for cell in cells)
     seen = games_by_part(store) if store is not None else {}
@@ -135,8 +150,8 @@ def plan_of_run(spec: ClaimsSpec, directory: Path, concurrency: int, store: Stor
 class Experiments:
     """The courses of all cells of a run."""
 
-    def __init__(self, spec: ClaimsSpec, run: Run) -> None:
-        self._spec, self._run = spec, run
+    def __init__(self, spec: ClaimsSpec, run: Run, merged: Mapping[CellKey, CellRow]) -> None:
+        self._spec, self._run, self._merged = spec, run, merged
         most = max((cell.analyses[-1] for part in spec.parts for cell in part.cells if cell.analyses), default=1)
         conditions = spec.conditions
         part_of_suite = default_part(spec.game, conditions.openings)
@@ -154,7 +169,10 @@ class Experiments:
         for claim in spec.claims:
             for part in claim.parts:
                 for cell in part.cells:
-                    if part.is_played:
+                    row = merged.get(key_of(part, cell))
+                    if row is not None:
+                        self.courses.append(MergedCourse(claim, part, cell, row))
+                    elif part.is_played:
                         self.courses.append(GameCourse(claim, part, cell, openings, self._table))
                     else:
                         read = self._positions_of(part)
@@ -247,6 +265,25 @@ class Experiments:
         long = words("progress.look", cells=short, name=self._course.series, look=min(look, looks), looks=looks)
         return first_that_fits(columns, long, short)
 
+    @property
+    def merged(self) -> int:
+        """Cells that were taken over."""
+        return len(self._merged)
+
+    @property
+    def engines(self) -> str:
+        """The engine's identity, and after it those of others that have played or searched cells."""
+        own = engines_of(self._run.store)
+        others = {one for row in self._merged.values() for one in row.engine_identity.split(SEVERAL)}
+        return SEVERAL.join([own, *sorted(others - set(own.split(SEVERAL)))])
+
+    def _result(self, course: Course) -> CellResult:
+        """What a course has shown, with the engines that showed it."""
+        result = course.result()
+        if isinstance(course, MergedCourse) or not (result.row.cases or course.ended):
+            return result
+        return replace(result, row=replace(result.row, engine_identity=engines_of(self._run.store)))
+
     def results(self) -> tuple[PartResult, ...]:
         """The verdicts on all parts, as far as the run came."""
         by_part: dict[str, list[Course]] = {}
@@ -254,7 +291,7 @@ class Experiments:
             by_part.setdefault(course.part.id, []).append(course)
         found = []
         for courses in by_part.values():
-            cells = tuple(course.result() for course in courses)
+            cells = tuple(map(self._result, courses))
             claim, part = courses[0].claim, courses[0].part
             verdict = verdict_of_cells([one.outcome for one in cells], depends_margin(part))
             is_finished = all(bool(course.ended) for course in courses)

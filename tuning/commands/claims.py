@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.commands.results import finishing
@@ -50,6 +51,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--amend", metavar="WHY", help="keep a rule that was changed since it was registered as an amendment"
     )
+    parser.add_argument(
+        "--merge", metavar="DIR", nargs="+", type=Path, default=[],
+        help="take over the cells that have ended in these folders, of whatever machine, instead of asking them again",
+    )  # fmt: skip
     parser.add_argument("--digests", action="store_true", help="only print the digests of the parts and of all of them")
     add_output_argument(parser, "results/claims-<table>-<budget>")
     add_playing_arguments(parser)
@@ -68,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run or resume the claims of a game."""
     from engine.settings.configuration import find_config
     from tuning.claims.courses import searches_at_most
+    from tuning.claims.merging import known_before, merged_cells, read_merged
     from tuning.claims.run import plan_of_run, run_claims
     from tuning.claims.spec import load_claims
     from tuning.reports.claims.report import claims_command
@@ -80,11 +86,14 @@ def run(arguments: argparse.Namespace) -> int:
         return print_digests(spec, arguments)
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
-        figures = {"claims": len(spec.claims), "parts": len(spec.parts), "searches": searches_at_most(spec)}
-        return describe(plan_of_run(spec, directory, arguments.concurrency), figures, arguments)
+        read = read_merged(spec, arguments.merge, arguments.accept_engine_change)
+        merged = {**merged_cells(spec, known_before(directory)), **merged_cells(spec, read)}
+        figures = {"claims": len(spec.claims), "parts": len(spec.parts), "searches": searches_at_most(spec, merged)}
+        return describe(plan_of_run(spec, directory, arguments.concurrency, merged=merged), figures, arguments)
     result = uninterrupted(
-        run_claims, arguments, spec, directory, amend=arguments.amend, minutes=arguments.minutes
-    )
+        run_claims, arguments, spec, directory, amend=arguments.amend, minutes=arguments.minutes,
+        merge=arguments.merge,
+    )  # fmt: skip
     if result is not None:
         print_claims(result, arguments)
     if result is None or result.interrupted:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import io
 import json
 import math
 import re
 from dataclasses import replace
-from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from small_claims import SMALL
+from small_claims import draw_no_figures, figures, run, write_claims
 
 from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
 from arena.play.store import Store
@@ -40,38 +36,12 @@ from tuning.claims.measures import Searched
 from tuning.claims.positions import SuitePosition
 from tuning.claims.registration import AMENDMENTS
 from tuning.claims.results import CellRow, ClaimsResult
-from tuning.claims.run import run_claims
 from tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
 from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
 from tuning.keys.claims import EXPECTED
 from tuning.matches import Match, MatchTable
 from tuning.reports.claims.report import FILES, claims_text, effect_text, range_text, rule_text, write_claims_report
 from tuning.reports.document import MESSAGES
-
-OPENINGS = Path(__file__).parents[3] / "configs" / "openings" / "xiangqi.epd.gz"
-
-
-@cache
-def few_openings() -> str:
-    """Some of the shipped ones, for all of them take longer to read than the games do."""
-    with gzip.open(OPENINGS, "rt", encoding="utf-8") as file:
-        return "".join(islice(file, 40))
-
-
-def write_claims(folder: Path, *changes: tuple[str, str]) -> Path:
-    (folder / "few.epd").write_text(few_openings(), "utf-8")
-    text = SMALL.replace("seed = 3", 'seed = 3\nopenings = "few.epd"')
-    for change in changes:
-        assert change[0] in text
-        text = text.replace(*change, 1)
-    path = folder / "mine.toml"
-    path.write_text(text, "utf-8")
-    return path
-
-
-def run(path: Path, out: Path, only: tuple[str, ...] = (), **options: Any) -> ClaimsResult:
-    return run_claims(load_claims(path, "quick", only), out, stream=io.StringIO(), **options)
-
 
 # Tables
 
@@ -411,10 +381,6 @@ def claims_result(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path,
     return path, folder / "out", run(path, folder / "out")
 
 
-def figures(ended: ClaimsResult) -> Any:
-    return [(result.verdict, result.rows) for result in ended.results]
-
-
 def test_every_cell_has_been_asked(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
     _, out, ended = claims_result
     assert ended.exit_code == 0
@@ -502,12 +468,6 @@ def test_a_rule_that_is_changed_after_games_is_refused(
     with Store(out, read_only=True) as store:
         assert len(store) == sum(result.games for result in ended.results)
         assert not store.metadata(AMENDMENTS)
-
-
-def draw_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To draw them takes longer than the games."""
-    monkeypatch.setattr("tuning.reports.claims.report.claim_chart", lambda *arguments: None)
-    monkeypatch.setattr("tuning.reports.claims.report._summary_plot", lambda *arguments: ())
 
 
 @pytest.fixture

@@ -20,14 +20,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from engine.errors import UserError
 from engine.language import Catalogue
 from engine.settings.configuration import read_toml
-from tuning.claims.results import CellRow
+from tuning.claims.results import CellRow, cell_row
 from tuning.claims.verdicts import OPEN, PART_VERDICTS, UNFINISHED
 from tuning.keys.claims import ENGINES
 from tuning.reports.claims.report import effect_text, range_text
@@ -75,7 +75,7 @@ def read_kept_claims(root: Path, table: str) -> KeptClaims:
         runs.append(folder.name)
         cells: dict[str, list[CellRow]] = {}
         for row in _rows(folder / "cells.csv"):
-            cells.setdefault(row["part"], []).append(_cell_row(row))
+            cells.setdefault(row["part"], []).append(cell_row(row))
         for row in _rows(folder / "claims.csv"):
             own = tuple(cells.get(row["part"], ()))
             is_unfinished = row["verdict"] == OPEN and not all(cell.ended for cell in own)
@@ -190,21 +190,6 @@ def _figure(row: CellRow, message: Catalogue) -> str:
 def _rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def _cell_row(row: Mapping[str, str]) -> CellRow:
-    """A line of cells.csv: numbers by the types of the fields, an empty one is none."""
-    kinds = get_type_hints(CellRow)
-    values: dict[str, Any] = {}
-    for field in fields(CellRow):
-        text, kind = row[field.name], kinds[field.name]
-        if kind is str:
-            values[field.name] = text
-        elif not text:
-            values[field.name] = None
-        else:
-            values[field.name] = float(text) if "float" in str(kind) else int(float(text))
-    return CellRow(**values)
 
 
 if __name__ == "__main__":

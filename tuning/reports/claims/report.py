@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import shlex
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 from tuning.ablation.verdicts import ERROR_RATE, POWER
 from tuning.claims.measures import RATIO_UNITS
-from tuning.claims.results import PART_COLUMNS, CellRow, ClaimsResult, PartResult
+from tuning.claims.results import AMENDMENT_COLUMNS, PART_COLUMNS, CellRow, ClaimsResult, PartResult
 from tuning.claims.spec import ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
 from tuning.keys.claims import BASES, ENGINES
@@ -39,7 +40,6 @@ from tuning.reports.document import (
 from tuning.reports.study import condition_facts, counted, in_columns, in_one, language_words, ratio_text
 from tuning.reports.study_charts import chart_words
 
-AMENDMENT_COLUMNS = ("part", "date", "why", "old_digest", "new_digest", "changes", "games", "positions")
 FILES = {"claims": PART_COLUMNS, "cells": tuple(field.name for field in fields(CellRow)),
          "amendments": AMENDMENT_COLUMNS}  # fmt: skip
 """The tables that are written, and their columns; what these mean is in columns.csv."""
@@ -72,7 +72,7 @@ def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def _amendment_rows(run: ClaimsResult) -> list[tuple[Any, ...]]:
     return [
         (one.part, one.date, one.why, one.old_digest, one.new_digest,
-         "; ".join(f"{path}: {old} -> {new}" for path, old, new in one.changes), one.games, one.positions)
+         json.dumps(one.changes, ensure_ascii=False), one.games, one.positions)
         for one in run.registration.amendments
     ]  # fmt: skip
 
@@ -90,6 +90,7 @@ def claims_document(run: ClaimsResult, language: str) -> Document:
         (message("claims.searches"),
          message("claims.searched", positions=budget.positions, per_game=budget.positions_per_game)),
         (message("fact.games"), message("claims.stored_games", digest=run.digest)),
+        *([(message("claims.merged"), message("claims.merged_cells", cells=run.merged))] if run.merged else []),
         (message("claims.registered"), message("claims.registered_digest", digest=spec.digest)),
     )  # fmt: skip
     summary: tuple[Block, ...] = (

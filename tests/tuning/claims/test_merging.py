@@ -1,0 +1,158 @@
+"""Cells that have ended in other folders are taken over by a run, with their rules, amendments and engine."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_claims import draw_no_figures, figures, run, write_claims
+
+from arena.play.store import Store
+from elolab import command_line
+from engine.compiled.identity import engine_identity
+from engine.engine import StopFlag
+from engine.errors import UserError
+from tuning.claims.courses import searches_at_most
+from tuning.claims.merging import known_before, merged_cells
+from tuning.claims.results import ClaimsResult, PartResult
+from tuning.claims.run import plan_of_run
+from tuning.claims.spec import load_claims
+from tuning.reports.claims.report import write_claims_report
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, ClaimsResult]:
+    """The table of a run, its folder with the tables of its report, and its end."""
+    folder = tmp_path_factory.mktemp("merged")
+    path = write_claims(folder)
+    result = run(path, folder / "out")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        draw_no_figures(monkeypatch)
+        write_claims_report(result)
+    return path, folder / "out", result
+
+
+def tables_of(out: Path, folder: Path) -> Path:
+    """The folder with nothing but the tables of that run, as they are kept in a repository."""
+    folder.mkdir()
+    for name in ("claims", "cells", "amendments"):
+        shutil.copy(out / f"{name}.csv", folder)
+    return folder
+
+
+def rewrite(path: Path, change: Callable[[dict[str, str]], dict[str, str]]) -> None:
+    rows = [change(row) for row in csv.DictReader(path.open(encoding="utf-8"))]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def stopped() -> StopFlag:
+    stop = StopFlag()
+    stop.set()
+    return stop
+
+
+def outcomes(result: ClaimsResult) -> list[PartResult]:
+    """What decides and is shown; bounds on scales that the tables do not use are equal to many digits."""
+    return [
+        replace(part, cells=tuple(replace(cell, outcome=replace(cell.outcome, low=0, high=0)) for cell in part.cells))
+        for part in result.results
+    ]
+
+
+def test_a_run_that_takes_all_over_plays_nothing_and_has_the_same_verdicts(
+    ended: tuple[Path, Path, ClaimsResult], tmp_path: Path
+) -> None:
+    path, out, result = ended
+    kept = tables_of(out, tmp_path / "kept")
+    merged = run(path, tmp_path / "new", merge=[kept], stop=stopped())
+    assert not merged.missing
+    assert merged.merged == sum(len(part.cells) for part in result.results)
+    assert figures(merged) == figures(result)
+    assert outcomes(merged) == outcomes(result)
+    for one, other in zip(merged.results, result.results, strict=True):
+        for cell, same in zip(one.cells, other.cells, strict=True):
+            assert cell.outcome.low == pytest.approx(same.outcome.low)
+            assert cell.outcome.high == pytest.approx(same.outcome.high)
+    assert merged.registration.dates == result.registration.dates
+    assert merged.engine == engine_identity()
+    with Store(tmp_path / "new", read_only=True) as store:
+        assert not len(store)
+    # The folder knows what it took over.
+    shutil.rmtree(kept)
+    again = run(path, tmp_path / "new")
+    assert figures(again) == figures(result)
+
+
+def test_what_others_left_is_played(ended: tuple[Path, Path, ClaimsResult], tmp_path: Path) -> None:
+    path, out, result = ended
+    left = ("C1b", "C20b")
+    kept = tables_of(out, tmp_path / "kept")
+    rewrite(kept / "cells.csv", lambda row: {**row, "ended": "" if row["part"] in left else row["ended"]})
+    some = tables_of(out, tmp_path / "some")
+    rewrite(some / "cells.csv", lambda row: {**row, "effect": "99", "ended": row["ended"] * (row["part"] == "C20a")})
+    spec = load_claims(path, "quick")
+    assert plan_of_run(spec, tmp_path / "new", 1).games == 96
+    merged = run(path, tmp_path / "new", merge=[kept, some])
+    assert (merged.missing, figures(merged)) == ((), figures(result))  # of the same cell the first folder's holds
+    assert merged.merged == sum(len(part.cells) for part in result.results if part.part.id not in left)
+    taken = merged_cells(spec, known_before(tmp_path / "new"))
+    assert len(taken) == merged.merged
+    assert plan_of_run(spec, tmp_path / "new", 1, merged=taken).games == 64
+    assert searches_at_most(spec, taken) == 4 * len(result.results[3].cells)
+
+
+def test_what_was_asked_otherwise_is_refused(
+    ended: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, result = ended
+    kept = tables_of(out, tmp_path / "kept")
+    other = write_claims(tmp_path, ("margin = 10", "margin = 15"))
+    with pytest.raises(UserError, match="C20a was asked by a rule of digest") as raised:
+        run(other, tmp_path / "new", merge=[kept])
+    assert "--only" in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert not (tmp_path / "new").exists()
+    told = ["claims", "--claims", str(path), "--out", str(tmp_path / "new"), "--dry-run", "--merge"]
+    assert command_line.main([*told, str(tmp_path)]) == 2
+    assert "claims.csv: there is no such file; --merge takes folders" in capsys.readouterr().err
+    assert command_line.main([*told, str(kept)]) == 0
+    printed = capsys.readouterr().out
+    assert "0 games" in printed
+    assert "searches of positions (not in the time below): 0\n" in printed
+    rewrite(kept / "cells.csv", lambda row: {**row, "engine_identity": "another"})
+    with pytest.raises(UserError, match=r"played by engine another.*--accept-engine-change"):
+        run(path, tmp_path / "new", merge=[kept])
+    mixed = run(path, tmp_path / "new", merge=[kept], accept_engine_change=True, stop=stopped())
+    assert mixed.engine == f"{engine_identity()} + another"
+    assert [part.verdict for part in mixed.results] == [part.verdict for part in result.results]
+
+
+def test_amendments_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw_no_figures(monkeypatch)
+    first = run(write_claims(tmp_path), tmp_path / "out", ("C20a",))
+    path = write_claims(tmp_path, ("margin = 10", "margin = 15"))
+    amended = run(path, tmp_path / "out", ("C20a",), amend="a slip; see a -> b: c")
+    write_claims_report(amended)
+    for _ in range(2):
+        merged = run(path, tmp_path / "new", ("C20a",), merge=[tmp_path / "out"])
+        assert merged.registration == amended.registration
+        assert not merged.is_fixed_beforehand
+    page = write_claims_report(merged).read_text("utf-8")
+    assert "whose games and searches another folder has" in page
+    # A rule that is changed once games of it are known elsewhere was not fixed beforehand.
+    write_claims(tmp_path)
+    write_claims_report(run(path, tmp_path / "again", ("C20a",)))
+    taken = run(path, tmp_path / "last", ("C20a",), merge=[tmp_path / "again"])
+    assert taken.is_fixed_beforehand
+    write_claims(tmp_path, ("margin = 10", "margin = 15"))
+    changed = run(path, tmp_path / "last", ("C20a",), amend="late")
+    assert [one.games for one in changed.registration.amendments] == [first.results[0].games]
+    assert changed.merged == 0
+    assert not changed.is_fixed_beforehand

@@ -1,0 +1,169 @@
+"""Cells that have ended in other folders of results, of whatever machine, taken over instead of being asked again.
+
+What a cell shows is a pure function of its games and searches, and these of its settings and its seed. So the rows of
+``cells.csv`` stand for the games of other folders, where the rule of the part has the same digest; they are kept in the
+run's own store, so that it can be resumed without those folders.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.play.store import STORE_NAME, Store
+from arena.run import RunError, plain
+from engine.compiled.identity import engine_identity, equivalent_identities
+from tuning.claims.registration import AMENDMENTS, Amendment, AskedElsewhere
+from tuning.claims.results import AMENDMENT_COLUMNS, CellKey, CellRow, cell_row
+from tuning.claims.spec import ClaimsSpec, Part
+
+MERGED = "claims merged"
+"""The name of the store's metadata: by part, its digest, when it was registered, and the lines of its cells."""
+
+
+@dataclass(frozen=True)
+class MergedPart:
+    """What other folders have of one part."""
+
+    digest: str
+    """Of the rule by which its cells were asked."""
+    date: str
+    """When that was registered: UTC, ISO 8601."""
+    amendments: tuple[Amendment, ...]
+    lines: tuple[Mapping[str, str], ...]
+    """Of ``cells.csv``, of the cells that have ended."""
+
+    @property
+    def rows(self) -> tuple[CellRow, ...]:
+        """The cells that have ended."""
+        return tuple(map(cell_row, self.lines))
+
+    @property
+    def asked(self) -> AskedElsewhere:
+        """What is known of the part by them."""
+        games = sum(row.games for row in self.rows)
+        return AskedElsewhere(self.date, games, 0 if games else max(row.cases for row in self.rows))
+
+
+def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change: bool = False) -> dict[str, MergedPart]:
+    """The cells that have ended in some folders, by part; of two of the same, the one of the folder named first.
+
+    Raises ``RunError`` if a folder holds no results, a part was asked there by another rule, or, unless that is
+    accepted, by another engine.
+    """
+    found: dict[str, MergedPart] = {}
+    for folder in folders:
+        for part in spec.parts:
+            own = _read_part(part, folder, accept_engine_change)
+            if own is not None:
+                found[part.id] = own if part.id not in found else _joined(found[part.id], own)
+    return found
+
+
+def _read_part(part: Part, folder: Path, accept_engine_change: bool) -> MergedPart | None:
+    registered = next((line for line in _lines(folder, "claims") if line["part"] == part.id), None)
+    lines = tuple(line for line in _lines(folder, "cells") if line["part"] == part.id and line["ended"])
+    if registered is None or not lines:
+        return None
+    if registered["digest"] != part.digest:
+        raise RunError(
+            f"{folder / 'claims.csv'}: {part.id} was asked by a rule of digest {registered['digest']}, this one has "
+            f"{part.digest}; give the table of claims that it was asked by, or pick other parts with --only"
+        )
+    for line in lines:
+        identity = line.get("engine_identity")
+        if not identity:
+            raise RunError(
+                f"{folder / 'cells.csv'}: does not say which engine played; write it anew with elolab report {folder}"
+            )
+        if identity not in equivalent_identities() and not accept_engine_change:
+            raise RunError(
+                f"{folder / 'cells.csv'}: {part.id} was played by engine {identity}, this is engine "
+                f"{engine_identity()}; to mix them all the same add --accept-engine-change"
+            )
+    amendments = tuple(_amendment(line) for line in _lines(folder, "amendments") if line["part"] == part.id)
+    return MergedPart(part.digest, registered["registered"], amendments, lines)
+
+
+def _lines(folder: Path, table: str) -> list[dict[str, str]]:
+    path = folder / f"{table}.csv"
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except OSError:
+        raise RunError(f"{path}: there is no such file; --merge takes folders that elolab claims wrote") from None
+
+
+def _amendment(line: Mapping[str, str]) -> Amendment:
+    values: dict[str, Any] = dict(line)
+    values["changes"] = tuple(tuple(change) for change in json.loads(line["changes"]))
+    values["games"], values["positions"] = int(line["games"]), int(line["positions"])
+    return Amendment(**{column: values[column] for column in AMENDMENT_COLUMNS})
+
+
+def _joined(first: MergedPart, second: MergedPart) -> MergedPart:
+    known = {_place(line) for line in first.lines}
+    return MergedPart(
+        first.digest,
+        min(first.date, second.date),
+        tuple(dict.fromkeys((*first.amendments, *second.amendments))),
+        (*first.lines, *(line for line in second.lines if _place(line) not in known)),
+    )
+
+
+def _place(line: Mapping[str, str]) -> tuple[str, str]:
+    return line["engine"], line["limit_name"]
+
+
+def keep_merged(store: Store, merged: Mapping[str, MergedPart]) -> None:
+    """Keep in the run's store what was read, beside what was merged before; for the same cell the former holds."""
+    known = known_merged(store)
+    for name, part in merged.items():
+        before = known.get(name)
+        known[name] = part if before is None or before.digest != part.digest else _joined(before, part)
+    if not merged:
+        return
+    amendments = list(store.metadata(AMENDMENTS) or [])
+    for part in merged.values():
+        own = [{column: entry[column] for column in AMENDMENT_COLUMNS} for entry in amendments]
+        amendments += [entry for entry in map(_plain_amendment, part.amendments) if entry not in own]
+    entries = {
+        name: {"digest": part.digest, "date": part.date, "lines": plain(list(part.lines))}
+        for name, part in known.items()
+    }
+    store.record_metadata({MERGED: entries, AMENDMENTS: amendments})
+
+
+def _plain_amendment(amendment: Amendment) -> Any:
+    return plain({column: getattr(amendment, column) for column in AMENDMENT_COLUMNS})
+
+
+def known_merged(store: Store) -> dict[str, MergedPart]:
+    """What a run has taken over, by part; its amendments are with the run's own."""
+    return {
+        name: MergedPart(entry["digest"], entry["date"], (), tuple(entry["lines"]))
+        for name, entry in (store.metadata(MERGED) or {}).items()
+    }
+
+
+def known_before(directory: Path) -> dict[str, MergedPart]:
+    """What the run in that folder, if there is one, has taken over, by part."""
+    if not (directory / STORE_NAME).is_file():
+        return {}
+    with Store(directory, read_only=True) as store:
+        return known_merged(store)
+
+
+def merged_cells(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[CellKey, CellRow]:
+    """The rows that stand for cells of the specification."""
+    digests = {part.id: part.digest for part in spec.parts}
+    return {
+        row.key: row
+        for name, part in merged.items()
+        if digests.get(name) == part.digest
+        for row in part.rows
+    }
