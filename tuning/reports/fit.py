@@ -57,6 +57,7 @@ def fit_document(fitted: FitResult, language: str) -> Document:
     facts = (
         (message("fact.game"), game_words(spec.game, message.language).title),
         (message("fact.limit"), str(spec.limits)),
+        (message("fit.target"), _target_text(fitted, message)),
         (message("fact.seed"), str(spec.seed)),
         (message("fact.engine"), fitted.engine),
         (message("fact.games"), message("claims.stored_games", digest=fitted.digest)),
@@ -73,6 +74,16 @@ def fit_document(fitted: FitResult, language: str) -> Document:
         sections=tuple(sections),
         language=message.language,
     )
+
+
+def _target_text(fitted: FitResult, message: Catalogue) -> str:
+    """What the weights are fitted to."""
+    spec = fitted.spec
+    if fitted.regression == "logistic":
+        return message("fit.target_share", share=spec.score_share, rest=100 - spec.score_share)
+    if spec.score_limits is None:
+        return message("fit.target_results")
+    return message("fit.target_scores", limit=spec.score_limits)
 
 
 def _fit_sentence(fitted: FitResult, message: Catalogue) -> str:

@@ -38,7 +38,7 @@ from tuning.evaluation.patterns import _best_of_phase, fit_patterns
 from tuning.evaluation.positions import Scoring, positions_of
 from tuning.evaluation.ridge import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
 from tuning.evaluation.self_play import SelfPlay, games_of, stored_games
-from tuning.reports.fit import fit_data, fit_text
+from tuning.reports.fit import fit_data, fit_document, fit_text
 
 ROOT = Path(__file__).parents[3]
 GAME = game_named("othello")
@@ -243,6 +243,10 @@ def test_a_fit_to_scores_says_so_and_is_the_same_when_it_goes_on(tmp_path: Path)
     assert texts[0] == texts[1]
     provenance = find_weights(str(whole.iterations[-1].weights)).provenance
     assert "--phases 2 --patterns off --score-limit depth=2. " in provenance
+    for language, said in (("en", "scores of searches (depth=2)"), ("zh", "搜索（depth=2）的评分")):
+        assert any(said in str(section) for section in fit_document(whole, language).sections)
+    by_results = replace(whole, spec=replace(whole.spec, score_limits=None))
+    assert "the game's result, exact where" in str(fit_document(by_results, "en").sections[-1])
     # The second iteration's positions have the scores of the first one's weights.
     labels = [np.load(tmp_path / "whole" / f"positions-{number}.npz") for number in (0, 1)]
     steps, _ = fitting().survey(labels[1]["rows"])

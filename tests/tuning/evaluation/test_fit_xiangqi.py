@@ -33,7 +33,7 @@ from tuning.evaluation.logistic import (
     values_of,
 )
 from tuning.evaluation.positions import positions_of
-from tuning.reports.fit import fit_data, fit_text
+from tuning.reports.fit import fit_data, fit_document, fit_text
 
 GAME = game_named("xiangqi")
 
@@ -233,6 +233,7 @@ def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     assert "logistic loss (a position)" in text
     assert "against the weights before at nodes=40" in text
     assert fit_data(done)["regression"] == "logistic"
+    assert "who won (50 %) and the score of the game's search (50 %)" in str(fit_document(done, "en").sections[-1])
 
 
 def test_the_same_command_writes_the_same_bytes_at_any_concurrency(
