@@ -248,11 +248,20 @@ class Games:
         return points / 4 / pairs
 
 
+@cache
+def strengths() -> tuple[Array, Array]:
+    """Davidson's logarithms of the ratio of two strengths, and the Elo that a match measures over all openings."""
+    logarithms = np.linspace(-16.0, 16.0, 6401)
+    places, weights = np.polynomial.hermite_e.hermegauss(40)
+    roots = np.exp((logarithms[:, None] + OPENING_DEVIATION * places) / 2)
+    scores = (roots + DRAW_PARAMETER / 2) / (roots + 1 / roots + DRAW_PARAMETER) @ (weights / weights.sum())
+    return logarithms, np.log(scores / (1 - scores)) * NATURAL_TO_ELO
+
+
 def log_strength(elo: float) -> float:
-    """Davidson's logarithm of the ratio of strengths at which the expected score is that of logistic Elo."""
-    score = 1 / (1 + math.exp(-elo / NATURAL_TO_ELO))
-    half = DRAW_PARAMETER * (score - 0.5)
-    return 2 * math.log((half + math.sqrt(half * half + 4 * score * (1 - score))) / (2 * (1 - score)))
+    """Davidson's logarithm of the ratio of strengths at which a match has the expected score of logistic Elo."""
+    logarithms, measured = strengths()
+    return float(np.interp(elo, measured, logarithms))
 
 
 @dataclass(frozen=True)

@@ -407,7 +407,8 @@ class MergedCourse:
         if part.kind in COSTS:
             low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (row.low, row.high))
         else:
-            low, high = row.low - row.threshold, row.high - row.threshold
+            null = part.threshold if part.kind == "share" else 0.0
+            low, high = row.low - null, row.high - null
         turned = Rule(part.expect, part.margin, part.refuted_by).turned(low, high)
         return CellResult(self.cell, row, CellOutcome(row.verdict, *turned))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from typing import Any
 from arena.play.store import STORE_NAME, Store
 from arena.run import RunError, plain
 from engine.compiled.identity import engine_identity, equivalent_identities
-from tuning.claims.registration import AMENDMENTS, Amendment, AskedElsewhere
+from tuning.claims.registration import AMENDMENTS, Amendment, AskedElsewhere, is_searched_here
 from tuning.claims.results import AMENDMENT_COLUMNS, CellKey, CellRow, cell_row
-from tuning.claims.spec import ClaimsSpec, Part
+from tuning.claims.spec import STRENGTH, ClaimsSpec, Part
 
 MERGED = "claims merged"
 """The name of the store's metadata: by part, its digest, when it was registered, and the lines of its cells."""
@@ -42,11 +42,10 @@ class MergedPart:
         """The cells that have ended."""
         return tuple(map(cell_row, self.lines))
 
-    @property
-    def asked(self) -> AskedElsewhere:
-        """What is known of the part by them."""
-        games = sum(row.games for row in self.rows)
-        return AskedElsewhere(self.date, games, 0 if games else max(row.cases for row in self.rows))
+    def asked(self, positions: int) -> AskedElsewhere:
+        """What is known of the part by them, if it is of so many positions, unless it is of games."""
+        is_played = any(row.kind in STRENGTH for row in self.rows)
+        return AskedElsewhere(self.date, sum(row.games for row in self.rows), 0 if is_played else positions)
 
 
 def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change: bool = False) -> dict[str, MergedPart]:
@@ -75,18 +74,24 @@ def _read_part(part: Part, folder: Path, accept_engine_change: bool) -> MergedPa
             f"{part.digest}; give the table of claims that it was asked by, or pick other parts with --only"
         )
     for line in lines:
-        identity = line.get("engine_identity")
-        if not identity:
+        if not line.get("engine_identity"):
             raise RunError(
                 f"{folder / 'cells.csv'}: does not say which engine played; write it anew with elolab report {folder}"
             )
-        if identity not in equivalent_identities() and not accept_engine_change:
-            raise RunError(
-                f"{folder / 'cells.csv'}: {part.id} was played by engine {identity}, this is engine "
-                f"{engine_identity()}; to mix them all the same add --accept-engine-change"
-            )
+    if not accept_engine_change:
+        refuse_other_engines(map(cell_row, lines), folder / "cells.csv")
     amendments = tuple(_amendment(line) for line in _lines(folder, "amendments") if line["part"] == part.id)
     return MergedPart(part.digest, registered["registered"], amendments, lines)
+
+
+def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
+    """Raise ``RunError`` if another engine has asked one of the cells, which are kept there."""
+    for row in rows:
+        if row.engine_identity not in equivalent_identities():
+            raise RunError(
+                f"{where}: {row.part} was played by engine {row.engine_identity}, this is engine {engine_identity()}; "
+                "to mix them all the same add --accept-engine-change"
+            )
 
 
 def _lines(folder: Path, table: str) -> list[dict[str, str]]:
@@ -120,8 +125,12 @@ def _place(line: Mapping[str, str]) -> tuple[str, str]:
 
 
 def keep_merged(store: Store, merged: Mapping[str, MergedPart]) -> None:
-    """Keep in the run's store what was read, beside what was merged before; for the same cell the former holds."""
+    """Keep in the run's store what was read, beside what was merged before; for the same cell the former holds.
+
+    A part for which the run itself has searched positions stays its own.
+    """
     known = known_merged(store)
+    merged = {name: part for name, part in merged.items() if not is_searched_here(store, name)}
     for name, part in merged.items():
         before = known.get(name)
         known[name] = part if before is None or before.digest != part.digest else _joined(before, part)

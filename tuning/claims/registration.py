@@ -67,6 +67,15 @@ class Registration:
         return frozenset(one.part for one in self.amendments if one.games or one.positions)
 
 
+def changed_parts(store: Store, spec: ClaimsSpec, directory: Path, amend: str | None) -> list[Part]:
+    """The parts that were registered with another rule; raises ``RunError`` if there are any and no reason is given."""
+    known: dict[str, Any] = store.metadata(REGISTERED) or {}
+    changed = [part for part in spec.parts if part.id in known and known[part.id]["digest"] != part.digest]
+    if changed and amend is None:
+        raise RunError(_refusal(changed, known, spec, directory))
+    return changed
+
+
 def register(
     store: Store, spec: ClaimsSpec, directory: Path, amend: str | None, elsewhere: Mapping[str, AskedElsewhere]
 ) -> Registration:
@@ -75,12 +84,10 @@ def register(
     ``amend`` is the reason for which changes are kept as amendments; ``elsewhere`` is what was taken over from other
     folders, by part. Raises ``RunError`` for a change without a reason.
     """
+    changed = changed_parts(store, spec, directory, amend)
     known: dict[str, Any] = dict(store.metadata(REGISTERED) or {})
     amendments = list(store.metadata(AMENDMENTS) or [])
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    changed = [part for part in spec.parts if part.id in known and known[part.id]["digest"] != part.digest]
-    if changed and amend is None:
-        raise RunError(_refusal(changed, known, spec, directory))
     seen, searched = games_by_part(store), Counter(store.metadata(POSITIONS_SEARCHED) or {})
     for name, asked in elsewhere.items():
         seen[name] += asked.games
@@ -117,6 +124,11 @@ def register(
 def games_by_part(store: Store) -> Counter[str]:
     """Stored games by the part for which they were played."""
     return Counter(outcome.pairing.series.partition(" ")[0] for outcome in store.outcomes())
+
+
+def is_searched_here(store: Store, part: str) -> bool:
+    """Whether the run itself has searched positions for a part."""
+    return bool((store.metadata(POSITIONS_SEARCHED) or {}).get(part))
 
 
 def note_positions(store: Store, part: str, positions: int) -> None:

@@ -37,9 +37,9 @@ from tuning.claims.courses import (
     series_of,
 )
 from tuning.claims.measures import SuiteSearches
-from tuning.claims.merging import keep_merged, known_merged, merged_cells, read_merged
+from tuning.claims.merging import keep_merged, known_merged, merged_cells, read_merged, refuse_other_engines
 from tuning.claims.positions import PositionSuites, SuitePosition
-from tuning.claims.registration import games_by_part, note_positions, register
+from tuning.claims.registration import changed_parts, note_positions, register
 from tuning.claims.results import CellKey, CellResult, CellRow, ClaimsResult, PartResult
 from tuning.claims.spec import COSTS, ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
@@ -64,11 +64,14 @@ def run_claims(
     """
     source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
-    purpose = Purpose("claims", content, spec.source, check=_check_of(spec, directory), more={FILE_METADATA: source})
-    merged = read_merged(spec, merge, options.get("accept_engine_change", False))
+    accept_engine_change = options.get("accept_engine_change", False)
+    merged = read_merged(spec, merge, accept_engine_change)
+    check = _check_of(spec, directory, amend, accept_engine_change)
+    purpose = Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source})
     with Run(directory, purpose, **options) as run, _sitting(run, minutes) as sitting:
         keep_merged(run.store, merged)
-        elsewhere = {name: part.asked for name, part in known_merged(run.store).items()}
+        positions = spec.budget.positions
+        elsewhere = {name: part.asked(positions) for name, part in known_merged(run.store).items()}
         registration = register(run.store, spec, directory, amend, elsewhere)
         taken = merged_cells(spec, known_merged(run.store))
         planned = plan_of_run(spec, directory, run.concurrency, run.store, taken)
@@ -84,7 +87,9 @@ def run_claims(
         )  # fmt: skip
 
 
-def _check_of(spec: ClaimsSpec, directory: Path) -> Any:
+def _check_of(spec: ClaimsSpec, directory: Path, amend: str | None, accept_engine_change: bool) -> Any:
+    """What refuses a folder, before anything in it is changed."""
+
     def check(store: Store, recorded: Any) -> None:
         if recorded.get("format") != FORMAT:
             raise RunError(
@@ -97,6 +102,9 @@ def _check_of(spec: ClaimsSpec, directory: Path) -> Any:
                     f"{directory}: holds claims of {key} = {recorded[key]!r}, not {now!r}; give another folder with "
                     "--out"
                 )
+        changed_parts(store, spec, directory, amend)
+        if not accept_engine_change:
+            refuse_other_engines(merged_cells(spec, known_merged(store)).values(), directory)
 
     return check
 
@@ -134,15 +142,14 @@ def plan_of_run(
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(spec, directory, concurrency, stored, merged)
-    cells = [
-        cell
+    cells = {
+        series_of(part, cell): cell
         for part in spec.parts if part.is_played
         for cell in part.cells if key_of(part, cell) not in merged
-    ]  # fmt: skip
-    games = sum(map(games_at_most, cells))
-    seconds = sum(games_at_most(cell) * game_seconds(cell) for cell in cells)
-    seen = games_by_part(store) if store is not None else {}
-    known = sum(seen.get(part.id, 0) for part in spec.parts)
+    }  # fmt: skip
+    games = sum(map(games_at_most, cells.values()))
+    seconds = sum(games_at_most(cell) * game_seconds(cell) for cell in cells.values())
+    known = 0 if store is None else sum(outcome.pairing.series in cells for outcome in store.outcomes())
     stage = GameStage(console("tuning")("stage.claims"), games, seconds / max(1, games), min(known, games))
     return StagePlan(spec.name, directory, (stage,), concurrency)
 
@@ -151,7 +158,7 @@ class Experiments:
     """The courses of all cells of a run."""
 
     def __init__(self, spec: ClaimsSpec, run: Run, merged: Mapping[CellKey, CellRow]) -> None:
-        self._spec, self._run, self._merged = spec, run, merged
+        self._spec, self._run = spec, run
         most = max((cell.analyses[-1] for part in spec.parts for cell in part.cells if cell.analyses), default=1)
         conditions = spec.conditions
         part_of_suite = default_part(spec.game, conditions.openings)
@@ -169,14 +176,16 @@ class Experiments:
         for claim in spec.claims:
             for part in claim.parts:
                 for cell in part.cells:
-                    row = merged.get(key_of(part, cell))
-                    if row is not None:
-                        self.courses.append(MergedCourse(claim, part, cell, row))
-                    elif part.is_played:
-                        self.courses.append(GameCourse(claim, part, cell, openings, self._table))
+                    course: Course
+                    if part.is_played:
+                        course = GameCourse(claim, part, cell, openings, self._table)
+                        course.absorb()
                     else:
-                        read = self._positions_of(part)
-                        self.courses.append(SearchCourse(claim, part, cell, self._searches, read, block))
+                        course = SearchCourse(claim, part, cell, self._searches, self._positions_of(part), block)
+                    row = merged.get(key_of(part, cell))
+                    if row is not None and not course.ended:
+                        course = MergedCourse(claim, part, cell, row)
+                    self.courses.append(course)
 
     def _positions_of(self, part: Part) -> Any:
         budget = self._spec.budget
@@ -192,8 +201,6 @@ class Experiments:
         searches = [course for course in self.courses if isinstance(course, SearchCourse)]
         while self._search(searches):
             pass
-        for course in games:
-            course.absorb()
         self._play(games, stage)
 
     def _search(self, courses: Sequence[SearchCourse]) -> bool:
@@ -268,13 +275,14 @@ class Experiments:
     @property
     def merged(self) -> int:
         """Cells that were taken over."""
-        return len(self._merged)
+        return sum(isinstance(course, MergedCourse) for course in self.courses)
 
     @property
     def engines(self) -> str:
         """The engine's identity, and after it those of others that have played or searched cells."""
         own = engines_of(self._run.store)
-        others = {one for row in self._merged.values() for one in row.engine_identity.split(SEVERAL)}
+        merged = [course.result().row for course in self.courses if isinstance(course, MergedCourse)]
+        others = {one for row in merged for one in row.engine_identity.split(SEVERAL)}
         return SEVERAL.join([own, *sorted(others - set(own.split(SEVERAL)))])
 
     def _result(self, course: Course) -> CellResult:

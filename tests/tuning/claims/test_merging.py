@@ -153,6 +153,55 @@ def test_amendments_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert taken.is_fixed_beforehand
     write_claims(tmp_path, ("margin = 10", "margin = 15"))
     changed = run(path, tmp_path / "last", ("C20a",), amend="late")
-    assert [one.games for one in changed.registration.amendments] == [first.results[0].games]
+    assert [(one.games, one.positions) for one in changed.registration.amendments] == [(first.results[0].games, 0)]
     assert changed.merged == 0
     assert not changed.is_fixed_beforehand
+
+
+def test_an_amendment_knows_of_positions_that_were_searched_elsewhere(
+    ended: tuple[Path, Path, ClaimsResult], tmp_path: Path
+) -> None:
+    _, out, _ = ended
+    kept = tables_of(out, tmp_path / "kept")
+    path = write_claims(tmp_path)
+    run(path, tmp_path / "new", ("C1b",), merge=[kept], stop=stopped())
+    path.write_text(path.read_text("utf-8").replace('deep = "depth=2"', 'deep = "depth=3"'))
+    changed = run(path, tmp_path / "new", ("C1b",), amend="deeper", stop=stopped())
+    assert [(one.games, one.positions) for one in changed.registration.amendments] == [(0, 4)]
+    assert not changed.is_fixed_beforehand
+
+
+def test_a_refused_run_changes_nothing(
+    ended: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = ended
+    kept, folder = tables_of(out, tmp_path / "kept"), tmp_path / "new"
+    path = write_claims(tmp_path)
+    before = run(path, folder, ("C20a",), merge=[kept], stop=stopped())
+    told = ["claims", "--claims", str(path), "--out", str(folder), "--only", "C20a", "--merge", str(kept)]
+    write_claims(tmp_path, ("margin = 10", "margin = 15"))
+    assert command_line.main(told[:-2]) == 2
+    assert "was registered with margin = 10.0" in capsys.readouterr().err
+    assert command_line.main(["report", str(folder)]) == 0
+    assert "1 part of a claim" in capsys.readouterr().out
+    write_claims(tmp_path)
+    assert figures(run(path, folder, ("C20a",), stop=stopped())) == figures(before)
+
+
+def test_what_the_run_itself_has_ended_stays_its_own(ended: tuple[Path, Path, ClaimsResult], tmp_path: Path) -> None:
+    path, out, result = ended
+    kept = tables_of(out, tmp_path / "kept")
+    rewrite(kept / "cells.csv", lambda row: {**row, "effect": "99", "verdict": "confirmed"})
+    own = tmp_path / "own"
+    shutil.copytree(out, own)
+    merged = run(path, own, merge=[kept])
+    assert (figures(merged), merged.merged) == (figures(result), 0)
+
+
+def test_another_engine_is_refused_when_the_run_goes_on(ended: tuple[Path, Path, ClaimsResult], tmp_path: Path) -> None:
+    path, out, _ = ended
+    kept = tables_of(out, tmp_path / "kept")
+    rewrite(kept / "cells.csv", lambda row: {**row, "engine_identity": "another"})
+    run(path, tmp_path / "new", merge=[kept], accept_engine_change=True, stop=stopped())
+    with pytest.raises(UserError, match="played by engine another"):
+        run(path, tmp_path / "new", stop=stopped())
