@@ -374,9 +374,11 @@ def name_players(entries: Iterable[dict[str, Any]]) -> None:
         by_name.setdefault(str(entry.get("name", "")), []).append(entry)
     for name, alike in by_name.items():
         folders = [_folder_of(entry) for entry in alike]
-        if len(alike) > 1 and all(folders) and len(set(folders)) == len(alike):
-            for entry, folder in zip(alike, folders, strict=True):
-                entry["name"] = f"{folder}/{name}"
+        longer = [f"{folder}/{name}" for folder in folders]
+        is_short = all(len(one) <= MAX_NAME_LENGTH for one in longer)
+        if len(alike) > 1 and all(folders) and len(set(folders)) == len(alike) and is_short:
+            for entry, own in zip(alike, longer, strict=True):
+                entry["name"] = own
     taken: set[str] = set()
     for entry in entries:
         name = str(entry.get("name", ""))

@@ -224,8 +224,12 @@ class Run:
 
         asked = wanted()
         with closing(self._runner.batches(asked, enough)) as batches:  # type: ignore[type-var]
-            for records in batches:
-                self._store([(missing.pop(record.key), record) for record in records], finished)
+            try:
+                for records in batches:
+                    self._store([(missing.pop(record.key), record) for record in records], finished)
+            except BaseException:  # such as a full disk: games that run would be waited for, and thrown away
+                self.stop.set()
+                raise
         is_complete = not missing and next(asked, None) is None
         self.is_interrupted = not is_complete and self.stop.is_set()
         return is_complete

@@ -124,6 +124,8 @@ def _run(words: list[str]) -> int:
     from engine.errors import UserError
 
     try:
+        if words[:1] == ["help"] and len(words) > 1:
+            return _run_command(find_command(words[1]), ["--help"])
         if not words or words[0] in ("-h", "--help", "help"):
             print(help_text(), end="")
             return 0

@@ -311,10 +311,10 @@ class Engine:
         if limits.clock_ms is not None:
             clock = clock or Clock(limits.clock_ms, moves_to_go=moves_to_go)
             remaining_ns = clock.remaining_ns if clock.remaining_ns is not None else clock.remaining_ms * 1_000_000
-            moves_to_go = clock.moves_to_go
+            remaining_ns, moves_to_go = max(remaining_ns, 0), clock.moves_to_go
         search.ponders = int(clock is not None and clock.ponders)
         allocate_time(
-            search, parameters, limits.move_time_ms or 0, max(remaining_ns, -1), limits.increment_ms * 1_000_000,
+            search, parameters, limits.move_time_ms or 0, remaining_ns, limits.increment_ms * 1_000_000,
             moves_to_go,
         )  # fmt: skip
         state = position.state

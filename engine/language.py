@@ -77,6 +77,16 @@ def cut(text: str, columns: int) -> str:
     return text
 
 
+def clipped(text: str, columns: int) -> str:
+    """The text, or where it does not fit as many of its words as do, and an ellipsis."""
+    if columns_of(text) <= columns:
+        return text
+    words = cut(text, max(0, columns - 2))
+    if " " in words and not text[len(words) :].startswith(" "):
+        words = words[: words.rindex(" ")]
+    return cut(f"{words.rstrip()} \N{HORIZONTAL ELLIPSIS}", columns)
+
+
 def padded(text: str, columns: int, *, right: bool = False) -> str:
     """The text in so many columns, to the left or to the right; whole where it is longer."""
     room = " " * (columns - columns_of(text))

@@ -19,6 +19,9 @@ from engine.search.reports import Report, ReportBoard
 from engine.settings.configuration import ConfigurationError
 from engine.settings.limits import Limits
 
+CONTENT = re.compile(r'(?:[^"#]|"[^"]*"|")*')
+"""What stands before a ``#`` that is outside of quotation marks, of which there may be an odd one."""
+
 
 @dataclass(frozen=True)
 class SuitePosition:
@@ -73,7 +76,9 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ConfigurationError(f"{path}: cannot be read: {reason}") from None
     for number, line in enumerate(text.splitlines(), start=1):
-        line = line.partition("#")[0].strip()
+        content = CONTENT.match(line)
+        assert content is not None
+        line = content.group().strip()
         if not line:
             continue
         where = f"{path}: line {number}"

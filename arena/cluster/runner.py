@@ -24,7 +24,7 @@ from arena.records import GameJob, GameRecord, RunningGame
 from engine.language import console
 from engine.settings.configuration import find_config, shipped_folder
 from engine.settings.parameters import BY_NAME
-from engine.settings.weights import Weights, find_weights
+from engine.settings.weights import Weights, find_weights, name_and_digest
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
@@ -358,7 +358,9 @@ class ClusterRunner(Runner):
             time.sleep(seconds)
             return
         for future in wait(self._sent, seconds, FIRST_COMPLETED).done:
-            sent = self._sent.pop(future)
+            sent = self._sent.pop(future, None)
+            if sent is None:  # its games came in just now, by another worker
+                continue
             try:
                 played = future.result()
             except BaseException as error:
@@ -508,4 +510,4 @@ def travelling_weights(jobs: Iterable[GameJob]) -> tuple[Weights, ...]:
 
 
 def _is_shipped(value: str) -> bool:
-    return find_config("weights", value.partition("#")[0]).parent == shipped_folder() / "weights"
+    return find_config("weights", name_and_digest(value)[0]).parent == shipped_folder() / "weights"

@@ -40,9 +40,10 @@ class ComparedRun:
     settings: Mapping[str, Any]
     """Plain data."""
     players: Mapping[str, RatedPlayer]
-    view: str
+    view: tuple[str, ...] = ()
     """Of a match: from whose view against whom its Elo is; empty of others."""
-    is_anchored: bool = False
+    anchors: tuple[tuple[str, float], ...] = ()
+    """The ratings that players were given, on which those of the others are."""
 
 
 def compared(folder: Path) -> ComparedRun:
@@ -52,7 +53,7 @@ def compared(folder: Path) -> ComparedRun:
         identity = {"engine": store.metadata(ENGINE_IDENTITY)}
         if spec is None:
             names = sorted(store.metadata_names() - {ENGINE_IDENTITY})
-            return ComparedRun(folder, identity | {name: store.metadata(name) for name in names}, {}, "")
+            return ComparedRun(folder, identity | {name: store.metadata(name) for name in names}, {})
         settings = identity | _settings_of(spec)
         count = count_of(spec, store)
         if len(spec.players) == 2 and not spec.anchors:
@@ -60,8 +61,8 @@ def compared(folder: Path) -> ComparedRun:
             one, other = (player.name for player in spec.players)
             games = min(len(store), count)
             rated = {} if estimate is None else {one: RatedPlayer(estimate.elo, estimate.elo_error, games)}
-            return ComparedRun(folder, settings, rated, f"{one} - {other}")
-        return ComparedRun(folder, settings, _ratings(spec, store, count), "", bool(spec.anchors))
+            return ComparedRun(folder, settings, rated, (one, other))
+        return ComparedRun(folder, settings, _ratings(spec, store, count), (), tuple(spec.anchors))
 
 
 def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
@@ -94,7 +95,7 @@ def comparison_data(one: ComparedRun, other: ComparedRun) -> dict[str, Any]:
     names = list(dict.fromkeys([*one.players, *other.players]))
     return {
         "runs": [str(one.folder), str(other.folder)],
-        "views": [one.view, other.view],
+        "views": [" - ".join(run.view) for run in (one, other)],
         "settings": [{"key": key, "values": [before, now]} for key, before, now in differing(one, other)],
         "players": [
             {"player": name, "results": [vars(run.players[name]) if name in run.players else None
@@ -132,9 +133,11 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
         before, now = one.players.get(name), other.players.get(name)
         cells = ["-" if rated is None else _rated_words(rated) for rated in (before, now)]
         difference = "-"
-        if before is not None and now is not None and one.view == other.view:
+        scales = (one.view, one.anchors), (other.view, other.anchors)
+        if before is not None and now is not None and scales[0] == scales[1]:
             elo, error = change(before, now)
-            difference = _words(elo, error)
+            # Of players that won or lost every game nothing can be said.
+            difference = _words(elo, error) if math.isfinite(elo) else "-"
         rows.append((name, *cells, difference))
     widths = [max(columns_of(row[column]) for row in rows) for column in range(4)]
     table = ["  ".join(map(padded, row, widths)).rstrip() for row in rows]
@@ -145,8 +148,8 @@ def _views(one: ComparedRun, other: ComparedRun) -> list[tuple[str, dict[str, An
     """What the ratings of each run are, as messages."""
     views = []
     for letter, run in (("A", one), ("B", other)):
-        key = "view_match" if run.view else "view_anchored" if run.is_anchored else "view_field"
-        first, _, second = run.view.partition(" - ")
+        key = "view_match" if run.view else "view_anchored" if run.anchors else "view_field"
+        first, second = run.view or ("", "")
         views.append((key, {"run": letter, "one": first, "other": second}))
     return views
 
@@ -156,6 +159,6 @@ def _rated_words(rated: RatedPlayer) -> str:
 
 
 def _words(elo: float, error: float) -> str:
-    from arena.figures.standings import signed
+    from arena.figures.standings import error_text, signed
 
-    return f"{signed(elo)} ± {error:.1f}"
+    return f"{signed(elo)} ± {error_text(error)}"

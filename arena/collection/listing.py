@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from arena.play.live import LIVE_NAME, Scoreboard
 from arena.play.running_elo import RunningElo
-from arena.play.store import STORE_NAME, Store, StoreError, is_in_use
+from arena.play.store import STORE_NAME, Store, is_in_use
+from engine.errors import UserError
 from engine.language import Catalogue
 
 if TYPE_CHECKING:
@@ -77,9 +78,10 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
             spec = tournament_in(store)
             if spec is None:
                 result = _finding(folder) or str(live.get("words") or "")
+                planned = max(planned, played) if planned else planned  # a later validation speaks of itself alone
             else:
                 kind, planned, played, result = _of_tournament(spec, store, say)
-    except StoreError:
+    except (UserError, KeyError, TypeError):  # the latter two of what another version of elolab has written
         return RunEntry(folder, kind, DAMAGED, 0, planned, date, "")
     return RunEntry(folder, kind, state_of(folder, live, played, planned), played, planned, date, result)
 
@@ -106,23 +108,29 @@ def tournament_in(store: Store) -> TournamentSpec | None:
 
 def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[str, int, int, str]:
     """Format, games planned and played, and the result in words."""
-    from arena.play.tournament import result_of
+    from arena.figures.placing import placing_of, result_sentence
+    from arena.play.tournament import result_of, withdrawals_of
 
     found = result_of(spec, store)
+    possible = found.planned - found.unplayable
     if len(spec.players) == 2:
         test = "" if found.sequential is None else f"{found.sequential.verdict}; "
-        return spec.format, found.planned, found.stored, test + _match_words(spec, store, found.planned, say)
+        return spec.format, possible, found.stored, test + _match_words(spec, store, found.count, say)
+    placing = placing_of(spec, store.outcomes(), withdrawals_of(store))
+    if placing is not None:
+        words = result_sentence(placing, Catalogue("arena", say.language)).rstrip(".。")
+        return spec.format, possible, found.stored, words
     scoreboard = Scoreboard([player.name for player in spec.players])
     for outcome in store.outcomes():
-        if outcome.pairing.number < found.planned:
+        if outcome.pairing.number < found.count:
             scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
     name, tally = scoreboard.ranked()[0]
     words = say("list.leader", name=name, score=f"{100 * tally.share:.1f}", games=tally.games) if tally.games else ""
-    return spec.format, found.planned, found.stored, words
+    return spec.format, possible, found.stored, words
 
 
-def _match_words(spec: TournamentSpec, store: Store, planned: int, say: Catalogue) -> str:
-    estimate = match_estimate(store, planned)
+def _match_words(spec: TournamentSpec, store: Store, games: int, say: Catalogue) -> str:
+    estimate = match_estimate(store, games)
     if estimate is None:
         return ""
     return say("list.match", name=spec.players[0].name, elo=elo_words(estimate))

@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"--out {arguments.out}: the report of one tournament is written into its folder; leave it out")
     with Store(directory, read_only=True) as store, finishing():
         spec = with_anchors(stored_tournament(store), arguments.anchors)
-        result, exports = result_of(spec, store), export(spec, store, arguments.language)
+        with store.snapshot():
+            result, exports = result_of(spec, store), export(spec, store, arguments.language)
     print_result(spec, directory, result, exports, arguments)
     return 0
 

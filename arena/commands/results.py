@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import hashlib
 import shutil
 import sys
 import zlib
@@ -22,12 +23,13 @@ from engine.language import console
 from engine.search_statistics import SearchStatisticsSettings
 
 if TYPE_CHECKING:
+    from arena.play.store import Store
     from arena.play.tournament import TournamentResult
     from arena.reports.write import Exports
     from arena.tournament_spec import TournamentSpec
 
-PIECE_BYTES = 2**20
-"""What is read of a file at a time."""
+COPIES_METADATA = "pgn copies"
+"""Digests of what ``--pgnout`` copied, or was about to, the last two times."""
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
@@ -69,8 +71,8 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             log=arguments.log,
         )
         exports = _written(directory, arguments.language)
-        if copy is not None and not result.interrupted:
-            _copy_games(_games_file(directory), copy)
+        if copy is not None:
+            _copy_games(directory, copy)
     except KeyboardInterrupt:
         command = resume_command(spec, directory, arguments.language)
         complain("console.interrupted", command=command)
@@ -88,7 +90,7 @@ def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | Non
     path, own = Path(pgn_file(arguments.pgnout)), _games_file(directory)
     if path.is_dir() or not path.parent.is_dir():
         raise UsageError(f"--pgnout {path}: {'that is' if path.is_dir() else 'there is no'} folder; name a file")
-    if path.is_file() and not (own.is_file() and _has_same_games(own, path)):
+    if path.is_file() and not (own.is_file() and _is_copy_of(directory, path)):
         raise UsageError(
             f"--pgnout {path}: holds other games, and is not added to; name another file, or remove that one"
         )
@@ -99,8 +101,14 @@ def _is_compressed(path: Path) -> bool:
     return path.suffix == ".gz"
 
 
-def _copy_games(own: Path, copy: Path) -> None:
-    """Copy the PGN piece by piece, compressed if the copy's name says so."""
+def _copy_games(directory: Path, copy: Path) -> None:
+    """Copy the folder's PGN, compressed if the copy's name says so, and note in the folder what the copy holds."""
+    from arena.play.store import Store
+
+    own = _games_file(directory)
+    with Store(directory) as store:
+        # Before it is there, lest nobody knows it if this ends in between.
+        store.record_metadata({COPIES_METADATA: [*_known_copies(store), _digest_of(own)][-2:]})
     with own.open("rb") as source, replacing(copy, binary=True) as stream:
         if not _is_compressed(copy):
             shutil.copyfileobj(source, stream)
@@ -109,17 +117,26 @@ def _copy_games(own: Path, copy: Path) -> None:
             shutil.copyfileobj(source, compressed)
 
 
-def _has_same_games(own: Path, copy: Path) -> bool:
-    """Whether a copy is one of the PGN as it is now."""
-    opened = gzip.open if _is_compressed(copy) else open
+def _known_copies(store: Store) -> list[str]:
+    return list(store.metadata(COPIES_METADATA) or [])
+
+
+def _is_copy_of(directory: Path, copy: Path) -> bool:
+    """Whether a file is a copy of the folder's PGN, as it is or as it was when it was copied last."""
+    from arena.play.store import Store
+
+    with Store(directory, read_only=True) as store:
+        known = _known_copies(store)
     try:
-        with own.open("rb") as source, opened(copy, "rb") as stream:
-            while piece := source.read(PIECE_BYTES):
-                if stream.read(len(piece)) != piece:
-                    return False
-            return not stream.read(1)
+        return _digest_of(copy) in (*known, _digest_of(_games_file(directory)))
     except (OSError, EOFError, zlib.error):  # no compressed file, whatever its name says
         return False
+
+
+def _digest_of(path: Path) -> str:
+    """Of a PGN's text, compressed or not."""
+    with (gzip.open if _is_compressed(path) else open)(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _games_file(directory: Path) -> Path:

@@ -182,7 +182,11 @@ def _entries_of_all(
         elif is_games(source):
             yield from _games(source, game, plies)
         elif source.is_chosen or source.where.endswith((".epd", ".epd.gz")):
-            text = decode_text(source.data, source.where)
+            try:
+                text = decode_text(source.data, source.where)
+            except UserError as error:
+                yield error
+                continue
             yield from (entry for _, entry in _lines(text, source.where, _position_checker(game)))
 
 

@@ -3,7 +3,7 @@
 ``Runner`` is what a run needs; ``GameRunner`` plays in threads of this process, ``arena.cluster`` elsewhere.
 
 Games between two built-in players run whole inside compiled code, which lets go of the interpreter, so that threads use
-every processor. Any other game, and any in which a player ponders, goes through ``arena.play.game.play_game``.
+every processor. Any other game, and any in which a player ponders, goes through ``arena.play.game.play``.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from arena.figures.names import told_apart
 from arena.files import FileError, replace_file
 from arena.play.estimates import duration_text
 from arena.records import RunningGame, utc_now
-from engine.language import columns_of, console, cut, padded
+from engine.language import clipped, columns_of, console, padded
 
 if TYPE_CHECKING:
     from arena.play.stages import StagePlan
@@ -118,7 +118,7 @@ class Scoreboard:
 
 def first_that_fits(columns: int, *texts: str) -> str:
     """The first of the texts that takes no more than so many columns, or else the last one, cut."""
-    return next((text for text in texts if columns_of(text) <= columns), cut(texts[-1], max(0, columns)))
+    return next((text for text in texts if columns_of(text) <= columns), clipped(texts[-1], max(0, columns)))
 
 
 def _published_game(game: RunningGame, *, with_moves: bool) -> dict[str, Any]:
@@ -302,7 +302,7 @@ class Progress:
     def line(self) -> str:
         """Games done, speed, time left and the run's own words, within 79 columns."""
         if not self.planned:
-            return cut(self.words(WIDTH), WIDTH)
+            return clipped(self.words(WIDTH), WIDTH)
         if self._stage is not None and len(self._stages) > 1:
             return self._line_of_stage(self._stage)
         speed = self.games_per_second()
@@ -344,7 +344,7 @@ class Progress:
         return [console("arena")(key, time=duration_text(seconds))]
 
     def _with_words(self, text: str) -> str:
-        return cut(f"{text}  {self._own_words(WIDTH - columns_of(text) - 2)}", WIDTH).rstrip()
+        return clipped(f"{text}  {self._own_words(WIDTH - columns_of(text) - 2)}".rstrip(), WIDTH)
 
     def _own_words(self, columns: int) -> str:
         """What the run says of itself, or what it waits for before the first game has ended."""

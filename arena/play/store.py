@@ -1,7 +1,8 @@
 """The append-only store of a run's games: one SQLite file in the run's folder, with one writer.
 
 Write-ahead log with full synchronisation: a game that ``add`` has accepted survives a kill, a power cut and a full
-disk, and a bit that has changed since is noticed (``arena.play.damage``). Games are keyed by what decides them
+disk, and a bit of it that has changed since is noticed (``arena.play.damage``); not one in the log, where SQLite takes
+all behind it for what was never completed. Games are keyed by what decides them
 (``GameJob.key``); their place in the schedule is kept beside, since it changes when a tournament is extended. Local
 disks only.
 """
@@ -14,6 +15,7 @@ import json
 import operator
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -27,6 +29,8 @@ from engine.errors import UserError
 
 STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"
+LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.04
+"""How often a lock that is taken is tried before the folder is in use."""
 
 COLUMNS = (
     "key", "series", "number", "round", "pair", "first_index", "second_index", "opening_index", "first", "second",
@@ -376,6 +380,16 @@ class Store:
         return version
 
     @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Within it everything is read as it is at its beginning, whatever somebody else adds meanwhile."""
+        with self._failures():
+            self.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.connection.execute("ROLLBACK")
+
+    @contextmanager
     def _transaction(self) -> Iterator[None]:
         self.connection.execute("BEGIN IMMEDIATE")
         try:
@@ -494,7 +508,13 @@ class FolderLock:
             self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise StoreError(f"{path.parent}: cannot write there: {error.strerror}; give another folder") from None
-        if not _locked(self._handle):
+        # Who only asks whether it is taken (``is_in_use``) holds it for a moment.
+        is_mine = _locked(self._handle)
+        for _ in range(LOCK_ATTEMPTS):
+            if not is_mine:
+                time.sleep(LOCK_PAUSE_SECONDS)
+                is_mine = _locked(self._handle)
+        if not is_mine:
             holder = _content(self._handle)
             os.close(self._handle)
             raise StoreError(

@@ -65,6 +65,8 @@ class TournamentResult:
     """Games that the tournament consists of; those up to its end, if a sequential test has ended it."""
     stored: int
     """How many of them are stored."""
+    count: int
+    """The number in the schedule before which games count."""
     interrupted: bool = False
     unavailable: dict[str, str] = field(default_factory=dict)
     """Players that could not be started, and why."""
@@ -148,10 +150,10 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
     planned = min(count, planned_games(spec))
     planned += sum(planned <= outcome.pairing.number < count for outcome in outcomes)
     unplayable = Course.over(spec, outcomes, withdrawals).unplayable if withdrawals else 0
-    forfeits = sum(number < planned for number in store.numbers_ended_by(FORFEITS))
+    forfeits = sum(number < count for number in store.numbers_ended_by(FORFEITS))
     return TournamentResult(
-        planned, stored, sequential=sequential_run(spec, outcomes), withdrawals=withdrawals, unplayable=unplayable,
-        forfeits=forfeits,
+        planned, stored, count, sequential=sequential_run(spec, outcomes), withdrawals=withdrawals,
+        unplayable=unplayable, forfeits=forfeits,
     )  # fmt: skip
 
 
@@ -341,10 +343,10 @@ def holds_another(directory: Path, spec: TournamentSpec) -> bool:
             before, openings = stored_tournament(store), store.metadata("openings_digest")
     except StoreError:  # whoever plays in it repairs it, or says what is wrong
         return False
-    plan = prepare(replace(spec, pairs=max(spec.pairs, before.pairs) if spec.pairs else 0))
     try:
+        plan = prepare(replace(spec, pairs=max(spec.pairs, before.pairs) if spec.pairs else 0))
         _check_settings(directory, before, openings, plan)
-    except RunError:
+    except UserError:
         return True
     return False
 
@@ -440,7 +442,7 @@ def plan_of_run(
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
     spec = plan.spec
-    result = TournamentResult(plan.games, 0) if store is None else result_of(spec, store, outcomes)
+    result = TournamentResult(plan.games, 0, plan.games) if store is None else result_of(spec, store, outcomes)
     seconds = estimated_game_seconds([player.limits for player in spec.players])
     stage = GameStage(spec.name, result.planned - result.unplayable, seconds, result.stored)
     return StagePlan(spec.name, directory, (stage,), concurrency, is_bound=not format_of(spec).has_fixed_length)

@@ -87,9 +87,16 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
         anchors=_common_anchors(runs, names),
         command=("report", *folders, *(word for name, elo in anchors for word in ("--anchor", f"{name}={elo:g}"))),
     )
-    joint_names = {name: label for own in names for name, label in own.items()}
-    given = [(joint_names.get(name, name), elo) for name, elo in anchors]
+    given = [(_anchored(name, names), elo) for name, elo in anchors]
     return Joint(with_anchors(spec, given), tuple(records), runs, tuple(notes))
+
+
+def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
+    """The joint name of a player that is given a rating by its name in a run, or by the former."""
+    labels = list(dict.fromkeys(own[name] for own in names if name in own))
+    if len(labels) > 1:
+        raise JointError(f"--anchor {name}: there are {', '.join(labels)}, which play differently; give one of these")
+    return labels[0] if labels else name
 
 
 def _distinct(folders: Sequence[str]) -> Sequence[str]:

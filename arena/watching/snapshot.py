@@ -165,6 +165,11 @@ class RunFollower:
         has_changed, fresh = self._store.new_games()
         if self._store.was_replaced:
             self.games, self._faults, self._figures = [], {}, None
+        if has_changed and self._has_new_schedule():
+            # Stored games may have other places in it.
+            self.games, self._faults, self._figures = [], {}, None
+            self._store.read_again()
+            _, fresh = self._store.new_games()
         if has_changed:
             self._read_facts(state)
         for game, fault in fresh:
@@ -176,6 +181,9 @@ class RunFollower:
         state["games"] = len(self.games)
         if self._figures is not None:
             self._figures.fill(state)
+
+    def _has_new_schedule(self) -> bool:
+        return bool(self.games) and self._store.facts.get("specification") != self._content
 
     def _read_facts(self, state: State) -> None:
         """What the run is, which is known before its first game and changes when it is extended."""
@@ -268,6 +276,10 @@ class GameReader:
     def is_there(self) -> bool:
         """Whether there is a store."""
         return self._path.is_file()
+
+    def read_again(self) -> None:
+        """Have the next reading give all games, not only those that were added."""
+        self._last, self._stamps = 0, ()
 
     def new_games(self) -> tuple[bool, list[tuple[FinishedGame, GameFault | None]]]:
         """Whether anything changed, and the games that were added.

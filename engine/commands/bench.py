@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from engine.commands.arguments import (
     DEFAULT_GAME,
@@ -13,10 +12,6 @@ from engine.commands.arguments import (
     overrides_of,
     print_json,
 )
-
-if TYPE_CHECKING:
-
-    pass
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-
-    pass
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

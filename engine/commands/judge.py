@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from typing import TYPE_CHECKING
 
 from engine.commands.arguments import (
     add_game_argument,
@@ -15,10 +14,6 @@ from engine.commands.arguments import (
     print_json,
     rules_of,
 )
-
-if TYPE_CHECKING:
-
-    pass
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from typing import TYPE_CHECKING
 
 from engine.commands.arguments import (
     DEFAULT_GAME,
@@ -13,11 +12,6 @@ from engine.commands.arguments import (
     game_of,
     print_json,
 )
-
-if TYPE_CHECKING:
-
-    pass
-
 
 MAX_COLUMNS = 120
 """Text is not spread wider than this on a wide terminal."""

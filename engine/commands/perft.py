@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from typing import TYPE_CHECKING
 
 from engine.commands.arguments import (
     add_game_argument,
@@ -13,12 +12,8 @@ from engine.commands.arguments import (
     position_of,
     print_json,
 )
-from engine.settings.whole_numbers import natural_number
-
-if TYPE_CHECKING:
-
-    pass
 from engine.commands.background import in_background
+from engine.settings.whole_numbers import natural_number
 
 MAX_PERFT_DEPTH = 16
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import time
 from functools import partial
-from typing import TYPE_CHECKING
 
 from engine.commands.arguments import (
     add_game_argument,
@@ -16,10 +15,6 @@ from engine.commands.arguments import (
     position_of,
     print_json,
 )
-
-if TYPE_CHECKING:
-
-    pass
 from engine.commands.background import in_background
 
 

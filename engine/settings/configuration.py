@@ -75,7 +75,7 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
     if os.sep in name_or_path and Path(name_or_path).is_dir():
         raise ConfigurationError(f"{name_or_path}: a folder; give the {KIND_NAMES[kind]} in it")
     hint = _near_names(name_or_path, available_configs(kind))
-    searched = ", ".join(str(folder) for folder in folders[:-1])
+    searched = ", ".join(dict.fromkeys(str(folder) for folder in folders[:-1]))
     raise ConfigurationError(
         f"no {KIND_NAMES[kind]} {name_or_path!r}{hint}: no such file, nor one of that name in {searched} "
         "or among those that are shipped"

@@ -146,13 +146,20 @@ _PROVIDED: dict[str, Weights] = {}
 """Weights that came without a file, as with a game from another machine, by digest."""
 
 
+def name_and_digest(value: str) -> tuple[str, str]:
+    """Of a setting, the name or path of a file, which may have a ``#`` in it, and the digest; empty without one."""
+    name, mark, digest = value.rpartition("#")
+    is_pinned = bool(mark) and len(digest) == DIGEST_DIGITS and set(digest) <= set("0123456789abcdef")
+    return (name, digest) if is_pinned else (value, "")
+
+
 def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
     """The weights that a setting ``name`` or ``name#digest`` means, which must be for one of ``games``.
 
     Raises ``ConfigurationError`` if there is no such file, it is for another game or names features that its game does
     not have, or it was changed.
     """
-    name, mark, digest = value.partition("#")
+    name, digest = name_and_digest(value)
     if digest in _PROVIDED:
         return _PROVIDED[digest]
     path = find_config("weights", name)
@@ -167,7 +174,7 @@ def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
     if len(set(weights.features)) != len(weights.features) or not weights.features:
         raise ConfigurationError(f"{path}: features = {list(weights.features)}, expected some names, each once")
     _check_numbers(weights, path)
-    if mark and digest != weights.digest:
+    if digest and digest != weights.digest:
         raise ConfigurationError(
             f"{path}: its weights have the digest {weights.digest}; restore the file, or leave out the digest"
         )
@@ -194,7 +201,7 @@ def _check_numbers(weights: Weights, path: Path) -> None:
 
 def pinned(value: str, games: Sequence[str]) -> str:
     """``name#digest`` for a setting; see ``find_weights``."""
-    return f"{value.partition('#')[0]}#{find_weights(value, games).digest}"
+    return f"{name_and_digest(value)[0]}#{find_weights(value, games).digest}"
 
 
 def pattern_rows(weights: Weights) -> np.ndarray:

@@ -47,6 +47,12 @@ def test_several_best_moves_and_names(tmp_path: Path) -> None:
     assert second.name == "line 2"
 
 
+def test_a_name_may_have_what_begins_a_comment(tmp_path: Path) -> None:
+    named, bare = f'{MATE_IN_ONE}; bm b0b9; id "mate #3"; # it\'s "mate" #3', f'{MATE_IN_ONE}; bm b0b9 # "'
+    (tmp_path / "x.epd").write_text(f"{named}\n# nothing\n{bare}\n")
+    assert [one.name for one in load_positions(tmp_path / "x.epd", "xiangqi")] == ["mate #3", "line 3"]
+
+
 def test_a_mate_is_solved_and_another_move_missed() -> None:
     engine = Engine("xiangqi")
     solved = attempt(engine, SuitePosition("mate", MATE_IN_ONE, ("b0b9",)), Limits(depth=5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -10,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.players.registry import check_player
+from arena.records import digest_of
 from arena.spec import default_part
 from engine.settings.configuration import ConfigurationError, Table, read_toml
 from engine.settings.limits import Limits
@@ -209,7 +211,7 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
         nodes_to_depth=_nodes_to_depth(table, conditions),
         rule=rule,
         max_games=table.whole("games") if "games" in table else None,
-        factorials=tuple(factorials),
+        factorials=tuple(_with_labels_of_their_own(factorials)),
         text=json.dumps(data, default=str),
     )
     _refuse_what_decides_nothing(spec, where)
@@ -464,14 +466,24 @@ def _is_same_match(one: Comparison, other: Comparison) -> bool:
     return (one.variant, one.reference, one.limits) == (other.variant, other.reference, other.limits)
 
 
+def _with_labels_of_their_own(factorials: Sequence[Factorial]) -> Iterator[Factorial]:
+    """Of several with the same factors, at other limits say, the later ones are numbered."""
+    counts: Counter[str] = Counter()
+    for factorial in factorials:
+        counts[factorial.label] += 1
+        number = counts[factorial.label]
+        yield factorial if number == 1 else replace(factorial, label=f"{factorial.label} ({number})")
+
+
 def _refuse_repetitions(comparisons: Sequence[Comparison], where: str) -> None:
     """Labels must be different, and so must be what is compared."""
     seen: dict[Any, str] = {}
     for comparison in comparisons:
         if comparison.label in seen:
             raise ConfigurationError(f"{where}: two comparisons are called {comparison.label!r}; give one a label")
-        same = seen.get((comparison.variant, comparison.reference, comparison.limits))
+        content = digest_of(comparison.content() | {"pairs": 0})
+        same = seen.get(content)
         if same is not None:
             raise ConfigurationError(f"{where}: {comparison.label!r} is the same comparison as {same!r}; remove one")
         seen[comparison.label] = comparison.label
-        seen[comparison.variant, comparison.reference, comparison.limits] = comparison.label
+        seen[content] = comparison.label

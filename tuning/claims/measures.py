@@ -20,7 +20,7 @@ from arena.records import Opening, digest_of
 from engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, SearchStatisticsSettings
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
-from tuning.ablation.verdicts import EffectEstimate
+from tuning.ablation.verdicts import ERROR_RATE, EffectEstimate
 
 if TYPE_CHECKING:
     from engine.engine import Engine, SearchResult, StopFlag
@@ -327,7 +327,15 @@ def share_difference(
     factor = 1 if name in RATIO_UNITS else 100
     parts = [factor * (one - other) for one, other in zip(*(_parts(side) for side in sides), strict=True)]
     error, units = clustered_error(parts, games)
+    # A side that was seen never or always has no spread; the other may still hold in so many games.
+    error = math.hypot(error, *(_reach_of_one_sided(share) for share in shares if share.one_sided))
     return Estimate(shares[0].value - shares[1].value, error, units, len(games))
+
+
+def _reach_of_one_sided(share: Estimate) -> float:
+    """What stands for the standard error of a share that was seen never or always, in percent."""
+    low, high = share.interval(ERROR_RATE)
+    return (high - low) / _NORMAL.inv_cdf(1 - ERROR_RATE / 2)
 
 
 def rate_of_cases(hits: int, cases: int) -> Estimate:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,11 @@ from tuning.claims.registration import AMENDMENTS, Amendment, AskedElsewhere, is
 from tuning.claims.results import AMENDMENT_COLUMNS, CellKey, CellRow, cell_row
 from tuning.claims.spec import STRENGTH, ClaimsSpec, Part
 
+COLUMNS = {
+    "claims": frozenset({"part", "digest", "registered"}), "cells": frozenset(field.name for field in fields(CellRow)),
+    "amendments": frozenset(AMENDMENT_COLUMNS),
+}  # fmt: skip
+"""By table, the columns that are needed of it."""
 MERGED = "claims merged"
 """The name of the store's metadata: by part, its digest, when it was registered, and the lines of its cells."""
 
@@ -70,14 +75,10 @@ def _read_part(part: Part, folder: Path, accept_engine_change: bool) -> MergedPa
         return None
     if registered["digest"] != part.digest:
         raise RunError(
-            f"{folder / 'claims.csv'}: {part.id} was asked by a rule of digest {registered['digest']}, this one has "
-            f"{part.digest}; give the table of claims that it was asked by, or pick other parts with --only"
+            f"{folder / 'claims.csv'}: {part.id} was asked with another game, budget, rule or settings (digest "
+            f"{registered['digest'][:8]}, here {part.digest[:8]}); give the --game, --claims and --budget that it was "
+            "asked with, or other parts with --only; where presets have changed since, it has to be asked anew"
         )
-    for line in lines:
-        if not line.get("engine_identity"):
-            raise RunError(
-                f"{folder / 'cells.csv'}: does not say which engine played; write it anew with elolab report {folder}"
-            )
     if not accept_engine_change:
         refuse_other_engines(map(cell_row, lines), folder / "cells.csv")
     amendments = tuple(_amendment(line) for line in _lines(folder, "amendments") if line["part"] == part.id)
@@ -98,9 +99,19 @@ def _lines(folder: Path, table: str) -> list[dict[str, str]]:
     path = folder / f"{table}.csv"
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
-    except OSError:
-        raise RunError(f"{path}: there is no such file; --merge takes folders that elolab claims wrote") from None
+            lines = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError):
+        raise RunError(
+            f"{path}: there is no such file, or none to be read; --merge takes folders that elolab claims wrote"
+        ) from None
+    wanted = COLUMNS[table]
+    if lines and not wanted <= lines[0].keys():
+        missing = ", ".join(sorted(wanted - lines[0].keys()))
+        raise RunError(
+            f"{path}: has no column {missing}: an older version wrote it; elolab report {folder} writes it anew if its "
+            "games are there"
+        )
+    return lines
 
 
 def _amendment(line: Mapping[str, str]) -> Amendment:

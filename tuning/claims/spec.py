@@ -56,6 +56,14 @@ COSTS = ("nodes", "nodes_interaction")
 """Kinds whose effects are ratios of nodes or time, on a scale of logarithms, and whose margins are percent."""
 OF_COUNTS = ("share", "share_difference", "occurs")
 """Kinds that read a ratio of what searches count."""
+SEARCHED = ("nodes", "nodes_interaction", "share", "share_difference", "occurs", "mates", "exact")
+"""Kinds that are searches of fixed positions."""
+KINDS_OF_KEYS = {
+    "variant": ("elo", *(kind for kind in SEARCHED if kind not in OF_FACTORS)), "reference": COMPARED,
+    "factors": OF_FACTORS, "ponder": ("elo",), "weight": STRENGTH, "suite": SEARCHED, "threshold": ("share",),
+    "of": OF_COUNTS,
+}  # fmt: skip
+"""The kinds of measure that use a key; with the others it is refused."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
 """Expectations of a direction; the others are of equivalence, of no deficit, or of cases."""
 MATE_STOP = "stop_on_mate"
@@ -252,7 +260,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
         game=game,
         conditions=read_conditions(Table(shared, where, CONDITIONS), "claims"),
         budget=spent,
-        claims=_picked(claims, only, where),
+        claims=_picked(claims, only, where, budget),
         source=where,
         only=tuple(only),
         family=sum(part.expect is not None for claim in claims for part in claim.parts),
@@ -266,13 +274,15 @@ def _refuse_equal_names(names: Sequence[str], two: str) -> None:
         raise ConfigurationError(f"{two} are called {twice!r}; give each an id of its own")
 
 
-def _picked(claims: Sequence[Claim], only: Sequence[str], where: str) -> tuple[Claim, ...]:
+def _picked(claims: Sequence[Claim], only: Sequence[str], where: str, budget: str) -> tuple[Claim, ...]:
     """The claims with the parts that were picked, by their own names or their claims'."""
     names = [name for claim in claims for name in (claim.id, *(part.id for part in claim.parts))]
     for name in only:
         if name not in names:
             known = ", ".join(claim.id for claim in claims)
             raise ConfigurationError(f"{where}: there is no claim {name!r}{nearest(name, names)}; it has {known}")
+        if not any(part.id == name or claim.id == name for claim in claims for part in claim.parts):
+            raise ConfigurationError(f"{where}: the budget {budget} asks no part of {name}; give another with --budget")
     found = []
     for claim in claims:
         parts = tuple(part for part in claim.parts if not only or {claim.id, part.id} & set(only))
@@ -405,6 +415,9 @@ class _Reader:
 
     def _refuse_wrong(self, table: Table, kind: str, expect: str | None, margin: float) -> None:
         """Combinations of keys that mean nothing."""
+        for key, kinds in KINDS_OF_KEYS.items():
+            if key in table and kind not in kinds:
+                raise table.error(key, f"no such key with kind = {kind!r}, which does not use it")
         if "refuted_by" in table and expect not in DIRECTIONS:
             raise table.error("refuted_by", "none, for the part expects no direction")
         if table.choice("refuted_by") == REFUTED_BY[-1] and not margin:
@@ -431,6 +444,10 @@ class _Reader:
         if table.switch("costs_time"):
             name = TIME_LIMIT if kind in STRENGTH else names[-1]
             cells.append(self._cell(table, kind, engine, preset, margin, name, None, is_time=True))
+        names = [cell.limit for cell in cells]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise table.error("limits", f"each limit once; with costs_time = true {twice!r} is there by itself")
         return cells
 
     def _cell(

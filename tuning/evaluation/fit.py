@@ -37,6 +37,7 @@ from engine.settings.weights import (
     STEPS,
     Weights,
     find_weights,
+    name_and_digest,
     pattern_rows,
     patterns_text,
     read_weights,
@@ -165,6 +166,11 @@ class Iteration:
     def gained(self) -> bool:
         """Whether the first match says with 95 % certainty that the weights beat those before."""
         return bool(self.matches) and self.matches[0].counts.estimate().elo_low > 0
+
+    @property
+    def lost(self) -> bool:
+        """Whether it says with the same certainty that they are weaker."""
+        return bool(self.matches) and self.matches[0].counts.estimate().elo_high < 0
 
 
 @dataclass(frozen=True)
@@ -299,7 +305,7 @@ def fit_evaluation(
         iterations = _Iterations(spec, game_named(spec.game), fitting, start, run, matches)
         first = directory / "weights-0.toml"
         if not first.is_file() or read_weights(first).digest != start.digest:
-            replace_file(first, find_config("weights", spec.start.partition("#")[0]).read_bytes())
+            replace_file(first, find_config("weights", name_and_digest(spec.start)[0]).read_bytes())
         try:
             while len(done) < spec.iterations:
                 done.append(iterations.next())
@@ -452,7 +458,7 @@ class _Iterations:
     def _player(self, number: int, limits: Limits, settings: Mapping[str, Value] | None = None) -> PlayerSpec:
         own = {self._fitting.parameter: str(self._weights_path(number))}
         values = resolve({**(settings or {}), **own}, game=self._spec.game)
-        digest = str(values[self._fitting.parameter]).partition("#")[2]
+        digest = name_and_digest(str(values[self._fitting.parameter]))[1]
         return PlayerSpec(f"weights {digest}", BUILTIN, limits, parameters=tuple(values.items()))
 
     def _begin(self, games: int, key: str, done: int = 0, stage: str = "") -> None:

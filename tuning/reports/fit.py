@@ -26,6 +26,7 @@ def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
         lines.append(_stopped_sentence(fitted, message))
     elif fitted.kept is None:
         lines.append(message("fit.none_kept"))
+    lines += _warnings(fitted, message)
     if fitted.output is not None:
         lines.append(message("fit.written", path=fitted.output))
     return "\n".join(lines)
@@ -34,6 +35,12 @@ def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
 def _shown(fitted: FitResult) -> tuple[Iteration, ...]:
     """The iterations, and the one whose matches the run was stopped in."""
     return fitted.iterations + (() if fitted.unfinished is None else (fitted.unfinished,))
+
+
+def _warnings(fitted: FitResult, message: Catalogue) -> list[str]:
+    """That the weights that are kept are weaker than those before, if they certainly are."""
+    weaker = [done.number for done in fitted.iterations if done.weights == fitted.kept and done.lost]
+    return [message("fit.weaker", number=number) for number in weaker]
 
 
 def _stopped_sentence(fitted: FitResult, message: Catalogue) -> str:
@@ -110,6 +117,7 @@ def _iteration_blocks(fitted: FitResult, done: Iteration, message: Catalogue) ->
         table_of(heads, rows, (1, 2)),
         table_of((message("fit.learning_curve"), *heads[1:]), curve, (0, 1, 2)),
         *(Note(_match_text(match, message)) for match in done.matches),
+        *(Note(text, warning=True) for text in _warnings(fitted, message) if done.weights == fitted.kept),
         Note(str(done.weights)),
     )
 

@@ -118,7 +118,7 @@ class StudyRun:
         self._not_begun: deque[_RoundUnderWay] = deque()
         """Those of which no game was asked for yet."""
         self._games_ended = 0
-        self._began = time.monotonic()
+        self._began = self._first_ended = time.monotonic()
         self._are_all_laid_out = False
         """Whether no further round is laid out, for whatever reason."""
         self._is_stopped = False
@@ -208,6 +208,8 @@ class StudyRun:
             yield self._not_begun.popleft().pairs if self._not_begun else None
 
     def _note_game(self, outcome: Outcome) -> None:
+        if not self._games_ended:
+            self._first_ended = time.monotonic()
         self._games_ended += 1
         for one in self._under_way:
             one.missing.discard(outcome.key)
@@ -289,12 +291,18 @@ class StudyRun:
         if not self._is_stopped:  # otherwise a sampler of Optuna's would know more of the next round than it should
             self._study.tell(result, end.elo, {"pairs": end.pairs})
         self._schedule.record_spent()
-        if one.number == 0 and self._games_ended:
-            seconds = (time.monotonic() - self._began) / self._games_ended
-            if self._schedule.correct_estimate(seconds):
-                self._announce()
+        if one.number == 0 and self._games_ended and self._schedule.correct_estimate(self._seconds_per_game()):
+            self._announce()
         # Settings that meet themselves or meet again from the same opening play no games.
         self._progress.done = self._progress.planned - self._schedule.missing_games(self._state.results)
+
+    def _seconds_per_game(self) -> float:
+        """From one end of a game to the next one's; what the first game waited for, such as compiling, is left out."""
+        each = (self._run.store.mean_duration_ms() or 0.0) / 1000
+        waited = max(0.0, self._first_ended - self._began - each)
+        seconds = (time.monotonic() - self._began - waited) / self._games_ended
+        # Games that are told of all at once have one end: they took what they took.
+        return max(seconds, each / self._run.concurrency)
 
     def _has_games_from(self, number: int) -> bool:
         """Whether any games are stored of that round of an own study or of what comes after it."""

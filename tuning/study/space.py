@@ -121,6 +121,8 @@ def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limit
     listed = table.value("parameters", [])
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise table.error("parameters", "a list of parameter names")
+    if len(set(listed)) < len(listed):
+        raise table.error("parameters", "each name once")
     if not listed and not tables:
         raise ConfigurationError(
             f"{table.where}: nothing to tune; expected parameters = [names] or tables [dimensions.NAME]"

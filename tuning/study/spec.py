@@ -344,6 +344,10 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
             raise own.error(key, f"no such key with slow = {slow!r}; it is of slow = {NON_REGRESSION!r}")
     if "slow_pairs" in own and slow == NON_REGRESSION:
         raise own.error("slow_pairs", "no such key with slow = 'non_regression', whose longest is slow_maximum_pairs")
+    if "slow_pairs" in own and slow != "fixed":
+        raise own.error("slow_pairs", f"no such key with slow = {slow!r}; it is of slow = 'fixed'")
+    if "slow_limit" in own and slow == "off":
+        raise own.error("slow_limit", "no such key with slow = 'off'")
     return Validation(
         limits=limits,
         elo_lower=lower,

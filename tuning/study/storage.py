@@ -56,6 +56,7 @@ class Study:
         self._spec = spec
         self._worker = worker
         self._where = spec.storage if spec.storage is not None else str(directory / STUDY_NAME)
+        self._shown_where = without_password(self._where)
         with self._failures():
             self._sampler = _sampler(spec)
             self._study = _opened(spec, directory, self._sampler)
@@ -69,12 +70,12 @@ class Study:
         if before is None:
             if self._study.get_trials(deepcopy=False) and OLD_SPEC_ATTRIBUTE not in self._study.user_attrs:
                 raise RunError(
-                    f"{self._where}: holds a study {self._spec.name!r} that is not elolab's; rename this one"
+                    f"{self._shown_where}: holds a study {self._spec.name!r} that is not elolab's; rename this one"
                 )
             self._study.set_user_attr(SPEC_ATTRIBUTE, digest)
         elif before != digest:
             raise RunError(
-                f"{self._where}: the study {self._spec.name!r} there belongs to another specification than "
+                f"{self._shown_where}: the study {self._spec.name!r} there belongs to another specification than "
                 f"{self._spec.conditions.source}; give this one another name, or remove that study"
             )
 
@@ -157,7 +158,7 @@ class Study:
                 recorded = frozen.user_attrs.get(COUNTS_ATTRIBUTE)
                 if recorded != list(result.counts.counts):
                     raise RunError(
-                        f"{without_password(self._where)}: round {result.number + 1} counted the pairs {recorded} when "
+                        f"{self._shown_where}: round {result.number + 1} counted the pairs {recorded} when "
                         f"it ended, its games now give {list(result.counts.counts)}; remove that study: the same "
                         "command makes it again from the games"
                     )
@@ -257,7 +258,8 @@ def _opened(spec: TuningSpec, directory: Path, sampler: BaseSampler) -> optuna.S
             storage=storage, study_name=spec.name, direction="maximize", load_if_exists=True, sampler=sampler
         )
     except ValueError as error:
-        raise RunError(f"{spec.conditions.source}: storage = {spec.storage!r}: {error}".splitlines()[0]) from None
+        shown = spec.storage and without_password(spec.storage)
+        raise RunError(f"{spec.conditions.source}: storage = {shown!r}: {error}".splitlines()[0]) from None
 
 
 def _sampler(spec: TuningSpec) -> BaseSampler:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import gzip
+import lzma
 import os
 import zipfile
 import zlib
@@ -20,7 +21,7 @@ MAX_BYTES = 1 << 28
 """Of a file when unpacked; what claims more is refused before it takes the memory."""
 
 _ZIP, _GZIP, _BZIP2 = b"PK\x03\x04", b"\x1f\x8b", b"BZh"
-_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, RuntimeError, ValueError)
+_DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, RuntimeError, ValueError)
 """What unpacking ends with; ``RuntimeError`` where a zip file is encrypted or its kind of compression is not known."""
 
 

@@ -42,7 +42,8 @@ def recognises(data: bytes) -> bool:
     header = _header(data)
     if header is None or header["names"]:
         return False
-    return _has_date(header) or (header["games"] > 0 and len(data) == HEADER.itemsize + GAME.itemsize * header["games"])
+    games = int(header["games"])
+    return _has_date(header) or (games > 0 and len(data) == HEADER.itemsize + GAME.itemsize * games)
 
 
 def holds_names(data: bytes) -> bool:

@@ -6,14 +6,17 @@ import itertools
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_games import jobs_of
 
+from arena.cluster import runner as cluster_runner
 from arena.cluster.contract import ClusterError, ExecutorSite, Site, Worker
 from arena.cluster.runner import MOST_LOSSES, ClusterRunner
 from arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
@@ -124,6 +127,26 @@ def test_a_schedule_that_waits_for_results_is_asked_again() -> None:
         for batch in runner.batches(source()):
             ended += len(batch)
     assert ended == len(jobs)
+
+
+def test_a_chunk_and_its_copy_may_come_back_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_runner, "STRAGGLER_SECONDS", 0.0)
+    monkeypatch.setattr(cluster_runner, "STRAGGLER_RATIO", 0.0)
+    jobs, both = jobs_of(6), threading.Barrier(2)
+
+    def play(chunk: Chunk) -> PlayedChunk:
+        if jobs[0].key in {job.key for job in chunk.jobs}:
+            both.wait(60)
+        return made_up(chunk)
+
+    def wait_for_both(futures: Any, seconds: float, when: str) -> Any:
+        time.sleep(0.1)
+        return wait(futures, seconds, when)
+
+    monkeypatch.setattr(cluster_runner, "wait", wait_for_both)
+    with ClusterRunner(Threads("one", "two", play=play), StopFlag()) as runner:
+        records = list(runner.run(jobs))
+    assert sorted(record.key for record in records) == sorted(job.key for job in jobs)
 
 
 def test_a_worker_that_goes_leaves_its_games_to_the_others() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import itertools
 import json
 import math
 import os
@@ -21,6 +23,7 @@ from elolab.command_line import main
 from engine.language import Catalogue
 
 SAY = Catalogue("arena.collection")
+ROOT = Path(__file__).parents[3]
 
 
 def play(folder: Path, pairs: int = 2, **changes: Any) -> Path:
@@ -99,6 +102,40 @@ def test_the_interval_of_the_difference_is_that_of_independent_runs() -> None:
     assert change(RatedPlayer(10, 3, 1), RatedPlayer(25, math.inf, 1)) == (15, math.inf)
 
 
+def test_differences_are_told_of_ratings_on_one_scale_alone() -> None:
+    from arena.collection.comparison import ComparedRun, RatedPlayer, comparison_lines
+
+    def last_cell(view: tuple[str, ...], anchors: Any, rating: float, other: ComparedRun | None = None) -> Any:
+        made = ComparedRun(Path("x"), {}, {"a": RatedPlayer(rating, 5.0, 4)}, view, anchors)
+        return made if other is None else comparison_lines(other, made, SAY)[-1].split("  ")[-1].strip()
+
+    plain = last_cell((), (), 10.0)
+    assert last_cell((), (), 20.0, plain) == "+10.0 ± 7.1"
+    assert last_cell((), (("a", 2000.0),), 2000.0, plain) == "-"
+    assert last_cell((), (), -math.inf, last_cell((), (), -math.inf)) == "-"
+    match = last_cell(("Pika - dev", "Old"), (), 10.0)
+    text = "\n".join(comparison_lines(match, match, SAY))
+    assert "from the view of Pika - dev against Old" in text
+
+
+def test_a_tournament_with_rounds_is_led_by_its_placing_and_ends_with_walkovers(tmp_path: Path) -> None:
+    players = [{"name": "default"}, {"name": "material", "preset": "material"}, {"name": "none", "protocol": "uci",
+               "command": "no-such-program"}]  # fmt: skip
+    cup = {"format": "knockout", "limit": "nodes=20", "pairs": 1, "players": players}
+    run(spec_from_mapping(cup, "cup"), tmp_path, stream=io.StringIO())
+    found = entry_of(tmp_path, SAY)
+    assert (found.state, found.played) == ("finished", found.planned)
+    assert found.result.startswith(("default has won", "material has won"))
+
+
+def test_a_run_of_an_unknown_version_does_not_hide_the_others(tmp_path: Path) -> None:
+    play(tmp_path / "one", 1)
+    with Store(tmp_path / "one") as store:
+        store.record_metadata({"specification": {**store.metadata("specification"), "unheard_of": 1}})
+    play(tmp_path / "two", 1)
+    assert [entry_of(folder, SAY).state for folder in run_folders(tmp_path)] == ["damaged", "finished"]
+
+
 def test_only_what_was_asked_for_is_removed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +182,11 @@ def test_folders_are_named_after_limit_and_seed(tmp_path: Path, monkeypatch: pyt
     assert folder("--limit", "nodes=20", "--resign", "movecount=0") == f"{base}-2"
     assert folder("--limit", "nodes=20", "--resign", "movecount=0") == ""
     assert folder("--limit", "nodes=20", "--event", "mine") == "mine"
+    # A folder with more games than these openings allow is another one's.
+    with gzip.open(ROOT / "configs/openings/xiangqi.epd.gz", "rt") as lines:
+        Path("few.epd").write_text("".join(itertools.islice(lines, 2)))
+    assert folder("--limit", "nodes=22", "--pairs", "3") == "match-default-material-nodes-22-seed-1"
+    assert folder("--limit", "nodes=22", "--openings", "few.epd") == "match-default-material-nodes-22-seed-1-2"
     long = folder("--limit", "nodes=20,depth=7,clock=40/60+0.125,node_clock=1000000")
     assert len(long) <= 60
     assert words_of_tournament.FOLDER_SUFFIX_LENGTH < 60

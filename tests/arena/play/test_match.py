@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import random
@@ -358,3 +359,24 @@ def test_stopped_and_resumed_it_comes_to_the_same_verdict(
     assert code == 0
     _, straight = played(capsys, "report", accepted)
     assert (resumed["games_digest"], resumed["llr"]) == (straight["games_digest"], straight["llr"])
+
+
+def test_a_copy_of_the_games_is_renewed_after_a_stop_and_when_more_are_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it once was not: a stop rewrote the folder's games, and the copy was then taken for a stranger's."""
+    out, copy = tmp_path / "out", tmp_path / "copy.pgn.gz"
+    words = ["match", "default", "default", "--limit", "nodes=5", "--maxmoves", "1", "--out", str(out)]
+    words += ["--pgnout", str(copy)]
+    assert command_line.main([*words, "--pairs", "1"]) == 0
+    games = (out / "games.pgn").read_bytes()
+    assert gzip.decompress(copy.read_bytes()) == games
+    (out / "games.pgn").write_bytes(games + b"\n")  # as when a kill came before it was copied
+    assert command_line.main([*words, "--pairs", "2"]) == 0
+    assert gzip.decompress(copy.read_bytes()) == (out / "games.pgn").read_bytes()
+    assert (out / "games.pgn").read_bytes().count(b"[Result ") == 4
+    capsys.readouterr()
+    copy.write_bytes(gzip.compress(b"mine"))
+    assert command_line.main([*words, "--pairs", "2"]) == 2
+    assert "holds other games, and is not added to" in capsys.readouterr().err
+    assert gzip.decompress(copy.read_bytes()) == b"mine"

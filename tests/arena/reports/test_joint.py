@@ -139,6 +139,15 @@ def test_anchors_of_the_runs_and_of_the_command(tmp_path: Path) -> None:
         join([one, other])
 
 
+def test_an_anchor_means_one_player(tmp_path: Path) -> None:
+    """As it once was not: of two players of that name it was the last run's."""
+    one = run(tmp_path / "one", specification(("a", "bb")), AB)
+    two = run(tmp_path / "two", specification(("bb", "ccc"), limit="nodes=300"), BC)
+    with pytest.raises(JointError, match=r"--anchor bb: there are bb \(.*one\), bb \(.*two\), which play differently"):
+        join([one, two], [("bb", 20.0)])
+    assert join([one, two], [(f"bb ({two})", 20.0)]).spec.anchors == ((f"bb ({two})", 20.0),)
+
+
 def test_the_command_writes_a_report_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = run(tmp_path / "one", specification(("a", "bb")), AB)
     two = run(tmp_path / "two", specification(("bb", "ccc"), limit="nodes=300"), BC)

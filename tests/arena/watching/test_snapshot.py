@@ -128,6 +128,19 @@ def test_series_are_read_where_there_are_any(tmp_path: Path) -> None:
     assert [game.pairing.series for game, _ in reader.new_games()[1]] == ["", "playoff"]
 
 
+def test_games_have_their_new_places_after_an_extension(tmp_path: Path) -> None:
+    follower = RunFollower(tmp_path)
+    with begun(tmp_path, specification()) as store:
+        first = record(2, "1-0")
+        store.add(first)
+        follower.read()
+        longer = specification(pairs=200)
+        store.record_metadata({"specification": longer.content()}, [(first.key, replace(first.pairing, number=6))])
+        store.add(replace(record(2, "0-1"), key="f" * 32))
+        assert follower.read()["games"] == 2
+    assert sorted(game.pairing.number for game in follower.games) == [2, 6]
+
+
 def test_a_test_is_told_with_its_bounds_and_counts_nothing_beyond_its_end(tmp_path: Path) -> None:
     spec = specification(format="sprt", pairs=200, sprt={"elo0": 0, "elo1": 60})
     follower = RunFollower(tmp_path)

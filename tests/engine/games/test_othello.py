@@ -325,6 +325,13 @@ def test_weights_come_from_a_file_and_its_digest_is_part_of_the_setting(tmp_path
     short_path = tmp_path / "short.toml"
     short_path.write_text(weights_text([[100]] * 3, ("discs",)))
     assert Engine("othello", {"evaluation_weights": str(short_path)}).static_score(position) == -300
+    # A name may have what marks a digest.
+    (tmp_path / "f#1").mkdir()
+    marked = tmp_path / "f#1" / "discs.toml"
+    marked.write_bytes(path.read_bytes())
+    pinned = resolve({"evaluation_weights": str(marked)}, game="othello")
+    assert pinned["evaluation_weights"] == f"{marked}#{digest}"
+    assert resolve(pinned, game="othello") == pinned
     # A changed file is another setting.
     path.write_text(weights_text([[2 * weight for weight in row] for row in only_discs]))
     with pytest.raises(UserError, match="its weights have the digest"):

@@ -575,6 +575,15 @@ def test_an_extension_after_results_is_told(tmp_path: Path) -> None:
     assert "changed after" in (tmp_path / "out" / "report.md").read_text()
 
 
+def test_factorials_of_the_same_factors_have_labels_of_their_own() -> None:
+    factors = {"killers": [1, 2], "history": [False, True]}
+    spec = read(factorial=[{"factors": factors}, {"factors": factors, "limit": "nodes=77"}])
+    assert [one.label for one in spec.factorials] == ["killers × history", "killers × history (2)"]
+    # Nor is the same comparison at other odds the same one.
+    odds = [{"label": f"odds {nodes}", "variant": {}, "reference_limit": f"nodes={nodes}"} for nodes in (20, 40)]
+    assert len(read(comparisons=odds).comparisons) == 2
+
+
 def test_factorials_are_read_and_share_their_matches() -> None:
     spec = read(interactions=[{"features": ["null_move", "history", "killers"]}])
     assert [factorial.label for factorial in spec.factorials] == [

@@ -126,12 +126,17 @@ def test_claims_and_parts_are_picked_by_id(tmp_path: Path) -> None:
         (('of = "windows_missed"', 'of = "windows_missed"\nwhere = "windows_missed"'), ["C1b", "takes all positions"]),
         (('expect = "less"', 'expect = "less"\nwhere = "windows_missed"'), ["C1a", "no aspiration window"]),
         (('of = "windows_missed"', 'of = "move_changes"'), ["C1b (then)", "depth=2", "a clock that counts nodes"]),
-        (('variant = { aspiration = "full" }\nreference = { aspiration = "off" }', "factors = { aspiration = 1 }"),
+        (('variant = { aspiration = "full" }\nreference = { aspiration = "off" }', ""),
          ["C1a", "with itself"]),
-        (('kind = "nodes"\nexpect = "less"', 'kind = "nodes_interaction"'), ["C1a", "two parameters"]),
-        (('kind = "nodes"\nexpect = "less"',
+        (('kind = "nodes"\nexpect = "less"', 'kind = "nodes"\nfactors = { killers = [0, 1] }'),
+         ["C1a", "factors", "no such key with kind = 'nodes'"]),
+        (('kind = "nodes"\nexpect = "less"', 'kind = "nodes_interaction"'), ["C1a", "variant", "nodes_interaction"]),
+        (("margin = 10", 'margin = 10\nsuite = "mates"'), ["C20a", "suite", "no such key with kind = 'elo'"]),
+        (('kind = "nodes"\nexpect = "less"\nset = { algorithm = "alphabeta" }\nvariant = { aspiration = "full" }\n'
+          'reference = { aspiration = "off" }',
           'kind = "nodes_interaction"\nfactors = { killers = [1, 1], history = [false, true] }'),
          ["C1a", "two different values"]),
+        (('expect = "less"', 'expect = "less"\ncosts_time = true\nlimits = ["deep", "deep time"]'), ["deep time"]),
     ],
 )
 def test_mistakes_are_refused_in_one_line(change: tuple[str, str], words: list[str], tmp_path: Path) -> None:
@@ -139,6 +144,21 @@ def test_mistakes_are_refused_in_one_line(change: tuple[str, str], words: list[s
         load_claims(write_claims(tmp_path, change), "quick")
     assert "\n" not in str(raised.value)
     assert all(word in str(raised.value) for word in words), str(raised.value)
+
+
+def test_cells_have_names_of_their_own(tmp_path: Path) -> None:
+    path = write_claims(
+        tmp_path, ('clock = "', 'time = "nodes=9"\nclock = "'),
+        ('limits = ["play"]', 'limits = ["play", "time"]\ncosts_time = true'),
+    )  # fmt: skip
+    with pytest.raises(UserError, match=r"C20b: limits = .* with costs_time = true 'time' is there by itself"):
+        load_claims(path, "quick")
+
+
+def test_a_claim_that_the_budget_does_not_ask_cannot_be_picked(tmp_path: Path) -> None:
+    changes = [(f'id = "{name}"', f'id = "{name}"\nonly = "full"') for name in ("C20a", "C20b")]
+    with pytest.raises(UserError, match="the budget quick asks no part of C20; give another with --budget"):
+        load_claims(write_claims(tmp_path, *changes), "quick", ["C20", "C1a"])
 
 
 def test_what_has_no_effect_in_an_engine_is_refused_there(tmp_path: Path) -> None:

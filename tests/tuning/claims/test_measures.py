@@ -149,6 +149,16 @@ def test_a_difference_of_shares_is_paired_by_position() -> None:
     assert difference.error == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize(("seen", "other"), [(0, 0), (10, 10), (0, 10), (0, 3)])
+def test_a_difference_of_shares_that_were_seen_never_or_always_is_not_exact(seen: int, other: int) -> None:
+    sides = [windows(*((hits, 10) for _ in range(4))) for hits in (seen, other)]
+    difference = share_difference("windows_missed", *sides, range(4))
+    one_sided = sum(hits in (0, 10) for hits in (seen, other))
+    reach = 100 * (1 - 0.025**0.25)
+    assert difference.value == pytest.approx(10 * (seen - other))
+    assert difference.error * stats.norm.ppf(0.975) == pytest.approx(reach * one_sided**0.5)
+
+
 def test_null_moves_are_counted_by_material_and_depth() -> None:
     def row(**values: int) -> list[int]:
         return [values.get(column, 0) for column in NULL_COLUMNS]

@@ -114,14 +114,18 @@ def test_what_was_asked_otherwise_is_refused(
     path, out, result = ended
     kept = tables_of(out, tmp_path / "kept")
     other = write_claims(tmp_path, ("margin = 10", "margin = 15"))
-    with pytest.raises(UserError, match="C20a was asked by a rule of digest") as raised:
+    with pytest.raises(UserError, match="C20a was asked with another game, budget, rule or settings") as raised:
         run(other, tmp_path / "new", merge=[kept])
     assert "--only" in str(raised.value)
     assert "\n" not in str(raised.value)
     assert not (tmp_path / "new").exists()
     told = ["claims", "--claims", str(path), "--out", str(tmp_path / "new"), "--dry-run", "--merge"]
     assert command_line.main([*told, str(tmp_path)]) == 2
-    assert "claims.csv: there is no such file; --merge takes folders" in capsys.readouterr().err
+    assert "claims.csv: there is no such file, or none to be read; --merge takes folders" in capsys.readouterr().err
+    (tmp_path / "older").mkdir()
+    (tmp_path / "older" / "claims.csv").write_text("claim,verdict\nC1,open\n")
+    assert command_line.main([*told, str(tmp_path / "older")]) == 2
+    assert "claims.csv: has no column digest, part, registered: an older version wrote it" in capsys.readouterr().err
     assert command_line.main([*told, str(kept)]) == 0
     printed = capsys.readouterr().out
     assert "0 games" in printed

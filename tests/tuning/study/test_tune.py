@@ -16,6 +16,7 @@ import time
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import optuna
@@ -34,15 +35,17 @@ from engine.compiled.identity import engine_identity
 from engine.engine import StopFlag
 from engine.errors import UserError
 from engine.settings.configuration import read_toml
+from engine.settings.limits import Limits
 from engine.settings.presets import load_preset
 from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, tuning_sentence, write_tuning_report
 from tuning.rereading import result_in
 from tuning.study.plan import prepare_tuning
 from tuning.study.result import StudyResult
 from tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
-from tuning.study.run import tune
+from tuning.study.run import StudyRun, tune
 from tuning.study.spec import load_tuning
 from tuning.study.storage import STUDY_NAME, without_password
+from tuning.study.validation.again import validate_again
 from tuning.study.validation.match import judge, stages_of
 from tuning.study.validation.preset import preset_text
 
@@ -214,6 +217,24 @@ def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     with Store(tmp_path / "out", read_only=True) as store:
         assert len(store.metadata("tuning budgets")) == 2
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
+
+
+def test_a_budget_in_time_is_not_spent_on_what_the_first_game_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling took most of the time of a short study, and of what its games were taken to need."""
+
+    def seconds(first_ended: float, now: float, *, mean_ms: float | None, concurrency: int) -> float:
+        monkeypatch.setattr("tuning.study.run.time.monotonic", lambda: now)
+        store = SimpleNamespace(mean_duration_ms=lambda: mean_ms)
+        tuning = SimpleNamespace(
+            _began=100.0, _first_ended=first_ended, _games_ended=50,
+            _run=SimpleNamespace(store=store, concurrency=concurrency),
+        )  # fmt: skip
+        return StudyRun._seconds_per_game(tuning)  # type: ignore[arg-type]
+
+    assert seconds(160.5, 185.0, mean_ms=500.0, concurrency=1) == pytest.approx(0.5)
+    assert seconds(100.5, 125.0, mean_ms=500.0, concurrency=1) == pytest.approx(0.5)
+    assert seconds(160.5, 160.5, mean_ms=500.0, concurrency=50) == pytest.approx(0.01)
+    assert seconds(160.0, 170.0, mean_ms=500.0, concurrency=2) == pytest.approx(0.25)  # all but at once
 
 
 @pytest.mark.parametrize("polls", [3, pytest.param(12, marks=pytest.mark.slow)])
@@ -675,6 +696,23 @@ def test_a_recommendation_is_validated_again_from_its_folder(
     assert all(is_reserved_for_validation(record.opening) for record in again)
     assert command_line.main(["validate", out, "--limit", "nodes=200", "--pairs", "4"]) == 0
     assert len(records_in(folder / "out")) == study_result.games + 8
+    assert command_line.main(["validate", out, "--pairs", "100000", "--dry-run"]) == 2
+    assert "--pairs 100000 needs as many different openings" in capsys.readouterr().err
+
+
+def test_a_further_validation_that_was_stopped_is_reported_as_such(
+    improved: tuple[Path, StudyResult], tmp_path: Path
+) -> None:
+    folder, _ = improved
+    out = tmp_path / "out"
+    shutil.copytree(folder / "out", out)
+    stopped = validate_again(out, Limits(nodes=150), 9, stream=io.StringIO(), stop=CountingStop(12))
+    assert stopped.interrupted
+    assert stopped.verdict is not None
+    (further,) = [one for one in result_in(out).further if str(one.limits) == "nodes=150"]
+    assert (further.unfinished_of, further.counts) == (9, stopped.verdict.counts)
+    assert command_line.main(["report", str(out)]) == 0
+    assert "stopped" in (out / "report.md").read_text("utf-8")
 
 
 def test_what_the_study_itself_rejected_is_not_written(

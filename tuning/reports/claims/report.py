@@ -126,7 +126,6 @@ def claims_command(
     """
     from engine.settings.configuration import specification_word
 
-    game = spec.conditions.game
     game, table = spec.conditions.game, specification_word("claims", spec.source)
     words = ["elolab", "claims", "--game", game, "--budget", spec.budget.name]
     words += ["--claims", table] if table != game else []

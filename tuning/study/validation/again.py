@@ -69,9 +69,9 @@ def validate_again(
     """Let the recommendation of a finished study play the base again on the reserved openings.
 
     By default a sequential test at the tuning's limit, which has ``maximum_pairs`` at most; ``pairs`` makes it a match
-    of fixed length. A recommendation
-    that a sequential test accepts is written as a preset, unless a match of the study speaks against it. Given again it
-    plays only what is missing. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
+    of fixed length. A recommendation that a sequential test accepts is written as a preset, unless a match of the study
+    speaks against it. Given again it plays only what is missing. Raises ``UserError`` if the folder holds no finished
+    study, or another engine's games.
     """
     plan, named = _recommended(directory)
     spec = plan.spec
@@ -139,6 +139,12 @@ def further_stage(
 ) -> Stage:
     """The match of a further validation: a sequential test unless it is to have so many ``pairs``."""
     spec = plan.spec
+    for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):
+        if wanted is not None and wanted > len(plan.reserved):
+            raise RunError(
+                f"validate: {option} {wanted} needs as many different openings, but the validation half of the suite "
+                f"{spec.conditions.openings!r} has {len(plan.reserved)}; give fewer pairs"
+            )
     longest = pairs or maximum_pairs or spec.validation.pairs(games_to_validate(spec, store))
     longest = min(longest, len(plan.reserved))
     return Stage(limits or spec.conditions.limits, "sprt" if pairs is None else "fixed", longest)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from arena.files import replace_file
+from arena.play.store import Store
 from arena.records import PlayerSpec
 from engine.settings.configuration import specification_word
 from engine.settings.limits import OWN_LEVEL, Limits
 from engine.settings.parameters import Value
 from tuning.study.spec import TuningSpec
 from tuning.study.validation.match import Verdict
+
+PRESET_METADATA = "tuning preset"
+"""Where the recommendation was written."""
+HEADING = re.compile(r"# Written by elolab tune (.+) \(study (.+)\), whose next run replaces it\.")
+"""The first line: the specification and the study's name."""
 
 
 def write_preset(
@@ -36,18 +43,23 @@ def write_preset(
     if spec.engine is not None:
         chosen = directory
     path = chosen / name
-    if path.is_file() and _heading(path.read_text("utf-8")) != _heading(text):
+    if path.is_file() and not _is_of(path, spec):
         path = directory / name
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, text)
+    with Store(directory) as store:
+        store.record_metadata({PRESET_METADATA: str(path.resolve())})
     return path
 
 
 def written_preset(spec: TuningSpec, directory: Path) -> Path | None:
     """Where the study of a folder has written its recommendation, if it is still there: see ``write_preset``."""
-    name, heading = f"{spec.validation.preset}.toml", _heading_of(spec)
-    paths = (directory / name, Path("configs") / "engines" / name)
-    return next((path for path in paths if path.is_file() and _heading(path.read_text("utf-8")) == heading), None)
+    name = f"{spec.validation.preset}.toml"
+    with Store(directory, read_only=True) as store:
+        recorded = store.metadata(PRESET_METADATA)
+    # What an older version wrote is looked for where it lay.
+    paths = (Path(recorded),) if recorded else (directory / name, Path("configs") / "engines" / name)
+    return next((path for path in paths if path.is_file() and _is_of(path, spec)), None)
 
 
 def _heading_of(spec: TuningSpec) -> str:
@@ -55,8 +67,10 @@ def _heading_of(spec: TuningSpec) -> str:
     return f"# Written by elolab tune {source} (study {spec.name!r}), whose next run replaces it."
 
 
-def _heading(text: str) -> str:
-    return text.partition("\n")[0]
+def _is_of(path: Path, spec: TuningSpec) -> bool:
+    """Whether a file was written by that study, from whatever folder its specification was read."""
+    found = HEADING.match(path.read_text("utf-8"))
+    return found is not None and (Path(found[1]).stem, found[2]) == (Path(spec.conditions.source).stem, repr(spec.name))
 
 
 def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
@@ -78,7 +92,7 @@ def _preset_lines(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdic
 
     complete = spec.conditions.base_values | dict(values)
     lines = [
-        f'description = "Tuned against {spec.base_name}: {verdict.elo:+.1f} Elo at {verdict.limits}."',
+        f"description = {_text(f'Tuned against {spec.base_name}: {verdict.elo:+.1f} Elo at {verdict.limits}.')}",
         "",
         f"[{spec.conditions.game}]",
     ]
@@ -115,4 +129,9 @@ def _process_lines(engine: PlayerSpec) -> list[str]:
 def _toml(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int) else f'"{value}"'
+    return str(value) if isinstance(value, int) else _text(value)
+
+
+def _text(value: str) -> str:
+    """As TOML, which takes JSON's strings."""
+    return json.dumps(value, ensure_ascii=False)

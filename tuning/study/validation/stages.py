@@ -30,6 +30,8 @@ from tuning.study.validation.match import (
 
 VALIDATIONS_METADATA = "tuning validations"
 """What the further validations of this folder were, in the order of their places in the schedule."""
+LENGTHS_METADATA = "tuning validation lengths"
+"""By the places of these in the schedule: the pairs that each was asked for, or has at most, last."""
 DECIDED_METADATA = "tuning decided"
 """By series: the pairs after which a sequential test had its verdict."""
 
@@ -50,12 +52,13 @@ def further_verdicts(
 ) -> tuple[Verdict, ...]:
     """What the validations have shown that were asked for apart from the study."""
     verdicts = []
+    lengths = store.metadata(LENGTHS_METADATA) or {}
     for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_STAGES):
-        stage = Stage(Limits.parse(limits), kind, 1)
+        stage = Stage(Limits.parse(limits), kind, lengths.get(str(number), 1))
         series = validation_series(number, recommendation)
         games = ValidationGames(plan.spec, table, plan.reserved, values, stage, series)
         verdict = stored_verdict(games, store)
-        if verdict is not None and verdict.unfinished_of is None:
+        if verdict is not None:
             verdicts.append(with_speed(verdict, games, store))
     return tuple(verdicts)
 
@@ -125,13 +128,15 @@ def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdic
 
 
 def number_of(store: Store, stage: Stage) -> int:
-    """Which of the folder's validations a further one is; those of the study itself come first."""
+    """Which of the folder's validations a further one is; those of the study itself come first. Its length is kept."""
     wanted = [str(stage.limits), stage.kind]
     known = store.metadata(VALIDATIONS_METADATA) or []
     if wanted not in known:
         known.append(wanted)
-        store.record_metadata({VALIDATIONS_METADATA: known})
-    return MAX_STAGES + int(known.index(wanted))
+    number = MAX_STAGES + int(known.index(wanted))
+    lengths = {**(store.metadata(LENGTHS_METADATA) or {}), str(number): stage.pairs}
+    store.record_metadata({VALIDATIONS_METADATA: known, LENGTHS_METADATA: lengths})
+    return number
 
 
 def validation_words(verdict: Verdict, columns: int) -> str:

@@ -69,6 +69,8 @@ def test_undecided_is_said_not_to_be_validated() -> None:
         ({"slow": "fixed", "slow_elo_lower": -3}, "slow_elo_lower = -3, expected no such key with slow = 'fixed'"),
         ({"slow_pairs": 5, "slow_maximum_pairs": 9}, "slow_maximum_pairs = 9, expected no such key"),
         ({"slow": "non_regression", "slow_pairs": 5}, "slow_pairs = 5, expected no such key"),
+        ({"slow": "sprt", "slow_pairs": 5}, "slow_pairs = 5, expected no such key with slow = 'sprt'"),
+        ({"slow": "off", "slow_limit": "nodes=9"}, "slow_limit = 'nodes=9', expected no such key with slow = 'off'"),
     ],
 )
 def test_keys_of_another_second_match_are_refused(keys: dict[str, Any], said: str) -> None:
