@@ -124,7 +124,8 @@ def test_programs_that_do_not_go_and_their_children_are_ended(marked: str) -> No
         records = list(runner.run(jobs))
         assert len(set(processes_marked(marked)) - {SUPERVISOR.process_id}) == 3 * len(jobs)
     assert {record.reason for record in records} == set(ENDINGS.values())
-    assert set(processes_marked(marked)) <= {SUPERVISOR.process_id}
+    # A process that was killed may take a moment to go.
+    assert wait_until(lambda: set(processes_marked(marked)) <= {SUPERVISOR.process_id})
 
 
 STARTS = {"exit_at_start": r"ended during the .* handshake: exited with code 3; its last words: cannot find my network",
