@@ -107,6 +107,15 @@ def test_help_lists_every_command_within_80_columns(words: list[str], capsys: py
         assert f"  {name} " in shown
 
 
+def test_help_of_a_command_may_be_asked_for_in_either_order(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["help", "match"]) == 0
+    shown = capsys.readouterr().out
+    assert command_line.main(["match", "--help"]) == 0
+    assert capsys.readouterr().out == shown
+    assert command_line.main(["help", "mtach"]) == 2
+    assert "'match'" in capsys.readouterr().err
+
+
 def test_help_loads_no_library() -> None:
     finished = subprocess.run([sys.executable, "-c", REPORT_IMPORTS, "--help"], capture_output=True, text=True)
     assert (finished.returncode, finished.stderr.split()) == (0, [])

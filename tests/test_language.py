@@ -22,7 +22,7 @@ from arena.play.live import Progress, Scoreboard
 from arena.reports.drawing import fonts
 from arena.reports.write import write_report
 from elolab.command_line import main
-from engine.language import LANGUAGES, columns_of, cut, game_words, messages_of, padded, speak, wrapped
+from engine.language import LANGUAGES, clipped, columns_of, cut, game_words, messages_of, padded, speak, wrapped
 from engine.rules import REASONS, Rules
 from engine.search.records import END_REASONS
 from engine.settings.keys import Section
@@ -386,6 +386,9 @@ def test_texts_on_a_terminal() -> None:
     assert padded("对局", 6) == "对局  "
     assert padded("对局", 6, right=True) == "  对局"
     assert cut("对局对", 5) == "对局"
+    assert clipped("nodes=500", 9) == "nodes=500"
+    assert clipped("validation at nodes=500", 20) == "validation at …"  # no number is cut in its middle
+    assert [clipped("对局对局", columns) for columns in (7, 2, 0)] == ["对局 …", " …", ""]
     lines = wrapped("排名：共 12 局，其中 3 局不属于完整的对局对（LOS）。", 16)
     assert "".join(lines).replace(" ", "") == "排名：共12局，其中3局不属于完整的对局对（LOS）。"
     assert all(columns_of(line) <= 18 for line in lines)

@@ -61,16 +61,20 @@ def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change:
     """
     found: dict[str, MergedPart] = {}
     for folder in folders:
+        tables = {table: _lines(folder, table) for table in COLUMNS}
         for part in spec.parts:
-            own = _read_part(part, folder, accept_engine_change)
+            own = _part_of(part, folder, tables, accept_engine_change)
             if own is not None:
                 found[part.id] = own if part.id not in found else _joined(found[part.id], own)
     return found
 
 
-def _read_part(part: Part, folder: Path, accept_engine_change: bool) -> MergedPart | None:
-    registered = next((line for line in _lines(folder, "claims") if line["part"] == part.id), None)
-    lines = tuple(line for line in _lines(folder, "cells") if line["part"] == part.id and line["ended"])
+def _part_of(
+    part: Part, folder: Path, tables: Mapping[str, Sequence[Mapping[str, str]]], accept_engine_change: bool
+) -> MergedPart | None:
+    """What the tables of a folder have of a part; ``None`` if no cell of it has ended there."""
+    registered = next((line for line in tables["claims"] if line["part"] == part.id), None)
+    lines = tuple(line for line in tables["cells"] if line["part"] == part.id and line["ended"])
     if registered is None or not lines:
         return None
     if registered["digest"] != part.digest:
@@ -81,7 +85,7 @@ def _read_part(part: Part, folder: Path, accept_engine_change: bool) -> MergedPa
         )
     if not accept_engine_change:
         refuse_other_engines(map(cell_row, lines), folder / "cells.csv")
-    amendments = tuple(_amendment(line) for line in _lines(folder, "amendments") if line["part"] == part.id)
+    amendments = tuple(_amendment(line) for line in tables["amendments"] if line["part"] == part.id)
     return MergedPart(part.digest, registered["registered"], amendments, lines)
 
 
@@ -136,7 +140,7 @@ def _place(line: Mapping[str, str]) -> tuple[str, str]:
 
 
 def keep_merged(store: Store, merged: Mapping[str, MergedPart]) -> None:
-    """Keep in the run's store what was read, beside what was merged before; for the same cell the former holds.
+    """Keep in the run's store what was read, beside what was merged before, which holds where both have a cell.
 
     A part for which the run itself has searched positions stays its own.
     """

@@ -56,7 +56,7 @@ COSTS = ("nodes", "nodes_interaction")
 """Kinds whose effects are ratios of nodes or time, on a scale of logarithms, and whose margins are percent."""
 OF_COUNTS = ("share", "share_difference", "occurs")
 """Kinds that read a ratio of what searches count."""
-SEARCHED = ("nodes", "nodes_interaction", "share", "share_difference", "occurs", "mates", "exact")
+SEARCHED = tuple(kind for kind in EXPECTED if kind not in STRENGTH)
 """Kinds that are searches of fixed positions."""
 KINDS_OF_KEYS = {
     "variant": ("elo", *(kind for kind in SEARCHED if kind not in OF_FACTORS)), "reference": COMPARED,

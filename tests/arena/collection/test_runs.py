@@ -105,17 +105,17 @@ def test_the_interval_of_the_difference_is_that_of_independent_runs() -> None:
 def test_differences_are_told_of_ratings_on_one_scale_alone() -> None:
     from arena.collection.comparison import ComparedRun, RatedPlayer, comparison_lines
 
-    def last_cell(view: tuple[str, ...], anchors: Any, rating: float, other: ComparedRun | None = None) -> Any:
-        made = ComparedRun(Path("x"), {}, {"a": RatedPlayer(rating, 5.0, 4)}, view, anchors)
-        return made if other is None else comparison_lines(other, made, SAY)[-1].split("  ")[-1].strip()
+    def rated(rating: float, **more: Any) -> ComparedRun:
+        return ComparedRun(Path("x"), {}, {"a": RatedPlayer(rating, 5.0, 4)}, **more)
 
-    plain = last_cell((), (), 10.0)
-    assert last_cell((), (), 20.0, plain) == "+10.0 ± 7.1"
-    assert last_cell((), (("a", 2000.0),), 2000.0, plain) == "-"
-    assert last_cell((), (), -math.inf, last_cell((), (), -math.inf)) == "-"
-    match = last_cell(("Pika - dev", "Old"), (), 10.0)
-    text = "\n".join(comparison_lines(match, match, SAY))
-    assert "from the view of Pika - dev against Old" in text
+    def difference(one: ComparedRun, other: ComparedRun) -> str:
+        return comparison_lines(one, other, SAY)[-1].split("  ")[-1].strip()
+
+    assert difference(rated(10.0), rated(20.0)) == "+10.0 ± 7.1"
+    assert difference(rated(10.0), rated(2000.0, anchors=(("a", 2000.0),))) == "-"
+    assert difference(rated(-math.inf), rated(-math.inf)) == "-"
+    match = rated(10.0, view=("Pika - dev", "Old"))
+    assert "from the view of Pika - dev against Old" in "\n".join(comparison_lines(match, match, SAY))
 
 
 def test_a_tournament_with_rounds_is_led_by_its_placing_and_ends_with_walkovers(tmp_path: Path) -> None:

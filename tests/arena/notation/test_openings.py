@@ -192,6 +192,12 @@ def test_entries_tell_what_is_wrong_and_go_on(tmp_path: Path) -> None:
     assert [entry.name if isinstance(entry, Opening) else str(entry).split(": ")[1] for entry in entries] == [
         "a", "", "line 3", "line 4", ""
     ]  # fmt: skip
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "bad.epd").write_bytes(b"\xff\xff\xff")
+    (tmp_path / "folder" / "good.epd").write_text(f"{START}\n")
+    bad, good = entries_of(tmp_path / "folder", "xiangqi")
+    assert "bad.epd" in str(bad)
+    assert isinstance(good, Opening)
     games = tmp_path / "mine.pgn"
     games.write_text("1. h2e2 *\n1. h2h8 *\n1. h0g2 *\n")
     found = list(entries_of(games, "xiangqi"))

@@ -250,6 +250,26 @@ def test_one_writer_only(tmp_path: Path) -> None:
     Store(tmp_path).close()
 
 
+def test_who_only_asks_whether_a_folder_is_in_use_keeps_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    FolderLock(tmp_path / "lock").release()
+    answers = iter([False, True])
+    monkeypatch.setattr("arena.play.store._locked", lambda handle: next(answers))
+    FolderLock(tmp_path / "lock").release()
+    assert next(answers, None) is None
+
+
+def test_a_snapshot_does_not_see_what_is_added_meanwhile(tmp_path: Path) -> None:
+    with Store(tmp_path) as writer, Store(tmp_path, read_only=True) as reader:
+        writer.add(record_of(0))
+        with reader.snapshot():
+            digest = reader.digest()
+            writer.add(record_of(1))
+            assert (len(reader), len(reader.outcomes()), reader.digest()) == (1, 1, digest)
+        assert len(reader) == 2
+
+
 def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
     program = (
         "import sys, time; from pathlib import Path; from arena.play.store import FolderLock\n"

@@ -21,9 +21,10 @@ from typing import Any
 
 import pytest
 
+from arena.play import executor
 from arena.play.damage import renew_checksums
 from arena.play.executor import GameRunner, Pauses, stopping_on_signals
-from arena.play.store import STORE_NAME, Store
+from arena.play.store import STORE_NAME, Store, StoreFailure
 from arena.play.tournament import TournamentResult, describe, players_in, prepare, run
 from arena.players.registry import protocols
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
@@ -754,6 +755,26 @@ def test_interrupted_says_how_to_resume(tmp_path: Path) -> None:
     assert f"{path} --out {out}" in last
     assert "Traceback" not in errors
     assert json.loads((out / "live.json").read_text())["state"] == "interrupted"
+
+
+def test_games_that_run_are_not_waited_for_when_one_cannot_be_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(store: Store, games: Any) -> list[bool]:
+        raise StoreFailure("the disk is full")
+
+    stop, was_set = StopFlag(), []
+    give_up = executor._give_up
+
+    def waiting(pending: Any) -> None:
+        was_set.append(stop.is_set())  # it ends the searches of the games that run
+        give_up(pending)
+
+    monkeypatch.setattr(Store, "add_all", fail)
+    monkeypatch.setattr(executor, "_give_up", waiting)
+    with pytest.raises(StoreFailure, match="the disk is full"):
+        play(write_spec(tmp_path, players=2), tmp_path / "out", stop=stop)
+    assert was_set == [True]
 
 
 def test_a_full_disk_is_one_line_and_resuming_completes(tmp_path: Path) -> None:

@@ -70,6 +70,13 @@ def searched(parameters: dict[str, Any], limits: Limits, clock: Clock | None = N
     return Engine("xiangqi", settings).search(GAME.position(None, POSITIONS[line]), limits, clock)
 
 
+def test_a_clock_that_has_run_out_is_none_that_is_missing() -> None:
+    """Below zero it once was: such a search went on until it was stopped."""
+    limits = Limits.parse("clock=1,node_clock=10000,nodes=50000")
+    spent = [searched({}, limits, Clock(remaining)).nodes for remaining in (-5, 0)]
+    assert spent[0] == spent[1] < 1000
+
+
 # --- The node clock ---------------------------------------------------------------------------------------------------
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from arena.figures.statistics import Pentanomial
 from arena.play.store import Store
 from engine.engine import Engine, StopFlag
 from engine.games import game_named
@@ -233,6 +235,10 @@ def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     assert "logistic loss (a position)" in text
     assert "against the weights before at nodes=40" in text
     assert fit_data(done)["regression"] == "logistic"
+    assert "are weaker than those before" not in text
+    lost = tuple(replace(match, counts=Pentanomial((90, 8, 2, 0, 0))) for match in iteration.matches)
+    weaker = replace(iteration, matches=lost)
+    assert "weights of iteration 1 are weaker than those before" in fit_text(replace(done, iterations=(weaker,)))
     assert "who won (50 %) and the score of the game's search (50 %)" in str(fit_document(done, "en").sections[-1])
 
 

@@ -75,6 +75,7 @@ def test_aliases_are_kept_under_the_own_names() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
+        ({"parameters": ["null_depth", "null_depth"]}, ["parameters", "each name once"]),
         (
             {"parameters": ["NULL_DEPTH", "null_depth"]},
             ["parameters", "NULL_DEPTH and null_depth are the same parameter, null_depth"],

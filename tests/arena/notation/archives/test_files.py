@@ -152,6 +152,18 @@ def test_damaged_and_endless_files_are_one_line(tmp_path: Path, monkeypatch: pyt
         assert words in wrong[0]
 
 
+def test_damaged_data_in_a_zip_file_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "y.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.xqf", bytes(range(256)) * 40)
+    data = bytearray(path.read_bytes())
+    data[60:120] = bytes(60)
+    path.write_bytes(data)
+    games, (wrong,) = read(path, "xiangqi")
+    assert not games
+    assert wrong.startswith(f"{path}/a.xqf: the compressed file is damaged: ")
+
+
 def zipped_bytes(folder: Path) -> bytes:
     path = folder / "x.zip"
     with zipfile.ZipFile(path, "w") as archive:
