@@ -131,6 +131,28 @@ _upper_tails = np.vectorize(_upper_tail, otypes=[float])
 # Estimates
 
 
+def normal_deviate(distance: float, degrees: float) -> float:
+    """The standard normal deviate that is as unlikely as Student's t of ``distance`` standard errors.
+
+    By Wallace's approximation ("Bounds on normal approximations to Student's and the chi-square distributions",
+    1959), which is good to three hundredths from four degrees of freedom on.
+    """
+    if math.isinf(degrees):
+        return distance
+    scale = (8 * degrees + 1) / (8 * degrees + 3)
+    return math.copysign(scale * math.sqrt(degrees * math.log1p(distance * distance / degrees)), distance)
+
+
+def reach_of_t(value: float, degrees: float) -> float:
+    """Standard errors that are as unlikely by Student's t as ``value`` standard normal deviates: the inverse."""
+    if math.isinf(degrees):
+        return value
+    if degrees < 1:
+        return math.inf
+    exponent = (value * (8 * degrees + 3) / (8 * degrees + 1)) ** 2 / degrees
+    return math.sqrt(degrees * math.expm1(exponent)) if exponent < 700 else math.inf
+
+
 @dataclass(frozen=True)
 class EffectEstimate:
     """What a comparison has shown by an analysis, on the scale on which it is measured."""
@@ -147,25 +169,16 @@ class EffectEstimate:
     """Values between which the difference is as good as none."""
 
     def deviations_from(self, value: float) -> float:
-        """Standard normal deviate of the estimate's distance from ``value``; as unlikely as that of Student's t.
-
-        By Wallace's approximation ("Bounds on normal approximations to Student's and the chi-square distributions",
-        1959), which is good to three hundredths from four degrees of freedom on.
-        """
+        """Standard normal deviate of the estimate's distance from ``value``; as unlikely as that of Student's t."""
         if not math.isfinite(self.error) or self.degrees < 1:
             return 0.0
-        distance = (self.value - value) / self.error
-        scale = (8 * self.degrees + 1) / (8 * self.degrees + 3)
-        size = scale * math.sqrt(self.degrees * math.log1p(distance * distance / self.degrees))
-        return math.copysign(size, distance)
+        return normal_deviate((self.value - value) / self.error, self.degrees)
 
     def interval(self, value: float) -> tuple[float, float]:
         """Bounds ``value`` standard normal deviates from the estimate; the inverse of ``deviations_from``."""
         if not math.isfinite(self.error) or self.degrees < 1:
             return -math.inf, math.inf
-        scale = (8 * self.degrees + 3) / (8 * self.degrees + 1)
-        exponent = (value * scale) ** 2 / self.degrees
-        reach = self.error * math.sqrt(self.degrees * math.expm1(exponent)) if exponent < 700 else math.inf
+        reach = self.error * reach_of_t(value, self.degrees)
         return self.value - reach, self.value + reach
 
 

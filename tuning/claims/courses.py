@@ -20,7 +20,7 @@ from engine.settings.limits import Limits
 from engine.settings.parameters import Value
 from tuning.ablation.factorial import contrast_estimate
 from tuning.ablation.run import match_of
-from tuning.ablation.verdicts import EffectEstimate, match_elo_estimate, match_estimate
+from tuning.ablation.verdicts import EffectEstimate, match_elo_estimate, match_estimate, reach_of_t
 from tuning.claims.measures import (
     MATE_SPAN,
     RATIO_UNITS,
@@ -89,9 +89,7 @@ class GameCourse:
             )
             for place, comparison in enumerate(cell.comparisons)
         )  # fmt: skip
-        self._is_in_elo = cell.factorial is not None or len(cell.analyses) == 1
-        margin = part.margin if self._is_in_elo else score_of_elo(part.margin) - 0.5
-        self.looks = Looks(cell.analyses, Rule(part.expect, margin, part.refuted_by), part.error_rate)
+        self._is_in_elo, self.looks = is_in_elo(cell), looks_of(part, cell)
         self.done = 0
         """Looks analysed."""
         self.ended = ""
@@ -163,18 +161,14 @@ class GameCourse:
         return self.looks.rule.turned(low - self._estimate.null_value, high - self._estimate.null_value)
 
     def _seen(self) -> Seen | None:
-        estimate = self._estimate
-        if estimate is None or not math.isfinite(estimate.error):
-            return None
-        effect = self.looks.rule.sign * (estimate.value - estimate.null_value)
-        return Seen(self.looks, self.done, effect, estimate.error)
+        return None if self._estimate is None else seen_of(self.looks, self.done, self._estimate)
 
     def result(self) -> CellResult:
         """What it has shown so far."""
         turned, seen, rule = self._interval(), self._seen(), self.looks.rule
         low, high = sorted(self._shown(bound) for bound in turned)
         effect = 0.0 if seen is None else seen.effect
-        unbiased = None if seen is None else effect if rule.expect is None else seen.median_unbiased()
+        unbiased = None if seen is None else unbiased_effect(seen)
         verdict = rule.verdict(*turned) if seen is not None else SHOWN if rule.expect is None else OPEN
         needed = seen.pairs_still_needed() if seen is not None and verdict == OPEN else None
         row = CellRow(
@@ -194,10 +188,37 @@ class GameCourse:
 
     def _shown(self, turned: float) -> float:
         """A turned value of the estimate's scale in Elo."""
-        value = self.looks.rule.sign * turned
-        if self._is_in_elo:
-            return value
-        return elo_of_score(0.5 + value)
+        return shown_elo(self.cell, self.looks.rule, turned)
+
+
+def is_in_elo(cell: Cell) -> bool:
+    """Whether a cell's estimate is in Elo, of an interaction or a fixed length; else it is the mean score of a pair."""
+    return cell.factorial is not None or len(cell.analyses) == 1
+
+
+def looks_of(part: Part, cell: Cell) -> Looks:
+    """The plan of a cell that is played, on the scale of its estimate."""
+    margin = part.margin if is_in_elo(cell) else score_of_elo(part.margin) - 0.5
+    return Looks(cell.analyses, Rule(part.expect, margin, part.refuted_by), part.error_rate)
+
+
+def seen_of(looks: Looks, done: int, estimate: EffectEstimate) -> Seen | None:
+    """A cell after ``done`` looks by what they showed; ``None`` if that has no error yet."""
+    if not math.isfinite(estimate.error):
+        return None
+    effect = looks.rule.sign * (estimate.value - estimate.null_value)
+    return Seen(looks, done, effect, estimate.error, estimate.degrees)
+
+
+def unbiased_effect(seen: Seen) -> float:
+    """Turned, on the scale of the estimate; where nothing is expected nothing stops, and the plain one is unbiased."""
+    return seen.effect if seen.looks.rule.expect is None else seen.median_unbiased()
+
+
+def shown_elo(cell: Cell, rule: Rule, turned: float) -> float:
+    """A turned value of the estimate's scale in Elo."""
+    value = rule.sign * turned
+    return value if is_in_elo(cell) else elo_of_score(0.5 + value)
 
 
 def finite_elo(elo: float) -> float:
@@ -403,7 +424,7 @@ class MergedCourse:
 
     def result(self) -> CellResult:
         """What it has shown."""
-        row, part = self._row, self.part
+        row, part = self._of_counts(), self.part
         if part.kind in COSTS:
             low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (row.low, row.high))
         else:
@@ -411,6 +432,21 @@ class MergedCourse:
             low, high = row.low - null, row.high - null
         turned = Rule(part.expect, part.margin, part.refuted_by).turned(low, high)
         return CellResult(self.cell, row, CellOutcome(row.verdict, *turned))
+
+    def _of_counts(self) -> CellRow:
+        """The row with what of it is worked out of the counts of pairs, if it has them, worked out as today."""
+        row, cell = self._row, self.cell
+        counts = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW))
+        if not self.part.is_played or cell.factorial is not None or counts.pairs != row.cases or not row.looks:
+            return row
+        looks = looks_of(self.part, cell)
+        estimate = match_elo_estimate if is_in_elo(cell) else match_estimate
+        seen = seen_of(looks, row.looks, estimate(counts, self.part.margin))
+        if seen is None or row.cases != cell.analyses[row.looks - 1]:
+            return row
+        reach = reach_of_t(looks.bounds[row.looks - 1], seen.degrees) * seen.error
+        unbiased = finite_elo(shown_elo(cell, looks.rule, unbiased_effect(seen)))
+        return replace(row, median_unbiased=unbiased, p_value=seen.p_value(seen.effect - reach, seen.effect + reach))
 
 
 Course = GameCourse | SearchCourse | MergedCourse

@@ -279,11 +279,13 @@ class Experiments:
 
     @property
     def engines(self) -> str:
-        """The engine's identity, and after it those of others that have played or searched cells."""
-        own = engines_of(self._run.store)
+        """The engine's identity, if it has played or searched, and those of others that have."""
+        own = engines_of(self._run.store).split(SEVERAL)
         merged = [course.result().row for course in self.courses if isinstance(course, MergedCourse)]
         others = {one for row in merged for one in row.engine_identity.split(SEVERAL)}
-        return SEVERAL.join([own, *sorted(others - set(own.split(SEVERAL)))])
+        has_own = any(course.result().row.cases for course in self.courses if not isinstance(course, MergedCourse))
+        own = own if has_own or not others else []
+        return SEVERAL.join([*own, *sorted(others - set(own))])
 
     def _result(self, course: Course) -> CellResult:
         """What a course has shown, with the engines that showed it."""

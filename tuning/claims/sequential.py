@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
 
-from tuning.ablation.verdicts import FUTILITY_POWER, POWER, critical_values
+from tuning.ablation.verdicts import FUTILITY_POWER, POWER, critical_values, normal_deviate, reach_of_t
 from tuning.claims.verdicts import OPEN, SHOWN, Rule
 
 _NORMAL = NormalDist()
@@ -30,6 +30,8 @@ REACH = 11.0
 """Standard deviations beyond which nothing of a distribution is looked for."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 """Of a panel two standard deviations of a step wide: good to ten digits."""
+KNOWN_MASS = 0.99
+"""Of all outcomes, from which on a distribution is taken to be known altogether."""
 UPPER, MIDDLE, LOWER = 2, 1, 0
 """Where in the order an outcome lies."""
 FUTILE = "futile"
@@ -63,6 +65,8 @@ class Seen:
     """The plain estimate, turned: what is expected is positive."""
     error: float
     """Its standard error."""
+    degrees: float = math.inf
+    """Degrees of freedom of that error."""
 
     @property
     def fraction(self) -> float:
@@ -73,6 +77,16 @@ class Seen:
     def unit(self) -> float:
         """The standard error at the end of the plan."""
         return self.error * math.sqrt(self.fraction)
+
+    def reach(self, look: int) -> float:
+        """How far the interval of a look (counted from 0) reaches, in standard errors at the end of the plan.
+
+        By Student's t, as far as the error is known by then: with few pairs the interval is much wider.
+        """
+        bound, analyses = self.looks.bounds[look], self.looks.analyses
+        fraction = analyses[look] / analyses[-1]
+        degrees = (self.degrees + 1) * analyses[look] / analyses[self.done - 1] - 1
+        return reach_of_t(bound, degrees) / math.sqrt(fraction)
 
     @cached_property
     def _paths(self) -> _Paths:
@@ -97,15 +111,20 @@ class Seen:
         tails = [
             above if side > 0 else 1 - above
             for value, side in self.looks.rule.hypotheses(low, high)
-            for above in (self.chance_above(value),)
+            for above in (self._as_normal(value).chance_above(value),)
         ]
         return min(1.0, 2 * max(max(tails), 0.0)) if tails else None
+
+    def _as_normal(self, value: float) -> Seen:
+        """What lies as far from ``value`` where the error is known for certain: looks spend their errors by that."""
+        deviations = normal_deviate((self.effect - value) / self.error, self.degrees)
+        return replace(self, effect=value + deviations * self.error, degrees=math.inf)
 
     def is_futile(self) -> bool:
         """Whether no look is left, or the last one will all but certainly leave it open."""
         if self.done == len(self.looks.analyses):
             return True
-        regions = _regions(self.looks, len(self.looks.analyses) - 1, self.unit)
+        regions = _final_regions(self.looks, self.unit)
         return _predictive_power(regions, self.effect / self.unit, self.fraction) < FUTILITY_POWER
 
     def pairs_still_needed(self) -> int | None:
@@ -137,16 +156,22 @@ class _Region:
     verdict: str
 
 
-def _regions(looks: Looks, look: int, unit: float) -> list[_Region]:
-    """What a look (counted from 0) says of every estimate: intervals from minus to plus infinity."""
-    fraction = looks.analyses[look] / looks.analyses[-1]
-    reach, margin = looks.bounds[look] / math.sqrt(fraction), looks.rule.margin / unit
+def _final_regions(looks: Looks, unit: float) -> list[_Region]:
+    """What the last look will say of every estimate; by then pairs are so many that the error is as good as known."""
+    return _regions(looks.rule, looks.bounds[-1], unit)
+
+
+def _regions(rule: Rule, reach: float, unit: float) -> list[_Region]:
+    """What a look whose interval reaches so far says of every estimate: intervals from minus to plus infinity."""
+    if math.isinf(reach):
+        return [_Region(-math.inf, math.inf, OPEN)]
+    margin = rule.margin / unit
     borders = sorted({sign * reach + value for sign in (-1, 1) for value in (-margin, 0.0, margin)})
     ends = [-math.inf, *borders, math.inf]
     found: list[_Region] = []
     for low, high in pairwise(ends):
         middle = high - 1 if math.isinf(low) else low + 1 if math.isinf(high) else (low + high) / 2
-        verdict = looks.rule.verdict((middle - reach) * unit, (middle + reach) * unit)
+        verdict = rule.verdict((middle - reach) * unit, (middle + reach) * unit)
         if found and found[-1].verdict == verdict:
             found[-1] = _Region(found[-1].low, high, verdict)
         else:
@@ -203,8 +228,8 @@ class _Paths:
         self._seen = seen
         looks, unit = seen.looks, seen.unit
         fractions = [analysis / looks.analyses[-1] for analysis in looks.analyses]
-        final = _regions(looks, len(fractions) - 1, unit)
-        self._observed = self._key(seen.done - 1, self._drift, _regions(looks, seen.done - 1, unit))
+        final = _final_regions(looks, unit)
+        self._observed = self._key(seen.done - 1, self._drift, self._regions(seen.done - 1))
         sums: list[np.ndarray] = []
         masses: list[np.ndarray] = []
         times: list[np.ndarray] = []
@@ -213,7 +238,7 @@ class _Paths:
         before = 0.0
         end = self._end(final, fractions)
         for look in range(end):
-            now, regions = fractions[look], _regions(looks, look, unit)
+            now, regions = fractions[look], self._regions(look)
             step = math.sqrt(now - before)
             is_last = look == end - 1
             following: list[tuple[np.ndarray, np.ndarray]] = []
@@ -243,6 +268,9 @@ class _Paths:
         self._sums, self._masses = np.concatenate(sums), np.concatenate(masses)
         self._times, self._is_above = np.concatenate(times), np.concatenate(is_above)
 
+    def _regions(self, look: int) -> list[_Region]:
+        return _regions(self._seen.looks.rule, self._seen.reach(look), self._seen.unit)
+
     def _end(self, final: Sequence[_Region], fractions: Sequence[float]) -> int:
         """The last look of which outcomes have to be told from this one.
 
@@ -250,7 +278,7 @@ class _Paths:
         go on, compare with what was left at its own look.
         """
         done = self._seen.done
-        regions = _regions(self._seen.looks, done - 1, self._seen.unit)
+        regions = self._regions(done - 1)
         at = next(one for one in regions if one.low <= self._drift <= one.high)
         is_over = at.verdict != OPEN or self._seen.is_futile()
         return len(fractions) if self._observed[0] == MIDDLE and is_over else done
@@ -259,8 +287,11 @@ class _Paths:
         """Probability under a drift of an outcome above the one that was seen."""
         change = (drift - self._drift) * self._sums - (drift**2 - self._drift**2) / 2 * self._times
         masses = self._masses * np.exp(np.minimum(change, 700.0))
-        total = float(masses.sum())
-        return float(masses[self._is_above].sum()) / total if total else 0.5
+        above, below = float(masses[self._is_above].sum()), float(masses[~self._is_above].sum())
+        if above + below > KNOWN_MASS:
+            return above / (above + below)
+        # So far from what was seen only the tail that leads to it lies among the points.
+        return above if drift < self._drift else 1 - below
 
     def _key(self, look: int, estimate: float, regions: Sequence[_Region]) -> tuple[int, float, float]:
         """An outcome's place in the order."""

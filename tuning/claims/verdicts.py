@@ -20,9 +20,9 @@ plain interval. With the margin m, a cell is
 - ``open`` otherwise.
 
 The part has the verdict that all its cells have in common. It ``depends`` if two cells with different verdicts have
-effects that differ by more than the margin (their intervals lie further apart than m), or one is confirmed and one
-refuted. Otherwise it is ``open``. So every verdict on a part is a consequence of intervals that hold together, and is
-false with a probability of at most 5 %.
+effects that differ by more than the margin: their intervals lie further apart than m. Otherwise it is ``open``, also
+where one is confirmed and one refuted by a rule under which both may be true of the same effect. So every verdict on a
+part is a consequence of intervals that hold together, and is false with a probability of at most 5 %.
 
 Over the family of all parts that expect something, Holm's procedure says which verdicts would stay if the probability
 of any false one among them all were to be 5 %: by each part's p-value, the smallest error rate at which its cells
@@ -146,8 +146,6 @@ def differ(one: CellOutcome, other: CellOutcome, margin: float) -> bool:
     """Whether two cells have different verdicts for different effects."""
     if one.verdict == other.verdict:
         return False
-    if {one.verdict, other.verdict} == {CONFIRMED, REFUTED}:
-        return True
     return max(one.low - other.high, other.low - one.high) > margin
 
 

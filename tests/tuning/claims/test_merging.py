@@ -90,6 +90,16 @@ def test_a_run_that_takes_all_over_plays_nothing_and_has_the_same_verdicts(
     assert figures(again) == figures(result)
 
 
+def test_what_follows_from_counts_of_pairs_is_worked_out_anew(
+    ended: tuple[Path, Path, ClaimsResult], tmp_path: Path
+) -> None:
+    path, out, result = ended
+    kept = tables_of(out, tmp_path / "kept")
+    rewrite(kept / "cells.csv", lambda row: {**row, "p_value": "1", "median_unbiased": "9"} if row["kind"] == "elo"
+            else row)  # fmt: skip
+    assert figures(run(path, tmp_path / "new", merge=[kept], stop=stopped())) == figures(result)
+
+
 def test_what_others_left_is_played(ended: tuple[Path, Path, ClaimsResult], tmp_path: Path) -> None:
     path, out, result = ended
     left = ("C1b", "C20b")
@@ -134,7 +144,7 @@ def test_what_was_asked_otherwise_is_refused(
     with pytest.raises(UserError, match=r"played by engine another.*--accept-engine-change"):
         run(path, tmp_path / "new", merge=[kept])
     mixed = run(path, tmp_path / "new", merge=[kept], accept_engine_change=True, stop=stopped())
-    assert mixed.engine == f"{engine_identity()} + another"
+    assert mixed.engine == "another"
     assert [part.verdict for part in mixed.results] == [part.verdict for part in result.results]
 
 

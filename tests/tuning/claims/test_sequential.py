@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from arena.figures.statistics import Pentanomial, score_of_elo
+from tuning.ablation.verdicts import match_estimate, reach_of_t
+from tuning.claims.courses import seen_of
 from tuning.claims.sequential import Looks, Seen
 from tuning.claims.verdicts import OPEN, Rule
 
@@ -43,6 +46,29 @@ def test_half_of_the_median_unbiased_effects_lie_above_the_truth(rule: Rule, tru
     rng = np.random.default_rng(5)
     above = sum(stopped(rng, rule, truth).median_unbiased() > truth for _ in range(runs))
     assert abs(above / runs - 0.5) < 3 * 0.5 / math.sqrt(runs)
+
+
+@pytest.mark.parametrize("lost", [0.08, 0.3])
+def test_effects_of_matches_that_are_nearly_won_outright(lost: float) -> None:
+    """Their first looks wait for more pairs by Student's t; a verdict's p-value is within what its looks may spend."""
+    rng = np.random.default_rng(3)
+    looks = Looks(tuple(range(13, 261, 13)), Rule("better", score_of_elo(10) - 0.5), 0.05 / 3)
+    probabilities = [lost**2, 0, 2 * lost * (1 - lost), 0, (1 - lost) ** 2]
+    above = []
+    for _ in range(30):
+        outcomes = rng.choice(5, size=looks.analyses[-1], p=probabilities)
+        for done, pairs in enumerate(looks.analyses, 1):
+            estimate = match_estimate(Pentanomial(tuple(np.bincount(outcomes[:pairs], minlength=5).tolist())), 10)
+            seen = seen_of(looks, done, estimate)
+            assert seen is not None
+            reach = reach_of_t(looks.bounds[done - 1], seen.degrees) * seen.error
+            interval = seen.effect - reach, seen.effect + reach
+            if looks.rule.verdict(*interval) != OPEN or seen.is_futile():
+                break
+        above.append(seen.median_unbiased() > 0.5 - lost)
+        p_value = seen.p_value(*interval)
+        assert p_value is None or p_value <= looks.error_rate * 1.01
+    assert abs(np.mean(above) - 0.5) < 3 * 0.5 / math.sqrt(len(above))
 
 
 def test_what_stopped_early_for_its_size_is_taken_back() -> None:

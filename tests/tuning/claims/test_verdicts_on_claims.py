@@ -90,6 +90,7 @@ def test_cases_are_judged_by_one_or_by_what_none_leaves_possible(
         ([(CONFIRMED, 1, 9), (CONFIRMED, 60, 90)], CONFIRMED),
         ([(NEGLIGIBLE, -3, 3), (NEGLIGIBLE, -4, 2)], NEGLIGIBLE),
         ([(CONFIRMED, 1, 9), (REFUTED, -20, -6)], DEPENDS),
+        ([(CONFIRMED, 1, 47), (REFUTED, -19, 9)], OPEN),
         ([(CONFIRMED, 20, 40), (NEGLIGIBLE, -3, 3)], DEPENDS),
         ([(CONFIRMED, 20, 40), (OPEN, -9, 14)], DEPENDS),
         ([(CONFIRMED, 1, 9), (NEGLIGIBLE, -3, 3)], OPEN),

@@ -8,7 +8,9 @@ the later by name holds.
 
 - ``{{xiangqi rows}}``: a table of all parts with their cells, or that no run is kept yet
 - ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``unfinished``: of
-  those that have games left and no verdict yet; ``asked``: of all
+  those that have games left and no verdict yet; ``asked``: of all that have a result
+- ``{{xiangqi played}}``: parts that are answered by games; ``cells``: the places at which they are asked; ``ended``:
+  those of them that have no games left
 - ``{{xiangqi games}}``: games of all kept runs
 - ``{{xiangqi reports}}``: links to their reports
 - ``{{xiangqi C9a now play}}``: what that cell gave, with its interval: part, engine and the limit's name
@@ -28,6 +30,7 @@ from engine.errors import UserError
 from engine.language import Catalogue
 from engine.settings.configuration import read_toml
 from tuning.claims.results import CellRow, cell_row
+from tuning.claims.spec import STRENGTH
 from tuning.claims.verdicts import OPEN, PART_VERDICTS, UNFINISHED
 from tuning.keys.claims import ENGINES
 from tuning.reports.claims.report import effect_text, range_text
@@ -143,7 +146,12 @@ def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
     if name in (*PART_VERDICTS, UNFINISHED):
         return str(verdicts.count(name))
     if name == "asked":
-        return str(len(kept.texts))
+        return str(sum(part in kept.parts for part in kept.texts))
+    of_games = [part.cells for part in kept.parts.values() if part.cells and part.cells[0].kind in STRENGTH]
+    if name == "played":
+        return str(len(of_games))
+    if name in ("cells", "ended"):
+        return str(sum(name == "cells" or bool(row.ended) for rows in of_games for row in rows))
     if name == "games":
         return str(sum(part.games for part in kept.parts.values()))
     engine, limit = what[1], " ".join(what[2:])
