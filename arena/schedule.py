@@ -48,6 +48,16 @@ def is_match(spec: TournamentSpec) -> bool:
     return spec.format in FORMATS and format_of(spec).players == 2
 
 
+def challengers_of(spec: TournamentSpec) -> tuple[str, ...]:
+    """The players of a gauntlet that meet all others, who meet nobody else; none in other formats.
+
+    A score says who is the better one only of players who met the same opponents.
+    """
+    if spec.format not in FORMATS or not isinstance(format_of(spec), Gauntlet):
+        return ()
+    return tuple(player.name for player in spec.players[: spec.gauntlet_players])
+
+
 def planned_games(spec: TournamentSpec) -> int:
     """How many games the tournament has at most."""
     return format_of(spec).max_games(spec)
@@ -171,6 +181,15 @@ def games_that_count(
     if run is not None:
         return 2 * run.pairs if run.stopped_after is None else run.stopped_after
     return max([planned_games(spec), *(outcome.pairing.number + 1 for outcome in outcomes)])
+
+
+def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int) -> int:
+    """How many games there are to be before number ``count`` of the schedule (``games_that_count``), played or not.
+
+    Between those that were played when more were planned there may be some that no longer are.
+    """
+    planned = min(count, planned_games(spec))
+    return planned + sum(planned <= outcome.pairing.number < count for outcome in outcomes)
 
 
 def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:

@@ -44,6 +44,19 @@ class ComparedRun:
     """Of a match: from whose view against whom its Elo is; empty of others."""
     anchors: tuple[tuple[str, float], ...] = ()
     """The ratings that players were given, on which those of the others are."""
+    groups: tuple[tuple[str, ...], ...] = ()
+    """The players of each connected group, within which alone ratings compare; empty of a match."""
+
+    def scale(self, name: str) -> tuple[Any, ...]:
+        """What a player's rating is relative to: ratings of two runs compare only where this is equal.
+
+        Without an anchor in the player's group that is the mean of the group, so who is in it, with which settings.
+        """
+        group = next((group for group in self.groups if name in group), ())
+        if self.view or any(anchor in group for anchor, _ in self.anchors):
+            return self.view, self.anchors
+        settings = self.settings.get("players", {})
+        return self.view, self.anchors, {player: settings.get(player) for player in group}
 
 
 def compared(folder: Path) -> ComparedRun:
@@ -62,7 +75,8 @@ def compared(folder: Path) -> ComparedRun:
             games = min(len(store), count)
             rated = {} if estimate is None else {one: RatedPlayer(estimate.elo, estimate.elo_error, games)}
             return ComparedRun(folder, settings, rated, (one, other))
-        return ComparedRun(folder, settings, _ratings(spec, store, count), (), tuple(spec.anchors))
+        rated, groups = _ratings(spec, store, count)
+        return ComparedRun(folder, settings, rated, (), tuple(spec.anchors), groups)
 
 
 def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
@@ -72,12 +86,17 @@ def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
     return {**content, "players": players}
 
 
-def _ratings(spec: TournamentSpec, store: Store, count: int) -> dict[str, RatedPlayer]:
+def _ratings(
+    spec: TournamentSpec, store: Store, count: int
+) -> tuple[dict[str, RatedPlayer], tuple[tuple[str, ...], ...]]:
+    """Every player's result, and the connected groups."""
     from arena.figures.standings import tables_of
 
     records = (record for record in store.iterate() if record.pairing.number < count)
     tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
-    return {row.player: RatedPlayer(row.rating, row.rating_error, row.games) for row in tables.standings}
+    names = tables.counter.players
+    groups = tuple(tuple(names[player] for player in group) for group in tables.ratings.groups)
+    return {row.player: RatedPlayer(row.rating, row.rating_error, row.games) for row in tables.standings}, groups
 
 
 def differing(one: ComparedRun, other: ComparedRun) -> list[tuple[str, Any, Any]]:
@@ -133,15 +152,17 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
         before, now = one.players.get(name), other.players.get(name)
         cells = ["-" if rated is None else _rated_words(rated) for rated in (before, now)]
         difference = "-"
-        scales = (one.view, one.anchors), (other.view, other.anchors)
-        if before is not None and now is not None and scales[0] == scales[1]:
+        if before is not None and now is not None and one.scale(name) == other.scale(name):
             elo, error = change(before, now)
             # Of players that won or lost every game nothing can be said.
             difference = _words(elo, error) if math.isfinite(elo) else "-"
         rows.append((name, *cells, difference))
     widths = [max(columns_of(row[column]) for row in rows) for column in range(4)]
     table = ["  ".join(map(padded, row, widths)).rstrip() for row in rows]
-    return [*(say(f"compare.{key}", **fields) for key, fields in _views(one, other)), "", *table]
+    lines = [say(f"compare.{key}", **fields) for key, fields in _views(one, other)]
+    if any(one.scale(name) != other.scale(name) for name in one.players.keys() & other.players.keys()):
+        lines.append(say("compare.other_scale"))
+    return [*lines, "", *table]
 
 
 def _views(one: ComparedRun, other: ComparedRun) -> list[tuple[str, dict[str, Any]]]:

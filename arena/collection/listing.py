@@ -124,9 +124,19 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
     for outcome in store.outcomes():
         if outcome.pairing.number < found.count:
             scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
-    name, tally = scoreboard.ranked()[0]
-    words = say("list.leader", name=name, score=f"{100 * tally.share:.1f}", games=tally.games) if tally.games else ""
-    return spec.format, possible, found.stored, words
+    return spec.format, possible, found.stored, _scores_words(spec, scoreboard, say)
+
+
+def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
+    """Who leads by score; of a gauntlet the challengers' scores, because the others met none but them."""
+    from arena.schedule import challengers_of
+
+    challengers, ranked = challengers_of(spec), scoreboard.ranked()
+    shown = [entry for entry in ranked if entry[0] in challengers] if challengers else ranked[:1]
+    key = "list.challenger" if challengers else "list.leader"
+    return say("list.challengers").join(
+        say(key, name=name, score=f"{100 * tally.share:.1f}", games=tally.games) for name, tally in shown if tally.games
+    )
 
 
 def _match_words(spec: TournamentSpec, store: Store, games: int, say: Catalogue) -> str:

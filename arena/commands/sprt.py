@@ -38,9 +38,9 @@ def configure(parser: CommandParser) -> None:
         "An interim analysis follows every so many pairs, once all games up to there have ended: the verdict is the "
         "same however many games are played at a time. Games beyond the end are kept and marked, but do not count. "
         "Given again, the command resumes.\n\n"
-        "Exit code: 0 if H1 was accepted (A is stronger), 3 if H0 was accepted or the test is undecided after the last "
-        "pair (the text says which), 1 if games were left unplayed or forfeited by a fault, 2 for wrong input, 130 if "
-        "interrupted."
+        "Exit code: 0 if H1 was accepted (A is stronger, or with a negative --elo0 not weaker by as much), 3 if H0 was "
+        "accepted or the test is undecided after the last pair (the text says which), 1 if games were left unplayed or "
+        "forfeited by a fault, 2 for wrong input, 130 if interrupted."
     )
 
 

@@ -29,6 +29,8 @@ NEWTON_PRECISION = 1e-12
 """Newton's method ends when a step promises to raise the log posterior by less than half of this."""
 DISPERSION_PRIOR_PAIRS = 20.0
 """Pairs' worth of belief that the games of a pair are independent, and that pairings are alike in this."""
+LEAST_SQUARES = 2.0
+"""Of the scores of all pairs (0 to 2) about what is expected: as one pair won and one lost outright would have."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,12 @@ class Ratings:
     """Players whose ratings were given, and what they are."""
 
     def error(self, player: int) -> float:
-        """Half the width of the 95 % interval of a player's rating relative to its anchors; 0 for an anchor."""
+        """Half the width of the 95 % interval of a player's rating relative to its anchors; 0 for an anchor.
+
+        Infinite for a player without games: its rating is the mean of itself alone, and says nothing.
+        """
+        if player not in self.anchors and (player,) in self.groups:
+            return math.inf
         return INTERVAL_DEVIATIONS * math.sqrt(max(self.covariance[player, player], 0.0))
 
     def difference(self, one: int, other: int) -> tuple[float, float]:
@@ -317,9 +324,12 @@ def _pair_dispersions(
 ) -> tuple[float, list[float]]:
     """Observed over modelled variance of the score of a pair: of all pairs together, and of each pairing's.
 
-    All together is drawn towards 1 while there are few pairs, each pairing towards all together.
+    All together is drawn towards 1 while there are few pairs, each pairing towards all together. Where nearly all games
+    are drawn, what has not been seen yet may matter: the squares are taken to be ``LEAST_SQUARES`` of the
+    share of draws at least.
     """
     observed, expected, pairs = np.zeros((3, len(pairings)))
+    drawn_pairs = 0.0
     advantage, draw_parameter = solution[-2], _draw_parameter(solution)
     scores = np.add.outer([0, 0.5, 1], [0, 0.5, 1])
     for place, pairing in enumerate(pairings):
@@ -328,10 +338,13 @@ def _pair_dispersions(
         chances = outcome_probabilities(np.array([difference + advantage, difference - advantage]), draw_parameter)
         means = chances[:, 1] / 2 + chances[:, 2]
         pairs[place] = counts.sum()
+        drawn_pairs += pairs[place] * chances[:, 1].mean()
         observed[place] = (counts * (scores - means.sum()) ** 2).sum()
         expected[place] = pairs[place] * (chances[:, 1] / 4 + chances[:, 2] - means**2).sum()
     if not expected.sum():
         return 1.0, [1.0] * len(pairings)
+    drawn_share = drawn_pairs / pairs.sum()
+    observed += max(0.0, LEAST_SQUARES * drawn_share - observed.sum()) * pairs / pairs.sum()
     # The fit has used up one degree of freedom for every rating but one, and one for the advantage.
     freedom = max(pairs.sum() - player_count, 1.0) / pairs.sum()
 

@@ -151,7 +151,8 @@ class Standing:
     rating: float
     """Elo relative to the anchors or, without one, to the mean of the player's group (joint fit of all games)."""
     rating_error: float
-    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, whose rating was given."""
+    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, whose rating was given, and infinite
+    for a player without games."""
     points: float
     games: int
     wins: int

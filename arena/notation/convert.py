@@ -11,7 +11,7 @@ from arena.notation.archives.contract import Entry, Reading, Source
 from arena.notation.archives.formats import entries, is_archive, is_games
 from arena.notation.archives.ggf import ggf_text
 from arena.notation.archives.sources import sources
-from arena.notation.openings import epd_line, placement_of, split_line
+from arena.notation.openings import epd_line, moves_mistake, placement_of, split_line
 from arena.notation.pgn import (
     FORMATS,
     PortableGame,
@@ -123,6 +123,9 @@ def read_positions(text: str, where: str, game: Game) -> Iterator[Entry]:
     for number, line in enumerate(text.splitlines(), start=1):
         position, name = split_line(line)
         if not position:
+            continue
+        if mistake := moves_mistake(position):
+            yield PortableGameError(f"{where}: line {number}: {mistake}")
             continue
         try:
             start = game.position(position).text

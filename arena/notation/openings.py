@@ -216,6 +216,8 @@ def _lines(text: str, where: str, checker: Game | None) -> Iterator[tuple[int, O
         if not position:
             continue
         try:
+            if mistake := moves_mistake(position):
+                raise OpeningError(f"{where}: line {number}: {mistake}")
             if checker is not None:
                 position = _checked(checker, position, f"{where}: line {number}")
             yield number, Opening(position, (), name)
@@ -269,6 +271,8 @@ _MARKS = frozenset('#;"')
 _COUNTER = re.compile(r"-|\d+")
 _FIELDS = 6
 """Of a FEN: board, side to move, two that Xiangqi has no use for, and the two counters."""
+_MOVES = "moves"
+"""Follows a position where protocols tell of a game, but is no word of EPD."""
 
 
 def split_line(line: str) -> tuple[str, str]:
@@ -284,13 +288,20 @@ def split_line(line: str) -> tuple[str, str]:
     size = min(2, end)
     while size < min(end, _FIELDS) and _COUNTER.fullmatch(words[size]):
         size += 1
-    if size < end and (end == len(words) or not words[size].isidentifier()):
+    if size < end and (end == len(words) or not words[size].isidentifier() or words[size] == _MOVES):
         size = end  # no operation: let whoever reads the position say what is wrong
     position = words[:size]
     operations = _operations(words[size:])
     if len(position) == _FIELDS - 2 and operations.keys() & {"hmvc", "fmvn"}:
         position += [operations.get("hmvc", "0"), operations.get("fmvn", "1")]
     return " ".join(position), operations.get("id", "")
+
+
+def moves_mistake(position: str) -> str:
+    """What is wrong with a line's position that moves follow, as where a protocol tells of a game; empty if nothing."""
+    if _MOVES not in position.split():
+        return ""
+    return "a line is one position and has no moves; give the position that they lead to, or games in a file of PGN"
 
 
 def _operations(words: Sequence[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ Whoever else wants to watch reads ``live.json``; it is replaced as a whole about
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -67,6 +68,8 @@ class Scoreboard:
     """Wins, draws and losses of every player; a quick view only, the ratings come from ``arena.figures.standings``."""
 
     names: Sequence[str]
+    challengers: Sequence[str] = ()
+    """Of a gauntlet those who meet all others; the scores of these, against nobody but them, do not compare."""
     tallies: list[Tally] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,9 +86,11 @@ class Scoreboard:
         return sorted(zip(self.names, self.tallies, strict=True), key=lambda entry: -entry[1].share)
 
     def leaders(self, columns: int) -> str:
-        """Names and shares of the best, as many as there is room for."""
+        """Names and shares of the best, of a gauntlet of its challengers, as many as there is room for."""
         text = ""
         for name, tally in self.ranked():
+            if self.challengers and name not in self.challengers:
+                continue
             more = f"  {name} {100 * tally.share:.1f} %"
             if not tally.games or len(text) + len(more) > columns:
                 break
@@ -300,9 +305,10 @@ class Progress:
         return len(self._finishes) / elapsed if self._finishes and elapsed > 0 else None
 
     def line(self) -> str:
-        """Games done, speed, time left and the run's own words, within 79 columns."""
+        """Games done, speed, time left and the run's own words, within 79 columns and those of the terminal."""
+        width = self._width()
         if not self.planned:
-            return clipped(self.words(WIDTH), WIDTH)
+            return clipped(self.words(width), width)
         if self._stage is not None and len(self._stages) > 1:
             return self._line_of_stage(self._stage)
         speed = self.games_per_second()
@@ -316,8 +322,8 @@ class Progress:
         if not self.is_bound:
             share = f"{100 * self.done / max(1, self.planned):.0f} %"
             text = "  ".join([parts[0], share, *parts[1:]])
-            words = self._own_words(WIDTH - columns_of(text) - 2)
-            if columns_of(text) + 2 + columns_of(words) <= WIDTH:
+            words = self._own_words(width - columns_of(text) - 2)
+            if columns_of(text) + 2 + columns_of(words) <= width:
                 return f"{text}  {words}".rstrip()
         return self._with_words("  ".join(parts))
 
@@ -344,7 +350,18 @@ class Progress:
         return [console("arena")(key, time=duration_text(seconds))]
 
     def _with_words(self, text: str) -> str:
-        return clipped(f"{text}  {self._own_words(WIDTH - columns_of(text) - 2)}".rstrip(), WIDTH)
+        width = self._width()
+        return clipped(f"{text}  {self._own_words(width - columns_of(text) - 2)}".rstrip(), width)
+
+    def _width(self) -> int:
+        """Columns of the line: one less than the terminal has, which would otherwise break it and keep its pieces."""
+        if not self._is_terminal:
+            return WIDTH
+        try:
+            columns = os.get_terminal_size(self._stream.fileno()).columns
+        except (OSError, ValueError):  # no real terminal, or one that is closed
+            return WIDTH
+        return min(WIDTH, columns - 1) if columns > 1 else WIDTH  # some terminals do not know, and say 0
 
     def _own_words(self, columns: int) -> str:
         """What the run says of itself, or what it waits for before the first game has ended."""
@@ -352,7 +369,7 @@ class Progress:
 
     def _coloured_line(self) -> str:
         """``line`` with its words in their colour."""
-        line, words = self.line(), self.words(WIDTH)
+        line, words = self.line(), self.words(self._width())
         if not words or not line.endswith(words):
             return line
         return line.removesuffix(words) + coloured(words, self.colour(), self._stream)

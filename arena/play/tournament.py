@@ -22,7 +22,9 @@ from arena.run import Purpose, Run, RunError, RunOptions
 from arena.schedule import (
     Course,
     Withdrawal,
+    challengers_of,
     format_of,
+    games_expected,
     games_that_count,
     job_of,
     opening_order,
@@ -146,9 +148,7 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
     outcomes, withdrawals = store.outcomes() if outcomes is None else outcomes, withdrawals_of(store)
     count = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < count for outcome in outcomes)
-    # Between those that were played when more were planned there may be some that no longer are.
-    planned = min(count, planned_games(spec))
-    planned += sum(planned <= outcome.pairing.number < count for outcome in outcomes)
+    planned = games_expected(spec, outcomes, count)
     unplayable = Course.over(spec, outcomes, withdrawals).unplayable if withdrawals else 0
     forfeits = sum(number < count for number in store.numbers_ended_by(FORFEITS))
     return TournamentResult(
@@ -192,7 +192,7 @@ def _play(plan: Plan, run: Run) -> None:
         run.progress.planned = max(course.games, stored)
         keys: dict[int, str] = {}
         if not run.play(_wanted(plan, course, keys), finished, enough) and not _withdraw(course, plan, run, keys):
-            return
+            break
         course.advance(
             {
                 pairing.number: Outcome(key, pairing, run.scores[key])
@@ -200,7 +200,10 @@ def _play(plan: Plan, run: Run) -> None:
                 if (key := keys.get(pairing.number)) in run.scores
             }
         )
-    run.progress.planned = max(course.games, stored)
+    else:
+        run.progress.planned = max(course.games, stored)
+    if sequential is not None and sequential.stopped_after is not None:  # games that ended later do not count
+        run.progress.planned = run.progress.done = sequential.stopped_after
 
 
 def _wanted(plan: Plan, course: Course, keys: dict[int, str]) -> Iterator[GameJob]:
@@ -231,7 +234,7 @@ def _shown(
     plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome], elo: RunningElo
 ) -> Scoreboard:
     """Let the run's progress show the tournament's standings, or a match's Elo, and the state of its test."""
-    scoreboard = Scoreboard([player.name for player in plan.spec.players])
+    scoreboard = Scoreboard([player.name for player in plan.spec.players], challengers_of(plan.spec))
     for past in outcomes:
         scoreboard.add(past.pairing.first, past.pairing.second, past.score)
     is_between_two = len(plan.spec.players) == 2
@@ -266,6 +269,7 @@ def _purpose(plan: Plan) -> Purpose:
             return  # such as after a player that could not be started, which has another option or path now
         before = TournamentSpec.from_content(recorded)
         _check_extension(store.directory, before, store.metadata("openings_digest"), plan)
+        _check_places(store, before, plan.spec)
         _check_undecided(store, before, plan.spec)
 
     return Purpose(
@@ -329,6 +333,18 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
     if new.pairs < old.pairs and (format_of(new).decides_on_the_way or len(new.players) > len(old.players)):
         raise RunError(
             f"{directory}: holds a longer tournament: {old.pairs} pairs there, {new.pairs} in {new.source}; {REMEDY}"
+        )
+
+
+def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
+    """Raise ``RunError`` if players enter while there are games beyond the end: others would get their numbers."""
+    if len(new.players) == len(old.players):
+        return
+    last = max((outcome.pairing.number for outcome in store.outcomes()), default=-1)
+    if last >= planned_games(old):
+        raise RunError(
+            f"{store.directory}: holds games beyond its {format_of(old).pairs_text(old)}, so that no player can enter; "
+            f"play it with as many pairs and rounds as it had and the same players first, or {REMEDY}"
         )
 
 

@@ -11,7 +11,8 @@ What the text leaves to whoever drives the engine:
   seconds. There is no limit by nodes, but where the engine announces ``nps`` that many nodes are made a second, and one
   second is given. Without a time it is told of the watchdog's.
 - **Openings** that no moves are known of are set up by ``setboard``; where the engine refuses that, moves that lead
-  there are looked for, and in the end ``edit`` is tried.
+  there are looked for, and in the end ``edit`` is tried. With moves to a control, which engines count from where the
+  game began, moves that are known are not told where the engine has ``setboard``: those of the opening do not count.
 - **Ranks** count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for engines that do otherwise.
 - **Hash and threads** are the options ``memory`` and ``cores`` where the features of these names are announced.
 - **A result** that the engine claims instead of moving is a resignation if it has lost by it. One who claims a draw
@@ -459,11 +460,18 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         """Set up the game, the limits and the opening; the engine only watches."""
-        setting_up = await self._setting_up(opening.position)
+        from engine.games import game_named
+
+        if opening.moves and self.spec.limits.moves_per_control and self._has_setboard:
+            self._path = ()
+            setting_up, told = [self._fresh(game_named(self._game).position(opening.position, opening.moves))], []
+        else:
+            setting_up = await self._setting_up(opening.position)
+            told = [*self._path, *opening.moves]
         self._known = [*self._path, *opening.moves]
         self._plays = self._draw_is_offered = False
         self._session.take_offer()
-        await self._watch_new_game([*setting_up, *self._told(self._known)], deadline_ns, stop)
+        await self._watch_new_game([*setting_up, *self._told(told)], deadline_ns, stop)
         refusal = self._refusal()
         if not refusal:
             return
@@ -560,9 +568,13 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
 
     async def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
         """Tell of the position as that of a game that has just begun."""
-        board, side = position.text.split()[:2]
-        setting_up = setboard_command(f"{board} {side} - - 0 1", self._session.features.get("myname", ""))
+        setting_up = self._fresh(position)
         await self._be_heard(self._watch_new_game([setting_up], self._deadline_ns(clock), stop), setting_up)
+
+    def _fresh(self, position: Position) -> str:
+        """The line that sets up a position as that of a game that has just begun."""
+        board, side = position.text.split()[:2]
+        return setboard_command(f"{board} {side} - - 0 1", self._session.features.get("myname", ""))
 
     def _deadline_ns(self, clock: PlayerClock | None) -> int:
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000

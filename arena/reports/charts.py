@@ -68,14 +68,16 @@ def _whole_numbers(axes: Axes, *ways: str) -> None:
 
 
 def ratings_chart(tables: Tables, language: str) -> Figure:
-    """Forest plot: every player's rating with its 95 % interval, best on top."""
+    """Forest plot: every player's rating with its 95 % interval, best on top; of a player without games its name."""
     rows = tables.standings
     figure, axes = single_axes(1.0 + 0.36 * len(rows))
-    intervals = [(row.rating - row.rating_error, row.rating + row.rating_error) for row in rows]
-    ends = [end for row, interval in zip(rows, intervals, strict=True) for end in (row.rating, *interval)]
-    finite = [end for end in ends if math.isfinite(end)]
-    low, high = (min(finite), max(finite)) if len(set(finite)) > 1 else (-1.0, 1.0)
-    for place, (row, interval) in enumerate(zip(rows, intervals, strict=True)):
+    rated = [(place, row) for place, row in enumerate(rows) if math.isfinite(row.rating_error)]
+    ends = [end for _, row in rated for end in (row.rating - row.rating_error, row.rating + row.rating_error)]
+    low, high = (min(ends), max(ends)) if ends else (0.0, 0.0)
+    if low == high:
+        low, high = low - 1, high + 1
+    for place, row in rated:
+        interval = row.rating - row.rating_error, row.rating + row.rating_error
         draw_interval(axes, place, interval, (low, high), WIN, linewidth=2.4)
         draw_point(axes, place, row.rating, (low, high), WIN, "o", size=7)
     axes.set_xlim(low - 0.04 * (high - low), high + 0.04 * (high - low))
@@ -154,7 +156,7 @@ def convergence(tables: Tables, records: Sequence[GameSummary]) -> Moments:
     ratings: list[list[float]] = []
     for played, record in enumerate(ordered, start=1):
         counter.add(record)
-        if played in moments and counter.complete_pairs:
+        if played in moments and counter.complete_pairs and counter.complete_pairs not in pairs:
             fit = fit_ratings(len(names), counter.pairings(), anchors=tables.ratings.anchors)
             pairs.append(counter.complete_pairs)
             ratings.append([float(fit.elo[player]) for player in order])

@@ -71,6 +71,9 @@ class Contents:
     language: str = DEFAULT_LANGUAGE
     placing: Placing | None = None
     """Of a Swiss tournament or a knockout."""
+    expected_games: int | None = None
+    """How many of ``planned_games`` there are to be, of which a run that was made shorter may lack some for good;
+    ``None`` if all."""
 
     @property
     def say(self) -> Catalogue:
@@ -177,12 +180,26 @@ def _leader_sentence(contents: Contents, say: Callable[..., str], shown: Callabl
     rows = contents.tables.standings
     if not contents.records or len(rows) < 2 or len(contents.tables.ratings.groups) > 1:
         return ""
+    if len(rows) == 2 and not contents.tables.anchors:
+        return _match_sentence(contents.tables, say, shown)
     best, second = rows[0], rows[1]
     names = contents.tables.counter.players
     elo, error = contents.tables.ratings.difference(names.index(best.player), names.index(second.player))
     difference = say("report.difference", elo=signed(elo), error=error_text(error))
     key = "report.ahead" if elo > error else "report.not_ahead" if round(elo, 1) else "report.level"
     return say(key, best=shown(best.player), second=shown(second.player), difference=difference)
+
+
+def _match_sentence(tables: Tables, say: Callable[..., str], shown: Callable[[str], str]) -> str:
+    """The main finding about two players, by the figures of their match: its interval need not be symmetrical."""
+    found = tables.head_to_heads[0]
+    if found.elo < 0:
+        found = tables.head_to_heads[1]
+    difference = say(
+        "report.difference_between", elo=signed(found.elo), low=signed(found.elo_low), high=signed(found.elo_high)
+    )
+    key = "report.ahead" if found.elo_low > 0 else "report.not_ahead" if round(found.elo, 1) else "report.level"
+    return say(key, best=shown(found.player), second=shown(found.opponent), difference=difference)
 
 
 def warnings_of(contents: Contents) -> list[str]:
@@ -192,9 +209,10 @@ def warnings_of(contents: Contents) -> list[str]:
     arena = Catalogue(ARENA, contents.language)
     if contents.placing is not None:
         found += [withdrawal_text(entry, arena) for entry in contents.placing.withdrawals]
-    missing = contents.planned_games - len(contents.counted)
+    expected = contents.planned_games if contents.expected_games is None else contents.expected_games
+    missing = expected - len(contents.counted)
     if missing > 0:
-        planned = number_text(contents.planned_games)
+        planned = number_text(expected)
         is_bound = contents.placing is not None and not contents.placing.is_over
         key = "warning.missing_at_most" if is_bound else "warning.missing"
         found.append(say(key, missing=number_text(missing), planned=planned))

@@ -22,7 +22,7 @@ from arena.reports.games import GAMES_FOLDER, GamePacker, remove_other_chunks
 from arena.reports.markdown import markdown
 from arena.reports.page import html_page
 from arena.reports.plots import plots_of, search_statistics_plots, write_plots
-from arena.schedule import Withdrawal, games_that_count, sequential_run
+from arena.schedule import Withdrawal, games_expected, games_that_count, sequential_run
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
 from engine.language import DEFAULT_LANGUAGE
@@ -166,11 +166,12 @@ def _read(
     sequential = sequential_run(spec, outcomes)
     placing = placing_of(spec, outcomes, withdrawals)
     counted = [game for game in games if game.pairing.number < planned_games]
+    expected = None if runs else games_expected(spec, outcomes, planned_games)
     plots = plots_of(tables, counted, sequential, spec.game, language)
     counted_plots = search_statistics_plots(search_statistics, language) if search_statistics else ()
     return Contents(
         spec, games, packed, planned_games, tables, plots, search_statistics, counted_plots, sequential, tuple(runs),
-        tuple(notes), language, placing,
+        tuple(notes), language, placing, expected,
     )  # fmt: skip
 
 

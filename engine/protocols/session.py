@@ -17,7 +17,7 @@ from typing import ClassVar, Protocol, TextIO
 from engine.engine import Clock, Engine, SearchResult, StopFlag
 from engine.errors import UserError
 from engine.games import game_named
-from engine.games.contract import Position
+from engine.games.contract import MoveError, Position
 from engine.protocols.inbox import EndOfInput, Event, Inbox, Line, LineTooLong, SearchEnded
 from engine.protocols.options import Option, OptionError, find_parameter, parameter_options
 from engine.rules import Rules
@@ -370,8 +370,11 @@ class Session(ABC):
         if previous is None or (known_text, known_ranks) != (text, ranks) or list(moves[:known]) != known_moves:
             previous, known = self.game.position(text), 0
             self.game.apply_rules(previous.state, self._rules)
-        for move in self.game.read_moves(previous, moves, ranks)[known:]:
-            previous.push(move)
+        for move, said in list(zip(self.game.read_moves(previous, moves, ranks), moves, strict=True))[known:]:
+            try:
+                previous.push(move)
+            except MoveError as error:  # it names the move as the game writes it, which may be another's name here
+                raise MoveError(str(error).replace(repr(move), repr(said), 1)) from None
         self.position = previous
         self._given = (text, ranks, list(moves))
 

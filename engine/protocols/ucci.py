@@ -11,6 +11,7 @@ What the text leaves to the engine:
 - It resigns where the search has proven that it is mated within ``RESIGN_PLIES`` plies.
 - ``banmoves`` replaces earlier ones, as does ``position``.
 - After a ``position`` that is refused there is none, and ``go`` answers ``nobestmove``.
+- ``go movetime K`` is K milliseconds for the move, as in UCI; what else ``go`` has no word for is passed over.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ STANDARD_OPTIONS = {
 _NUMBERS = ("depth", "nodes", "movestogo", "oppmovestogo")
 _TIMES = ("time", "increment", "opptime", "oppincrement")
 _MODES = ("ponder", "draw", "infinite")
+MOVE_TIME = "movetime"
+"""No word of the protocol's, but of many programs that speak UCI too; milliseconds, whatever ``usemillisec`` says."""
 
 
 class UcciSession(Session):
@@ -247,14 +250,20 @@ class UcciSession(Session):
     def _read_go(self, words: Sequence[str]) -> dict[str, int]:
         """The numbers after ``go`` by their names, times in milliseconds; raises ``CommandError``."""
         found: dict[str, int] = {}
+        unknown: list[str] = []
         rest = iter(words)
         for name in rest:
-            if name in _MODES:
-                continue
-            if name not in (*_NUMBERS, *_TIMES):
-                raise CommandError(f"go: cannot read {name!r}")
-            word = next(rest, "")
-            found[name] = read_count(name, word) if name in _NUMBERS else self._read_time(name, word)
+            if name in _TIMES:
+                found[name] = self._read_time(name, next(rest, ""))
+            elif name in (*_NUMBERS, MOVE_TIME):
+                word = next(rest, "")
+                if name == "depth" and word == "infinite":
+                    continue  # no limit, as if nothing were said
+                found[name] = read_count(name, word, high=MAX_TIME_MS if name == MOVE_TIME else 10**15)
+            elif name not in _MODES:
+                unknown.append(name)
+        if unknown:
+            self.complain(f"go: cannot read {' '.join(unknown)!r}")
         return found
 
     def _read_time(self, name: str, word: str) -> int:
@@ -268,8 +277,9 @@ class UcciSession(Session):
     def _limits(self, found: dict[str, int]) -> tuple[Limits, Clock | None]:
         depth = found.get("depth")
         nodes = max(1, found["nodes"]) if "nodes" in found else None
+        move_time_ms = max(1, found[MOVE_TIME]) if MOVE_TIME in found else None
         if "time" not in found:
-            return Limits(depth, nodes), None
+            return Limits(depth, nodes, move_time_ms), None
         time_ms, moves_to_go = found["time"], found.get("movestogo", 0)
         clock = Clock(time_ms, found.get("opptime"), moves_to_go, ponders=self._switches["ponder"])
-        return Limits(depth, nodes, clock_ms=time_ms, increment_ms=found.get("increment", 0)), clock
+        return Limits(depth, nodes, move_time_ms, time_ms, found.get("increment", 0)), clock

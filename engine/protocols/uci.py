@@ -69,6 +69,8 @@ class UciSession(Session):
     def handle(self, line: str) -> None:
         """One command; unknown words before it are skipped, as the specification asks."""
         words = line.split()
+        if self._first_rank == 0 and words[:1] in (["fen"], ["startpos"]):
+            words.insert(0, "position")  # the cyclone dialect may leave it out
         actions: dict[str, Callable[[Sequence[str]], None]] = {
             "uci": self._introduce, "debug": self._set_debug, "isready": self._get_ready, "setoption": self._set_option,
             "ucinewgame": self._new_game, "position": self._set_position, "go": self._go, "stop": self._stop_search,
@@ -199,6 +201,8 @@ class UciSession(Session):
         found, moves = self._read_limits(words)
         legal = set(position.legal_moves())
         allowed = [move for move in self.game.read_moves(position, moves, str(self._first_rank)) if move in legal]
+        if moves and not allowed:
+            raise CommandError(f"searchmoves: none is legal here: {' '.join(moves)}")
         limits, clock = self._limits(found, position.side_to_move)
         ponders = "ponder" in words
         is_endless = not (limits.is_timed or limits.depth or limits.nodes)

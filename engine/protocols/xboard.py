@@ -62,6 +62,8 @@ class XboardSession(Session):
         self._nodes_per_second = 0
         self._clocks_ms: list[int | None] = [None, None]
         """The engine's own time left and the opponent's, as last told."""
+        self._searched_under: tuple[Limits, Clock | None] = (Limits(), None)
+        """The limits and clocks with which the last search began."""
         self._pings: list[str] = []
         """Those to be answered when the search is over."""
         self._begin_game()
@@ -145,6 +147,7 @@ class XboardSession(Session):
         self.new_game()
         self._begin_game()
         self._depth = None
+        self._nodes_per_second = 0
         self._draw_offered = False
         self._clocks_ms = [None, None]
         self._plays = 1
@@ -194,8 +197,7 @@ class XboardSession(Session):
             self._drop()
         position.push(move)
         if is_hit:
-            self._purpose = _ANSWER
-            self.ponder_hit()
+            self._answer_hit(position)
         else:
             self._think_if_due()
 
@@ -317,9 +319,9 @@ class XboardSession(Session):
         return ending is not None
 
     def _think_if_due(self) -> None:
-        """Search for a move, if it is the engine's turn in a game that goes on."""
+        """Search for a move, if it is the engine's turn in a game that goes on. Only watching, it claims nothing."""
         position = self._board()
-        if not self._claim() and self._plays == position.side_to_move:
+        if self._plays is not None and not self._claim() and self._plays == position.side_to_move:
             self._purpose = _ANSWER
             self._search_for(position, ponders=False)
 
@@ -330,8 +332,20 @@ class XboardSession(Session):
             self._expected, self._purpose = expected, _PONDER
             self._search_for(position, ponders=True)
 
+    def _answer_hit(self, position: Position) -> None:
+        """The expected move was made: the search goes on, but anew where other clocks or limits were told meanwhile.
+
+        A running search keeps those that it began with; what it has found is in the transposition table.
+        """
+        self._purpose = _ANSWER
+        if self._limits() == self._searched_under:
+            self.ponder_hit()
+        else:
+            self.abandon()
+            self._search_for(position, ponders=False)
+
     def _search_for(self, position: Position, *, ponders: bool) -> None:
-        limits, clock = self._limits()
+        self._searched_under = limits, clock = self._limits()
         self.start(Task(position, limits, clock, ponders=ponders))
 
     def _limits(self) -> tuple[Limits, Clock | None]:

@@ -45,8 +45,9 @@ class Dialect(ABC):
     """What answers a search, for people."""
     listens_while_thinking: ClassVar[bool] = False
     """Whether ``ask_ready`` has to be answered in the midst of a search."""
-    recommendations: ClassVar[frozenset[str]] = frozenset()
-    """Names of checks whose demands the protocol leaves open, beside those that all protocols do."""
+    recommendations: ClassVar[frozenset[str]] = frozenset({"illegal_position", "illegal_move"})
+    """Names of checks whose demands the protocol leaves open, beside those that all protocols do: mostly what becomes
+    of a program that is told what is not legal."""
 
     def __init__(self, wire: Wire, settings: CheckSettings, knowledge: Knowledge) -> None:
         self.wire = wire

@@ -26,6 +26,8 @@ class GtpDialect(Dialect):
     time_unit_ms = 1000
     synchronisation: ClassVar[str] = "protocol_version"
     awaited: ClassVar[str] = "= MOVE"
+    recommendations: ClassVar[frozenset[str]] = frozenset()
+    """None: what is not legal has to be refused, and by which words."""
 
     def __init__(self, wire: Wire, settings: CheckSettings, knowledge: Knowledge) -> None:
         super().__init__(wire, settings, knowledge)

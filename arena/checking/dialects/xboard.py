@@ -35,11 +35,8 @@ class XboardDialect(Dialect):
     synchronisation: ClassVar[str] = "ping"
     awaited: ClassVar[str] = "move"
     recommendations: ClassVar[frozenset[str]] = frozenset(
-        {
-            "stop", "stop_at_once", "quit_while_thinking",
-            "illegal_position", "illegal_move", "unknown_option", "garbage",
-        }
-    )  # fmt: skip
+        {"stop", "stop_at_once", "quit_while_thinking", "unknown_option", "garbage", *Dialect.recommendations}
+    )
     """The text permits to ignore ``?``, and so not to listen while thinking; and it asks for a line of complaint about
     what is wrong, which some engines (HoiXiangqi) say and end."""
 

@@ -86,7 +86,7 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--draw", nargs="+", metavar="WORD",
-        help="movenumber=N movecount=N score=S: a draw after N moves once both sides' scores were within S hundredths "
+        help="movenumber=N movecount=N score=S: a draw from move N on once both sides' scores were within S hundredths "
         "for so many moves (default: none by agreement of scores)",
     )  # fmt: skip
     parser.add_argument(
@@ -250,9 +250,11 @@ def _check_format(text: str, file: str) -> None:
 
 def _draw(given: Mapping[str, str]) -> dict[str, int]:
     read = _reader(given, "--draw")
+    moves = read("movecount", 1, 1)
     return {
-        "draw_after_ply": 2 * read("movenumber", 0, 0),
-        "draw_moves": read("movecount", 1, 1),
+        # The moves that count may have been made before; the draw is not.
+        "draw_after_ply": 2 * max(0, read("movenumber", 0, 0) - moves),
+        "draw_moves": moves,
         "draw_score": read("score", 0, 0),
     }
 

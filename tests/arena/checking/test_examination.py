@@ -12,7 +12,7 @@ from xiangqi_match import need_program
 
 from arena.checking.checks import CHECKS, chosen
 from arena.checking.contract import CheckSettings
-from arena.checking.dialects import DIALECTS
+from arena.checking.dialects import DIALECTS, dialect_named
 from arena.checking.examination import Examination, Outcome
 from arena.checking.report import mark_of
 
@@ -155,6 +155,16 @@ def test_every_vice_fails_its_line_alone(protocol: str, vice: str, check: str, s
     more = {"repetitions": 8} if check in ("told_moves", "described") else {}
     outcomes = examine(mock(protocol, vice, **patience(check, says), **more), check)
     assert failures(outcomes) == {check: f"failure.{says}"}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "demands"), [("uci", False), ("ucicyclone", False), ("ucci", False), ("xboard", False), ("gtp", True)]
+)
+def test_only_gtp_demands_an_answer_to_what_is_not_legal(protocol: str, demands: bool) -> None:
+    """Others leave open what an engine does then, and one that ends has not failed."""
+    checks = {"illegal_position", "illegal_move"}
+    assert dialect_named(protocol).recommendations.isdisjoint(checks) == demands
+    assert demands or dialect_named(protocol).recommendations >= checks
 
 
 def test_every_check_is_failed_by_some_vice() -> None:

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,17 @@ def test_differences_are_told_of_ratings_on_one_scale_alone() -> None:
     assert difference(rated(10.0), rated(20.0)) == "+10.0 ± 7.1"
     assert difference(rated(10.0), rated(2000.0, anchors=(("a", 2000.0),))) == "-"
     assert difference(rated(-math.inf), rated(-math.inf)) == "-"
+    fields = [
+        rated(10.0, groups=(("a", *others),)) for others in (("b", "c"), ("b", "d"), ("b", "c"))
+    ]
+    fields[2] = replace(fields[2], settings={"players": {"b": {"limits": ["nodes=30"]}}})
+    assert difference(fields[0], fields[0]) == "0.0 ± 7.1"
+    assert difference(fields[0], fields[1]) == "-", "other opponents have another mean"
+    assert difference(fields[0], fields[2]) == "-", "so have those with other settings"
+    assert "B - A is left out (-)" in "\n".join(comparison_lines(fields[0], fields[1], SAY))
+    assert "left out" not in "\n".join(comparison_lines(fields[0], fields[0], SAY))
+    anchored = [replace(one, anchors=(("a", 2000.0),)) for one in fields]
+    assert difference(anchored[0], anchored[1]) == "0.0 ± 7.1"
     match = rated(10.0, view=("Pika - dev", "Old"))
     assert "from the view of Pika - dev against Old" in "\n".join(comparison_lines(match, match, SAY))
 
@@ -126,6 +138,19 @@ def test_a_tournament_with_rounds_is_led_by_its_placing_and_ends_with_walkovers(
     found = entry_of(tmp_path, SAY)
     assert (found.state, found.played) == ("finished", found.planned)
     assert found.result.startswith(("default has won", "material has won"))
+
+
+def test_nobody_leads_a_gauntlet_by_score(tmp_path: Path) -> None:
+    players = [{"name": name} for name in ("challenger", "two")] + [{"name": "weak", "preset": "material"}]
+    play(tmp_path, 1, format="gauntlet", players=players)
+    found, live = entry_of(tmp_path, SAY), json.loads((tmp_path / LIVE_NAME).read_text())
+    tally = next(row for row in live["standings"] if row["player"] == "challenger")
+    share = f"{100 * (tally['wins'] + tally['draws'] / 2) / 4:.1f}"
+    assert found.result == f"challenger: {share} % of 4 games"
+    assert live["words"] == f"challenger {share} %"
+    assert entry_of(tmp_path, Catalogue("arena.collection", "zh")).result == f"challenger：4 局得分率 {share} %"
+    play(tmp_path / "all", 1, format="round_robin", players=players)
+    assert " leads with " in entry_of(tmp_path / "all", SAY).result
 
 
 def test_a_run_of_an_unknown_version_does_not_hide_the_others(tmp_path: Path) -> None:

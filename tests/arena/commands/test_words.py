@@ -103,7 +103,7 @@ def test_words_mean_what_a_file_says(specify: Any) -> None:
         "seed": 4,
         "opening_start": 8,
         "adjudication": {
-            "draw_after_ply": 40, "draw_moves": 6, "draw_score": 15, "resign_moves": 2, "resign_score": 500,
+            "draw_after_ply": 28, "draw_moves": 6, "draw_score": 15, "resign_moves": 2, "resign_score": 500,
             "maximum_plies": 300,
         },
         "players": [

@@ -198,5 +198,18 @@ def test_anchors_of_different_groups_shift_each_its_own() -> None:
 def test_nothing_played_fits_to_nothing_known() -> None:
     fit = fit_ratings(2, [])
     assert fit.elo.tolist() == [0, 0]
+    assert [fit.error(player) for player in (0, 1)] == [math.inf, math.inf]
+    assert fit_ratings(2, [], anchor=0).error(0) == 0
     assert len(fit.groups) == 2
     assert fit.dispersion == 1
+
+
+def test_drawn_games_promise_no_more_than_a_match_does() -> None:
+    """All games of 20 pairs drawn: the interval is about as wide as that of the pairs."""
+    table = np.zeros((3, 3), int)
+    table[1, 1] = 20
+    counts = PairingCounts(0, 1, tuple(map(tuple, table.tolist())))
+    difference, error = fit_ratings(2, [counts]).difference(0, 1)
+    assert difference == 0
+    assert counts.pentanomial().estimate().elo_high == pytest.approx(59.1, abs=0.1)
+    assert 35 < error < 60

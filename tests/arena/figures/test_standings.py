@@ -20,6 +20,7 @@ from arena.figures.standings import (
     standings,
     standings_text,
     tables_of,
+    tables_text,
 )
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
 
@@ -154,6 +155,15 @@ def test_nothing_played_gives_tables_without_numbers_that_lie() -> None:
     assert [row.games for row in tables.standings] == [0, 0, 0]
     assert not any(math.isnan(row.rating_error) for row in tables.standings)
     assert "groups never met" in standings_text("xiangqi", NAMES, [])
+
+
+def test_of_a_player_without_games_nothing_is_known() -> None:
+    tables = tables_of("xiangqi", NAMES, sample()[:4])
+    assert [math.isinf(row.rating_error) for row in tables.standings] == [False, False, True]
+    assert csv_text(tables.standings, Standing).splitlines()[3].startswith("3,gamma,0.0,inf,")
+    assert "0.0      ∞" in tables_text(tables).split("gamma")[1]
+    given = tables_of("xiangqi", NAMES, sample()[:4], {"gamma": 1500.0})
+    assert [row.rating_error for row in given.standings if row.player == "gamma"] == [0]
 
 
 def test_signs_are_typographic_and_zero_has_none() -> None:

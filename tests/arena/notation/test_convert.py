@@ -93,6 +93,11 @@ def test_positions_are_told_from_games(text: str, expected: bool) -> None:
     assert holds_positions(text, game_named("xiangqi")) == expected
 
 
+def test_moves_behind_a_position_are_not_lost_without_a_word() -> None:
+    with pytest.raises(UserError, match=r"some\.epd: line 2: a line is one position and has no moves; give"):
+        convert(f"{START}\n{START} moves h2e2\n", "some.epd", "xiangqi", "fen")
+
+
 def test_positions_of_othello_are_read_and_written() -> None:
     game = game_named("othello")
     line = game.position(None, ("f5", "d6")).text

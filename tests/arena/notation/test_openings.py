@@ -77,6 +77,8 @@ def test_counters_of_epd_are_those_of_the_position() -> None:
         ([START, "rnbakabnr/9/1c5c1/p1p1p1p1p w"], 2, "mine.epd"),
         (["#", START, "", START], 4, "line 2"),
         ([MATED], 1, "over"),
+        ([START, f"{AFTER_CANNON} moves h9g7"], 2, "give the position that they lead to"),
+        ([f'{AFTER_CANNON} moves h9g7; id "x"'], 1, "give the position that they lead to"),
         ([START, "4k4/9/9/9/9/9/9/9/9/4K4 w - - 0 1"], 2, "mine.epd"),
     ],
 )

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.figures.match import verdict_sentence
 from arena.figures.statistics import Pentanomial
 from arena.play.store import STORE_NAME
 from arena.records import Outcome, Pairing
@@ -27,8 +28,10 @@ from arena.schedule import format_of, games_that_count
 from arena.sequential import SequentialRun, SequentialSettings
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
+from arena.watching.snapshot import RunFollower
 from elolab import command_line
 from engine.errors import UserError
+from engine.language import Catalogue
 
 pytestmark = pytest.mark.usefixtures("without_charts")
 
@@ -107,6 +110,15 @@ def test_the_last_pair_has_an_interim_analysis_too_and_games_without_result_make
     unfinished = [Outcome("x", games[0].pairing, None), *games[1:]]
     run = SequentialRun.over(SequentialSettings(0, 1), 18, unfinished)
     assert (run.games_seen, run.counts.pairs) == (36, 17)
+
+
+def test_a_test_of_non_regression_claims_no_superiority() -> None:
+    test = SequentialRun.over(SequentialSettings(-200, -20, batch_pairs=4), 100, random_games(100, 0.33, 1))
+    assert test.verdict == "H1 accepted"
+    said = {name: verdict_sentence(test, "A", "B", Catalogue("arena", name)) for name in ("en", "zh")}
+    assert "the gain of A over B is -20 normalized Elo rather than -200" in said["en"]
+    assert "A 对 B 的优势更符合 -20 归一化 Elo，而不是 -200" in said["zh"]
+    assert not any(claim in text for text in said.values() for claim in ("stronger", "强于"))
 
 
 # The specification
@@ -194,6 +206,8 @@ def test_games_beyond_the_end_are_kept_and_marked(accepted: Path, capsys: pytest
     assert command_line.main(["stats", "--pgn", str(accepted / "games.pgn"), "--player", "default", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert (figures["pentanomial"], figures["uncounted_games"]) == (data["pentanomial"], len(beyond))
+    progress = RunFollower(accepted).read()["progress"]
+    assert (progress["all_done"], progress["all_planned"]) == (data["planned"], data["planned"])
 
 
 def test_again_plays_nothing_and_says_the_same(accepted: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import itertools
 import json
+import os
 import re
+import struct
+import termios
 from pathlib import Path
 
 from arena.play.estimates import duration_text
@@ -72,6 +76,21 @@ def test_a_terminal_line_renews_itself_and_fits() -> None:
     assert len(shown) > 90
     assert all(len(line) <= 79 for text in shown for line in text.split("\n"))
     assert any("score" in text for text in shown)
+
+
+def test_the_line_is_no_wider_than_the_terminal() -> None:
+    reader, writer = os.openpty()
+    with os.fdopen(writer, "w") as stream:
+        progress, scoreboard = Progress(stream, clock=Watch()), Scoreboard(["Ann", "Bob"])
+        scoreboard.add(0, 1, 1.0)
+        progress.begin(10**6, scoreboard.leaders)
+        for columns, width in ((200, 79), (30, 29), (20, 19), (0, 79)):
+            fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            progress.say("word " * 40)
+            assert width - 6 < len(progress.line()) <= width
+            progress.say(scoreboard.leaders)
+            assert len(progress.line()) <= width
+    os.close(reader)
 
 
 def test_a_stage_follows_another_and_words_that_are_long_take_the_room_of_the_share() -> None:

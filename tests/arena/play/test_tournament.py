@@ -170,6 +170,17 @@ def test_fewer_pairs_end_a_tournament_with_all_that_was_played(
     assert digest_in(tmp_path / "out") == digest_in(tmp_path / "at once")
 
 
+def test_nobody_enters_a_tournament_that_holds_games_beyond_its_end(tmp_path: Path) -> None:
+    """Other games would get the numbers of those."""
+    for pairs in (3, 1):
+        play(write_spec(tmp_path, players=2, pairs=pairs), tmp_path / "out")
+    with pytest.raises(RunError, match="holds games beyond its pairs = 1, so that no player can enter"):
+        play(write_spec(tmp_path, players=3, pairs=1), tmp_path / "out")
+    play(write_spec(tmp_path, players=2, pairs=3), tmp_path / "out")
+    play(write_spec(tmp_path, players=3, pairs=3), tmp_path / "out")
+    assert [record.pairing.number for record in records_in(tmp_path / "out")] == list(range(18))
+
+
 def test_a_folder_without_games_is_free_for_another_tournament(tmp_path: Path) -> None:
     path = write_spec(tmp_path, players=1, pairs=1)
     described = path.read_text()

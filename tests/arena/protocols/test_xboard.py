@@ -280,6 +280,7 @@ def test_a_game_as_it_is_told(tmp_path: Path) -> None:
 
 
 SHORT = Adjudication(maximum_plies=6)
+AFTER_TWO = "rnbakab1r/9/1c4nc1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR w - - 0 1"
 AFTER_A_CANNON = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 0 1"
 ENDGAME = "r2k5/9/9/4p4/9/9/9/9/9/R3K4 w - - 0 1"
 
@@ -310,6 +311,29 @@ def test_openings_are_set_up_or_led_to(
     # What it refused it is not asked again.
     expected = 1 if mode == "no_setboard" else 2 * lines[0].startswith("setboard")
     assert sum(line.startswith("setboard") for line in said) == expected
+
+
+@pytest.mark.parametrize(
+    ("features", "limit", "lines"),
+    [
+        ("setboard=1", "clock=3/60", [f"setboard {AFTER_TWO}"]),
+        ("setboard=1", "clock=60", ["usermove h2e2", "usermove h9g7"]),
+        ("setboard=0", "clock=3/60", ["usermove h2e2", "usermove h9g7"]),
+    ],
+)
+def test_moves_of_the_opening_count_for_no_control_where_that_can_be_told(
+    tmp_path: Path, features: str, limit: str, lines: list[str]
+) -> None:
+    notes = tmp_path / "notes"
+    spec = mock_spec("xboard", limit=limit, settings={"file": notes, "features": features})
+    with playing(spec, mock_spec("xboard", name="black"), adjudication=SHORT) as play:
+        record = play(Opening(START, ("h2e2", "h9g7")))
+    assert record.reason == "maximum_length", record.detail
+    said = notes.read_text().splitlines()
+    at = next(place for place, line in enumerate(said) if line.startswith("level "))
+    assert said[at + 1 : at + 1 + len(lines)] == lines
+    # The game's own moves are told as ever.
+    assert any(line.startswith("usermove") for line in said[at + 1 + len(lines) :])
 
 
 def test_an_opening_that_cannot_be_told() -> None:

@@ -15,7 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
+from arena.figures.standings import signed, tables_of
+from arena.records import GameRecord, GameSummary, MoveRecord, Opening, Pairing, PlayerSpec
+from arena.reports.charts import convergence, ratings_chart
 from arena.reports.contents import repeat_command
 from arena.reports.games import NO_DEPTH, NO_NODES, NO_SCORE, chunk_of, packed_times
 from arena.reports.markdown import table_markdown
@@ -249,6 +251,54 @@ def test_a_tournament_without_games_has_a_report(tmp_path: Path) -> None:
     page = write_report(tmp_path, specification(), [], planned_games=12).read_text(encoding="utf-8")
     assert "12 of 12 planned games" in page
     assert "nan" not in (tmp_path / "report.md").read_text(encoding="utf-8").lower()
+
+
+def two_players(results: list[tuple[str, str]]) -> tuple[TournamentSpec, list[GameRecord]]:
+    """A match, and its games by the results of the first game and the second one of each pair."""
+    games = []
+    for pair, (one, other) in enumerate(results):
+        games += [
+            game(2 * pair, 0, 1, pair, one, "checkmate"), game(2 * pair + 1, 1, 0, pair, other, "checkmate")
+        ]  # fmt: skip
+    return replace(specification(), players=specification().players[:2], format="match", pairs=len(results)), games
+
+
+def test_the_finding_of_a_match_is_that_of_its_figures(tmp_path: Path) -> None:
+    for results, said in (
+        ([("1-0", "0-1")] * 10, "default leads, clearly ahead of"), ([("0-1", "1-0")] * 10, "clearly ahead of default"),
+        ([("1-0", "1-0")] * 9 + [("1-0", "0-1")], "default leads, not clearly ahead of"),
+        ([("1-0", "1-0")] * 10, "are level"),
+    ):  # fmt: skip
+        spec, games = two_players(results)
+        write_report(tmp_path, spec, games, planned_games=len(games))
+        summary = (tmp_path / "report.md").read_text(encoding="utf-8").split("\n\n")[1]
+        rows = csv.DictReader((tmp_path / "crosstable.csv").open(encoding="utf-8"))
+        figures = max(rows, key=lambda row: float(row["elo"]))
+        assert said in summary
+        shown = (signed(float(figures[name])) for name in ("elo", "elo_low", "elo_high"))
+        assert "({} Elo, 95 % interval {} to {})".format(*shown) in summary
+
+
+def test_a_hole_in_a_run_that_was_made_shorter_misses_nothing(tmp_path: Path) -> None:
+    spec, games = two_players([("1-0", "0-1")] * 3)
+    for pairs, missing in ((2, ""), (3, "1 of 6 planned games have not been played")):
+        write_report(tmp_path, replace(spec, pairs=pairs), games[:4] + games[5:], planned_games=6)
+        text = (tmp_path / "report.md").read_text(encoding="utf-8")
+        assert missing in text
+        assert ("have not been played" in text) == bool(missing)
+
+
+def test_figures_show_nothing_of_players_without_games_nor_a_moment_twice() -> None:
+    spec, games = two_players([("1-0", "0-1"), ("1-0", "1-0")] * 10)
+    names = [player.name for player in specification().players]
+    tables = tables_of(spec.game, names, games)
+    (axes,) = ratings_chart(tables, "en").axes
+    places = {float(place) for line in axes.lines for place in line.get_ydata() if line.get_marker() == "o"}
+    assert places == {0.0, 1.0}
+    pairs, ratings = convergence(tables, [GameSummary.of(record) for record in games])
+    assert pairs == sorted(set(pairs)) == list(range(1, 21))
+    assert len(ratings) == len(pairs)
+    ratings_chart(tables_of(spec.game, names, []), "en")
 
 
 # In a browser

@@ -84,6 +84,42 @@ def test_moves_to_search_are_those_that_are_legal_up_to_the_next_keyword() -> No
     assert task.limits == Limits(depth=2)
 
 
+def lines_of(session: UciSession) -> list[str]:
+    """What a session has said so far."""
+    listener = session._output
+    assert isinstance(listener, Listener)
+    return [listener.lines.get() or "" for _ in range(listener.lines.qsize())]
+
+
+def test_moves_to_search_of_which_none_is_legal_are_named_and_nothing_is_searched() -> None:
+    session = asked("go searchmoves a1a9 e5e6 depth 2")
+    assert not hasattr(session, "task")
+    assert lines_of(session) == ["info string searchmoves: none is legal here: a1a9 e5e6", "bestmove 0000"]
+
+
+@pytest.mark.parametrize(("first_rank", "move"), [(0, "h2e3"), (1, "h3e4")])
+def test_an_illegal_move_is_named_as_it_was_sent(first_rank: int, move: str) -> None:
+    session = UciSession("xiangqi", {}, Listener(), first_rank=first_rank)  # type: ignore[arg-type]
+    session.open()
+    session.handle(f"position startpos moves {move}")
+    (said,) = lines_of(session)
+    assert said.startswith(f"info string illegal move '{move}' after 0 moves in position ")
+
+
+@pytest.mark.parametrize("word", ["", "position "])
+def test_in_the_cyclone_dialect_a_position_may_come_without_its_word(word: str) -> None:
+    session = UciCycloneSession("xiangqi", {}, Listener())  # type: ignore[arg-type]
+    session.open()
+    session.handle(f"{word}startpos moves h2e2")
+    assert session.position is not None
+    after_a_cannon = session.position.text
+    session.handle(f"{word}startpos")
+    assert session.position.moves == []
+    session.handle(f"{word}fen {after_a_cannon} moves h9g7")
+    assert session.position.moves == ["h9g7"]
+    assert session.position.start == after_a_cannon
+
+
 def test_who_does_not_wait_after_stop_is_answered_all_the_same() -> None:
     listener = Listener()
     session = UciSession("xiangqi", {"hash_mb": 1}, listener)  # type: ignore[arg-type]

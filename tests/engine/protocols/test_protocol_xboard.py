@@ -42,6 +42,7 @@ class Recorder(XboardSession):
         ("sd 7\nst 2", Limits(7, move_time_ms=2000), None),
         ("st 2\nnps 500", Limits(nodes=1000), None),
         ("st 2\nnps 500\nnps -1", Limits(move_time_ms=2000), None),
+        ("st 2\nnps 500\nnew", Limits(move_time_ms=2000), None),
         ("", Limits(clock_ms=300_000), Clock(300_000, None, 40)),
         ("sd 3\ntime 100", Limits(3, clock_ms=1000), Clock(1000, None, 40)),
         ("level 0 1:30 0.5", Limits(clock_ms=90_000, increment_ms=500), Clock(90_000)),
@@ -65,6 +66,48 @@ def test_moves_to_the_next_control_are_the_engine_s_own(moves: str, to_go: int) 
     for line in ["level 3 1 0", "force", *moves.split(), "go"]:
         session.handle(line)
     assert session.task.clock == Clock(60_000, None, to_go)
+
+
+class Ponderer(XboardSession):
+    """Notes the searches that are asked for and the hits, and ponders from the start."""
+
+    def open(self) -> None:
+        self.tasks: list[Task] = []
+        self.hits = 0
+        super().open()
+        for line in ("level 0 1 0", "hard", "force", "h2e2", "h9g7", "h0g2", "a9a8"):
+            self.handle(line)
+        self._plays = 0
+        self._ponder_on(self._board().legal_moves()[0])
+
+    def start(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    def ponder_hit(self) -> None:
+        self.hits += 1
+
+
+@pytest.mark.parametrize(
+    ("commands", "limits"),
+    [
+        ([], None),
+        (["time 700"], Limits(clock_ms=7000)),
+        (["time 700", "otim 600"], Limits(clock_ms=7000)),
+        (["sd 4"], Limits(4, clock_ms=60_000)),
+        (["st 2"], Limits(move_time_ms=2000)),
+        (["level 0 2 0"], Limits(clock_ms=120_000)),
+        (["time 700", "level 0 1 0"], None),
+    ],
+)
+def test_a_ponder_hit_goes_on_under_the_limits_told_last(commands: list[str], limits: Limits | None) -> None:
+    session = Ponderer("xiangqi", {}, Listener())  # type: ignore[arg-type]
+    session.open()
+    for line in [*commands, session._expected]:
+        session.handle(line)
+    assert session.hits == (limits is None)
+    assert [task.limits for task in session.tasks[1:]] == ([] if limits is None else [limits])
+    assert [task.ponders for task in session.tasks] == [True, False][: len(session.tasks)]
+    assert session.tasks[-1].position.moves == session._board().moves
 
 
 @pytest.mark.parametrize(
