@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -424,7 +425,7 @@ class MergedCourse:
 
     def result(self) -> CellResult:
         """What it has shown."""
-        row, part = self._of_counts(), self.part
+        row, part = self._of_counts, self.part
         if part.kind in COSTS:
             low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (row.low, row.high))
         else:
@@ -433,6 +434,12 @@ class MergedCourse:
         turned = Rule(part.expect, part.margin, part.refuted_by).turned(low, high)
         return CellResult(self.cell, row, CellOutcome(row.verdict, *turned))
 
+    @property
+    def engine_identity(self) -> str:
+        """Of the engine that played or searched it, or of several."""
+        return self._row.engine_identity
+
+    @cached_property
     def _of_counts(self) -> CellRow:
         """The row with what of it is worked out of the counts of pairs, if it has them, worked out as today."""
         row, cell = self._row, self.cell

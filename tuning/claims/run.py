@@ -281,9 +281,12 @@ class Experiments:
     def engines(self) -> str:
         """The engine's identity, if it has played or searched, and those of others that have."""
         own = engines_of(self._run.store).split(SEVERAL)
-        merged = [course.result().row for course in self.courses if isinstance(course, MergedCourse)]
-        others = {one for row in merged for one in row.engine_identity.split(SEVERAL)}
-        has_own = any(course.result().row.cases for course in self.courses if not isinstance(course, MergedCourse))
+        merged = [course.engine_identity for course in self.courses if isinstance(course, MergedCourse)]
+        others = {one for engines in merged for one in engines.split(SEVERAL)}
+        has_own = any(
+            course.pairs if isinstance(course, GameCourse) else course.searched
+            for course in self.courses if not isinstance(course, MergedCourse)
+        )  # fmt: skip
         own = own if has_own or not others else []
         return SEVERAL.join([*own, *sorted(others - set(own))])
 
