@@ -167,6 +167,8 @@ class EngineProcess:
         self.dialogue = Dialogue()
         self.arrived_ns = 0
         """When the last output arrived that was waited for (``time.monotonic_ns``)."""
+        self._late_read_ns = 0
+        """The last deadline after which the pipe was looked at once more."""
         self.error_bytes = 0
         """How much the engine wrote to its error stream; only the end is kept."""
         self.deadline_ns = 0
@@ -303,11 +305,18 @@ class EngineProcess:
         while not end:
             if self._ended or self._gone:
                 raise ProcessEnded
-            if time.monotonic_ns() >= deadline_ns:
+            if time.monotonic_ns() < deadline_ns:
+                self._stop, self.deadline_ns, self._end = stop, deadline_ns, 0
+                await suspend(self)
+                end = self._end or self._reply_end()
+                continue
+            if self._late_read_ns == deadline_ns:
                 raise DeadlinePassed
-            self._stop, self.deadline_ns, self._end = stop, deadline_ns, 0
-            await suspend(self)
-            end = self._end or self._reply_end()
+            # Whoever comes here late must not take an answer that lies in the pipe for none. Once: of a program that
+            # never ends talking there always lies something.
+            self._late_read_ns = deadline_ns
+            self._read_output()
+            end = self._reply_end()
         text, self._data = self._data[:end], self._data[end:]
         return text.decode(errors="replace")
 

@@ -32,7 +32,7 @@ def mock_spec(protocol: str, mode: str = "good", limits: Limits | None = None, *
     words = tuple(f"{name}={value}" for name, value in settings.items())
     command = (sys.executable, "-I", "-S", MOCK, mode, *words)
     limits = limits or (Limits() if protocol == "gtp" else Limits(depth=4))
-    spec = PlayerSpec(f"mock {mode}", protocol, limits, command=command, start_timeout_ms=10_000)
+    spec = PlayerSpec(f"mock {mode}", protocol, limits, command=command, start_timeout_ms=60_000)
     return with_keys(spec, **changes)
 
 

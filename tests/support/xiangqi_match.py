@@ -34,7 +34,7 @@ def mock_spec(protocol: str, mode: str = "good", limit: str = "depth=3", **chang
     """A mock engine; ``settings`` are its own, other values those of the player."""
     words = (f"{name}={value}" for name, value in {"protocol": protocol, **changes.pop("settings", {})}.items())
     command = (sys.executable, "-I", "-S", MOCK, mode, *words)
-    spec = PlayerSpec(f"mock {mode}", protocol, Limits.parse(limit), command=command, start_timeout_ms=10_000)
+    spec = PlayerSpec(f"mock {mode}", protocol, Limits.parse(limit), command=command, start_timeout_ms=60_000)
     return with_keys(spec, **changes)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -88,6 +89,12 @@ def test_a_silent_program_is_waited_for_no_longer_than_the_deadline(start: Calla
     with pytest.raises(DeadlinePassed):
         run(process.read_line(soon(0.2)))
     assert 0.19 < time.monotonic() - began < 2.0
+
+
+def test_an_answer_that_lies_in_the_pipe_counts_however_late_it_is_read(start: Callable[..., EngineProcess]) -> None:
+    process = start("/bin/sh", "-c", "echo bestmove a0a1; exec sleep 1000")
+    assert wait_until(lambda: bool(select.select([process._output], [], [], 0)[0]))
+    assert run(process.read_line(time.monotonic_ns() - 1)) == "bestmove a0a1"
 
 
 @pytest.mark.parametrize("flood", ["yes info depth 1", "cat /dev/zero", "cat /dev/zero >&2"])
