@@ -459,9 +459,10 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[XQ 3.4] needs it from iteration to iteration; [XQ]'s program and [3.31] clear", sound=True,
             depends_on=_needs("history")),
     # Evaluation
-    _choice("evaluation", "full", ("material_chess", "material", "piece_square", "full"),
-            "international chess's values (rook 5, horse and cannon 3, pawn 1), our values, a value by piece and "
-            "square, or these with mobility, the general's safety, bound pieces, pawns and phase",
+    _choice("evaluation", "full", ("squares", "material_chess", "material", "piece_square", "full"),
+            "what a piece's square adds to its value or takes from it and no more, international chess's values (rook "
+            "5, horse and cannon 3, pawn 1), our values, a value by piece and square, or these with mobility, the "
+            "general's safety, bound pieces, pawns and phase",
             "[XQ 3.1]; material and full [ours]", games=_XIANGQI, off="material"),
     _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]", games=_XIANGQI,
              off=0),

@@ -31,7 +31,7 @@ positions = 4
 play = "nodes=40"
 long = "nodes=60"
 shallow = { then = "depth=1", now = "depth=2" }
-deep = "depth=2"
+deep = { then = "depth=2", now = "depth=3" }
 mate = "depth=4"
 clock = "clock=0.3+0.01,node_clock=4000"
 

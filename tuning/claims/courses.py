@@ -23,12 +23,14 @@ from tuning.ablation.factorial import contrast_estimate
 from tuning.ablation.run import match_of
 from tuning.ablation.verdicts import EffectEstimate, match_elo_estimate, match_estimate, reach_of_t
 from tuning.claims.measures import (
+    CONVERGED_MISSES,
     MATE_SPAN,
     RATIO_UNITS,
     Counted,
     Estimate,
     Searched,
     SuiteSearches,
+    differing,
     exact_failures,
     log_ratio,
     log_ratio_of_ratios,
@@ -40,7 +42,7 @@ from tuning.claims.measures import (
 from tuning.claims.positions import SuitePosition
 from tuning.claims.results import CellKey, CellResult, CellRow
 from tuning.claims.sequential import Looks, Seen, still_needed
-from tuning.claims.spec import COSTS, Cell, Claim, ClaimsSpec, Part
+from tuning.claims.spec import COMPARED, COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
 from tuning.claims.verdicts import OF_CASES, OPEN, SHOWN, CellOutcome, Rule
 from tuning.matches import Match, MatchTable
 
@@ -48,8 +50,8 @@ DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"
 OUTCOMES = ("LL", "LD", "even", "WD", "WW")
 ELO_SHOWN = 1200.0
 """What stands for a match that was won outright."""
-UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points", "occurs": "cases", "mates": "cases",
-         "exact": "cases"}  # fmt: skip
+UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points", "differing": "%", "occurs": "cases",
+         "mates": "cases", "exact": "cases"}  # fmt: skip
 
 
 def series_of(part: Part, cell: Cell) -> str:
@@ -241,7 +243,7 @@ def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits
     if part.kind == "nodes_interaction":
         return {str(place): (dict(values), limits) for place, values in enumerate(cell.combinations)}
     sides = {"variant": (variant, limits)}
-    if part.kind in ("nodes", "share_difference"):
+    if part.kind in COMPARED:
         sides["reference"] = (dict(cell.reference), limits)
     return sides
 
@@ -255,7 +257,7 @@ def searches_at_most(spec: ClaimsSpec, merged: Container[CellKey] = ()) -> int:
         (part, cell) for part in spec.parts if not part.is_played
         for cell in part.cells if key_of(part, cell) not in merged
     ]  # fmt: skip
-    return spec.budget.positions * sum(len(sides_of(part, cell)) for part, cell in cells)
+    return sum(part.positions * len(sides_of(part, cell)) for part, cell in cells)
 
 
 class SearchCourse:
@@ -338,14 +340,19 @@ class SearchCourse:
             return log_ratio_of_ratios([[row.nodes for row in rows] for rows in sides.values()], games)
         if kind == "share_difference":
             return share_difference(part.of, sides["variant"], sides["reference"], games)
-        share = share_of(part.of, sides["variant"], games)
-        return rate_of_cases(share.hits, share.cases) if kind == "occurs" else share
+        if kind == "differing":
+            return differing(sides["variant"], sides["reference"], games)
+        return share_of(part.of, sides["variant"], games)
 
     def _ratio_of_costs(
         self, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
     ) -> Estimate:
-        """Over all positions, or over those in which the reference's search counted what the part is asked about."""
-        chosen = [place for place, row in enumerate(reference) if not self.part.where or row.hits]
+        """Over all positions, or over those in which searches counted what the part is asked about."""
+        both = self.part.where == CONVERGED_MISSES
+        chosen = [
+            place for place, (one, other) in enumerate(zip(variant, reference, strict=True))
+            if not self.part.where or (other.hits and (one.hits or not both))
+        ]
         if not chosen:
             return Estimate(0.0, math.inf, 0, 0)
         one, other = ([self._cost(side[place]) for place in chosen] for side in (variant, reference))
@@ -357,7 +364,7 @@ class SearchCourse:
     def result(self) -> CellResult:
         """What it has shown so far; open until all positions are searched."""
         part, estimate = self.part, self._estimate()
-        null = part.threshold if part.kind == "share" else 0.0
+        null = part.threshold if part.kind in OF_THRESHOLD else 0.0
         # It holds of all positions together; on the way to them nothing was promised.
         low, high = estimate.interval(part.error_rate) if self.ended else (-math.inf, math.inf)
         turned = self.rule.turned(low - null, high - null)
@@ -382,7 +389,11 @@ class SearchCourse:
             ended=(DECIDED if verdict not in (OPEN, SHOWN) else self.ended) if self.ended else "",
             games_needed=None, positions_needed=needed,
         )  # fmt: skip
-        return CellResult(self.cell, row, CellOutcome(verdict, *turned))
+        searched = self.searched
+        return CellResult(
+            self.cell, row, CellOutcome(verdict, *turned), self._positions[:searched],
+            {side: rows[:searched] for side, rows in self._sides.items()},
+        )  # fmt: skip
 
     def _p_value(self, estimate: Estimate, turned: tuple[float, float], null: float) -> float | None:
         sign = self.rule.sign
@@ -425,11 +436,12 @@ class MergedCourse:
 
     def result(self) -> CellResult:
         """What it has shown."""
-        row, part = self._of_counts, self.part
+        part = self.part
+        row = replace(self._of_counts, **common_columns(self.claim, part, self.cell))
         if part.kind in COSTS:
             low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (row.low, row.high))
         else:
-            null = part.threshold if part.kind == "share" else 0.0
+            null = part.threshold if part.kind in OF_THRESHOLD else 0.0
             low, high = row.low - null, row.high - null
         turned = Rule(part.expect, part.margin, part.refuted_by).turned(low, high)
         return CellResult(self.cell, row, CellOutcome(row.verdict, *turned))
@@ -467,7 +479,8 @@ def common_columns(claim: Claim, part: Part, cell: Cell) -> dict[str, Any]:
     return {
         "claim": claim.id, "part": part.id, "engine": cell.engine, "preset": cell.conditions.base_name,
         "limit_name": cell.limit, "limit": limit, "kind": part.kind, "of": part.of, "expect": part.expect or "",
-        "threshold": part.threshold, "margin": part.margin,
+        "threshold": part.threshold, "margin": part.margin, "error_rate": part.error_rate,
+        **part.settings_of(cell),
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from arena.records import Opening, digest_of
 from engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, SearchStatisticsSettings
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
-from tuning.ablation.verdicts import ERROR_RATE, EffectEstimate
+from tuning.ablation.verdicts import ERROR_RATE, EffectEstimate, normal_deviate, reach_of_t
 
 if TYPE_CHECKING:
     from engine.engine import Engine, SearchResult, StopFlag
@@ -54,7 +54,7 @@ class Counted:
     """Which share is counted in searches; ``None`` in its place counts nothing."""
 
     of: str
-    """One of ``SHARE_NAMES``."""
+    """One of ``SHARE_NAMES`` or ``CONDITIONS``."""
     bound: int
 
 
@@ -132,7 +132,7 @@ def _searched(
     if counted is not None and counted.of == MOVE_CHANGES:
         counts = _move_changes(engine, position, limits, result, stop)
     elif counted is not None:
-        counts = SHARES[counted.of](result.search_statistics or {}, counted.bound)
+        counts = _COUNTS[counted.of](result.search_statistics or {}, counted.bound)
     return [result.score, result.nodes, taken, *counts]
 
 
@@ -203,6 +203,21 @@ SHARES: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
 """Two counts of a search by the name of their ratio; the second argument is the bound that some have."""
 
 
+
+
+def _converged_misses(data: Mapping[str, Any]) -> int:
+    """Windows missed in a search in which no re-search alternated."""
+    return 0 if data["counters"]["alternations"] else int(data["counters"]["windows_missed"])
+
+
+CONVERGED_MISSES = "converged_misses"
+CONDITIONS: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
+    "windows_missed": SHARES["windows_missed"],
+    CONVERGED_MISSES: lambda data, _: (_converged_misses(data), data["counters"]["windows"]),
+}
+"""Two counts of a search by what positions may be chosen by; the first one is what must have happened."""
+_COUNTS = {**SHARES, **CONDITIONS}
+
 MOVE_CHANGES = "move_changes"
 """Of the searches that go on after half of the proper time, those that end with another move than they had then."""
 SHARE_NAMES = (*SHARES, MOVE_CHANGES)
@@ -231,15 +246,31 @@ class Estimate:
     """The numerator of a share."""
     one_sided: int = 0
     """-1 of a share that was seen never, 1 of one that was seen always: what is then possible is not normal."""
+    is_percentage: bool = False
+    """Whether it is a share of something, in percent, which lies between 0 and 100."""
 
     def interval(self, error_rate: float) -> tuple[float, float]:
-        """The bounds outside which it lies with that probability, half of it on either side."""
+        """The bounds outside which it lies with that probability, half of it on either side.
+
+        Of a percentage they are Wilson's ("Probable inference", 1927) for as many independent cases as have its
+        error (Korn and Graubard, "Confidence intervals for proportions with small expected number of positive
+        counts", 1998): they stay between 0 and 100 and do not shrink to nothing at either end.
+        """
         if not math.isfinite(self.error):
             return -math.inf, math.inf
         if self.one_sided:
             reach = 100 * (1 - (error_rate / 2) ** (1 / self.units))
             return (0.0, reach) if self.one_sided < 0 else (100.0 - reach, 100.0)
-        return self._effect.interval(_NORMAL.inv_cdf(1 - error_rate / 2))
+        deviates = _NORMAL.inv_cdf(1 - error_rate / 2)
+        if not self.is_percentage or not self.error:
+            return self._effect.interval(deviates)
+        rate, cases = self.value / 100, self._independent_cases
+        squared = reach_of_t(deviates, self.units - 1) ** 2 / cases
+        if not math.isfinite(squared):
+            return 0.0, 100.0
+        middle = (rate + squared / 2) / (1 + squared)
+        reach = math.sqrt(squared * (rate * (1 - rate) + squared / 4)) / (1 + squared)
+        return 100 * (middle - reach), 100 * (middle + reach)
 
     def tail(self, value: float, side: int) -> float:
         """How probable it is to be seen so far to that side (+1 above) of ``value``, if that were the truth."""
@@ -250,7 +281,18 @@ class Estimate:
             return (1 - min(1.0, max(0.0, rate))) ** self.units if side == self.one_sided else 1.0
         if self.error == 0:
             return 0.0 if side * (self.value - value) > 0 else 1.0
+        if self.is_percentage:
+            # The error that it would have if the value were the truth, as in the interval.
+            if not 0 < value < 100:
+                return 0.0 if side * (self.value - value) > 0 else 1.0
+            error = math.sqrt(value * (100 - value) / self._independent_cases)
+            return _NORMAL.cdf(-side * normal_deviate((self.value - value) / error, self.units - 1))
         return _NORMAL.cdf(-side * self._effect.deviations_from(value))
+
+    @property
+    def _independent_cases(self) -> float:
+        """So many independent ones would give a percentage its error."""
+        return self.value * (100 - self.value) / self.error**2
 
     @property
     def _effect(self) -> EffectEstimate:
@@ -313,7 +355,9 @@ def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> E
         # The spread is nil; the other may still hold in so many games.
         units = len({game for (_, one), game in zip(counts, games, strict=True) if one})
         one_sided, error = (1 if hits else -1), 0.0
-    return Estimate(factor * hits / cases, factor * error, units, cases, hits, one_sided)
+    return Estimate(
+        factor * hits / cases, factor * error, units, cases, hits, one_sided, name not in RATIO_UNITS
+    )
 
 
 def share_difference(
@@ -344,7 +388,16 @@ def rate_of_cases(hits: int, cases: int) -> Estimate:
         return Estimate(0.0, math.inf, 0, 0)
     rate = hits / cases
     error = 100 * math.sqrt(max(rate * (1 - rate), 0.0) / cases)
-    return Estimate(100 * rate, error, cases, cases, hits, -1 if not hits else 1 if hits == cases else 0)
+    return Estimate(100 * rate, error, cases, cases, hits, -1 if not hits else 1 if hits == cases else 0, True)
+
+
+def differing(variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]) -> Estimate:
+    """Of all positions, those at which two searches to the same depth take another number of nodes, in percent."""
+    counted = [
+        replace(one, hits=int(one.nodes != other.nodes), cases=1)
+        for one, other in zip(variant, reference, strict=True)
+    ]
+    return share_of("", counted, games)
 
 
 def _parts(counts: Sequence[tuple[int, int]]) -> list[float]:

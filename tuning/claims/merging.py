@@ -18,11 +18,12 @@ from arena.play.store import STORE_NAME, Store
 from arena.run import RunError, plain
 from engine.compiled.identity import engine_identity, equivalent_identities
 from tuning.claims.registration import AMENDMENTS, Amendment, AskedElsewhere, is_searched_here
-from tuning.claims.results import AMENDMENT_COLUMNS, CellKey, CellRow, cell_row
+from tuning.claims.results import AMENDMENT_COLUMNS, OF_SPECIFICATION, CellKey, CellRow, cell_row
 from tuning.claims.spec import STRENGTH, ClaimsSpec, Part
 
 COLUMNS = {
-    "claims": frozenset({"part", "digest", "registered"}), "cells": frozenset(field.name for field in fields(CellRow)),
+    "claims": frozenset({"part", "digest", "registered"}),
+    "cells": frozenset(field.name for field in fields(CellRow) if field.name not in OF_SPECIFICATION),
     "amendments": frozenset(AMENDMENT_COLUMNS),
 }  # fmt: skip
 """By table, the columns that are needed of it."""

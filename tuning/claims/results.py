@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -14,6 +14,8 @@ from tuning.claims.verdicts import OPEN, UNFINISHED, CellOutcome
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from tuning.claims.measures import Searched
+    from tuning.claims.positions import SuitePosition
 
 CellKey = tuple[str, str, str]
 """Which cell it is: its part, engine and the limit's name."""
@@ -21,7 +23,10 @@ CellKey = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class CellRow:
-    """What one cell of a part has shown: a line of cells.csv. columns.csv says what its columns mean."""
+    """What one cell of a part has shown: a line of cells.csv. columns.csv says what its columns mean.
+
+    Those of ``OF_SPECIFICATION`` may be missing in tables of older versions.
+    """
 
     claim: str
     part: str
@@ -71,6 +76,12 @@ class CellRow:
     even: int = 0
     WD: int = 0
     WW: int = 0
+    error_rate: float = 0.0
+    """Two-sided, of the interval; the cells of the part have 5 % together."""
+    variant: str = ""
+    """Its settings over the preset, as JSON; of an interaction the two that are combined, with both values of each."""
+    reference: str = ""
+    """The reference's, empty where nothing is compared; of an interaction what all combinations have."""
     engine_identity: str = ""
     """Of the engine that played or searched it, or of several; empty before the first game or search."""
 
@@ -85,11 +96,17 @@ class CellRow:
         return UNFINISHED if self.verdict == OPEN and not self.ended else self.verdict
 
 
+OF_SPECIFICATION = ("error_rate", "variant", "reference")
+"""Columns of a cell that follow from the specification, and are read from there."""
+
+
 def cell_row(line: Mapping[str, str]) -> CellRow:
     """A line of cells.csv: numbers by the types of the fields, an empty one is none."""
     kinds = get_type_hints(CellRow)
     values: dict[str, Any] = {}
     for column in fields(CellRow):
+        if column.name not in line:
+            continue
         text, kind = line[column.name], kinds[column.name]
         if kind is str:
             values[column.name] = text
@@ -107,6 +124,10 @@ class CellResult:
     cell: Cell
     row: CellRow
     outcome: CellOutcome
+    positions: Sequence[SuitePosition] = field(default=(), compare=False, repr=False)
+    """Those that the run itself has searched for it."""
+    searches: Mapping[str, Sequence[Searched]] = field(default_factory=dict, compare=False, repr=False)
+    """Of each position, by the side that searched."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +247,25 @@ class ClaimsResult:
         return frame.astype({"games_needed": "Int64", "positions_needed": "Int64"})
 
 
+    def searches_frame(self) -> DataFrame:
+        """One row a search that the run itself has made, position by position; its columns are ``SEARCH_COLUMNS``."""
+        import pandas
+
+        rows = [
+            (result.part.suite, position.game, position.opening.position, *one.row.key, side, searched.score,
+             searched.nodes, searched.processor_ns, searched.hits, searched.cases)
+            for result in self.results for one in result.cells for side, searches in one.searches.items()
+            for position, searched in zip(one.positions, searches, strict=True)
+        ]  # fmt: skip
+        frame = pandas.DataFrame(rows, columns=SEARCH_COLUMNS)
+        return frame.sort_values(["suite", "game", "position"], kind="stable")
+
+
 AMENDMENT_COLUMNS = ("part", "date", "why", "old_digest", "new_digest", "changes", "games", "positions")
+SEARCH_COLUMNS = (
+    "suite", "game", "position", "part", "engine", "limit_name", "side", "score", "nodes", "processor_ns", "hits",
+    "cases",
+)  # fmt: skip
 PART_COLUMNS = (
     "claim", "part", "text", "source", "basis", "kind", "expect", "margin", "verdict", "p_value", "family", "games",
     "games_needed", "positions_needed", "digest", "registered", "amendments",

@@ -70,8 +70,8 @@ def run_claims(
     purpose = Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source})
     with Run(directory, purpose, **options) as run, _sitting(run, minutes) as sitting:
         keep_merged(run.store, merged)
-        positions = spec.budget.positions
-        elsewhere = {name: part.asked(positions) for name, part in known_merged(run.store).items()}
+        positions = {part.id: part.positions for part in spec.parts}
+        elsewhere = {name: part.asked(positions.get(name, 0)) for name, part in known_merged(run.store).items()}
         registration = register(run.store, spec, directory, amend, elsewhere)
         taken = merged_cells(spec, known_merged(run.store))
         planned = plan_of_run(spec, directory, run.concurrency, run.store, taken)
@@ -169,7 +169,6 @@ class Experiments:
         self._suites = PositionSuites(
             spec.game, conditions.seed, suite, all_openings, run.store, run.threads, run.stop, run.tick
         )
-        block = block_size(spec.budget.positions, spec.budget.rounds)
         self.courses: list[Course] = []
         self._course: GameCourse | None = None
         """The one whose games were asked for last."""
@@ -181,7 +180,10 @@ class Experiments:
                         course = GameCourse(claim, part, cell, openings, self._table)
                         course.absorb()
                     else:
-                        course = SearchCourse(claim, part, cell, self._searches, self._positions_of(part), block)
+                        course = SearchCourse(
+                            claim, part, cell, self._searches, self._positions_of(part),
+                            block_size(part.positions, spec.budget.rounds),
+                        )  # fmt: skip
                     row = merged.get(key_of(part, cell))
                     if row is not None and not course.ended:
                         course = MergedCourse(claim, part, cell, row)
@@ -191,7 +193,7 @@ class Experiments:
         budget = self._spec.budget
 
         def read() -> list[SuitePosition] | None:
-            return self._suites.positions(part.suite, budget.positions, budget.positions_per_game)
+            return self._suites.positions(part.suite, part.positions, budget.positions_per_game)
 
         return read
 
@@ -220,7 +222,7 @@ class Experiments:
     def _words_of_searches(self, course: SearchCourse) -> str:
         words = console("tuning")
         name = series_of(course.part, course.cell)
-        return words("progress.positions", name=name, searched=course.searched, most=self._spec.budget.positions)
+        return words("progress.positions", name=name, searched=course.searched, most=course.part.positions)
 
     def _play(self, courses: Sequence[GameCourse], stage: GameStage) -> None:
         """Play every course to its end, the cheapest first."""

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -25,7 +25,7 @@ from engine.settings.presets import load_preset
 from tuning.ablation.settings import settings_of
 from tuning.ablation.spec import Comparison, Factorial, ablation_from_mapping
 from tuning.ablation.verdicts import ERROR_RATE, analyses_of
-from tuning.claims.measures import MATE_SPAN, MOVE_CHANGES
+from tuning.claims.measures import CONVERGED_MISSES, MATE_SPAN, MOVE_CHANGES
 from tuning.conditions import Conditions, read_conditions
 from tuning.keys.ablation import MAX_MARGIN
 from tuning.keys.claims import (
@@ -48,7 +48,7 @@ from tuning.keys.conditions import CONDITIONS
 
 STRENGTH = ("elo", "interaction")
 """Kinds of measure that are played; the others are searches of fixed positions."""
-COMPARED = ("elo", "nodes", "share_difference")
+COMPARED = ("elo", "nodes", "share_difference", "differing")
 """Kinds that compare two settings."""
 OF_FACTORS = ("interaction", "nodes_interaction")
 """Kinds that combine two settings of two values each."""
@@ -56,12 +56,13 @@ COSTS = ("nodes", "nodes_interaction")
 """Kinds whose effects are ratios of nodes or time, on a scale of logarithms, and whose margins are percent."""
 OF_COUNTS = ("share", "share_difference", "occurs")
 """Kinds that read a ratio of what searches count."""
+OF_THRESHOLD = ("share", "differing")
+"""Kinds of measure that are compared with a value of their own, in percent."""
 SEARCHED = tuple(kind for kind in EXPECTED if kind not in STRENGTH)
 """Kinds that are searches of fixed positions."""
 KINDS_OF_KEYS = {
     "variant": ("elo", *(kind for kind in SEARCHED if kind not in OF_FACTORS)), "reference": COMPARED,
-    "factors": OF_FACTORS, "ponder": ("elo",), "weight": STRENGTH, "suite": SEARCHED, "threshold": ("share",),
-    "of": OF_COUNTS,
+    "factors": OF_FACTORS, "ponder": ("elo",), "suite": SEARCHED, "threshold": OF_THRESHOLD, "of": OF_COUNTS,
 }  # fmt: skip
 """The kinds of measure that use a key; with the others it is refused."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
@@ -144,7 +145,9 @@ class Part:
     suite: str
     """Where its positions come from, one of ``tuning.keys.claims.SUITES``."""
     where: str
-    """What the reference's search of a position must have counted, of ``tuning.keys.claims.WHERE``; empty for all."""
+    """What searches of a position must have counted, of ``tuning.claims.measures.CONDITIONS``; empty for all."""
+    positions: int
+    """How many are searched; 0 of games."""
     cells: tuple[Cell, ...]
     not_asked: Mapping[str, Mapping[str, str]]
     """Why it is not asked in an engine, by engine and language."""
@@ -170,6 +173,16 @@ class Part:
     def factors(self) -> tuple[str, ...]:
         """The two settings that an interaction combines, as they were given; of other kinds none."""
         return tuple(next(iter(self.content["cells"].values())).get("factors", ()))
+
+    def settings_of(self, cell: Cell) -> dict[str, str]:
+        """What is said of a cell's two sides, as JSON: ``CellRow.variant`` and ``CellRow.reference``."""
+        said = self.content["cells"][cell.name]
+        if self.kind in OF_FACTORS:
+            sides = {"variant": said["factors"], "reference": said["set"]}
+        else:
+            sides = {side: said[side] for side in ("variant", "reference")}
+        words = {side: json.dumps(own, ensure_ascii=False) for side, own in sides.items()}
+        return words if self.kind in (*COMPARED, *OF_FACTORS) else {**words, "reference": ""}
 
     @property
     def error_rate(self) -> float:
@@ -402,15 +415,16 @@ class _Reader:
         where = table.choice("where") if "where" in table else ""
         if where:
             content["where"] = where
-        if kind not in STRENGTH:
+        positions = 0 if kind in STRENGTH else max(2, round(self.budget.positions * table.number("weight")))
+        if positions:
             content |= {
                 "suite": table.choice("suite"),
-                "positions": self.budget.positions,
+                "positions": positions,
                 "positions_per_game": self.budget.positions_per_game,
             }
         return Part(
             name, _translations(table, "claim"), kind, expect, margin, content["refuted_by"], content["threshold"],
-            content["of"], content["bound"], table.choice("suite"), where, cells, not_asked, content,
+            content["of"], content["bound"], table.choice("suite"), where, positions, cells, not_asked, content,
         )  # fmt: skip
 
     def _refuse_wrong(self, table: Table, kind: str, expect: str | None, margin: float) -> None:
@@ -448,6 +462,12 @@ class _Reader:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise table.error("limits", f"each limit once; with costs_time = true {twice!r} is there by itself")
+        for one, other in combinations(cells, 2):
+            if all(getattr(one, name) == getattr(other, name) for name in ("limits", "reference_limits", "is_time")):
+                raise ConfigurationError(
+                    f"{table.where} ({engine}): limits {one.limit} and {other.limit} are both {one.limits}, which "
+                    f"would ask the same twice; name another one (budget {self.budget.name})"
+                )
         return cells
 
     def _cell(
@@ -463,7 +483,7 @@ class _Reader:
             given = {**self.shared, "base": preset, "limit": limit, "margin": min(margin, MAX_MARGIN)}
             return self._played(table, kind, given, cell, against)
         limits = conditions.limits
-        if limits.depth is None and kind in (*COSTS, "mates", "exact"):
+        if limits.depth is None and kind in (*COSTS, "differing", "mates", "exact"):
             raise ConfigurationError(f"{where}: limit {name} = {limit!r}, expected a depth, for kind = {kind!r}")
         if kind == "mates" and limits.depth is not None and limits.depth <= MATE_SPAN:
             raise ConfigurationError(
@@ -478,11 +498,12 @@ class _Reader:
                 f"clock=1+0.02,node_clock=5000, for of = {MOVE_CHANGES!r}"
             )
         if kind == "nodes_interaction":
-            combinations = self._combined(table, engine, conditions, limits, where)
-            return Cell(engine, name, limits, conditions, combinations=combinations)
+            combined = self._combined(table, engine, conditions, limits, where)
+            return Cell(engine, name, limits, conditions, combinations=combined)
         sides = [self._searched(table, side, engine, conditions, limits, kind) for side in ("variant", "reference")]
-        if "where" in table and dict(sides[1])["aspiration"] == "off":
-            raise table.error("where", "none, for the reference has no aspiration window that its search could miss")
+        asked = sides if table.value("where", "") == CONVERGED_MISSES else sides[1:]
+        if "where" in table and any(dict(side)["aspiration"] == "off" for side in asked):
+            raise table.error("where", "none, for a search with no aspiration window has none to miss")
         if kind in COMPARED:
             if sides[0] == sides[1]:
                 raise ConfigurationError(f"{where}: compares a set of parameters with itself; change one of the two")
@@ -513,7 +534,7 @@ class _Reader:
         self, table: Table, side: str, engine: str, conditions: Conditions, limits: Limits, kind: str
     ) -> tuple[tuple[str, Value], ...]:
         """Every parameter of a side of searches; where costs are measured, those go on after a mate is found."""
-        is_of_cost = limits.depth is not None and kind in ("nodes", "mates", *OF_COUNTS)
+        is_of_cost = limits.depth is not None and kind in ("nodes", "differing", "mates", *OF_COUNTS)
         return self._resolved(table, side, conditions, _settings(table, side, engine), is_of_cost=is_of_cost)
 
     def _resolved(

@@ -7,7 +7,7 @@ from engine.games import GAMES
 from engine.language import LANGUAGES
 from engine.settings.keys import TABLE, TEXT, TEXTS, Default, Topic
 from engine.settings.presets import DEFAULT_PRESET
-from tuning.claims.measures import SHARE_NAMES
+from tuning.claims.measures import CONDITIONS, SHARE_NAMES
 from tuning.keys.ablation import FACTORS
 from tuning.keys.conditions import SETTINGS
 
@@ -25,13 +25,14 @@ EXPECTED = {
     "nodes_interaction": ("less", "more", "equal"),
     "share": ("below", "above"),
     "share_difference": ("less", "more", "equal", "not_more"),
+    "differing": ("below", "above"),
     "occurs": ("occurs",),
     "mates": ("same",),
     "exact": ("same",),
 }
 """By kind of measure what a part may expect; without ``expect`` it is only shown."""
 MARGINS = {"elo": 5.0, "interaction": 5.0, "nodes": 5.0, "nodes_interaction": 5.0, "share": 0.0,
-           "share_difference": 1.0, "occurs": 0.0, "mates": 1.0, "exact": 1.0}  # fmt: skip
+           "share_difference": 1.0, "differing": 0.0, "occurs": 0.0, "mates": 1.0, "exact": 1.0}  # fmt: skip
 """By kind of measure the margin unless said otherwise: Elo; of nodes, percent; of shares, points; else percent."""
 LIMITS = {"elo": ("play", "long"), "interaction": ("play", "long"), "exact": ("depth=10",)}
 """By kind of measure the limits unless said otherwise; of all others ``SEARCH_LIMITS``."""
@@ -41,8 +42,6 @@ TIME_LIMIT = "time"
 REFUTED_BY = ("margin", "opposite", "negligible")
 SUITES = ("games", "last")
 """Positions from self-play: of whole games, or of their last plies."""
-WHERE = ("windows_missed",)
-"""What the reference's search of a position must have counted at least once for the position to count."""
 
 _claims = Topic("tuning.keys", "claims")
 _budget = Topic("tuning.keys", "claims_budget")
@@ -104,7 +103,7 @@ PART = _part.section(
     _part.choice("of", SHARE_NAMES, "first_move_cutoffs", Default.COMPUTED),
     _part.whole("bound", 0, 100_000, 400, 0),
     _part.choice("suite", SUITES, SUITES[1], SUITES[0]),
-    _part.choice("where", WHERE, WHERE[0], Default.COMPUTED),
+    _part.choice("where", tuple(CONDITIONS), "windows_missed", Default.COMPUTED),
     _part.text("then", "moreland", Default.COMPUTED),
     *(key for engine in ENGINES for key in _translated(_part, f"not_{engine}", "...", Default.COMPUTED)),
 )  # fmt: skip

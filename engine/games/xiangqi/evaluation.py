@@ -127,6 +127,7 @@ def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], .
 
 _FULL = choice_code("evaluation", "full")
 _TABLES = np.zeros((_FULL, SLOTS, SQUARES), np.int32)
+_TABLES[choice_code("evaluation", "squares")] = _table(dict.fromkeys(MATERIAL, 0), _ABOVE_MATERIAL)
 _TABLES[choice_code("evaluation", "material_chess")] = _table(MATERIAL_CHESS, None)
 _TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
 _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)

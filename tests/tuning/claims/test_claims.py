@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import math
 import re
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from small_claims import draw_no_figures, figures, run, write_claims
 
 from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
@@ -40,7 +42,15 @@ from tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
 from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
 from tuning.keys.claims import EXPECTED
 from tuning.matches import Match, MatchTable
-from tuning.reports.claims.report import FILES, claims_text, effect_text, range_text, rule_text, write_claims_report
+from tuning.reports.claims.report import (
+    COMPRESSED,
+    FILES,
+    claims_text,
+    effect_text,
+    range_text,
+    rule_text,
+    write_claims_report,
+)
 from tuning.reports.document import MESSAGES
 
 # Tables
@@ -52,7 +62,7 @@ def test_a_part_is_read_into_cells_with_settings_of_each_engine(tmp_path: Path) 
     spec = load_claims(write_claims(tmp_path, change), "quick")
     part = next(part for part in spec.parts if part.id == "C1a")
     assert [cell.name for cell in part.cells] == ["then shallow", "then deep", "now shallow", "now deep"]
-    assert [str(cell.limits) for cell in part.cells] == ["depth=1", "depth=2", "depth=2", "depth=2"]
+    assert [str(cell.limits) for cell in part.cells] == ["depth=1", "depth=2", "depth=2", "depth=3"]
     then, now = dict(part.cells[0].variant), dict(part.cells[2].variant)
     assert (then["aspiration_window"], now["killers"], then["stop_on_mate"]) == (25, 0, False)
     assert dict(part.cells[2].reference)["killers"] == 0
@@ -125,6 +135,8 @@ def test_claims_and_parts_are_picked_by_id(tmp_path: Path) -> None:
         (("margin = 10", "looks = 0"), ["C20a", "looks = 0"]),
         (('of = "windows_missed"', 'of = "windows_missed"\nwhere = "windows_missed"'), ["C1b", "takes all positions"]),
         (('expect = "less"', 'expect = "less"\nwhere = "windows_missed"'), ["C1a", "no aspiration window"]),
+        (('deep = { then = "depth=2", now = "depth=3" }', 'deep = "depth=2"'),
+         ["C1a (now)", "shallow and deep are both depth=2"]),
         (('of = "windows_missed"', 'of = "move_changes"'), ["C1b (then)", "depth=2", "a clock that counts nodes"]),
         (('variant = { aspiration = "full" }\nreference = { aspiration = "off" }', ""),
          ["C1a", "with itself"]),
@@ -304,7 +316,8 @@ class Costs:
         cost *= 0.5 if values["history"] and values["iterative_deepening"] else 1
         missed = [int(int(one.position) % 3 == 0 and values["aspiration"] == "full") for one in positions]
         if values["aspiration"] == "one_sided":
-            return [Searched(0, 100 if int(one.position) % 3 == 0 else 9000, 1) for one in positions]
+            numbers = [int(one.position) for one in positions]
+            return [Searched(0, 9000 if one % 3 else 100 if one % 2 else 4000, 1, one % 2) for one in numbers]
         return [Searched(0, round(cost) + place % 2, 1, hits, 5) for place, hits in enumerate(missed)]
 
 
@@ -344,15 +357,32 @@ def test_an_interaction_of_node_counts_is_a_ratio_of_ratios(tmp_path: Path) -> N
 def test_where_the_reference_missed_no_window_a_position_does_not_count(tmp_path: Path) -> None:
     change = (SIDES, SIDES.replace("full", "one_sided").replace("off", "full") + '\nwhere = "windows_missed"')
     row, course = searched(write_claims(tmp_path, change))
-    assert (row.cases, course.searched, row.verdict) == (10, 30, CONFIRMED)
-    assert row.effect < 1
+    assert (row.cases, course.searched) == (10, 30)
+    assert row.effect == pytest.approx(math.sqrt(100 * 4000) / 200, rel=0.01)
     assert "missed a window" in rule_text(course.part, Catalogue(MESSAGES, "en"))
     everywhere = (SIDES, SIDES.replace("full", "one_sided").replace("off", "full"))
     row, other = searched(write_claims(tmp_path, everywhere))
     assert (row.cases, row.effect > 1) == (30, True)
     assert course.part.digest != other.part.digest
+    # Where both sides must have missed one that converged, the odd numbers are left.
+    both = (change[0], change[1].replace('"windows_missed"', '"converged_misses"'))
+    row, third = searched(write_claims(tmp_path, both))
+    assert (row.cases, row.verdict, row.effect) == (5, CONFIRMED, pytest.approx(100 / 200, rel=0.01))
+    assert "neither alternated" in rule_text(third.part, Catalogue(MESSAGES, "en"))
     # None at all: nothing is seen, and nothing decided.
     assert searched(write_claims(tmp_path, change), 0)[0].verdict == OPEN
+
+
+def test_positions_at_which_searches_differ_are_counted(tmp_path: Path) -> None:
+    change = ('kind = "nodes"\nexpect = "less"', 'kind = "differing"\nexpect = "below"\nthreshold = 50\nweight = 1.5')
+    sides = (SIDES, 'variant = { aspiration = "one_sided" }\nreference = { aspiration = "one_sided", killers = 0 }')
+    row, course = searched(write_claims(tmp_path, change, sides))
+    assert (row.unit, row.hits, row.cases, row.effect, row.verdict) == ("%", 0, 30, 0, CONFIRMED)
+    assert course.part.positions == 6  # of four in the budget
+    sides = (SIDES, SIDES.replace("full", "one_sided").replace("off", "full"))
+    row, _ = searched(write_claims(tmp_path, change, sides))
+    assert (row.hits, row.effect, row.verdict) == (30, 100, REFUTED)
+    assert "another number of nodes" in rule_text(course.part, Catalogue(MESSAGES, "en"))
 
 
 def test_a_fixed_length_is_looked_at_once_and_has_a_finite_interval(asked: tuple[Claim, Part], tmp_path: Path) -> None:
@@ -382,7 +412,7 @@ def test_a_fixed_length_is_looked_at_once_and_has_a_finite_interval(asked: tuple
 def test_dear_limits_play_fewer_pairs(tmp_path: Path) -> None:
     change = ("pairs = 8\nrounds = 2", "pairs = 40\nrounds = 2\nweights = { long = 0.5, play = 2 }")
     part = next(part for part in load_claims(write_claims(tmp_path, change), "quick").parts if part.id == "C20b")
-    path = write_claims(tmp_path, change, ('limits = ["play"]', 'limits = ["play", "long", "nodes=60"]'))
+    path = write_claims(tmp_path, change, ('limits = ["play"]', 'limits = ["play", "long", "nodes=50"]'))
     cells = next(part for part in load_claims(path, "quick").parts if part.id == "C20b").cells
     assert [cell.analyses for cell in cells] == [(40, 80), (10, 20), (20, 40)]
     assert [cell.comparisons[0].pairs for cell in cells] == [80, 20, 40]
@@ -536,12 +566,13 @@ def test_tables_and_report_are_written_in_both_languages(
 ) -> None:
     path, out, ended = claims_result
     english = write_claims_report(ended).read_text("utf-8")
-    for name, columns in FILES.items():
-        with (out / f"{name}.csv").open(encoding="utf-8") as file:
+    files = {COMPRESSED.get(name, f"{name}.csv"): columns for name, columns in FILES.items()}
+    for name, columns in files.items():
+        with (gzip.open if name.endswith(".gz") else open)(out / name, "rt", encoding="utf-8") as file:
             assert tuple(csv.DictReader(file).fieldnames or ()) == columns
     with (out / "columns.csv").open(encoding="utf-8") as file:
         described = [(row["file"], row["column"]) for row in csv.DictReader(file) if row["meaning"]]
-    assert described == [(f"{name}.csv", column) for name, columns in FILES.items() for column in columns]
+    assert described == [(name, column) for name, columns in files.items() for column in columns]
     for said in (
         "Deeper is stronger.", "indicative", "Each rule was fixed beforehand", "The text knows neither.",
         f"elolab claims --game xiangqi --budget quick --claims {path} --only C20a", "then (moreland)",
@@ -553,6 +584,27 @@ def test_tables_and_report_are_written_in_both_languages(
     for said in ('<html lang="zh-CN">', "搜得越深越强。", "每条规则都事先固定", "当时", f"--out {out} --language zh"):
         assert said in chinese, said
     assert ended.frame().shape[0] == 5
+
+
+def test_a_cell_follows_from_its_searches(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
+    """By pandas, from the table of searches alone: costs and shares with their intervals, by Student's t."""
+    _, _, ended = claims_result
+    searches = ended.searches_frame()
+    rows = {row.key: row for result in ended.results for row in result.rows}
+    row = rows["C1a", "now", "deep"]
+    own = searches[(searches["part"] == "C1a") & (searches["engine"] == "now") & (searches["limit_name"] == "deep")]
+    nodes = own.pivot(index="game", columns="side", values="nodes")
+    logs = np.log(nodes["variant"] / nodes["reference"])
+    assert row.effect == pytest.approx(math.exp(logs.mean()))
+    reach = stats.t.ppf(1 - row.error_rate / 2, len(logs) - 1) * stats.sem(logs)
+    assert math.log(row.high / row.low) / 2 == pytest.approx(reach, rel=0.06)
+    share = searches[(searches["part"] == "C1b") & (searches["engine"] == "then")]
+    assert 100 * share["hits"].sum() / share["cases"].sum() == pytest.approx(rows["C1b", "then", "deep"].effect)
+    assert json.loads(row.variant) == {"algorithm": "alphabeta", "aspiration": "full"}
+    assert json.loads(row.reference) == {"algorithm": "alphabeta", "aspiration": "off"}
+    assert rows["C1b", "then", "deep"].reference == ""
+    assert json.loads(rows["C20b", "now", "play"].variant)["aspiration"] == ["off", "full"]
+    assert searches[searches["suite"] == "games"]["position"].nunique() == 4
 
 
 def test_every_rule_can_be_said_in_words(tmp_path: Path) -> None:

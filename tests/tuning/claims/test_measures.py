@@ -19,6 +19,7 @@ from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
 from engine.values import MATE
 from tuning.claims.measures import (
+    CONDITIONS,
     MOVE_CHANGES,
     SHARE_NAMES,
     SHARES,
@@ -137,6 +138,32 @@ def test_what_was_seen_never_or_always_leaves_possible_what_so_many_games_do(hit
     assert share.tail(50, side) == pytest.approx(0.5**4)
     assert share.tail(50, -side) == 1
     assert rate_of_cases(0, 300).interval(0.05)[1] == pytest.approx(100 * stats.beta.ppf(0.975, 1, 300))
+
+
+def test_intervals_of_percentages_are_wilsons_for_as_many_cases_as_have_their_error() -> None:
+    for hits, cases in ((1, 400), (30, 2000), (1990, 2000)):
+        wilson = stats.binomtest(hits, cases).proportion_ci(0.95, "wilson")
+        low, high = rate_of_cases(hits, cases).interval(0.05)
+        assert (low, high) == (pytest.approx(100 * wilson.low, rel=0.02), pytest.approx(100 * wilson.high, rel=0.02))
+    # Clustered: every position four times is worth as much as once, and no bound leaves what is possible.
+    counts = [(9, 10), (10, 10), (10, 10), (10, 10), (10, 10), (10, 10)]
+    once = share_of("windows_missed", windows(*counts), range(6)).interval(0.05)
+    low, high = once
+    assert 0 < low < 98.3 < high < 100
+    four = share_of("windows_missed", windows(*counts * 4), list(range(6)) * 4).interval(0.05)
+    assert four == pytest.approx(once)
+    # A bound is the value that is as improbable as half of the error rate.
+    share = share_of("windows_missed", windows(*counts), range(6))
+    for bound, side in ((low, 1), (high, -1)):
+        assert share.tail(bound, side) == pytest.approx(0.025)
+
+
+def test_what_converged_is_a_miss_without_alternations() -> None:
+    counters = {"windows_missed": 3, "windows": 8, "alternations": 0}
+    for name in CONDITIONS:
+        assert CONDITIONS[name]({"counters": counters}, 0) == (3, 8)
+    counters["alternations"] = 1
+    assert [of({"counters": counters}, 0)[0] for of in CONDITIONS.values()] == [3, 0]
 
 
 def test_a_difference_of_shares_is_paired_by_position() -> None:

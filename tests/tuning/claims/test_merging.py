@@ -179,7 +179,7 @@ def test_an_amendment_knows_of_positions_that_were_searched_elsewhere(
     kept = tables_of(out, tmp_path / "kept")
     path = write_claims(tmp_path)
     run(path, tmp_path / "new", ("C1b",), merge=[kept], stop=stopped())
-    path.write_text(path.read_text("utf-8").replace('deep = "depth=2"', 'deep = "depth=3"'))
+    path.write_text(path.read_text("utf-8").replace('deep = { then = "depth=2"', 'deep = { then = "depth=3"'))
     changed = run(path, tmp_path / "new", ("C1b",), amend="deeper", stop=stopped())
     assert [(one.games, one.positions) for one in changed.registration.amendments] == [(0, 4)]
     assert not changed.is_fixed_beforehand

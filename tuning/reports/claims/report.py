@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import math
@@ -20,8 +21,8 @@ from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 from tuning.ablation.verdicts import ERROR_RATE, POWER
 from tuning.claims.measures import RATIO_UNITS
-from tuning.claims.results import AMENDMENT_COLUMNS, PART_COLUMNS, CellRow, ClaimsResult, PartResult
-from tuning.claims.spec import ClaimsSpec, Part
+from tuning.claims.results import AMENDMENT_COLUMNS, PART_COLUMNS, SEARCH_COLUMNS, CellRow, ClaimsResult, PartResult
+from tuning.claims.spec import OF_THRESHOLD, ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
 from tuning.keys.claims import BASES, ENGINES
 from tuning.reports.ablation import limit_text
@@ -41,24 +42,31 @@ from tuning.reports.study import condition_facts, counted, in_columns, in_one, l
 from tuning.reports.study_charts import chart_words
 
 FILES = {"claims": PART_COLUMNS, "cells": tuple(field.name for field in fields(CellRow)),
-         "amendments": AMENDMENT_COLUMNS}  # fmt: skip
+         "amendments": AMENDMENT_COLUMNS, "searches": SEARCH_COLUMNS}  # fmt: skip
 """The tables that are written, and their columns; what these mean is in columns.csv."""
+COMPRESSED = {"searches": "searches.csv.gz"}
+"""The files of tables that are large."""
 
 
 def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write the tables (.csv), their data dictionary, report.md, the plots and report.html; returns the last's path."""
+    """Write the tables (CSV), their data dictionary, report.md, the plots and report.html; returns the last's path."""
     tables = {"claims": run.frame(), "cells": run.cells_frame()}
     for name, table in tables.items():
         replace_file(run.directory / f"{name}.csv", partial(table.to_csv, index=False))
     replace_file(run.directory / "amendments.csv", _csv(AMENDMENT_COLUMNS, _amendment_rows(run)))
     replace_file(run.directory / "columns.csv", data_dictionary(language))
+    searches = run.searches_frame().to_csv(index=False, lineterminator="\n")
+    replace_file(run.directory / COMPRESSED["searches"], gzip.compress(searches.encode(), mtime=0))
     return write_document(run.directory, claims_document(run, language))
 
 
 def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
     """What every column of every table means, with units and points of view, as CSV: file, column, meaning."""
     message = Catalogue(MESSAGES, language)
-    rows = [(f"{name}.csv", column, message(f"column.{column}")) for name, own in FILES.items() for column in own]
+    rows = [
+        (COMPRESSED.get(name, f"{name}.csv"), column, message(f"column.{column}"))
+        for name, own in FILES.items() for column in own
+    ]  # fmt: skip
     return _csv(("file", "column", "meaning"), rows)
 
 
@@ -300,7 +308,7 @@ def _quantity_text(part: Part, message: Catalogue) -> str:
     if part.factors:
         quantity = message("claims.quantity_of_factors", quantity=quantity, first=part.factors[0],
                            second=part.factors[1])  # fmt: skip
-    return message("claims.quantity_where", quantity=quantity) if part.where else quantity
+    return message(f"claims.quantity_{part.where}", quantity=quantity) if part.where else quantity
 
 
 def _rule_of_cells(part: Part, message: Catalogue) -> str:
@@ -315,7 +323,7 @@ def _rule_of_cells(part: Part, message: Catalogue) -> str:
     shown["expected"] = message(f"expected.{part.expect}")
     if part.expect in NON_INFERIOR:
         return message("rule.not_worse", **shown)
-    if part.kind == "share":
+    if part.kind in OF_THRESHOLD:
         shown["null"] = _share_text(f"{part.threshold:g}", RATIO_UNITS.get(part.of, "%"), message)
     else:
         shown["null"] = message(f"null.{part.kind}")
