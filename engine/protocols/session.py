@@ -65,7 +65,7 @@ class Progress:
     line: int
     """From 1, the best."""
     depth: int
-    """The last completed iteration, in plies."""
+    """Of the iteration that found it, in plies; a broken-off one counts for the lines it has changed."""
     score: int
     """Centipawns, the view of the side to move; mates as in ``engine.values``."""
     nodes: int
@@ -351,10 +351,9 @@ class Session(ABC):
             if not moves:
                 continue
             shown = self._shown.get(number)
-            is_new = shown is None or (shown.score, shown.moves) != (line.score, moves)
-            progress = Progress(
-                number, result.depth, line.score, result.nodes, result.time_ms, result.deepest_ply, moves
-            )
+            # A search's depth is its last completed iteration, and the line may come from the one broken off after.
+            progress = Progress(number, line.depth, line.score, result.nodes, result.time_ms, result.deepest_ply, moves)
+            is_new = shown is None or (shown.depth, shown.score, shown.moves) != (line.depth, line.score, moves)
             self.show_final(progress, is_new=is_new)
 
     # Positions and options.
