@@ -103,6 +103,15 @@ def test_the_interval_of_the_difference_is_that_of_independent_runs() -> None:
     assert change(RatedPlayer(10, 3, 1), RatedPlayer(25, math.inf, 1)) == (15, math.inf)
 
 
+def test_nothing_is_told_of_a_player_without_games() -> None:
+    from arena.collection.comparison import ComparedRun, RatedPlayer, comparison_lines
+
+    one = ComparedRun(Path("x"), {}, {"a": RatedPlayer(0.0, math.inf, 0), "b": RatedPlayer(0.0, 5.0, 4)})
+    other = ComparedRun(Path("y"), {}, {"a": RatedPlayer(9.0, 5.0, 4), "b": RatedPlayer(0.0, 5.0, 4)})
+    (line,) = [line.split() for line in comparison_lines(one, other, SAY) if line.startswith("a ")]
+    assert line == ["a", "-", "+9.0", "±", "5.0", "(4)", "-"]
+
+
 def test_differences_are_told_of_ratings_on_one_scale_alone() -> None:
     from arena.collection.comparison import ComparedRun, RatedPlayer, comparison_lines
 
