@@ -199,6 +199,8 @@ class GameJob:
 class MoveRecord(NamedTuple):
     """One move of a game. Scores are the mover's, in centipawns; ``None`` where the player did not say.
 
+    The depth is that of the last completed iteration where the player is built in; of others, what they said last.
+
     A tuple, because there are thousands of times as many of these as of anything else.
     """
 

@@ -31,6 +31,11 @@ class RatedPlayer:
     """Half of the 95 % interval."""
     games: int
 
+    @property
+    def is_rated(self) -> bool:
+        """Whether anything is known of its strength: it has played, or its rating was given."""
+        return self.games > 0 or math.isfinite(self.error)
+
 
 @dataclass(frozen=True)
 class ComparedRun:
@@ -154,8 +159,9 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
         difference = "-"
         if before is not None and now is not None and one.scale(name) == other.scale(name):
             elo, error = change(before, now)
-            # Of players that won or lost every game nothing can be said.
-            difference = _words(elo, error) if math.isfinite(elo) else "-"
+            # Of players that won or lost every game, or played none, nothing can be said.
+            is_known = before.is_rated and now.is_rated and math.isfinite(elo)
+            difference = _words(elo, error) if is_known else "-"
         rows.append((name, *cells, difference))
     widths = [max(columns_of(row[column]) for row in rows) for column in range(4)]
     table = ["  ".join(map(padded, row, widths)).rstrip() for row in rows]
@@ -176,7 +182,7 @@ def _views(one: ComparedRun, other: ComparedRun) -> list[tuple[str, dict[str, An
 
 
 def _rated_words(rated: RatedPlayer) -> str:
-    return f"{_words(rated.rating, rated.error)} ({rated.games})"
+    return f"{_words(rated.rating, rated.error)} ({rated.games})" if rated.is_rated else "-"
 
 
 def _words(elo: float, error: float) -> str:

@@ -88,7 +88,8 @@ def _scheduler(text: str) -> str:
 
 EXIT_CODES = (
     "Exit code: 0 if all games were played, 1 if some were not or a player forfeited one by a fault (crash, no answer, "
-    "illegal move, loss on time; the games are kept and count), 2 for wrong input, 130 if interrupted."
+    "illegal move, loss on time; the games are kept and count), 2 for wrong input, also if no game could be played "
+    "because a player cannot be started as it was given, 130 if interrupted."
 )
 """For the help of every command that plays players' games and nothing else."""
 

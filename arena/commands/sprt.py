@@ -40,7 +40,7 @@ def configure(parser: CommandParser) -> None:
         "Given again, the command resumes.\n\n"
         "Exit code: 0 if H1 was accepted (A is stronger, or with a negative --elo0 not weaker by as much), 3 if H0 was "
         "accepted or the test is undecided after the last pair (the text says which), 1 if games were left unplayed or "
-        "forfeited by a fault, 2 for wrong input, 130 if interrupted."
+        "forfeited by a fault, 2 for wrong input, also if A or B cannot be started as it was given, 130 if interrupted."
     )
 
 

@@ -32,6 +32,8 @@ PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 """Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
 TEXT_WIDTH = 80
 INFINITY = "∞"
+NOTHING = "\N{EN DASH}"
+"""What stands in a table where nothing is known."""
 MAX_MATRIX = 11
 """Players whose likelihoods of superiority fit side by side in plain text."""
 MAX_PAIRING_LIST = 45
@@ -177,6 +179,11 @@ class Standing:
     """Milliseconds per move."""
     group: int
     """Number of the group of players connected by games; ratings compare only within one."""
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether anything is known of its strength: it has played, or its rating was given."""
+        return self.games > 0 or math.isfinite(self.rating_error)
 
 
 @dataclass(frozen=True)
@@ -528,7 +535,7 @@ def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
         error = padded(rating_error_text(row, tables, say), 6, right=True)
         lines.append(
             f"{row.rank:>3} {padded(name, name_width)} {rating_text(row, tables):>7} "
-            f"{error} {100 * row.score:>7.1f}{games}  {pairs}"
+            f"{error} {mean_score_text(row):>7}{games}  {pairs}"
         )
     return lines
 
@@ -542,13 +549,22 @@ def rating_reference(anchors: Mapping[str, float], say: Callable[..., str]) -> s
 
 
 def rating_text(row: Standing, tables: Tables) -> str:
-    """A rating; with its sign unless anchors gave the scale a zero of its own."""
+    """A rating, a dash if there is none; with its sign unless anchors gave the scale a zero of its own."""
+    if not row.is_rated:
+        return NOTHING
     return signed(row.rating) if not tables.anchors else f"{row.rating:.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def rating_error_text(row: Standing, tables: Tables, say: Callable[..., str]) -> str:
-    """Half the width of a rating's interval; for an anchor, that it was given."""
+    """Half the width of a rating's interval; for an anchor, that it was given; a dash if there is no rating."""
+    if not row.is_rated:
+        return NOTHING
     return say("rating.given") if row.player in tables.anchors else error_text(row.rating_error)
+
+
+def mean_score_text(row: Standing) -> str:
+    """Points a game in percent; a dash without games."""
+    return f"{100 * row.score:.1f}" if row.games else NOTHING
 
 
 def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:

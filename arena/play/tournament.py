@@ -90,10 +90,13 @@ class TournamentResult:
     def exit_code(self) -> int:
         """0 if every game was played, 1 if some were not or lost by a fault, 130 after an interruption.
 
-        After a sequential test 3 unless H1 was accepted.
+        After a sequential test 3 unless H1 was accepted. If no game could be played, because players cannot be started
+        as they were given, the input was wrong.
         """
         if self.interrupted:
             return 130
+        if self.unavailable and self.missing and not self.stored:
+            return UserError.exit_code
         if self.stored < self.planned or self.forfeits:
             return 1
         test = self.sequential

@@ -11,8 +11,10 @@ What the text leaves to whoever drives the engine:
   seconds. There is no limit by nodes, but where the engine announces ``nps`` that many nodes are made a second, and one
   second is given. Without a time it is told of the watchdog's.
 - **Openings** that no moves are known of are set up by ``setboard``; where the engine refuses that, moves that lead
-  there are looked for, and in the end ``edit`` is tried. With moves to a control, which engines count from where the
-  game began, moves that are known are not told where the engine has ``setboard``: those of the opening do not count.
+  there are looked for, and in the end ``edit`` is tried.
+- **Moves to a control** are counted by engines from where their game began. So the position after the opening is told
+  by ``setboard``, as that of a new game; an engine without it is refused, for it would play by another time control.
+  One that is told of a position anew gets the moves that are left as its control, and is told again at the next one.
 - **Ranks** count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for engines that do otherwise.
 - **Hash and threads** are the options ``memory`` and ``cores`` where the features of these names are announced.
 - **A result** that the engine claims instead of moving is a resignation if it has lost by it. One who claims a draw
@@ -214,8 +216,11 @@ def option_commands(
     return commands
 
 
-def limit_commands(limits: Limits, watchdog_ms: int) -> list[str]:
-    """The lines at the beginning of a game that tell of the limits."""
+def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> list[str]:
+    """The lines at the beginning of a game that tell of the limits, with ``moves_to_go`` to the first control, if any.
+
+    0 moves are as many as to each control.
+    """
     commands = []
     if limits.nodes is not None:
         commands += [f"nps {limits.nodes}", "st 1"]
@@ -224,7 +229,8 @@ def limit_commands(limits: Limits, watchdog_ms: int) -> list[str]:
     elif limits.clock_ms is not None:
         minutes, seconds = divmod(limits.clock_ms // 1000, 60)
         base = f"{minutes}:{seconds:02}" if seconds else f"{minutes}"
-        commands.append(f"level {limits.moves_per_control} {base} {limits.increment_ms / 1000:g}")
+        moves = moves_to_go or limits.moves_per_control
+        commands.append(f"level {moves} {base} {limits.increment_ms / 1000:g}")
     else:
         commands.append(f"st {max(1, watchdog_ms // 1000)}")
     if limits.depth is not None:
@@ -413,6 +419,8 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         self._plays = False
         """Whether the engine is in the game, and so answers moves by itself."""
         self._draw_is_offered = False
+        self._counts_short = False
+        """Whether it was told of a control of fewer moves than the next one has."""
 
     @property
     def announced_options(self) -> Mapping[str, Option] | None:
@@ -468,8 +476,10 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         else:
             setting_up = await self._setting_up(opening.position)
             told = [*self._path, *opening.moves]
+            if told and self.spec.limits.moves_per_control:
+                raise PlayerFault("startup_failure", f"{self.name}: {_miscounted(self.spec.limits, len(told))}")
         self._known = [*self._path, *opening.moves]
-        self._plays = self._draw_is_offered = False
+        self._plays = self._draw_is_offered = self._counts_short = False
         self._session.take_offer()
         await self._watch_new_game([*setting_up, *self._told(told)], deadline_ns, stop)
         refusal = self._refusal()
@@ -480,11 +490,13 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             raise ProcessEnded  # a fresh process is told in another way: some do not survive their own refusal
         raise await self._failed("startup_failure", f"answered {refusal[:QUOTED]!r} to the opening")
 
-    async def _watch_new_game(self, opening: Sequence[str], deadline_ns: int, stop: StopFlag) -> None:
+    async def _watch_new_game(
+        self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0
+    ) -> None:
         """Let the engine watch a new game, from an opening told by these lines."""
         commands = [
             "new", f"variant {VARIANTS[self._game]}", "force", "hard" if self.spec.ponder else "easy", "post",
-            *limit_commands(self.spec.limits, self.spec.watchdog_ms), *opening,
+            *limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go), *opening,
         ]  # fmt: skip
         await self._converse(self._session.synchronise(*commands), deadline_ns, stop)
         # What was claimed before this is about the game before.
@@ -534,12 +546,12 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         told = line[len(self._known) :]
         self._known = line
         self._drain_unsolicited_lines()
-        if self._plays and len(told) == 1 and not self._session.claim:
+        if self._plays and len(told) == 1 and not self._session.claim and not self._begins_afresh(clock):
             question = [*self._before_thinking(clock), *self._told(told)]
         else:
-            if not (self._session.claim and self._has_setboard):
+            if not self._begins_afresh(clock):
                 await self._tell(told, clock, stop)
-            if self._session.claim and self._has_setboard:
+            if self._begins_afresh(clock):
                 await self._tell_afresh(position, clock, stop)
             question = [*self._before_thinking(clock), "go"]
         began_ns = time.monotonic_ns()
@@ -557,6 +569,13 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         """The same: what the engine has pondered on is its own affair."""
         return await self.move(position, moves, clock, stop)
 
+    def _begins_afresh(self, clock: PlayerClock | None) -> bool:
+        """Whether the engine is to be told of the position as that of a new game, and can be."""
+        is_miscounting = (
+            self._counts_short and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
+        )
+        return self._has_setboard and (is_miscounting or self._session.claim != "")
+
     def _before_thinking(self, clock: PlayerClock | None) -> list[str]:
         offer, self._draw_is_offered = ["draw"] if self._draw_is_offered else [], False
         return [*offer, *(clock_commands(clock) if self._session.features.get("time") != "0" else [])]
@@ -569,7 +588,10 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
     async def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
         """Tell of the position as that of a game that has just begun."""
         setting_up = self._fresh(position)
-        await self._be_heard(self._watch_new_game([setting_up], self._deadline_ns(clock), stop), setting_up)
+        moves_to_go = 0 if clock is None else clock.moves_to_go
+        self._counts_short = moves_to_go < self.spec.limits.moves_per_control
+        watching = self._watch_new_game([setting_up], self._deadline_ns(clock), stop, moves_to_go)
+        await self._be_heard(watching, setting_up)
 
     def _fresh(self, position: Position) -> str:
         """The line that sets up a position as that of a game that has just begun."""
@@ -641,6 +663,14 @@ def _unreachable(position: str) -> str:
     return (
         f"cannot be told of the opening {position!r}: it has no setboard, and no moves were found that lead there; use "
         "openings of fewer plies, games in PGN from the start on, or another protocol"
+    )
+
+
+def _miscounted(limits: Limits, plies: int) -> str:
+    return (
+        f"cannot be told of limit = {str(limits)!r} after an opening of {plies} plies: it has no setboard, and would "
+        "count their moves towards the first control; give a clock without moves to a control, such as 'clock=60+1', "
+        "games without openings, or another protocol"
     )
 
 

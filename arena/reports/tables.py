@@ -17,7 +17,7 @@ from arena.figures.placing import (
     score_text,
 )
 from arena.figures.search_statistics import end_rows, iteration_rows, player_row, shown_columns
-from arena.figures.standings import error_text, percent_text, rating_error_text, rating_text, signed
+from arena.figures.standings import error_text, mean_score_text, percent_text, rating_error_text, rating_text, signed
 from arena.reports.contents import (
     ARENA,
     Contents,
@@ -70,7 +70,7 @@ def standings_table(contents: Contents) -> TextTable:
             str(row.rank), row.player, rating_text(row, tables), rating_error_text(row, tables, arena),
             f"{row.points:g}", number_text(row.games), number_text(row.wins), number_text(row.draws),
             number_text(row.losses),
-            f"{100 * row.score:.1f}", f"{row.LL} / {row.LD} / {row.even} / {row.WD} / {row.WW}",
+            mean_score_text(row), f"{row.LL} / {row.LD} / {row.even} / {row.WD} / {row.WW}",
             mean_text(row.mean_depth, 1), mean_text(row.mean_nodes, 0), mean_text(row.mean_time_ms, 2),
         )
         for row in tables.standings

@@ -190,7 +190,8 @@ def _standings_lines(state: dict[str, Any], say: Catalogue, room: int | None) ->
     for row, name in zip(shown, names, strict=False):
         rating = _elo(row["rating"])
         error = "-" if row["rating_error"] is None else f"{row['rating_error']:.1f}"
-        texts = (rating, error, str(row["games"]), f"{100 * row['score']:.1f} %")
+        score = f"{100 * row['score']:.1f} %" if row["games"] else "-"
+        texts = (rating, error, str(row["games"]), score)
         figures = " ".join(padded(text, width, right=True) for text, width in zip(texts, columns, strict=True))
         lines.append([(f"{row['rank']:>2} {padded(name, NAME_COLUMNS)} {figures}", "")])
     if len(shown) < len(rows):

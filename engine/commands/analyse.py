@@ -41,9 +41,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Search a position and print the lines found; Ctrl-C ends the search and prints what it has."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from engine.engine import Engine, StopFlag
+    from engine.solving import known_line
     from engine.values import format_score, mate_distance
 
     limits = search_limits_of(arguments, "nodes=1000000")
@@ -60,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         stop.set()
         result = future.result()
+    lines = tuple(replace(line, principal_variation=known_line(engine, position, line)) for line in result.lines)
+    result = replace(result, lines=lines, principal_variation=lines[0].principal_variation if lines else ())
     if arguments.json:
         data = asdict(result) | {"position": position.text, "mate": mate_distance(result.score)}
         data["nodes_per_second"] = result.nodes / (result.time_ms / 1000) if result.time_ms else None

@@ -28,16 +28,19 @@ def _compile_quietly(name: str) -> None:
 
 def compile_game(name: str) -> None:
     """Use once whatever the commands use of a game: a search, a match game, perft, the arbiter, adjudication."""
-    from engine.engine import Engine, StopFlag
+    from engine.engine import Engine, Line, StopFlag
     from engine.games import game_named
     from engine.play import Arbiter, CompiledGames, PlayerSettings
     from engine.rules import Adjudication, Rules
     from engine.settings.limits import Limits
     from engine.settings.parameters import resolve
+    from engine.solving import known_line
 
     game = game_named(name)
     position = game.position()
-    Engine(name).search(position, Limits(depth=1))
+    engine = Engine(name)
+    engine.search(position, Limits(depth=1))
+    known_line(engine, position, Line("", 0, 0, ()))
     player_settings = PlayerSettings(resolve({}, game=name), Limits(nodes=10))
     CompiledGames(name).play(
         game.start, (), player_settings, player_settings, Rules(), Adjudication(maximum_plies=2), StopFlag()

@@ -15,6 +15,7 @@ from importlib import metadata
 from typing import ClassVar, Protocol, TextIO
 
 from engine.engine import Clock, Engine, SearchResult, StopFlag
+from engine.engine import Line as SearchLine
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import MoveError, Position
@@ -25,6 +26,7 @@ from engine.search.reports import ReportBoard
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value, resolve
 from engine.settings.whole_numbers import natural_number
+from engine.solving import known_line
 
 REPORT_INTERVAL_S = 0.01
 """How often a running search is asked for new iterations."""
@@ -65,7 +67,7 @@ class Progress:
     line: int
     """From 1, the best."""
     depth: int
-    """The last completed iteration, in plies."""
+    """Of the iteration that found it, in plies; a broken-off one counts for the lines it has changed."""
     score: int
     """Centipawns, the view of the side to move; mates as in ``engine.values``."""
     nodes: int
@@ -235,7 +237,9 @@ class Session(ABC):
 
     def warm_up(self) -> None:
         """Compile or load everything a search needs, so that the first move does not lose time by it."""
-        Engine(self.game.name, {"hash_mb": 0}).search(self.game.position(), Limits(depth=1), board=ReportBoard())
+        engine, start = Engine(self.game.name, {"hash_mb": 0}), self.game.position()
+        engine.search(start, Limits(depth=1), board=ReportBoard())
+        known_line(engine, start, SearchLine("", 0, 0, ()))
 
     def start(self, task: Task) -> None:
         """Begin a search; ``answer`` or ``answer_nothing`` is called when it is over."""
@@ -323,7 +327,7 @@ class Session(ABC):
             self.complain(str(outcome))
             self.answer_nothing()
             return
-        self._show_final(outcome)
+        self._show_final(outcome, task.position)
         if outcome.move is None:
             self.answer_nothing()
         else:
@@ -344,17 +348,21 @@ class Session(ABC):
             self._shown[progress.line] = progress
             self.show(progress)
 
-    def _show_final(self, result: SearchResult) -> None:
-        """The lines as they stand at the end: an iteration that was broken off may have changed them."""
+    def _show_final(self, result: SearchResult, position: Position) -> None:
+        """The lines as they stand at the end: an iteration that was broken off may have changed them.
+
+        Where they end in a solved position, with what the table has of how it goes on.
+        """
         for number, line in enumerate(result.lines, 1):
             moves = line.principal_variation
+            if self._engine is not None:
+                moves = known_line(self._engine, position, line)
             if not moves:
                 continue
             shown = self._shown.get(number)
-            is_new = shown is None or (shown.score, shown.moves) != (line.score, moves)
-            progress = Progress(
-                number, result.depth, line.score, result.nodes, result.time_ms, result.deepest_ply, moves
-            )
+            # A search's depth is its last completed iteration, and the line may come from the one broken off after.
+            progress = Progress(number, line.depth, line.score, result.nodes, result.time_ms, result.deepest_ply, moves)
+            is_new = shown is None or (shown.depth, shown.score, shown.moves) != (line.depth, line.score, moves)
             self.show_final(progress, is_new=is_new)
 
     # Positions and options.

@@ -66,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skip", metavar="NAMES", type=_names, default=(), help="all checks but these")
     parser.add_argument("--list", action="store_true", help="list the names of the checks, and what they demand")
     add_log_argument(parser)
-    group = parser.add_argument_group("patience", "in milliseconds")
+    group = parser.add_argument_group("patience", "whole numbers of milliseconds")
     for name, meaning in (
         ("margin", "how much later than told a move may come"),
         ("start", "longest wait for the engine's start"),
@@ -77,7 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):  # fmt: skip
         default = getattr(DEFAULTS, f"{name}_ms")
         group.add_argument(
-            f"--{name}", type=whole_number(1), default=default, metavar="MS", help=f"{meaning} (default {default})"
+            f"--{name}", type=whole_number(1), default=default, metavar="MS", help=f"{meaning} (default {default} ms)"
         )
     parser.add_argument(
         "--moves", type=whole_number(0), default=DEFAULTS.game_moves, metavar="N",

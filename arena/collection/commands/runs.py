@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from engine.commands.arguments import (
     print_json,
 )
 from engine.errors import UserError
-from engine.language import Catalogue, columns_of, console, padded
+from engine.language import Catalogue, clipped, columns_of, console, cut, padded
 from engine.settings.configuration import nearest
 
 if TYPE_CHECKING:
@@ -26,6 +27,14 @@ MESSAGES = "arena.collection"
 RESULTS = "results"
 LIST, COMPARE, REMOVE = "list", "compare", "remove"
 ACTIONS = (LIST, COMPARE, REMOVE)
+HEADS = ("folder", "kind", "state", "games", "date", "result")
+FEWER_HEADS = (HEADS, ("folder", "kind", "state", "games", "result"), ("folder", "state", "games", "result"))
+"""What a terminal shows: the fullest of these in which folders and results have room enough."""
+ROOM_ENOUGH = 40
+"""Columns of a terminal for a folder and a result."""
+LEAST_FOLDER = 8
+"""Columns below which names are not told apart."""
+GAP = "  "
 
 
 def configure(parser: CommandParser) -> None:
@@ -76,18 +85,45 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"folder": str(root), "runs": [entry.data() for entry in entries]})
     else:
-        print("\n".join(_lines(entries, say) if entries else [say("list.none", folder=root)]))
+        columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        print("\n".join(_lines(entries, say, columns) if entries else [say("list.none", folder=root)]))
     return 0
 
 
-def _lines(entries: Sequence[RunEntry], say: Catalogue) -> list[str]:
-    rows = [tuple(say(f"list.{head}") for head in ("folder", "kind", "state", "games", "date", "result"))]
+def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = None) -> list[str]:
+    """The table; in so many columns of a terminal, or else whole."""
+    cells = {head: [say(f"list.{head}")] for head in HEADS}
     for entry in entries:
         games = f"{entry.played}/{entry.planned}" if entry.planned else str(entry.played)
         state = say(f"list.state_{entry.state}")
-        rows.append((str(entry.folder), entry.kind, state, games, entry.updated_at, entry.result))
-    widths = [max(columns_of(row[column]) for row in rows) for column in range(5)]
-    return ["  ".join([*map(padded, row[:5], widths), row[5]]).rstrip() for row in rows]
+        row = (str(entry.folder), entry.kind, state, games, entry.updated_at, entry.result)
+        for head, text in zip(HEADS, row, strict=True):
+            cells[head].append(text)
+    if columns is not None:
+        cells = _fitted(cells, columns)
+    widths = {head: max(map(columns_of, texts)) for head, texts in cells.items()}
+    rows = zip(*([padded(text, widths[head]) for text in texts] for head, texts in cells.items()), strict=True)
+    lines = (GAP.join(row).rstrip() for row in rows)
+    return [line if columns is None else cut(line, columns) for line in lines]
+
+
+def _fitted(cells: dict[str, list[str]], columns: int) -> dict[str, list[str]]:
+    """The columns of the table that there is room for; what is still too long of folders and results is cut."""
+    from arena.figures.names import told_apart
+
+    widths = {head: max(map(columns_of, texts)) for head, texts in cells.items()}
+    wanted = widths["folder"] + widths["result"]
+    for heads in FEWER_HEADS:
+        others = sum(widths[head] for head in heads if head not in ("folder", "result"))
+        room = columns - others - len(GAP) * (len(heads) - 1)
+        if room >= min(wanted, ROOM_ENOUGH):
+            break
+    folder = max(LEAST_FOLDER, room // 2, room - widths["result"])
+    shown = {head: cells[head] for head in heads}
+    shown["folder"] = told_apart(cells["folder"], folder)
+    rest = max(0, room - max(map(columns_of, shown["folder"])))
+    shown["result"] = [clipped(text, rest) for text in cells["result"]]
+    return shown
 
 
 def _compare(folders: Sequence[Path], arguments: argparse.Namespace) -> int:

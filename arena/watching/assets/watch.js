@@ -113,8 +113,7 @@ const watch = {
     if (state === "waiting") return say("finding_waiting");
     const [first, second] = this.state.players;
     if (test && match) {
-      const unit = say(`unit_${test.model}`), key = { "H0 accepted": "verdict_h0", "H1 accepted": "verdict_h1" }[test.verdict] || "verdict_undecided";
-      const verdict = say(key, { first, elo0: test.elo0, elo1: test.elo1, unit });
+      const verdict = this.verdict(test, first);
       return say("finding_test", { verdict, pairs: countText(test.pairs), ratio: signedText(test.llr, 2), low: signedText(test.lower_bound, 2), high: signedText(test.upper_bound, 2) });
     }
     if (match && match.elo !== null) return say("finding_match", { first, second, elo: signedText(match.elo), low: match.elo_low === null ? "−∞" : signedText(match.elo_low), high: match.elo_high === null ? "+∞" : signedText(match.elo_high), pairs: countText(match.pairs), los: likelihoodText(match.los) });
@@ -122,6 +121,14 @@ const watch = {
     if (!games) return say("finding_none");
     if (standings.length) return say("finding_leader", { player: standings[0].player, score: (100 * standings[0].score).toFixed(1), games: countText(standings[0].games) });
     return progress.words;
+  },
+
+  // An accepted hypothesis rejects the other one: the gain is above elo0, or below elo1.
+  verdict(test, first) {
+    const accepted = { "H0 accepted": ["h0", test.elo1], "H1 accepted": ["h1", test.elo0] }[test.verdict];
+    if (!accepted) return say("verdict_undecided");
+    const [hypothesis, bound] = accepted, sign = bound > 0 ? "positive" : bound < 0 ? "negative" : "zero";
+    return say(`verdict_${hypothesis}_${sign}`, { first, elo: Math.abs(bound), unit: say(`unit_${test.model}`) });
   },
 
   showStandings() {

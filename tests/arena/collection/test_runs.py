@@ -8,20 +8,21 @@ import itertools
 import json
 import math
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from arena.collection.listing import entry_of, run_folders
+from arena.collection.listing import RunEntry, entry_of, run_folders
 from arena.commands.words import tournament as words_of_tournament
 from arena.play.live import LIVE_NAME
 from arena.play.store import Store
 from arena.play.tournament import run
 from arena.spec import spec_from_mapping
 from elolab.command_line import main
-from engine.language import Catalogue
+from engine.language import LANGUAGES, Catalogue, columns_of
 
 SAY = Catalogue("arena.collection")
 ROOT = Path(__file__).parents[3]
@@ -63,6 +64,36 @@ def test_the_list_says_what_there_is(results: Path, capsys: pytest.CaptureFixtur
     assert "已停止" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("columns", [200, 100, 80, 60, 40, 10])
+def test_the_list_fits_into_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, columns: int, language: str
+) -> None:
+    result = "a player with a rather long name +12.3 ± 45.6 Elo"
+    folders = [tmp_path / f"a-tournament-of-the-long-name-{number}" for number in range(3)]
+    found = {
+        folder: RunEntry(folder, "round_robin", "finished", 1000, 10_000, "2026-01-02T03:04:05", result)
+        for folder in folders
+    }
+    monkeypatch.setattr("arena.collection.listing.run_folders", lambda root: folders)
+    monkeypatch.setattr("arena.collection.listing.entry_of", lambda folder, say: found[folder])
+    words = ["runs", str(tmp_path), "--language", language]
+    assert main(words) == 0
+    whole = capsys.readouterr().out
+    assert all(str(folder) in whole for folder in folders)
+    assert whole.count(result) == 3
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main(words) == 0
+    fitted = capsys.readouterr().out
+    lines = fitted.splitlines()
+    assert max(map(columns_of, lines)) <= columns
+    assert (fitted == whole) == (max(map(columns_of, whole.splitlines())) <= columns)
+    if columns >= 60:
+        assert [line.split()[0][-1] for line in lines[1:]] == ["0", "1", "2"]
+        assert all(f"1000/10000  {result[:5]}" in line for line in lines[1:]) or "2026" in fitted
+
+
 def test_what_is_being_worked_on_runs_and_stays(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(results / "one"):
         assert entry_of(results / "one", SAY).state == "running"
@@ -101,6 +132,15 @@ def test_the_interval_of_the_difference_is_that_of_independent_runs() -> None:
 
     assert change(RatedPlayer(10, 3, 1), RatedPlayer(25, 4, 1)) == (15, 5)
     assert change(RatedPlayer(10, 3, 1), RatedPlayer(25, math.inf, 1)) == (15, math.inf)
+
+
+def test_nothing_is_told_of_a_player_without_games() -> None:
+    from arena.collection.comparison import ComparedRun, RatedPlayer, comparison_lines
+
+    one = ComparedRun(Path("x"), {}, {"a": RatedPlayer(0.0, math.inf, 0), "b": RatedPlayer(0.0, 5.0, 4)})
+    other = ComparedRun(Path("y"), {}, {"a": RatedPlayer(9.0, 5.0, 4), "b": RatedPlayer(0.0, 5.0, 4)})
+    (line,) = [line.split() for line in comparison_lines(one, other, SAY) if line.startswith("a ")]
+    assert line == ["a", "-", "+9.0", "±", "5.0", "(4)", "-"]
 
 
 def test_differences_are_told_of_ratings_on_one_scale_alone() -> None:

@@ -329,9 +329,26 @@ def test_a_player_that_cannot_start_leaves_a_report_without_games(
     (tmp_path / "absent.toml").write_text('protocol = "uci"\ncommand = "no-such-engine"\nlimit = "nodes=9"\n')
     words = ("sprt", "default", tmp_path / "absent.toml", "--pairs", 2, "--out", tmp_path / "out")
     code, data = played(capsys, *words)
-    assert (code, data["stored"], data["verdict"], data["llr"]) == (1, 0, "undecided", 0)
+    assert (code, data["stored"], data["verdict"], data["llr"]) == (2, 0, "undecided", 0)
     assert "no-such-engine" in data["unavailable"]["absent"]
     assert "Undecided after 0 of at most 2 pairs" in (tmp_path / "out" / "report.md").read_text()
+
+
+@pytest.mark.parametrize("command", ["match", "sprt"])
+def test_an_option_that_an_engine_does_not_have_is_wrong_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    """As for commands that tune; with others that play on, only its own games are left unplayed."""
+    mock = json.dumps([sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "normal"])
+    (tmp_path / "mock.toml").write_text(
+        f'protocol = "uci"\ncommand = {mock}\nlimit = "nodes=9"\noptions = {{ Hsah = 1 }}\n'
+    )
+    words = (command, "default", tmp_path / "mock.toml", "--pairs", 2, "--out", tmp_path / "out")
+    code, data = played(capsys, *words)
+    assert (code, data["stored"]) == (2, 0)
+    assert "option 'Hsah' is not one of the engine's" in data["unavailable"]["mock"]
+    assert command_line.main(list(map(str, words))) == 2
+    assert "option 'Hsah' is not one of the engine's" in capsys.readouterr().err
 
 
 def test_a_dry_run_says_at_most(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -318,10 +318,10 @@ def test_openings_are_set_up_or_led_to(
     [
         ("setboard=1", "clock=3/60", [f"setboard {AFTER_TWO}"]),
         ("setboard=1", "clock=60", ["usermove h2e2", "usermove h9g7"]),
-        ("setboard=0", "clock=3/60", ["usermove h2e2", "usermove h9g7"]),
+        ("setboard=0", "clock=60", ["usermove h2e2", "usermove h9g7"]),
     ],
 )
-def test_moves_of_the_opening_count_for_no_control_where_that_can_be_told(
+def test_moves_of_the_opening_count_for_no_control(
     tmp_path: Path, features: str, limit: str, lines: list[str]
 ) -> None:
     notes = tmp_path / "notes"
@@ -334,6 +334,22 @@ def test_moves_of_the_opening_count_for_no_control_where_that_can_be_told(
     assert said[at + 1 : at + 1 + len(lines)] == lines
     # The game's own moves are told as ever.
     assert any(line.startswith("usermove") for line in said[at + 1 + len(lines) :])
+
+
+@pytest.mark.parametrize("opening", [Opening(START, ("h2e2", "h9g7")), Opening(AFTER_TWO)], ids=["moves", "position"])
+@pytest.mark.parametrize(("mode", "features"), [("good", "setboard=0"), ("no_setboard", "setboard=1")])
+def test_an_engine_that_would_count_moves_of_the_opening_is_refused(
+    mode: str, features: str, opening: Opening
+) -> None:
+    spec = mock_spec("xboard", mode, limit="clock=3/60", settings={"features": features})
+    record = play_one(spec, mock_spec("xboard", name="black"), opening)
+    assert record.reason == "startup_failure"
+    assert "cannot be told of limit = 'clock=3/60+0' after an opening of 2 plies" in record.detail["fault"]["text"]
+
+
+def test_moves_to_a_control_without_an_opening_need_no_setboard() -> None:
+    spec = mock_spec("xboard", limit="clock=3/60", settings={"features": "setboard=0"})
+    assert play_one(spec, mock_spec("xboard", name="black")).reason == "repetition"
 
 
 def test_an_opening_that_cannot_be_told() -> None:
@@ -391,6 +407,24 @@ def test_an_engine_that_holds_the_game_drawn_is_told_of_it_afresh(tmp_path: Path
     assert said[at - 6 : at] == ["new", "variant xiangqi", "force", "hard" if ponder else "easy", "post", "level 0 1 0"]
     assert said[at + 1].startswith("ping")
     assert "go" in said[at + 2 : at + 5]
+
+
+@pytest.mark.parametrize("ponder", [False, True])
+def test_one_that_is_told_afresh_in_the_middle_of_a_control_is_told_what_is_left_of_it(
+    tmp_path: Path, ponder: bool
+) -> None:
+    notes = tmp_path / "notes"
+    settings = {"file": notes, "features": "setboard=1"}
+    spec = mock_spec("xboard", "holds_drawn", "clock=3/60", settings=settings, ponder=ponder)
+    record = play_one(spec, mock_spec("xboard", name="black"))
+    assert (record.reason, len(record.moves)) == ("repetition", 8), record.detail
+    said = [line for line in notes.read_text().splitlines() if line.startswith(("level", "setboard", "go", "usermove"))]
+    # After two moves of its own it holds the game drawn; its third ends the control.
+    first, middle, last = [place for place, line in enumerate(said) if line.startswith("level")]
+    assert [said[first], said[middle], said[last]] == ["level 3 1 0", "level 1 1 0", "level 3 1 0"]
+    assert [said[place + 1].split()[0] for place in (middle, last)] == ["setboard", "setboard"]
+    assert said[middle + 2 : last] == ["go"]
+    assert said[last + 2] == "go"
 
 
 def test_one_that_holds_the_game_drawn_and_cannot_be_told_is_at_fault() -> None:

@@ -26,6 +26,7 @@ from arena.reports.write import write_report
 from arena.schedule import Outcome, games_that_count
 from arena.sequential import SequentialSettings
 from arena.spec import TournamentSpec
+from engine.language import LANGUAGES
 from engine.rules import Adjudication, Rules
 from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
@@ -286,6 +287,18 @@ def test_a_hole_in_a_run_that_was_made_shorter_misses_nothing(tmp_path: Path) ->
         text = (tmp_path / "report.md").read_text(encoding="utf-8")
         assert missing in text
         assert ("have not been played" in text) == bool(missing)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_tables_have_a_dash_for_what_is_not_known_of_players_without_games(tmp_path: Path, language: str) -> None:
+    _, games = two_players([("1-0", "0-1"), ("1-0", "1-0")] * 10)
+    write_report(tmp_path, specification(), games, planned_games=120, language=language)
+    line = next(line for line in (tmp_path / "report.md").read_text("utf-8").splitlines() if line.startswith("| 3 |"))
+    rank, _, rating, error, points, played, *_, score, _, depth, nodes, time = line.strip("| ").split(" | ")
+    assert (rank, points, played) == ("3", "0", "0")
+    assert {rating, error, score, depth, nodes, time} == {"–"}
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "∞" not in page
 
 
 def test_figures_show_nothing_of_players_without_games_nor_a_moment_twice() -> None:

@@ -304,6 +304,33 @@ def test_a_game_in_progress_moves_on_and_ends_on_the_board(
         assert browser.value("element('failure').hidden")
 
 
+SAID = {
+    ("en", "H1 accepted", 0, 5): "H1 accepted: A is stronger",
+    ("en", "H1 accepted", 2, 5): "H1 accepted: A is more than 2 Elo stronger",
+    ("en", "H1 accepted", -5, 0): "H1 accepted: A is not more than 5 Elo weaker",
+    ("en", "H0 accepted", 0, 5): "H0 accepted: A is less than 5 Elo stronger, if at all",
+    ("en", "H0 accepted", -5, 0): "H0 accepted: A is weaker",
+    ("en", "H0 accepted", -5, -2): "H0 accepted: A is more than 2 Elo weaker",
+    ("en", "undecided", -5, 0): "Undecided",
+    ("zh", "H1 accepted", -5, 0): "接受 H1：A 即使更弱，也不超过 5 Elo",
+    ("zh", "H0 accepted", -5, 0): "接受 H0：A 更弱",
+}
+
+
+def test_a_verdict_says_what_was_tested_in_both_languages(tmp_path: Path, browser: Browser) -> None:
+    """A test of no regression that is passed shows nobody the stronger."""
+    with begun(tmp_path, specification()):
+        pass
+    with served(tmp_path) as server:
+        for language in ("en", "zh"):
+            browser.open(f"{server.address}?language={language}")
+            browser.until("watch.state")
+            for (spoken, verdict, elo0, elo1), said in SAID.items():
+                if spoken == language:
+                    test = json.dumps({"verdict": verdict, "elo0": elo0, "elo1": elo1, "model": "logistic"})
+                    assert browser.value(f"watch.verdict({test}, 'A')") == said
+
+
 def test_finished_games_are_replayed_in_both_languages(tmp_path: Path, browser: Browser) -> None:
     with begun(tmp_path, specification()) as store:
         for number in range(20):

@@ -30,7 +30,7 @@ from engine.settings.features import OTHELLO
 from engine.settings.limits import Limits
 from engine.settings.parameters import Parameter, parameters_of, resolve, to_record
 from engine.settings.weights import find_weights, weights_address
-from engine.solving import Solver
+from engine.solving import Solver, known_line
 
 GAME = game_named("othello")
 DATA = Path(__file__).parents[2] / "data"
@@ -580,6 +580,38 @@ def test_an_end_that_was_reached_selectively_is_solved_while_the_limits_allow() 
             assert (cut.move, cut.score, cut.depth) == (before.move, before.score, before.depth)
         assert engines[1].search(position, Limits(depth=2)).depth == 2
     assert wrong > 0
+
+
+def test_the_line_of_a_solved_position_goes_on_as_far_as_the_table_knows() -> None:
+    """By moves that keep the score, and without a trace in what the engine searches later."""
+    engine, plain = Engine("othello", {"hash_mb": 16}), Engine("othello", {"hash_mb": 16})
+    judge = Solver("othello", {"hash_mb": 16}, StopFlag())
+    positions = [
+        position.copy() for position in random_games(6)
+        if position.text.count("-") in (12, 13, 16) and len(position.legal_moves()) > 1
+    ]  # fmt: skip
+    for position in positions:
+        found, expected = (one.search(position, Limits(depth=20)) for one in (engine, plain))
+        assert (found.move, found.score, found.nodes) == (expected.move, expected.score, expected.nodes)
+        (line,) = found.lines
+        moves = known_line(engine, position, line)
+        assert moves[: len(line.principal_variation)] == line.principal_variation
+        assert len(moves) > max(3, len(line.principal_variation))
+        end, sign = position.copy(), 1
+        for move in moves:
+            assert sign * judge.score(end) * GAME.score_unit == line.score
+            end.push(move)
+            sign = -sign
+        assert sign * judge.score(end) * GAME.score_unit == line.score
+
+
+def test_a_line_that_is_an_estimate_ends_where_the_search_did() -> None:
+    engine = Engine("othello", {"hash_mb": 16})
+    for bench in GAME.bench_positions:
+        position = GAME.position(bench.text)
+        for line in engine.search(position, Limits(depth=4), lines=3).lines:
+            if line.score % GAME.score_unit:
+                assert known_line(engine, position, line) == line.principal_variation
 
 
 def test_windows_of_the_solver_are_bounds() -> None:

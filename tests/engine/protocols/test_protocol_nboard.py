@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import TextIO
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from engine.engine import Engine
 from engine.errors import UserError
 from engine.games import game_named
-from engine.protocols.game_format import read_game, write_game
+from engine.protocols.game_format import read_game, read_move, write_game
 from engine.protocols.nboard import NBoardSession
 
 
@@ -40,6 +41,22 @@ def test_a_failed_search_is_told_in_the_status_line(monkeypatch: pytest.MonkeyPa
         "status thinking", "status not enough memory; choose a smaller hash table",
     ]  # fmt: skip
     assert conversation.close() == []
+
+
+def test_the_line_of_a_solved_position_is_told_beyond_its_first_move() -> None:
+    chance = random.Random(3)
+    position = game_named("othello").position()
+    while position.text.count("-") > 12:
+        position.push(chance.choice(position.legal_moves()))
+    conversation = Conversation(make)
+    conversation.say(f"set game {write_game(position.start, position.moves)}")
+    conversation.say("hint 1")
+    last = [line for line in conversation.hear_until("nodestats") if line.startswith("search ")][-1]
+    conversation.close()
+    moves = re.findall("[A-H][1-8]|PA", last.split()[1])
+    assert len(moves) > 3
+    for move in moves:
+        position.push(read_move(move))
 
 
 @pytest.mark.parametrize("number", range(5))

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from conversation import TRANSCRIPTS, Listener, play_transcript
+from conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
 from arena.protocols.uci import parse_information, parse_option
-from engine.engine import Clock
+from engine.engine import Clock, Engine
+from engine.games import game_named
 from engine.protocols.session import Task
 from engine.protocols.uci import UciCycloneSession, UciSession, format_score
 from engine.settings.limits import Limits
@@ -132,6 +133,27 @@ def test_who_does_not_wait_after_stop_is_answered_all_the_same() -> None:
         assert "ignored" not in line
         answers += [line] if line.startswith("bestmove") else []
     assert len(answers) == 2
+
+
+def test_the_last_line_is_of_the_iteration_that_found_it() -> None:
+    """Of the one that was broken off, if it found something, or else of the last completed one."""
+    engine = Engine("xiangqi", {"hash_mb": 1})
+    conversation = Conversation(lambda output: UciSession("xiangqi", {"hash_mb": 1}, output, first_rank=0))
+    depths = []
+    for nodes in (1000, 2000, 3000, 5000, 7000):
+        engine.new_game()
+        found = engine.search(game_named("xiangqi").position(), Limits(nodes=nodes))
+        conversation.say("ucinewgame")
+        conversation.say("position startpos")
+        conversation.say(f"go nodes {nodes}")
+        last = [line for line in conversation.hear_until("bestmove") if line.startswith("info depth")][-1]
+        told, moves = parse_information(last), tuple(last.partition(" pv ")[2].split())
+        (line,) = found.lines
+        assert (told.depth, told.score, moves) == (line.depth, line.score, line.principal_variation)
+        depths.append((line.depth, found.depth))
+    conversation.close()
+    assert any(depth == completed for depth, completed in depths)
+    assert any(depth > completed for depth, completed in depths)
 
 
 def test_an_endless_search_waits_for_stop() -> None:
