@@ -22,7 +22,7 @@ from engine.values import INFINITY
 GAME = game_named("xiangqi")
 PERFT = json.loads((Path(__file__).parents[2] / "data" / "xiangqi_perft.json").read_text("utf-8"))["positions"]
 
-EVALUATIONS = ("material_chess", "material", "piece_square")
+EVALUATIONS = ("squares", "material_chess", "material", "piece_square")
 
 
 def to_pyffish(move: str) -> str:
