@@ -334,36 +334,50 @@ def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
     return settle(figure)
 
 
-FINE_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2)
-"""Of ratios that lie within a factor of 3."""
+NEAR_FACTOR = 3.0
+"""Ratios that lie within this factor have ticks at equal steps."""
+RATIO_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+LEAST_ROOM = 1.02
+"""The factor by which an axis of ratios goes on beyond its bounds, at least."""
 
 
 def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7) -> None:
     """A logarithmic axis of ratios, its ticks all with the same number of digits behind the point."""
     low, high = bounds
-    room = max(1.08, (high / low) ** 0.06)
+    room = max(LEAST_ROOM, (high / low) ** 0.06)
+    ends = low / room, high * room
     axes.set_xscale("log")
-    ticks = [
-        tick for tick in (FINE_TICKS if high / low < 3 else RATIO_TICKS) if low / room < tick < high * room
-    ]
-    ticks = spaced_ticks(ticks, (high / low * room**2) ** (1 / (max_ticks + 1)))
+    factor = (ends[1] / ends[0]) ** (1 / (max_ticks + 1))
+    ticks = stepped_ticks(ends, factor) if high / low < NEAR_FACTOR else []
+    if not ticks:
+        ticks = spaced_ticks([tick for tick in RATIO_TICKS if ends[0] < tick < ends[1]], factor)
     axes.set_xticks(ticks, ratio_labels(ticks))
     axes.minorticks_off()
-    axes.set_xlim(low / room, high * room)
+    axes.set_xlim(*ends)
 
 
 def ratio_labels(ticks: Sequence[float]) -> list[str]:
     """Factors; of those near 1 all with as many digits behind the point as the finest has."""
-    if min(ticks) < FINE_TICKS[0] or max(ticks) > FINE_TICKS[-1]:
+    if min(ticks) < 1 / NEAR_FACTOR or max(ticks) > NEAR_FACTOR:
         return [f"{tick:g}×" for tick in ticks]
     digits = max(len(f"{tick:g}".partition(".")[2]) for tick in ticks)
     return [f"{tick:.{digits}f}×" for tick in ticks]
 
 
+def stepped_ticks(ends: tuple[float, float], factor: float) -> list[float]:
+    """Ticks at the finest step at which neighbours lie apart by at least the factor; none if there is no such step."""
+    low, high = ends
+    for step in RATIO_STEPS:
+        ticks = [round(number * step, 2) for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+        if 1.0 in ticks and all(after / before >= factor for before, after in pairwise(ticks)):
+            return ticks
+    return []
+
+
 def spaced_ticks(ticks: Sequence[float], factor: float) -> list[float]:
-    """Of rising ticks around 1, which stays, those that lie apart by at least the factor."""
+    """1, and of other ticks, the preferred first, those that lie apart by at least the factor; rising."""
     kept = [1.0]
-    for tick in sorted(set(ticks) - {1.0}, key=lambda tick: abs(math.log(tick))):
-        if all(max(tick / other, other / tick) >= factor for other in kept):
+    for tick in ticks:
+        if tick != 1 and all(max(tick / other, other / tick) >= factor for other in kept):
             kept.append(tick)
     return sorted(kept)

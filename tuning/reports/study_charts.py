@@ -37,7 +37,8 @@ CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 """Elo below the recommendation at which a line may run."""
 MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
-RATIO_TICKS = (0.01, 0.03, 0.1, 0.25, 0.5, 1, 2, 4, 10, 30, 100, 1000)
+RATIO_TICKS = (0.1, 10, 0.5, 2, 0.2, 5, 0.01, 100, 1000, 0.7, 1.5, 0.3, 3, 0.03, 30)
+"""Beside 1; where not all have room, the earlier ones are kept."""
 NAME_COLUMNS = 28
 AXIS_NAME_WIDTH = 26
 """Columns of the base's name beside an axis: the caption has it whole."""

@@ -84,6 +84,33 @@ def test_braces_are_filled_from_runs_by_parts(kept: Path) -> None:
     assert "原文两者皆无。" in table[3]
 
 
+def test_the_limits_of_the_full_budget_are_named(project: Path) -> None:
+    (project / "docs/claims-source.md").write_text("{{othello limits}}", "utf-8")
+    text = claims_page(project, "claims.md").splitlines()[-1]
+    assert text.startswith("play `nodes=2000`; long `nodes=20000`; ")
+    assert "deep `depth=6 / depth=11`" in text
+
+
+@EACH_PAGE
+def test_the_numbers_of_parts_by_verdict_add_up(page: str) -> None:
+    text = claims_page(ROOT, page)
+    for line in re.findall(r"^(?:Of \d+ parts.*\n.*|共 .*个分项.*)$", text, re.MULTILINE):
+        counts = re.match(r"\D*(\d+)(.*?)[;；]", line.replace("\n", " "))
+        assert counts is not None
+        assert int(counts[1]) == sum(map(int, re.findall(r"\d+", counts[2]))), line
+
+
+def test_an_engine_that_is_asked_nothing_has_no_column(kept: Path) -> None:
+    cells = kept / "results/reference/claims/mine/cells.csv"
+    lines = cells.read_text("utf-8").splitlines(keepends=True)
+    cells.write_text("".join(line for line in lines if ",then," not in line), "utf-8")
+    (kept / "docs/claims-source.md").write_text("{{mine rows}}", "utf-8")
+    table = claims_page(kept, "claims.md").splitlines()[2:]
+    assert table[0] == "| Part | What it says | Verdict | now | Family | Games |"
+    assert table[1] == "| --- | --- | --- | --- | --- | ---: |"
+    assert all(line.count(" | ") == 5 for line in table[2:])
+
+
 def test_cells_are_read_as_they_were_written(kept: Path, small_run: ClaimsResult) -> None:
     written = [row for result in small_run.results for row in result.rows]
     read = [row for part in read_kept_claims(kept, "mine").parts.values() for row in part.cells]

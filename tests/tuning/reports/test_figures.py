@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 import pytest
 from extreme_results import ablation, ablation_rows, all_won_row, claims, comparison_row, long_names, study
@@ -17,6 +18,9 @@ from arena.reports.drawing.marks import CUT
 from engine.language import Catalogue, columns_of
 from tuning.ablation.rows import AblationRow
 from tuning.ablation.spec import ablation_from_mapping
+from tuning.claims.measures import SHARE_NAMES
+from tuning.claims.results import CellRow, PartResult, cell_row
+from tuning.claims.spec import EXPECTED
 from tuning.reports import ablation_charts as charts
 from tuning.reports import study_charts
 from tuning.reports.ablation import ablation_text
@@ -25,6 +29,10 @@ from tuning.reports.claims.report import claims_text
 from tuning.reports.document import MESSAGES
 from tuning.reports.labels import base_label, comparison_label, in_language
 from tuning.reports.study import counted, ratio_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 WORDS = Catalogue(MESSAGES)
 ROWS = ablation_rows()
@@ -101,10 +109,111 @@ def test_figures_of_claims_mark_what_has_no_end_and_name_every_part(tmp_path: Pa
             assert len(set(labels)) == len(labels) > 0
         rows = [row for one in own for row in one.rows]
         assert any(is_cut(axes) for axes in figure.axes) == any(math.isinf(row.high) for row in rows)
-    summary = claims_charts.summary_chart(result.results, WORDS)
+
+
+def claim_row(part: str, unit: str, kind: str, effect: float, low: float, high: float, **other: Any) -> CellRow:
+    """A cell as cells.csv has it."""
+    empty = {name: "0" for name, kind in get_type_hints(CellRow).items() if kind in (int, float)}
+    row = cell_row({one.name: empty.get(one.name, "") for one in fields(CellRow)})
+    return replace(row, part=part, unit=unit, kind=kind, effect=effect, low=low, high=high, engine="then",
+                   limit_name="play", cases=100, ended="decided", verdict="confirmed", **other)  # fmt: skip
+
+
+def claim_figure(*rows: CellRow) -> Figure:
+    """The figure of these cells."""
+    result = SimpleNamespace(rows=rows)
+    figure = claims_charts.claim_chart([cast(PartResult, result)], WORDS)
+    assert figure is not None
+    check_figure(figure, "claim")
+    return figure
+
+
+def parts_of(axes: Axes) -> list[str]:
+    """The parts that a picture shows."""
+    return [label.get_text().split()[0] for label in axes.get_yticklabels()]
+
+
+def test_each_quantity_of_a_claim_has_a_picture_with_its_unit_and_point_of_view() -> None:
+    figure = claim_figure(
+        claim_row("C9a", "×", "nodes", 0.11, 0.1, 0.12, margin=10.0),
+        claim_row("C9b", "Elo", "elo", 90.0, 20.0, 160.0, margin=20.0),
+        claim_row("C9c", "×", "nodes", 0.97, 0.95, 0.99, margin=2.0),
+        claim_row("C9d", "%", "share", 12.0, 8.0, 17.0, of="windows_missed", threshold=50.0),
+        claim_row("C9e", "×", "share", 5.0, 4.0, 6.0, of="growth", threshold=2.0),
+    )
+    # A factor of 0.11 would make one point of all that lies within 5 % of 1.
+    assert [parts_of(axes) for axes in figure.axes] == [["C9b"], ["C9a"], ["C9c"], ["C9e"], ["C9d"]]
+    assert [axes.get_xlabel() for axes in figure.axes] == [
+        "Elo, variant minus reference (right: the variant is stronger)",
+        "cost of a fixed depth, variant over reference (left: the variant is cheaper)",
+        "cost of a fixed depth, variant over reference (left: the variant is cheaper)",
+        "nodes of an iteration over those of the one before",
+        "windows missed, %",
+    ]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "confirmed", "margin", "what it is compared with",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_quantity_and_share_has_a_name_on_axes(language: str) -> None:
+    message = Catalogue(MESSAGES, language)
+    assert all(f"axis.{kind}" in message for kind in EXPECTED if kind != "share")
+    assert all(message(f"share_axis.{name}") for name in SHARE_NAMES)
+    assert all(message(f"column_tick.{name}") for name in claims_charts.COLUMNS)
+
+
+def test_margins_and_all_intervals_but_of_elo_are_drawn_whole() -> None:
+    windows = [claim_row(f"C4{place}", "cases", "occurs", 0.0, low, high, of="alternations", margin=1.0, hits=hits)
+               for place, (low, high, hits) in enumerate([(0.3, 1.0, 1), (0.4, 1.1, 1), (5.6, 7.2, 6)])]  # fmt: skip
+    (axes,) = claim_figure(*windows).axes
+    assert axes.get_xlim()[1] > 7.2
+    assert not is_cut(axes)
+    (axes,) = claim_figure(claim_row("C1b", "Elo", "elo", 0.0, -15.0, 10.0, margin=20.0)).axes
+    assert axes.get_xlim()[0] < -20
+    assert axes.get_xlim()[1] > 20
+
+
+def test_an_interval_without_an_end_is_seen_even_where_it_begins_farthest_out() -> None:
+    rows = (claim_row("C16b", "Elo", "elo", 20.0, -20.0, 60.0), claim_row("C16c", "Elo", "elo", 735.0, 97.0, math.inf))
+    (axes,) = claim_figure(*rows).axes
+    (line,) = (line for line in axes.lines if len(line.get_xdata()) == 2 and set(line.get_ydata()) == {1})
+    assert line.get_xdata()[1] - line.get_xdata()[0] > 0.1 * (axes.get_xlim()[1] - axes.get_xlim()[0])
+
+
+def test_games_are_drawn_by_their_median_unbiased_effect() -> None:
+    (axes,) = claim_figure(claim_row("C1b", "Elo", "elo", 33.3, 2.7, 64.7, median_unbiased=32.3)).axes
+    assert [list(line.get_xdata()) for line in axes.lines if line.get_label() == "_point"] == [[32.3]]
+
+
+def test_many_parts_stand_in_two_columns_and_what_was_not_asked_has_none(tmp_path: Path) -> None:
+    results = claims(tmp_path).results
+    assert len(results) > claims_charts.MOST_IN_ONE
+    summary = claims_charts.summary_chart(results, WORDS)
     check_figure(summary, "summary")
-    shown = [label.get_text() for label in summary.axes[0].get_yticklabels()]
-    assert sorted(shown) == sorted(one.part.id for one in result.results)
+    assert len(summary.axes) == 2
+    shown = [label.get_text() for axes in summary.axes for label in axes.get_yticklabels()]
+    assert sorted(shown) == sorted(one.part.id for one in results)
+    assert summary.get_size_inches()[1] < 13
+    of_today = [replace(one, cells=tuple(cell for cell in one.cells if cell.cell.engine == "now"))
+                for one in results[:5]]  # fmt: skip
+    (axes,) = claims_charts.summary_chart(of_today, WORDS).axes
+    assert "then,\nfirst" not in [label.get_text() for label in axes.get_xticklabels()]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (0.98, 1.02, [0.98, 1, 1.02, 1.04]), (0.9, 1.05, [0.9, 0.95, 1, 1.05]), (0.6, 1.3, [0.6, 0.8, 1, 1.2]),
+        (0.1, 1.1, [0.1, 0.2, 0.3, 0.5, 0.7, 1]), (1.0, 10.0, [1, 2, 3, 5, 10]),
+    ],
+)  # fmt: skip
+def test_ticks_of_ratios_stand_at_equal_steps_or_round_numbers(low: float, high: float, shown: list[float]) -> None:
+    from arena.reports.drawing.style import single_axes
+
+    _, axes = single_axes(2)
+    charts.mark_ratios(axes, (low, high))
+    assert list(axes.get_xticks()) == shown
 
 
 @pytest.mark.parametrize(

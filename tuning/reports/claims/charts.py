@@ -6,13 +6,15 @@ writes a file. matplotlib is imported inside them only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.figures.standings import signed
 from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
 from arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid
 from engine.language import Catalogue
+from tuning.claims.measures import RATIO_UNITS
 from tuning.claims.results import CellRow, PartResult
 from tuning.claims.spec import COSTS
 from tuning.claims.verdicts import (
@@ -34,47 +36,71 @@ if TYPE_CHECKING:
 
 MARKS = {
     CONFIRMED: (WIN, "^"), REFUTED: (LOSS, "v"), NEGLIGIBLE: (SERIES[2], "s"), DEPENDS: (SERIES[4], "D"),
-    OPEN: (MUTED, "o"), UNFINISHED: (MUTED, "."), SHOWN: (INK, "d"),
+    OPEN: (MUTED, "o"), UNFINISHED: (MUTED, "P"), SHOWN: (INK, "d"),
 }  # fmt: skip
 """The colour and the shape of a verdict; the shape of an open one is hollow."""
-MARGIN_COLOR = SERIES[2]
+MARGIN_COLOR, MARGIN_ALPHA = SERIES[2], 0.15
+THRESHOLD_COLOR = SERIES[4]
 ROW_INCHES = 0.24
-MOST_EXPLAINED = 6
-"""Verdicts that are explained in one line: more are wider than the figure."""
+MOST_EXPLAINED, MOST_WITH_THRESHOLD = 6, 5
+"""Entries that are explained in one line, without and with that of the upright mark: more are wider than the figure."""
+MOST_IN_ONE = 40
+"""Parts in one column of the picture of all of them: more stand in two, or the figure would be taller than a page."""
 UNITS = ("Elo", "×", "%", "points", "passes", "cases")
-AXES = {"Elo": "chart.elo_difference", "×": "chart.ratio", "%": "chart.percent", "points": "chart.percentage_points",
-        "passes": "chart.passes", "cases": "chart.percent_of_cases"}  # fmt: skip
+FINER = 4.0
+"""How many times farther from 1 some factors of a picture may reach than others that still have to be told apart."""
+SEEN_OF_ENDLESS = 0.15
+"""How much of the picture's width an interval without an end has at least."""
 
 
 def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | None:
-    """The effect in every cell of a claim's parts with its simultaneous interval, a picture for each unit.
+    """The effect in every cell of a claim's parts with its simultaneous interval, a picture for each quantity.
 
-    The band is the margin within which an effect is negligible. ``None`` where nothing was seen yet.
+    Of games it is the median-unbiased effect, once there is one. The band is the margin, the upright mark what a share
+    is compared with. ``None`` where nothing was seen yet.
     """
-    by_unit: dict[str, list[CellRow]] = {}
-    for result in results:
-        for row in result.rows:
-            if row.cases:
-                by_unit.setdefault(row.unit, []).append(row)
-    if not by_unit:
+    panels = _panels([row for result in results for row in result.rows if row.cases])
+    if not panels:
         return None
-    units = [unit for unit in UNITS if unit in by_unit]
-    height = sum(1.0 + ROW_INCHES * len(by_unit[unit]) for unit in units) + 0.4
-    figure, grid = empty_figure(height, len(units), 1, share_scale=False)
-    grid[0, 0].get_gridspec().set_height_ratios([1.2 + len(by_unit[unit]) for unit in units])
-    for place, unit in enumerate(units):
-        _draw_cells(grid[place, 0], by_unit[unit], unit, words)
-    shown = {row.shown_verdict for rows in by_unit.values() for row in rows}
-    _explain(figure, [verdict for verdict in MARKS if verdict in shown], words)
+    height = sum(1.0 + ROW_INCHES * len(rows) for rows in panels) + 0.4
+    figure, grid = empty_figure(height, len(panels), 1, share_scale=False)
+    grid[0, 0].get_gridspec().set_height_ratios([1.2 + len(rows) for rows in panels])
+    for place, rows in enumerate(panels):
+        _draw_cells(grid[place, 0], rows, words)
+    shown = [row for rows in panels for row in rows]
+    verdicts = {row.shown_verdict for row in shown}
+    _explain(
+        figure, [verdict for verdict in MARKS if verdict in verdicts], words,
+        has_margin=any(row.margin for row in shown), has_threshold=any(row.threshold for row in shown),
+    )  # fmt: skip
     return settle(figure)
 
 
-def _draw_cells(axes: Axes, rows: Sequence[CellRow], unit: str, words: Catalogue) -> None:
+def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
+    """The rows that share a picture: of one unit and quantity; of factors, those at one distance from 1."""
+    by_quantity: dict[tuple[int, str, str], list[CellRow]] = {}
+    for row in rows:
+        by_quantity.setdefault((UNITS.index(row.unit), row.kind, row.of), []).append(row)
+    ordered = sorted(by_quantity.values(), key=lambda own: UNITS.index(own[0].unit))
+    return [panel for own in ordered for panel in (_by_distance(own) if own[0].unit == "×" else [own])]
+
+
+def _by_distance(rows: list[CellRow]) -> list[list[CellRow]]:
+    """Factors by part, those far from 1 and those so near that the same axis would make one point of them."""
+    reaches: dict[str, float] = {}
+    for row in rows:
+        ends = [abs(math.log(end)) for end in (row.effect, row.low, row.high) if 0 < end < math.inf]
+        reaches[row.part] = max([reaches.get(row.part, 0.0), *ends])
+    widest = max(reaches.values())
+    far = [row for row in rows if FINER * reaches[row.part] >= widest]
+    near = [row for row in rows if FINER * reaches[row.part] < widest]
+    return [far, *_by_distance(near)] if near else [far]
+
+
+def _draw_cells(axes: Axes, rows: Sequence[CellRow], words: Catalogue) -> None:
+    unit = rows[0].unit
     values = [_drawn(row) for row in rows]
-    if unit == "×":
-        bounds = ratio_bounds([value for triple in values for value in triple] + [1.0])
-    else:
-        bounds = shown_bounds([(low, high) for _, low, high in values], [(row.threshold,) * 2 for row in rows])
+    bounds = _bounds(rows)
     null = 1.0 if unit == "×" else 0.0
     if not any(row.threshold for row in rows):
         axes.axvline(null, color=MUTED, linewidth=0.9)
@@ -83,7 +109,7 @@ def _draw_cells(axes: Axes, rows: Sequence[CellRow], unit: str, words: Catalogue
         _draw_margin(axes, place, row, bounds)
         draw_interval(axes, place, (low, high), bounds, color, linewidth=2.0)
         said = signed(effect, 0) if unit == "Elo" else f"{effect:.3g}"
-        draw_point(axes, place, effect, bounds, color, marker, is_open=row.verdict == OPEN, said=said)
+        draw_point(axes, place, effect, bounds, color, marker, is_open=row.shown_verdict == OPEN, said=said)
     labels = [f"{row.part}  {words(f'engine.{row.engine}')} {row.limit_name}" for row in rows]
     axes.set_yticks(range(len(rows)), labels, fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
@@ -92,55 +118,95 @@ def _draw_cells(axes: Axes, rows: Sequence[CellRow], unit: str, words: Catalogue
     else:
         room = 0.05 * (bounds[1] - bounds[0])
         axes.set_xlim(bounds[0] - room, bounds[1] + room)
-    axes.set_xlabel(words(AXES[unit]))
+    axes.set_xlabel(axis_text(rows[0], words), fontsize=9)
     draw_grid(axes, "x")
 
 
+def axis_text(row: CellRow, words: Catalogue) -> str:
+    """What an axis measures, with its unit and from whose point of view."""
+    if row.of in RATIO_UNITS:
+        return words(f"share_axis.{row.of}")
+    return words(f"axis.{row.kind}", of=words(f"share_axis.{row.of}") if row.of else "")
+
+
+def _bounds(rows: Sequence[CellRow]) -> tuple[float, float]:
+    """The ends of an axis that has all intervals and margins whole, but for intervals of Elo much wider than most."""
+    values = [_drawn(row) for row in rows]
+    margins = [_margin_ends(row) for row in rows if row.margin] + [(row.threshold,) * 2 for row in rows]
+    if rows[0].unit == "×":
+        return ratio_bounds([end for ends in (*values, *margins) for end in ends] + [1.0])
+    intervals = [(low, high) for _, low, high in values]
+    least, most = shown_bounds(intervals, margins if rows[0].unit == "Elo" else [*intervals, *margins])
+    seen = SEEN_OF_ENDLESS * (most - least)
+    for low, high in intervals:
+        if high == math.inf and math.isfinite(low):
+            most = max(most, low + seen)
+        if low == -math.inf and math.isfinite(high):
+            least = min(least, high - seen)
+    return least, most
+
+
 def _drawn(row: CellRow) -> tuple[float, float, float]:
-    """Effect and bounds as they are drawn: of cases the rate in percent."""
-    effect = 100 * row.hits / row.cases if row.unit == "cases" else row.effect
-    return effect, row.low, row.high
+    """Effect and bounds as they are drawn: of games the median-unbiased effect, of cases the rate in percent."""
+    if row.unit == "cases":
+        return 100 * row.hits / row.cases, row.low, row.high
+    return row.effect if row.median_unbiased is None else row.median_unbiased, row.low, row.high
+
+
+def _margin_ends(row: CellRow) -> tuple[float, float]:
+    """The ends of the band around no effect."""
+    if row.unit == "×" and row.kind in COSTS:
+        return 1 / (1 + row.margin / 100), 1 + row.margin / 100
+    if row.unit == "cases":
+        return 0.0, row.margin
+    return row.threshold - row.margin, row.threshold + row.margin
 
 
 def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, float]) -> None:
     """The band around no effect, behind one row; an upright mark is what a share is compared with."""
-    if row.unit == "×" and row.kind in COSTS:
-        ends = (1 / (1 + row.margin / 100), 1 + row.margin / 100)
-    elif row.unit == "cases":
-        ends = (0.0, row.margin)
-    else:
-        ends = (row.threshold - row.margin, row.threshold + row.margin)
-    low, high = (min(max(end, bounds[0]), bounds[1]) for end in ends)
-    if row.margin and high > low:
-        axes.fill_between([low, high], place - 0.4, place + 0.4, color=MARGIN_COLOR, alpha=0.15, linewidth=0)
+    low, high = _margin_ends(row)
+    if row.margin:
+        axes.fill_between([low, high], place - 0.4, place + 0.4, color=MARGIN_COLOR, alpha=MARGIN_ALPHA, linewidth=0)
     if row.threshold and bounds[0] <= row.threshold <= bounds[1]:
-        axes.plot([row.threshold] * 2, [place - 0.38, place + 0.38], color=SERIES[4], linewidth=1.8)
+        axes.plot([row.threshold] * 2, [place - 0.38, place + 0.38], color=THRESHOLD_COLOR, linewidth=1.8)
 
 
 def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
-    """All parts by verdict, and the verdict of each of their cells."""
+    """All parts by verdict, and the verdict of each of their cells; in two columns where there are many.
+
+    Engines and limits at which nothing was asked are left out.
+    """
     order = {verdict: place for place, verdict in enumerate((*PART_VERDICTS, UNFINISHED, SHOWN))}
     shown = sorted(results, key=lambda result: order[result.shown_verdict])
-    columns = [words(f"column_head.{name}") for name in COLUMNS]
-    figure, grid = empty_figure(3.0 + 0.2 * len(shown), 1, 1)
-    axes: Axes = grid[0, 0]
+    columns = [COLUMNS[0], *(name for name in COLUMNS[1:] if any(rows_of_column(result, name) for result in shown))]
+    pictures = 2 if len(shown) > MOST_IN_ONE else 1
+    length = -(-len(shown) // pictures)
+    figure, grid = empty_figure(1.0 + 0.2 * length, 1, pictures, share_scale=False)
+    for picture in range(pictures):
+        _draw_parts(grid[0, picture], shown[picture * length : (picture + 1) * length], columns, length, words)
+    seen = {result.shown_verdict for result in shown} | {row.shown_verdict for result in shown for row in result.rows}
+    _explain(figure, [verdict for verdict in MARKS if verdict in seen], words)
+    return settle(figure)
+
+
+def _draw_parts(
+    axes: Axes, shown: Sequence[PartResult], columns: Sequence[str], length: int, words: Catalogue
+) -> None:
+    """One column of parts, with room for ``length`` of them."""
     for place, result in enumerate(shown):
         _mark(axes, 0, place, result.shown_verdict, 8)
-        for column, name in enumerate(COLUMNS[1:], start=1):
+        for column, name in enumerate(columns[1:], start=1):
             rows = rows_of_column(result, name)
             for number, row in enumerate(rows):
                 offset = 0.0 if len(rows) == 1 else (number / (len(rows) - 1) - 0.5) * 0.5
                 _mark(axes, column + offset, place, row.shown_verdict, 6)
     axes.axvline(0.5, color=MUTED, linewidth=0.9)
     axes.set_yticks(range(len(shown)), [result.part.id for result in shown], fontsize=9)
-    axes.set_ylim(len(shown) - 0.4, -0.6)
-    axes.set_xticks(range(len(columns)), columns, fontsize=9)
+    axes.set_ylim(length - 0.4, -0.6)
+    axes.set_xticks(range(len(columns)), [words(f"column_tick.{name}") for name in columns], fontsize=8)
     axes.set_xlim(-0.6, len(columns) - 0.4)
     axes.xaxis.tick_top()
     draw_grid(axes, "y")
-    seen = {result.shown_verdict for result in shown} | {row.shown_verdict for result in shown for row in result.rows}
-    _explain(figure, [verdict for verdict in MARKS if verdict in seen], words)
-    return settle(figure)
 
 
 COLUMNS = ("verdict", "then_first", "then_rest", "then_time", "now_first", "now_rest", "now_time")
@@ -162,15 +228,23 @@ def _mark(axes: Axes, column: float, place: int, verdict: str, size: float) -> N
     axes.plot([column], [place], marker, color=color, markerfacecolor=face, markersize=size)
 
 
-def _explain(figure: Figure, verdicts: Sequence[str], words: Catalogue) -> None:
-    """A line above the figure that says which shape and colour is which verdict."""
+def _explain(
+    figure: Figure, verdicts: Sequence[str], words: Catalogue, *, has_margin: bool = False, has_threshold: bool = False
+) -> None:
+    """Lines above the figure that say which shape and colour is which verdict, and what band and upright mark are."""
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    handles = [
+    handles: list[Any] = [
         Line2D([], [], linestyle="none", color=MARKS[one][0], marker=MARKS[one][1], markersize=6,
                markerfacecolor=GROUND if one == OPEN else MARKS[one][0], label=words(f"outcome.{one}"))
         for one in verdicts
     ]  # fmt: skip
-    rows = -(-len(handles) // MOST_EXPLAINED)
+    if has_margin:
+        handles.append(Patch(color=MARGIN_COLOR, alpha=MARGIN_ALPHA, linewidth=0, label=words("chart.margin")))
+    if has_threshold:
+        handles.append(Line2D([], [], linestyle="none", color=THRESHOLD_COLOR, marker="|", markersize=9,
+                              markeredgewidth=1.8, label=words("chart.threshold")))  # fmt: skip
+    rows = -(-len(handles) // (MOST_WITH_THRESHOLD if has_threshold else MOST_EXPLAINED))
     columns = -(-len(handles) // rows)
     figure.legend(handles=handles, loc="outside upper right", ncols=columns, frameon=False, fontsize=9)

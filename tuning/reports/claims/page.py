@@ -6,13 +6,16 @@ The text is ``docs/claims-source*.md``. What stands there in double braces is fi
 ``results/reference/claims`` whose names begin with that of a table of ``configs/claims``; where two have the same part,
 the later by name holds.
 
-- ``{{xiangqi rows}}``: a table of all parts with their cells, or that no run is kept yet
+- ``{{xiangqi rows}}``: a table of all parts with their cells in the engines that any part is asked in, or that no run
+  is kept yet
 - ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``unfinished``: of
-  those that have games left and no verdict yet; ``asked``: of all that have a result
+  those that have games left and no verdict yet; ``shown``: of those that expect nothing; ``asked``: of all that have a
+  result
 - ``{{xiangqi played}}``: parts that are answered by games; ``cells``: the places at which they are asked; ``ended``:
   those of them that have no games left
 - ``{{xiangqi games}}``: games of all kept runs
 - ``{{xiangqi reports}}``: links to their reports
+- ``{{xiangqi limits}}``: the limits that its full budget names
 - ``{{xiangqi C9a now play}}``: what that cell gave, with its interval: part, engine and the limit's name
 - ``{{earlier}}``: links to the reports of runs by the rules of an earlier version, which know no parts
 """
@@ -31,7 +34,7 @@ from engine.language import Catalogue
 from engine.settings.configuration import read_toml
 from tuning.claims.results import CellRow, cell_row
 from tuning.claims.spec import STRENGTH
-from tuning.claims.verdicts import OPEN, PART_VERDICTS, UNFINISHED
+from tuning.claims.verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED
 from tuning.keys.claims import ENGINES
 from tuning.reports.claims.report import effect_text, range_text
 from tuning.reports.document import MESSAGES
@@ -60,6 +63,8 @@ class KeptClaims:
 
     texts: Mapping[str, Mapping[str, Any]]
     """The tables of all parts of the file, by id in its order."""
+    limits: Mapping[str, str | Mapping[str, str]]
+    """Those of its full budget, by name; where the engines have different ones, of each."""
     parts: Mapping[str, KeptPart]
     """Of those with a result, by id in the same order, then those that the file has no more."""
     runs: tuple[str, ...]
@@ -68,8 +73,9 @@ class KeptClaims:
 
 def read_kept_claims(root: Path, table: str) -> KeptClaims:
     """Read a table of claims and its kept results below the project's folder ``root``."""
-    claims = read_toml(root / "configs" / "claims" / f"{table}.toml")["claims"]
-    texts = {part["id"]: part for claim in claims for part in claim["parts"]}
+    file = read_toml(root / "configs" / "claims" / f"{table}.toml")
+    texts = {part["id"]: part for claim in file["claims"] for part in claim["parts"]}
+    limits = file.get("budgets", {}).get("full", {}).get("limits", {})
     found: dict[str, KeptPart] = {}
     runs = []
     for folder in sorted((root / FOLDER).glob(f"{table}*")):
@@ -85,7 +91,7 @@ def read_kept_claims(root: Path, table: str) -> KeptClaims:
             verdict = UNFINISHED if is_unfinished else row["verdict"]
             found[row["part"]] = KeptPart(verdict, row["family"], int(row["games"]), own)
     order = [*(name for name in texts if name in found), *(name for name in found if name not in texts)]
-    return KeptClaims(texts, {name: found[name] for name in order}, tuple(runs))
+    return KeptClaims(texts, limits, {name: found[name] for name in order}, tuple(runs))
 
 
 def earlier_runs(root: Path) -> list[str]:
@@ -143,7 +149,9 @@ def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
         return _table(kept, message) if kept.runs else message("claims.no_run")
     if name == "reports":
         return _links(kept.runs, message) or message("claims.no_run")
-    if name in (*PART_VERDICTS, UNFINISHED):
+    if name == "limits":
+        return message("list.semicolon").join(f"{limit} `{_limit_text(own)}`" for limit, own in kept.limits.items())
+    if name in (*PART_VERDICTS, UNFINISHED, SHOWN):
         return str(verdicts.count(name))
     if name == "asked":
         return str(sum(part in kept.parts for part in kept.texts))
@@ -159,16 +167,24 @@ def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
     return _figure(next(row for row in cells if (row.engine, row.limit_name) == (engine, limit)), message)
 
 
+def _limit_text(limit: str | Mapping[str, str]) -> str:
+    """A limit, or those of both engines, then and now."""
+    return limit if isinstance(limit, str) else " / ".join(limit[engine] for engine in ENGINES)
+
+
 def _table(kept: KeptClaims, message: Catalogue) -> str:
+    # Where an engine is asked nothing at all, the page says why once.
+    cells = [row for part in kept.parts.values() for row in part.cells]
+    engines = [engine for engine in ENGINES if any(row.engine == engine for row in cells)]
     heads = [message("claims.part"), message("claims.says"), message("claims.verdict"),
-             *(message(f"engine.{engine}") for engine in ENGINES), message("claims.family"),
+             *(message(f"engine.{engine}") for engine in engines), message("claims.family"),
              message("claims.games")]  # fmt: skip
-    lines = [" | ".join(["", *heads, ""]).strip(), "| --- | --- | --- | --- | --- | --- | ---: |"]
+    lines = [" | ".join(["", *heads, ""]).strip(), "| " + "--- | " * (len(heads) - 1) + "---: |"]
     for name, part in kept.parts.items():
         text = kept.texts.get(name, {}).get(TEXTS[message.language], "")
-        cells = [_engine_text(kept, name, engine, message) for engine in ENGINES]
+        of_engines = [_engine_text(kept, name, engine, message) for engine in engines]
         family = {"": "", "stays": message("claims.stays"), "does not": message("claims.does_not_stay")}[part.family]
-        row = [name, text, message(f"outcome.{part.verdict}"), *cells, family, str(part.games)]
+        row = [name, text, message(f"outcome.{part.verdict}"), *of_engines, family, str(part.games)]
         lines.append(" | ".join(["", *row, ""]).strip())
     return "\n".join(lines)
 
