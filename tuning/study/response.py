@@ -2,15 +2,16 @@
 
 A pair's score between two sets is logistic in the difference of their Elo. Elo is a hill (``tuning.study.model.hill``):
 it has one maximum over whole numbers, every dimension has the place of its maximum, a curvature that is positive, a
-skew that makes one slope steeper than the other, and mild interactions with the others; every choice has an effect. The
-prior: maxima lie about the middle of the ranges or beyond their ends, curvatures are log-normal about a common size
-that is estimated from the games, skews, interactions and effects are moderate. Where the games speak against a hill (a
-cliff, ripples), departures from it are added (``tuning.study.model.departures``); where two hills are the more
-probable, of which the higher one counts at every point, the model is of two. The posterior is the normal one around its
-mode in these terms, carried as draws, with the dispersion of pair scores as it is observed (pairs vary less than games
-because of draws and openings). At the end of a study the draws are of hills with and without the departures that the
-games leave open, and some are of a hill whose maximum is near the base, each in proportion to its probability (Bayesian
-model averaging, Hoeting et al. 1999): so intervals say how far the model may be wrong.
+skew that makes one slope steeper than the other, and mild interactions with the others; far from it Elo levels off;
+every choice has an effect. The prior: maxima lie about the middle of the ranges or beyond their ends, curvatures are
+log-normal about a common size that is estimated from the games, skews, interactions and effects are moderate. Where the
+games speak against a hill (a cliff, ripples), departures from it are added (``tuning.study.model.departures``); where
+two hills are the more probable, of which the higher one counts at every point, the model is of two. The posterior is
+the normal one around its mode in these terms, carried as draws, with the dispersion of pair scores as it is observed
+(pairs vary less than games because of draws and openings). At the end of a study the draws are of hills with and
+without the departures that the games leave open, and some are of a hill whose maximum is near the base, each in
+proportion to its probability (Bayesian model averaging, Hoeting et al. 1999): so intervals say how far the model may be
+wrong.
 
 That curvatures are positive and maxima not far from the ranges is worth more than it seems: a quadratic with free
 coefficients takes every dimension that the games say little of for a slope, and recommends an end of its range.
@@ -33,7 +34,16 @@ from numpy.typing import NDArray
 from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial
 from engine.settings.parameters import Value
 from tuning.study.model.departures import Group, Possible, choose, drawn_weights, groups_of
-from tuning.study.model.hill import MAX_INTERACTING, NO_SUMMIT, SKEW_WIDTH, VALLEY_WIDTH, Hill, HillOverLimits, bounded
+from tuning.study.model.hill import (
+    MAX_INTERACTING,
+    NO_SUMMIT,
+    SKEW_WIDTH,
+    VALLEY_WIDTH,
+    Hill,
+    HillOverLimits,
+    bounded,
+    levelled_off,
+)
 from tuning.study.model.linear_algebra import one_thread
 from tuning.study.space import Space
 
@@ -205,6 +215,7 @@ class ResponseModel:
         self._hill = Hill(space, is_double=is_double)
         self._maxima = terms[:, None, self._hill.maxima]
         self._skews = terms[:, None, self._hill.skews]
+        self._log_largest_losses = terms[:, self._hill.largest_loss, None]
         self._hessians = self._hill.hessians(terms)
         if is_double:
             self._second_maxima = terms[:, None, self._hill.second_maxima]
@@ -228,7 +239,8 @@ class ResponseModel:
         """Elo of a hill without choices by every draw, shape (points, draws)."""
         apart = points[None, :, self._hill.ordered] - maxima
         bent = apart * (1 + self._skews * np.tanh(apart / SKEW_WIDTH))
-        return np.asarray(-0.5 * ((bent @ hessians) * bent).sum(axis=2).T, float)
+        lost = 0.5 * ((bent @ hessians) * bent).sum(axis=2)
+        return np.asarray(-levelled_off(lost, self._log_largest_losses)[0].T, float)
 
     def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
         """Elo of each set minus another's (default: the base) by every draw, shape (sets, draws)."""

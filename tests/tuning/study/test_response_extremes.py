@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tuning.study.model.departures import DEVIATIONS, choose, drawn_weights, groups_of
-from tuning.study.model.hill import Hill, HillOverLimits
+from tuning.study.model.hill import Hill, HillOverLimits, levelled_off
 from tuning.study.playoff import decide
 from tuning.study.response import (
     Observations,
@@ -93,6 +93,30 @@ def test_derivatives_of_hills_are_those_of_their_elo(is_double: bool, limits: in
     assert elo == pytest.approx(hill.elo(terms, points))
 
 
+def test_a_hill_levels_off_at_the_largest_loss() -> None:
+    """By a thousandth of the loss where it is a twentieth of the largest one, and to the largest one far away."""
+    found, _, _ = levelled_off(np.array([0.0, 50.0, 1e7]), math.log(1000.0))
+    assert found == pytest.approx([0.0, 50 * 1.0025**-0.5, 1000.0], rel=1e-6)
+
+
+def test_results_from_far_down_do_not_make_slopes_gentle() -> None:
+    """Expected scores of sets near the summit and from anywhere: the gain is that of the truth, here a tanh."""
+    space, generator = space_of(3, 300), np.random.default_rng(1)
+
+    def truth(place: np.ndarray) -> float:
+        return float(-500 * math.tanh(2 * ((place - 0.6) ** 2).sum()))
+
+    observations = Observations(space)
+    for number in range(600):
+        one = generator.uniform(0.45, 0.75, 3)
+        other = generator.random(3) if number % 5 == 0 else generator.uniform(0.45, 0.75, 3)
+        sets = [tuple(int(value) for value in np.round(1000 * place)) for place in (one, other)]
+        elo = [truth(np.array(values, float) / 1000) for values in sets]
+        observations.add_score(sets[0], sets[1], 4, 1 / (1 + 10 ** ((elo[1] - elo[0]) / 400)))
+    gain = -truth(np.full(3, 0.3))
+    assert fit(observations).difference((600, 600, 600), space.default_values)[0] == pytest.approx(gain, rel=0.03)
+
+
 def test_the_base_is_recommended_where_there_is_nothing_to_gain() -> None:
     space, kept = space_of(3, 400), 0
     for seed in range(6):
@@ -116,13 +140,16 @@ def test_a_gain_is_recommended_where_there_is_one() -> None:
     assert low < 192 < high
 
 
-def test_a_cliff_is_seen_and_kept_away_from() -> None:
+@pytest.mark.parametrize(("curvature", "wall", "is_departure"), [(600, 0.55, False), (1800, 0.6, True)])
+def test_a_cliff_is_seen_and_kept_away_from(curvature: float, wall: float, is_departure: bool) -> None:
+    """Of a gentle hill the cliff is a steep slope that levels off; of a steep one it departs."""
+
     def cliff(place: np.ndarray) -> float:
-        return float(-300 * ((place - 0.5) ** 2).sum() - (120 if place[0] > 0.55 else 0))
+        return float(-curvature / 2 * ((place - 0.5) ** 2).sum() - (120 if place[0] > wall else 0))
 
     best, departs = best_of(played(space_of(2, 300), cliff, rounds=8, pairs=60, each=6))
-    assert departs
-    assert cliff(np.array(best, float) / 1000) > -12
+    assert departs == is_departure
+    assert cliff(np.array(best, float) / 1000) > -4
 
 
 def test_a_hill_is_taken_for_one() -> None:

@@ -1,5 +1,7 @@
 """A hill: Elo with one maximum over the ranges, and an effect of every choice; its terms, prior and derivatives.
 
+Far below its summit a hill levels off: settings that lose nearly every game cannot lose many more. Without that the few
+results from far down, of whose small scores each says much about a curvature, would make all slopes too gentle.
 Or two hills, of which the higher one counts at every point: two summits and a valley between them. They have skews and
 interactions in common; places, curvatures and heights are each one's own.
 """
@@ -32,6 +34,9 @@ SKEW_DEVIATION = 0.15
 """Of the part by which a slope is steeper, or flatter, far from the maximum."""
 SKEW_WIDTH = 0.3
 """Of a range: how far from the maximum a skew shows."""
+LOG_LARGEST_LOSS, LARGEST_LOSS_DEVIATION = math.log(1000.0), 1.0
+"""Logarithm of the Elo below the summit at which a hill has levelled off: prior mean and standard deviation."""
+MIN_LOG_LARGEST_LOSS, MAX_LOG_LARGEST_LOSS = LOG_LARGEST_LOSS - 3.0, LOG_LARGEST_LOSS + 4.0
 CHOICE_DEVIATION = 40.0
 """Elo: standard deviation of the effect of a choice."""
 MOVEMENT_DEVIATION = 0.05
@@ -49,10 +54,12 @@ NO_SUMMIT = -1e6
 
 
 class Hill:
-    """The terms of the model in one vector: maxima, logarithms of curvatures, interactions, skews, effects.
+    """The terms of the model in one vector: maxima, logarithms of curvatures, interactions, skews, the logarithm of the
+    largest loss, effects.
 
     Of two hills the second one's maxima, the logarithms of the first one's curvatures over its own, and the height of
-    the second summit over the first one follow; the logarithms of curvatures are then the means of both.
+    the second summit over the first one follow; the logarithms of curvatures are then the means of both. The largest
+    loss is below each one's own summit.
     """
 
     def __init__(self, space: Space, *, is_double: bool = False) -> None:
@@ -68,7 +75,8 @@ class Hill:
         self.curvatures = slice(count, 2 * count)
         self.interactions = slice(2 * count, 2 * count + crossed)
         self.skews = slice(2 * count + crossed, 3 * count + crossed)
-        self.effects = slice(3 * count + crossed, 3 * count + crossed + sum(self.sizes))
+        self.largest_loss = 3 * count + crossed
+        self.effects = slice(self.largest_loss + 1, self.largest_loss + 1 + sum(self.sizes))
         end = self.effects.stop
         self.second_maxima = slice(end, end + count)
         self.contrasts = slice(end + count, end + 2 * count)
@@ -90,6 +98,7 @@ class Hill:
         mean[self.curvatures], deviation[self.curvatures] = LOG_CURVATURE, OWN_DEVIATION
         deviation[self.interactions] = INTERACTION_DEVIATION
         deviation[self.skews] = SKEW_DEVIATION
+        mean[self.largest_loss], deviation[self.largest_loss] = LOG_LARGEST_LOSS, LARGEST_LOSS_DEVIATION
         deviation[self.effects] = CHOICE_DEVIATION
         if self.is_double:
             mean[self.second_maxima], deviation[self.second_maxima] = PLACE_MEAN, PLACE_DEVIATION
@@ -121,41 +130,49 @@ class Hill:
 
     def elo(self, terms: Array, points: Array) -> Array:
         """Elo of the points, shape (points,)."""
-        _, _, _, elo, _ = self._below_summits(terms, points)
+        _, _, _, lost, _ = self._below_summits(terms, points)
+        elo = self._heights(terms) - levelled_off(lost, terms[self.largest_loss])[0]
         return _highest(elo) + self.indicators(points) @ terms[self.effects]
 
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
         """Elo of the points, shape (points,), and its derivatives by every term, shape (points, terms)."""
         skews, roots = terms[self.skews], np.exp(self._log_curvatures_of_both(terms) / 2)
-        apart, bend, bent, elo, pull = self._below_summits(terms, points)
+        apart, bend, bent, lost, pull = self._below_summits(terms, points)
         indicators = self.indicators(points)
+        levelled, by_loss, by_largest = levelled_off(lost, terms[self.largest_loss])
+        elo = self._heights(terms) - levelled
         highest = _highest(elo)
-        weights = np.exp((elo - highest) / VALLEY_WIDTH)[:, :, None] if self.is_double else np.ones((1, 1, 1))
+        by_height = np.exp((elo - highest) / VALLEY_WIDTH) if self.is_double else np.ones_like(elo)
+        weights = (by_height * by_loss)[:, :, None]
         by_place = weights * pull * (1 + skews * (bend + apart * (1 - bend * bend) / SKEW_WIDTH))
         by_curvature = weights * (-0.5 * bent * pull)
         stretched = roots[:, None] * bent
         crossed = -stretched[:, :, self.one] * stretched[:, :, self.other]
         shared = [by_curvature, weights * crossed, weights * (-pull * apart * bend)]
+        shared.append((-by_height * by_largest)[:, :, None])
         slopes = [by_place[0], *(one.sum(axis=0) for one in shared), indicators]
         if self.is_double:
-            slopes += [by_place[1], (by_curvature[0] - by_curvature[1]) / 2, weights[1]]
+            slopes += [by_place[1], (by_curvature[0] - by_curvature[1]) / 2, by_height[1][:, None]]
         return highest + indicators @ terms[self.effects], np.concatenate(slopes, axis=1)
 
     def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Of every hill and point: the way from the maximum, its bend, the bent way, Elo, and the slopes by that way.
+        """Of every hill and point: the way from the maximum, its bend, the bent way, the Elo lost on it, its slopes.
 
-        Shapes (hills, points, ranges), of Elo (hills, points); without choices.
+        Shapes (hills, points, ranges), of Elo (hills, points); without choices, and as if no hill levelled off.
         """
-        maxima, hessians, heights = terms[None, self.maxima], self.hessians(terms)[None], np.zeros(1)
+        maxima, hessians = terms[None, self.maxima], self.hessians(terms)[None]
         if self.is_double:
             maxima = np.stack([maxima[0], terms[self.second_maxima]])
             hessians = np.stack([hessians[0], self.hessians(terms, second=True)])
-            heights = np.array([0.0, terms[self.height]])
         apart = points[:, self.ordered] - maxima[:, None]
         bend = np.tanh(apart / SKEW_WIDTH)
         bent = apart * (1 + terms[self.skews] * bend)
         pull = bent @ hessians
-        return apart, bend, bent, heights[:, None] - 0.5 * (bent * pull).sum(axis=2), pull
+        return apart, bend, bent, 0.5 * (bent * pull).sum(axis=2), pull
+
+    def _heights(self, terms: Array) -> Array:
+        """Of the summits, shape (hills, 1)."""
+        return np.array([[0.0], [terms[self.height]]]) if self.is_double else np.zeros((1, 1))
 
     def _log_curvatures_of_both(self, terms: Array) -> Array:
         """Shape (hills, ranges)."""
@@ -224,8 +241,20 @@ def _highest(elo: Array) -> Array:
     return np.asarray(elo.max(axis=0) + VALLEY_WIDTH * np.log1p(np.exp(-apart)), float)
 
 
+def levelled_off(lost: Array, log_largest: Array | float) -> tuple[Array, Array, Array]:
+    """Elo lost on a hill that levels off where one that does not loses ``lost``; its derivatives by the two arguments.
+
+    With the largest loss M it is lost / sqrt(1 + (lost / M) ** 2): the same near the summit, M far from it. Results
+    close to the summit say nothing of M, those far from it nearly nothing of the form: tanh fits as well.
+    """
+    squared = (lost * np.exp(-log_largest)) ** 2
+    by_loss = (1 + squared) ** -1.5
+    return lost / np.sqrt(1 + squared), by_loss, lost * squared * by_loss
+
+
 def bounded(hill: Hill, terms: Array) -> Array:
-    """The terms with curvatures that are within reason; others may be anything."""
+    """The terms with curvatures and a largest loss that are within reason; others may be anything."""
     bounded = terms.copy()
     bounded[..., hill.curvatures] = np.clip(terms[..., hill.curvatures], MIN_LOG_CURVATURE, MAX_LOG_CURVATURE)
+    bounded[..., hill.largest_loss] = np.clip(terms[..., hill.largest_loss], MIN_LOG_LARGEST_LOSS, MAX_LOG_LARGEST_LOSS)
     return bounded
