@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -83,6 +84,24 @@ def usual_language() -> Iterator[None]:
     """Whatever a test has the command line say, the next one begins in English."""
     yield
     speak(DEFAULT_LANGUAGE)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrations_read_once() -> Iterator[None]:
+    """Optuna reads the sources of all its migrations three times whenever a study is opened; nobody changes them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "optuna" in sys.modules:  # as where a file of tests names it: to import it takes a while
+            from optuna.storages._rdb.storage import _VersionManager
+
+            read, kept = _VersionManager._create_alembic_script, []
+
+            def read_once(manager: _VersionManager) -> object:
+                if not kept:
+                    kept.append(read(manager))
+                return kept[0]
+
+            patch.setattr(_VersionManager, "_create_alembic_script", read_once)
+        yield
 
 
 @pytest.fixture

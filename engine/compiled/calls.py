@@ -17,6 +17,7 @@ from numba.core import types
 from numba.core.callconv import CPUCallConv, excinfo_t
 
 from engine.compiled.linking import KNOWN_VERSION
+from engine.compiled.shortcuts import take_shortcuts
 from engine.compiled.sources import NUMBA_LINKING
 
 _call_function: Any = CPUCallConv.call_function
@@ -43,7 +44,8 @@ def _call_uncleared(
 
 
 def prepare_calls() -> None:
-    """Put our way of calling in the place of numba's, if numba is one that we know."""
+    """Put our way of calling, and our shortcuts, in the place of numba's, if numba is one that we know."""
+    take_shortcuts()
     known = hasattr(CPUCallConv, "_get_arg_packer") and hasattr(CPUCallConv, "_get_return_status")
     if known and not NUMBA_LINKING and numba.__version__.startswith(KNOWN_VERSION):
         setattr(CPUCallConv, "call_function", _call_uncleared)  # noqa: B010 - a part of another package is replaced

@@ -21,7 +21,7 @@ from engine.compiled.sources import ENGINE_DIRECTORY, engine_files
 # Sources that cannot change a move: the shell around the kernels and the texts shown to people.
 _NOT_KERNEL = {
     "assertions.py", "bench.py", "calls.py", "errors.py", "fitting.py", "language.py", "solving.py", "suite.py",
-    "cache.py", "compilation.py", "identity.py", "linking.py", "sources.py",
+    "cache.py", "compilation.py", "identity.py", "linking.py", "shortcuts.py", "sources.py",
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 

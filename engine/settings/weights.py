@@ -166,14 +166,8 @@ def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
     weights = read_weights(path)
     if weights.game not in games:
         raise ConfigurationError(f"{path}: game = {weights.game!r}, expected {' or '.join(games)}")
-    known = FEATURES[weights.game]
-    strange = [name for name in weights.features if name not in known]
-    if strange:
-        hint = nearest(strange[0], known)
-        raise ConfigurationError(f"{path}: features: the evaluation of {weights.game} has no {strange[0]!r}{hint}")
-    if len(set(weights.features)) != len(weights.features) or not weights.features:
-        raise ConfigurationError(f"{path}: features = {list(weights.features)}, expected some names, each once")
-    _check_numbers(weights, path)
+    status = path.stat()
+    _check_content(path, status.st_mtime_ns, status.st_size)
     if digest and digest != weights.digest:
         raise ConfigurationError(
             f"{path}: its weights have the digest {weights.digest}; restore the file, or leave out the digest"
@@ -184,6 +178,20 @@ def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
 def provide_weights(weights: Weights) -> None:
     """Have settings ``name#digest`` mean these weights, checked elsewhere, whether or not there is a file of them."""
     _PROVIDED.setdefault(weights.digest, weights)
+
+
+@functools.lru_cache(64)
+def _check_content(path: Path, changed_ns: int, size: int) -> None:
+    """Once for each state of a file: every engine that is made asks for its weights."""
+    weights = _read(path, changed_ns, size)
+    known = set(FEATURES[weights.game])
+    strange = [name for name in weights.features if name not in known]
+    if strange:
+        hint = nearest(strange[0], FEATURES[weights.game])
+        raise ConfigurationError(f"{path}: features: the evaluation of {weights.game} has no {strange[0]!r}{hint}")
+    if len(set(weights.features)) != len(weights.features) or not weights.features:
+        raise ConfigurationError(f"{path}: features = {list(weights.features)}, expected some names, each once")
+    _check_numbers(weights, path)
 
 
 def _check_numbers(weights: Weights, path: Path) -> None:

@@ -85,9 +85,14 @@ _drawn_svg: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 
 def _lay_out(figure: Figure) -> None:
     """Find the places of all parts once: otherwise every file of the figure is laid out anew, and twice."""
-    if figure.get_layout_engine() is not None:
+    from matplotlib.layout_engine import PlaceHolderLayoutEngine
+
+    engine = figure.get_layout_engine()
+    if engine is None:
+        return
+    if not isinstance(engine, PlaceHolderLayoutEngine):  # which a figure has that is laid out for good
         figure.draw_without_rendering()
-        figure.set_layout_engine(None)
+    figure.set_layout_engine(None)
 
 
 def svg_of(figure: Figure) -> str:

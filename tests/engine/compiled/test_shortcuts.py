@@ -1,0 +1,47 @@
+"""What numba is spared at a start and for each record leaves it able to do all that it was."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from engine.compiled.kernel import JIT_DISABLED, new_record
+from engine.search.records import SEARCH_DTYPE
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = """
+import sys
+from engine.engine import Engine
+from engine.settings.limits import Limits
+
+engine = Engine("othello")
+engine.search(engine.game.position(engine.game.start), Limits(depth=1))
+print("scipy.linalg" in sys.modules)
+
+import numba
+import numpy as np
+
+print(numba.njit(lambda one, other: np.dot(one, other))(np.eye(3), np.full((3, 3), 2.0)).sum())
+print("scipy.linalg" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+def test_a_search_does_without_scipy_and_who_needs_it_gets_it() -> None:
+    pytest.importorskip("scipy")
+    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["False", "18.0", "True"]
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+def test_records_of_one_dtype_have_one_type() -> None:
+    kind = numba.typeof(new_record(SEARCH_DTYPE))
+    assert kind is numba.typeof(new_record(SEARCH_DTYPE))
+    assert tuple(kind.fields) == SEARCH_DTYPE.names
+    assert kind != numba.typeof(np.zeros(1, [("other", np.int64)])[0])
