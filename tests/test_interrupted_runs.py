@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from interrupted_runs import KINDS, ROOT, Ended, Server, finished_run, interrupt
+from interrupted_runs import KINDS, ROOT, Ended, Server, finished_run, has_ended_by_itself, interrupt
 from marked_processes import MARK, processes_marked, wait_until
 
 pytestmark = [
@@ -57,17 +57,18 @@ def test_killed_while_it_compiles_for_the_first_time(tmp_path: Path, request: py
     killed = 0
     for kill in [True] * max(1, interruptions // 3) + [False]:
         process = subprocess.Popen(
-            words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         try:
-            output, _ = process.communicate(timeout=chance.uniform(0, MOST_COMPILING_SECONDS) if kill else None)
+            output, errors = process.communicate(timeout=chance.uniform(0, MOST_COMPILING_SECONDS) if kill else None)
         except subprocess.TimeoutExpired:
             process.kill()
-            output, _ = process.communicate()
+            output, errors = process.communicate()
         killed += process.returncode == -signal.SIGKILL
         assert wait_until(lambda: not processes_marked(mark))
-    assert process.returncode == 0
-    cold = finished_run(Ended(process.returncode, output, "", 0.0), tmp_path / "cold")
+    ended = Ended(process.returncode, output, errors, 0.0)
+    assert has_ended_by_itself(ended), ended
+    cold = finished_run(ended, tmp_path / "cold")
     warm, now = ({key: game[:3] for key, game in one.games.items()} for one in (expected, cold))
     assert now == warm
     assert cold.files == expected.files

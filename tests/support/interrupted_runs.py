@@ -326,7 +326,8 @@ KINDS = {
     "tune": Kind(_TUNE, _specification("study.toml", STUDY)),
     "validate": Kind(
         ("validate", "OUT", "--pairs", "8", "--limit", "nodes=50", "--concurrency", "2"),
-        _specification("study.toml", STUDY), before=_TUNE,
+        # More games, so that something else than the base is recommended, which there is to validate.
+        _specification("study.toml", STUDY.replace("games = 46", "games = 110")), before=_TUNE,
     ),
     "ablate": Kind(
         ("ablate", "parts.toml", "--out", "OUT", "--concurrency", "2"), _specification("parts.toml", ABLATION)
