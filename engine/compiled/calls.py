@@ -45,7 +45,7 @@ def _call_uncleared(
 
 def prepare_calls() -> None:
     """Put our way of calling, and our shortcuts, in the place of numba's, if numba is one that we know."""
-    take_shortcuts()
+    take_shortcuts()  # here and not in the kernel's own module, whose text is part of the engine's identity
     known = hasattr(CPUCallConv, "_get_arg_packer") and hasattr(CPUCallConv, "_get_return_status")
     if known and not NUMBA_LINKING and numba.__version__.startswith(KNOWN_VERSION):
         setattr(CPUCallConv, "call_function", _call_uncleared)  # noqa: B010 - a part of another package is replaced
