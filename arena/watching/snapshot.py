@@ -7,8 +7,8 @@ The state is a dictionary that is JSON as it stands. Sections that did not chang
 
 - ``folder``, ``name``: texts; ``kind``: ``tournament``, ``tuning``, ``ablation``, ``claims`` or another kind of run;
   ``format``: of a tournament, else empty; ``game``: of ``engine.games``, empty while it is not known
-- ``state``: ``waiting`` (no run there yet), ``running``, ``finished``, ``stopped``, ``failed`` or ``damaged``;
-  ``trouble``: why the folder cannot be read, else empty
+- ``state``: ``waiting`` (no run there yet), ``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or
+  ``damaged``; ``trouble``: why the folder cannot be read, else empty
 - ``progress``: ``planned``, ``done``, ``stage`` (a text or null), ``all_planned``, ``all_done``, ``games_per_second``
   (null while nothing is known), ``seconds_left`` (null if unknown), ``at_most`` (whether fewer games may be enough),
   ``words``, ``updated_at``
@@ -39,14 +39,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, live_of, state_of
+from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
 from arena.figures.faults import FORFEITS, cause_of
 from arena.figures.ratings import fit_ratings
 from arena.figures.standings import PairCounter, standing_rows
 from arena.figures.statistics import Pentanomial
 from arena.play.live import LIVE_NAME
 from arena.play.running_elo import RunningElo
-from arena.play.store import STORE_NAME, Store
+from arena.play.store import STORE_NAME, Store, StoreFailure
 from arena.records import GameRecord, Opening, Outcome, Pairing, points_of
 from arena.schedule import format_of, planned_games
 from arena.sequential import SequentialRun
@@ -138,15 +138,16 @@ class RunFollower:
 
     def read(self) -> State:
         """The state now. A folder that cannot be read keeps the state it had, with what is wrong as ``trouble``."""
-        state = {**self._state, "trouble": ""}
+        state, failure = {**self._state, "trouble": ""}, ""
         self._read_live()
         try:
             self._read_games(state)
         except (UserError, sqlite3.Error, ValueError, KeyError, TypeError) as error:
             state["trouble"] = str(error) if isinstance(error, UserError) else f"{self.folder / STORE_NAME}: {error!r}"
+            failure = UNREADABLE if isinstance(error, StoreFailure) else DAMAGED
         if self._store.is_there or self._live:
             self._tell_live(state)
-            state["state"] = DAMAGED if state["trouble"] and not self.games else self._run_state(state)
+            state["state"] = failure if failure and not self.games else self._run_state(state)
             if state["state"] != RUNNING:
                 state["running"] = []
         for name, value in state.items():  # what is equal stays the same object

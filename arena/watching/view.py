@@ -31,7 +31,7 @@ LEAST_COLUMNS = 76
 NAME_COLUMNS = 18
 FEW = 3
 """Lines of faults and of workers, where lines are few."""
-STATE_COLOURS = {"running": GREEN, "failed": RED, "damaged": RED, "stopped": YELLOW}
+STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": RED, "stopped": YELLOW}
 _VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undecided": "undecided_short"}
 
 

@@ -8,12 +8,14 @@ import itertools
 import json
 import math
 import os
+import sqlite3
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.unreadable import keep_out
 
 from arena.collection.listing import RunEntry, entry_of, run_folders
 from arena.commands.words import tournament as words_of_tournament
@@ -21,6 +23,7 @@ from arena.play.live import LIVE_NAME
 from arena.play.store import Store
 from arena.play.tournament import run
 from arena.spec import spec_from_mapping
+from arena.watching.snapshot import RunFollower
 from elolab.command_line import main
 from engine.language import LANGUAGES, Catalogue, columns_of
 
@@ -75,7 +78,7 @@ def test_the_list_fits_into_the_terminal(
         folder: RunEntry(folder, "round_robin", "finished", 1000, 10_000, "2026-01-02T03:04:05", result)
         for folder in folders
     }
-    monkeypatch.setattr("arena.collection.listing.run_folders", lambda root: folders)
+    monkeypatch.setattr("arena.collection.listing.run_folders", lambda root, unreadable: folders)
     monkeypatch.setattr("arena.collection.listing.entry_of", lambda folder, say: found[folder])
     words = ["runs", str(tmp_path), "--language", language]
     assert main(words) == 0
@@ -191,6 +194,43 @@ def test_nobody_leads_a_gauntlet_by_score(tmp_path: Path) -> None:
     assert entry_of(tmp_path, Catalogue("arena.collection", "zh")).result == f"challenger：4 局得分率 {share} %"
     play(tmp_path / "all", 1, format="round_robin", players=players)
     assert " leads with " in entry_of(tmp_path / "all", SAY).result
+
+
+def test_what_cannot_be_read_is_told_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play(tmp_path / "one", 1)
+    (tmp_path / "closed").mkdir()
+    keep_out(monkeypatch, tmp_path / "closed")
+    assert main(["runs", str(tmp_path)]) == 1
+    shown = capsys.readouterr()
+    assert "finished" in shown.out
+    assert shown.err == f"elolab: runs: {tmp_path}/closed: cannot be read: Permission denied\n"
+
+
+def test_a_store_without_permission_is_not_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    play(tmp_path, 1)
+    error = sqlite3.OperationalError("unable to open database file")
+    error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("sqlite3.connect", refuse)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert entry_of(tmp_path, SAY).state == "unreadable"
+    state = RunFollower(tmp_path).read()
+    assert state["state"] == "unreadable"
+    assert state["trouble"] == f"{tmp_path}/games.sqlite: cannot be read: Permission denied; change its permissions"
+
+
+def test_where_there_are_no_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert main(["runs", ".."]) == 0
+    assert capsys.readouterr().out == "..: there are no runs in it.\n"
 
 
 def test_a_run_of_an_unknown_version_does_not_hide_the_others(tmp_path: Path) -> None:
