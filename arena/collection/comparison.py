@@ -87,6 +87,7 @@ def compared(folder: Path) -> ComparedRun:
 def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
     """The settings by their keys, those of players by the players' names."""
     content = {key: value for key, value in plain(spec.content()).items() if key not in UNIMPORTANT}
+    content["pairs"] = spec.pairs_of_encounter  # as it was asked for
     players = {player.name: {**plain(player.stored()), **plain(player.content())} for player in spec.players}
     return {**content, "players": players}
 

@@ -22,6 +22,7 @@ from arena.commands.words import tournament as words_of_tournament
 from arena.play.live import LIVE_NAME
 from arena.play.store import Store
 from arena.play.tournament import run
+from arena.run import RunError
 from arena.spec import spec_from_mapping
 from arena.watching.snapshot import RunFollower
 from elolab.command_line import main
@@ -128,6 +129,19 @@ def test_two_side_by_side(results: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["runs", "compare", folders[0], folders[0]]) == 0
     assert "All settings are the same." in capsys.readouterr().out
     assert main(["runs", "compare", folders[0], str(results)]) == 2
+
+
+def test_pairs_and_rounds_are_compared_as_they_were_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = {"format": "round_robin", "limit": "nodes=1"}
+    folders = [play(tmp_path / f"{pairs}", pairs, rounds=rounds, **more) for pairs, rounds in ((2, 2), (1, 4))]
+    assert main(["runs", "compare", "--json", *map(str, folders)]) == 0
+    settings = json.loads(capsys.readouterr().out)["settings"]
+    assert {entry["key"]: entry["values"] for entry in settings} == {"pairs": [2, 1], "rounds": [2, 4]}
+    players = [{"name": name} for name in ("default", "material", "third")]
+    with pytest.raises(RunError, match=r"a longer tournament: pairs = 2 in 2 rounds, not pairs = 3 as in match;"):
+        play(folders[0], 3, players=[players[0], {**players[1], "preset": "material"}, players[2]], **more)
 
 
 def test_the_interval_of_the_difference_is_that_of_independent_runs() -> None:
