@@ -11,7 +11,7 @@ from typing import Any
 
 from arena.collection.listing import RunEntry, entry_of, is_run, live_of, run_folders
 from arena.play.live import LIVE_NAME
-from arena.play.store import STORE_NAME
+from arena.play.store import STORE_NAME, is_in_use
 from arena.watching.figures import DrawnFigures
 from arena.watching.snapshot import RunFollower, State, changes, waiting_state
 from engine.language import Catalogue
@@ -183,7 +183,8 @@ class WatchedRuns:
         say = Catalogue("arena.collection", language)
         found = []
         for name, folder in self.folders().items():
-            stamp = (_changed_at(folder), (folder / STORE_NAME).is_file())
+            # What is killed writes nothing any more, and gives up its lock.
+            stamp = (_changed_at(folder), (folder / STORE_NAME).is_file(), is_in_use(folder))
             kept = self._entries.get((folder, language))
             if kept is None or kept[0] != stamp:
                 if not is_run(folder):

@@ -10,16 +10,17 @@ The state is a dictionary that is JSON as it stands. Sections that did not chang
 - ``state``: ``waiting`` (no run there yet), ``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or
   ``damaged``; ``trouble``: why the folder cannot be read, else empty
 - ``progress``: ``planned``, ``done``, ``stage`` (a text or null), ``all_planned``, ``all_done``, ``games_per_second``
-  (null while nothing is known), ``seconds_left`` (null if unknown), ``at_most`` (whether fewer games may be enough),
-  ``words``, ``updated_at``
+  and ``seconds_left`` (null while unknown, and of a run that does not go on), ``at_most`` (whether fewer games may be
+  enough), ``words``, ``updated_at``
 - ``workers``: rows as the run tells them: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``
 - ``players``: of a tournament, their names in its order; the first of a match is the one from whose view figures are
 - ``standings``: best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half of the 95 % interval; null
   where it is infinite), ``games``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1), ``pairs``; empty of a run that
-  is no   tournament. ``anchors``: names with their given Elo
-- ``match``: between two players, from the first one's view: ``elo``, ``elo_low``, ``elo_high``, ``los``, ``pairs``,
-  ``pentanomial``; null otherwise. ``test``: the sequential test, null without one: ``verdict``, ``llr``,
-  ``lower_bound``, ``upper_bound``, ``elo0``, ``elo1``, ``model``, ``pairs``, ``pentanomial``
+  is no tournament. ``anchors``: names with their given Elo
+- ``match``: between two players, from the first one's view: ``elo``, ``elo_low``, ``elo_high`` (null where they are
+  infinite: ``elo_low`` below, ``elo_high`` above, ``elo`` as ``los`` says), ``los``, ``pairs``, ``pentanomial``; null
+  otherwise. ``test``: the sequential test, null without one: ``verdict``, ``llr``, ``lower_bound``, ``upper_bound``,
+  ``elo0``, ``elo1``, ``model``, ``pairs``, ``pentanomial``
 - ``curve``: ``kind`` is ``elo`` (points are pairs, Elo, low, high), ``llr`` (pairs, ratio) or empty; ``stride`` is the
   distance of the points in pairs, ``points`` at most ``MAX_POINTS`` of them
 - ``running``: games that are on, as in ``live.json``: ``series``, ``number``, ``first``, ``second``, ``opening``,
@@ -149,7 +150,7 @@ class RunFollower:
             self._tell_live(state)
             state["state"] = failure if failure and not self.games else self._run_state(state)
             if state["state"] != RUNNING:
-                state["running"] = []
+                self._tell_stop(state)
         for name, value in state.items():  # what is equal stays the same object
             if value == self._state[name]:
                 state[name] = self._state[name]
@@ -230,6 +231,16 @@ class RunFollower:
         state["running"] = live.get("running") or []
         told = next((game["game"] for game in state["running"] if game.get("game")), "")
         state["game"] = state["game"] or told
+
+    def _tell_stop(self, state: State) -> None:
+        """Leave out what is told of a run that goes on: one that was killed has told that last."""
+        progress = {**state["progress"], "games_per_second": None, "seconds_left": None}
+        if self._live.get("state") == RUNNING:
+            state["workers"] = []
+            is_tournament = self._figures is not None and self._figures.spec is not None
+            if is_tournament and not progress["stage"]:  # games that were stored since it told of them
+                progress["done"] = progress["all_done"] = min(state["games"], progress["all_planned"])
+        state.update(running=[], progress=progress)
 
     def _run_state(self, state: State) -> str:
         told, progress = self._live.get("state"), state["progress"]
