@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "its settings are, and has all the names that it has there; a name with different settings becomes several "
         "players. The same game in two folders counts once."
     )
-    add_output_argument(parser, f"that of one tournament; {JOINT_FOLDER} for several")
+    add_output_argument(parser, f"that of the run; {JOINT_FOLDER} for several")
     add_anchor_argument(parser)
     add_language_argument(parser)
     add_json_argument(parser)
@@ -51,14 +52,24 @@ def run(arguments: argparse.Namespace) -> int:
     if len(arguments.directories) > 1:
         return _run_joint_report(arguments)
     (directory,) = map(Path, arguments.directories)
-    if arguments.out is not None:
-        raise UserError(f"--out {arguments.out}: the report of one tournament is written into its folder; leave it out")
     with Store(directory, read_only=True) as store, finishing():
         spec = with_anchors(stored_tournament(store), arguments.anchors)
+        folder = report_folder(directory, arguments.out)
         with store.snapshot():
-            result, exports = result_of(spec, store), export(spec, store, arguments.language)
+            result, exports = result_of(spec, store), export(spec, store, arguments.language, folder)
     print_result(spec, directory, result, exports, arguments)
     return 0
+
+
+def report_folder(directory: Path, out: str | None) -> Path:
+    """Where the report of one run is written: the folder of ``--out``, or else the run's. Raises ``UserError``."""
+    from arena.reports.write import folder_beside_runs
+
+    if out is not None and Path(out).resolve() != directory.resolve():
+        return folder_beside_runs(Path(out))
+    if not os.access(directory, os.W_OK):
+        raise UserError(f"{directory}: cannot write there; give another folder with --out")
+    return directory
 
 
 def _run_joint_report(arguments: argparse.Namespace) -> int:
