@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from arena.commands.arguments import add_anchor_argument
-from arena.commands.results import exports_data, finishing, print_exports, print_result
+from arena.commands.results import exports_data, finishing, print_exports, print_result, written_exports
 from engine.commands.arguments import add_json_argument, add_language_argument, add_output_argument, print_json
 from engine.errors import UserError
 from engine.language import DEFAULT_LANGUAGE
@@ -46,7 +46,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Write a tournament's PGN, tables and report again from its games, or those of several together."""
     from arena.play.store import Store
     from arena.play.tournament import result_of, stored_tournament
-    from arena.reports.write import export
     from arena.spec import with_anchors
 
     if len(arguments.directories) > 1:
@@ -56,8 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
         spec = with_anchors(stored_tournament(store), arguments.anchors)
         folder = report_folder(directory, arguments.out)
         with store.snapshot():
-            result, exports = result_of(spec, store), export(spec, store, arguments.language, folder)
+            result = result_of(spec, store)
+            exports, failure = written_exports(spec, store, arguments.language, folder)
     print_result(spec, directory, result, exports, arguments)
+    if failure is not None:
+        sys.stdout.flush()
+        raise failure
     return 0
 
 

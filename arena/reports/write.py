@@ -11,7 +11,7 @@ from typing import Any
 
 from arena.figures.placing import Placing, placing_of
 from arena.figures.search_statistics import SearchStatisticsCounter
-from arena.figures.standings import HeadToHead, Standing, TableCounter, Tables, csv_text
+from arena.figures.standings import HeadToHead, Standing, TableCounter, Tables, csv_text, tables_of
 from arena.files import replace_file, replacing
 from arena.notation.pgn import GameWriter
 from arena.play.store import STORE_NAME, Store
@@ -41,7 +41,8 @@ class Exports:
 
     digest: str
     """Digest of all games that count, in schedule order."""
-    report: Path
+    report: Path | None
+    """The page; ``None`` if nothing was written."""
     tables: Tables
     sequential: SequentialRun | None
     """The sequential test, if the tournament is one."""
@@ -71,6 +72,16 @@ def export(
     with exported(directory, spec, store.iterate(), count) as records:
         contents = _read(directory, spec, records, count, withdrawals=withdrawals, language=language)
     return _exports(contents, _write(directory, contents), store.digest(count))
+
+
+def figures(spec: TournamentSpec, store: Store) -> Exports:
+    """What ``export`` returns, read without writing anything."""
+    withdrawals, outcomes = withdrawals_of(store), [*store.outcomes()]
+    count = games_that_count(spec, outcomes, withdrawals)
+    records = (record for record in store.iterate() if record.pairing.number < count)
+    tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
+    placing = placing_of(spec, outcomes, withdrawals)
+    return Exports(store.digest(count), None, tables, sequential_run(spec, outcomes), placing)
 
 
 def export_joint(

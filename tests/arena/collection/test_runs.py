@@ -283,7 +283,7 @@ def test_only_what_was_asked_for_is_removed(
 
 def test_folders_are_named_after_limit_and_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("arena.commands.results._written", lambda directory, language: None)  # no report: it takes long
+    monkeypatch.setattr("arena.commands.results._written", lambda *of_the_run: (None, None))  # no report: it takes long
     monkeypatch.setattr("arena.commands.results.print_result", lambda *of_the_run: None)
 
     def folder(*words: str) -> str:
