@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -74,10 +75,9 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
     """What is to be said of a run; ``say`` are the messages of this package."""
     live = live_of(folder)
     kind, planned = str(live.get("kind") or TOURNAMENT), _number(live.get("all_planned") or live.get("planned"))
-    date = ""
+    updated = changed_at(folder)
+    date = datetime.fromtimestamp(updated, UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if updated else ""
     try:
-        updated = (folder / STORE_NAME).stat().st_mtime
-        date = datetime.fromtimestamp(updated, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         with Store(folder, read_only=True) as store:
             played = len(store)
             spec = tournament_in(store)
@@ -91,6 +91,17 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
     except (UserError, KeyError, TypeError):  # the latter two of what another version of elolab has written
         return RunEntry(folder, kind, DAMAGED, 0, planned, date, "")
     return RunEntry(folder, kind, state_of(folder, live, played, planned), played, planned, date, result)
+
+
+def changed_at(folder: Path) -> float:
+    """When a run last wrote something, as seconds since 1970; 0 if that cannot be read."""
+    times = [0.0]
+    for name in (STORE_NAME, f"{STORE_NAME}-wal", LIVE_NAME):
+        with contextlib.suppress(OSError):
+            found = (folder / name).stat()
+            if found.st_size:  # who only reads leaves an empty log
+                times.append(found.st_mtime)
+    return max(times)
 
 
 def _finding(folder: Path) -> str:

@@ -107,6 +107,17 @@ def test_what_is_being_worked_on_runs_and_stays(results: Path, capsys: pytest.Ca
     assert entry_of(results / "one", SAY).state == "finished"
 
 
+def test_the_last_change_is_that_of_the_log_while_a_run_goes_on(tmp_path: Path) -> None:
+    play(tmp_path, 1)
+    for path in tmp_path.iterdir():
+        os.utime(path, (86_400, 86_400))
+    assert entry_of(tmp_path, SAY).updated_at == "1970-01-02T00:00:00Z"
+    assert entry_of(tmp_path, SAY).updated_at == "1970-01-02T00:00:00Z", "reading it is no change"
+    with Store(tmp_path) as store:
+        store.record_metadata({"something": 1})
+        assert entry_of(tmp_path, SAY).updated_at > "2020"
+
+
 def test_a_damaged_run_is_listed(tmp_path: Path) -> None:
     (tmp_path / "games.sqlite").write_bytes(b"no database at all, though of its name")
     assert [entry_of(folder, SAY).state for folder in run_folders(tmp_path)] == ["damaged"]

@@ -19,6 +19,7 @@ import pytest
 from browser import Browser
 from test_snapshot import begun, record, running_game, specification
 
+from arena.collection.listing import changed_at
 from arena.play import live
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
@@ -219,10 +220,9 @@ def test_a_run_that_was_killed_is_not_listed_as_running(tmp_path: Path) -> None:
     with begun(tmp_path / "alpha", specification()):
         tell(tmp_path / "alpha", [])
         assert [entry.state for _, entry in runs.entries("en")] == ["running"]
-        written = (tmp_path / "alpha" / STORE_NAME).stat()
-        times = followed._changed_at(tmp_path / "alpha")
-    os.utime(tmp_path / "alpha" / STORE_NAME, ns=(written.st_atime_ns, written.st_mtime_ns))
-    assert followed._changed_at(tmp_path / "alpha") == times
+        times = changed_at(tmp_path / "alpha")
+    os.utime(tmp_path / "alpha" / STORE_NAME, (times, times))
+    assert changed_at(tmp_path / "alpha") == times
     assert [entry.state for _, entry in runs.entries("en")] == ["stopped"]
 
 
