@@ -270,7 +270,9 @@ def _written_report(folder: Path) -> Path:
     from arena.reports.write import export
 
     with Store(folder, read_only=True) as store:
-        return export(tournament.stored_tournament(store), store).report
+        report = export(tournament.stored_tournament(store), store).report
+    assert report is not None
+    return report
 
 
 def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:

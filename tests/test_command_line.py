@@ -452,7 +452,7 @@ HUGE = "9" * 5000
 @pytest.mark.parametrize("read", [
     lambda: Limits.parse(f"nodes={HUGE}"),
     lambda: game_named("xiangqi").position(f"4k4/9/9/9/9/9/9/9/9/3K5 w - - {HUGE} 1"),
-    lambda: parsed(add_seed_argument, "--seed", "x" + HUGE),
+    lambda: parsed(add_seed_argument, "--seed", HUGE),
     lambda: parsed(add_rules_arguments, "--move-limit", HUGE),
 ])  # fmt: skip
 def test_numbers_of_thousands_of_digits_are_refused(read: Callable[[], object]) -> None:
@@ -479,6 +479,13 @@ def test_long_work_leaves_the_main_thread_free_for_ctrl_c(
     assert capsys.readouterr().out
     assert seen
     assert threading.main_thread() not in seen
+
+
+def test_random_seeds_are_used_as_they_are_or_refused() -> None:
+    assert parsed(add_seed_argument, "--seed", str(2**63 - 1)).seed == 2**63 - 1
+    for seed in (2**63, 10**19, 10**30):
+        with pytest.raises(UsageError, match=f"--seed: '{seed}' is not a whole number from 0 to {2**63 - 1}"):
+            parsed(add_seed_argument, "--seed", str(seed))
 
 
 def test_numbers_have_a_least_value() -> None:

@@ -189,8 +189,9 @@ def full_clock(limits: Limits) -> PlayerClock:
     """The clocks at the beginning of a game."""
     assert limits.clock_ms is not None
     return PlayerClock(
-        limits.clock_ms * 1_000_000, limits.increment_ms, limits.clock_ms, limits.increment_ms, limits.moves_per_control
-    )
+        limits.clock_ms * 1_000_000, limits.increment_ms, limits.clock_ms, limits.increment_ms,
+        limits.moves_per_control, limits.moves_per_control,
+    )  # fmt: skip
 
 
 def need(position: Position | None) -> Position:

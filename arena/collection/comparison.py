@@ -52,6 +52,11 @@ class ComparedRun:
     groups: tuple[tuple[str, ...], ...] = ()
     """The players of each connected group, within which alone ratings compare; empty of a match."""
 
+    @property
+    def is_anchored(self) -> bool:
+        """Whether ratings are relative to an anchor, which has games then."""
+        return any(len(group) > 1 and name in group for group in self.groups for name, _ in self.anchors)
+
     def scale(self, name: str) -> tuple[Any, ...]:
         """What a player's rating is relative to: ratings of two runs compare only where this is equal.
 
@@ -87,6 +92,7 @@ def compared(folder: Path) -> ComparedRun:
 def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
     """The settings by their keys, those of players by the players' names."""
     content = {key: value for key, value in plain(spec.content()).items() if key not in UNIMPORTANT}
+    content["pairs"] = spec.pairs_of_encounter  # as it was asked for
     players = {player.name: {**plain(player.stored()), **plain(player.content())} for player in spec.players}
     return {**content, "players": players}
 
@@ -175,7 +181,7 @@ def _views(one: ComparedRun, other: ComparedRun) -> list[tuple[str, dict[str, An
     """What the ratings of each run are, as messages."""
     views = []
     for letter, run in (("A", one), ("B", other)):
-        key = "view_match" if run.view else "view_anchored" if run.anchors else "view_field"
+        key = "view_match" if run.view else "view_anchored" if run.is_anchored else "view_field"
         first, second = run.view or ("", "")
         views.append((key, {"run": letter, "one": first, "other": second}))
     return views

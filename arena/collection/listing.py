@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.play.live import LIVE_NAME, Scoreboard
 from arena.play.running_elo import RunningElo
-from arena.play.store import STORE_NAME, Store, is_in_use
+from arena.play.store import STORE_NAME, Store, StoreFailure, is_in_use
 from engine.errors import UserError
 from engine.language import Catalogue
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 4
 """How deep below the folder runs are sought."""
-RUNNING, FINISHED, STOPPED, FAILED, DAMAGED = "running", "finished", "stopped", "failed", "damaged"
+RUNNING, FINISHED, STOPPED, FAILED = "running", "finished", "stopped", "failed"
+UNREADABLE, DAMAGED = "unreadable", "damaged"
 TOURNAMENT = "tournament"
 
 
@@ -34,12 +36,12 @@ class RunEntry:
     kind: str
     """The format of a tournament, otherwise what the run calls itself in ``live.json``."""
     state: str
-    """``running``, ``finished``, ``stopped``, ``failed`` or ``damaged``."""
+    """``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or ``damaged``."""
     played: int
     planned: int
     """Games; 0 if that is not known."""
     updated_at: str
-    """When something was last written, in UTC, as ISO 8601 with seconds."""
+    """When something was last written, in UTC, as ISO 8601 with seconds; empty if that cannot be read."""
     result: str
     """What came of it so far, in words."""
 
@@ -48,12 +50,15 @@ class RunEntry:
         return {**vars(self), "folder": str(self.folder)}
 
 
-def run_folders(root: Path) -> Iterator[Path]:
-    """The folders of runs, the given one or those below it, in the order of their names."""
+def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None) -> Iterator[Path]:
+    """The folders of runs, the given one or those below it, in the order of their names.
+
+    ``unreadable`` is told of folders that cannot be looked into.
+    """
     if is_run(root):
         yield root
         return
-    for folder, names, files in os.walk(root):
+    for folder, names, files in os.walk(root, onerror=unreadable):
         depth = len(Path(folder).relative_to(root).parts)
         if STORE_NAME in files:
             names.clear()  # runs have no runs in them
@@ -69,9 +74,9 @@ def is_run(folder: Path) -> bool:
 def entry_of(folder: Path, say: Catalogue) -> RunEntry:
     """What is to be said of a run; ``say`` are the messages of this package."""
     live = live_of(folder)
-    updated = (folder / STORE_NAME).stat().st_mtime
-    date = datetime.fromtimestamp(updated, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     kind, planned = str(live.get("kind") or TOURNAMENT), _number(live.get("all_planned") or live.get("planned"))
+    updated = changed_at(folder)
+    date = datetime.fromtimestamp(updated, UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if updated else ""
     try:
         with Store(folder, read_only=True) as store:
             played = len(store)
@@ -81,9 +86,22 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
                 planned = max(planned, played) if planned else planned  # a later validation speaks of itself alone
             else:
                 kind, planned, played, result = _of_tournament(spec, store, say)
+    except (OSError, StoreFailure):
+        return RunEntry(folder, kind, UNREADABLE, 0, planned, date, "")
     except (UserError, KeyError, TypeError):  # the latter two of what another version of elolab has written
         return RunEntry(folder, kind, DAMAGED, 0, planned, date, "")
     return RunEntry(folder, kind, state_of(folder, live, played, planned), played, planned, date, result)
+
+
+def changed_at(folder: Path) -> float:
+    """When a run last wrote something, as seconds since 1970; 0 if that cannot be read."""
+    times = [0.0]
+    for name in (STORE_NAME, f"{STORE_NAME}-wal", LIVE_NAME):
+        with contextlib.suppress(OSError):
+            found = (folder / name).stat()
+            if found.st_size:  # who only reads leaves an empty log
+                times.append(found.st_mtime)
+    return max(times)
 
 
 def _finding(folder: Path) -> str:

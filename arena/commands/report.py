@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from arena.commands.arguments import add_anchor_argument
-from arena.commands.results import exports_data, finishing, print_exports, print_result
+from arena.commands.results import exports_data, finishing, print_exports, print_result, written_exports
 from engine.commands.arguments import add_json_argument, add_language_argument, add_output_argument, print_json
 from engine.errors import UserError
 from engine.language import DEFAULT_LANGUAGE
@@ -27,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "its settings are, and has all the names that it has there; a name with different settings becomes several "
         "players. The same game in two folders counts once."
     )
-    add_output_argument(parser, f"that of one tournament; {JOINT_FOLDER} for several")
+    add_output_argument(parser, f"that of the run; {JOINT_FOLDER} for several")
     add_anchor_argument(parser)
     add_language_argument(parser)
     add_json_argument(parser)
@@ -45,20 +46,33 @@ def run(arguments: argparse.Namespace) -> int:
     """Write a tournament's PGN, tables and report again from its games, or those of several together."""
     from arena.play.store import Store
     from arena.play.tournament import result_of, stored_tournament
-    from arena.reports.write import export
     from arena.spec import with_anchors
 
     if len(arguments.directories) > 1:
         return _run_joint_report(arguments)
     (directory,) = map(Path, arguments.directories)
-    if arguments.out is not None:
-        raise UserError(f"--out {arguments.out}: the report of one tournament is written into its folder; leave it out")
     with Store(directory, read_only=True) as store, finishing():
         spec = with_anchors(stored_tournament(store), arguments.anchors)
+        folder = report_folder(directory, arguments.out)
         with store.snapshot():
-            result, exports = result_of(spec, store), export(spec, store, arguments.language)
+            result = result_of(spec, store)
+            exports, failure = written_exports(spec, store, arguments.language, folder)
     print_result(spec, directory, result, exports, arguments)
+    if failure is not None:
+        sys.stdout.flush()
+        raise failure
     return 0
+
+
+def report_folder(directory: Path, out: str | None) -> Path:
+    """Where the report of one run is written: the folder of ``--out``, or else the run's. Raises ``UserError``."""
+    from arena.reports.write import folder_beside_runs
+
+    if out is not None and Path(out).resolve() != directory.resolve():
+        return folder_beside_runs(Path(out))
+    if not os.access(directory, os.W_OK):
+        raise UserError(f"{directory}: cannot write there; give another folder with --out")
+    return directory
 
 
 def _run_joint_report(arguments: argparse.Namespace) -> int:

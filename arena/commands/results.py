@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from arena.colours import YELLOW, coloured
 from arena.commands.arguments import output_folder
 from arena.commands.words.conditions import pgn_file
-from arena.files import replacing
+from arena.files import FileError, replacing
 from engine.commands.arguments import UsageError, print_json
+from engine.errors import UserError
 from engine.language import console
 from engine.search_statistics import SearchStatisticsSettings
 
@@ -70,9 +71,12 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             accept_engine_change=arguments.accept_engine_change,
             log=arguments.log,
         )
-        exports = _written(directory, arguments.language)
-        if copy is not None:
-            _copy_games(directory, copy)
+        exports, failure = _written(directory, arguments.language)
+        if copy is not None and failure is None:
+            try:
+                _copy_games(directory, copy)
+            except (UserError, OSError) as error:
+                failure = _file_error(error)
     except KeyboardInterrupt:
         command = resume_command(spec, directory, arguments.language)
         complain("console.interrupted", command=command)
@@ -80,6 +84,9 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     print_result(spec, directory, result, exports, arguments)
     if result.forfeits and not result.interrupted:
         complain("console.forfeits_one" if result.forfeits == 1 else "console.forfeits", games=result.forfeits)
+    if failure is not None:
+        sys.stdout.flush()
+        raise FileError(f"{failure}; the games are stored: give the same command again once that is mended")
     return result.exit_code
 
 
@@ -163,14 +170,28 @@ def complain(key: str, **values: Any) -> None:
     print(coloured(f"elolab: {console('arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
 
 
-def _written(directory: Path, language: str) -> Exports:
-    """Write a tournament's PGN, tables and report from its games."""
+def _written(directory: Path, language: str) -> tuple[Exports, FileError | None]:
     from arena.play.store import Store
     from arena.play.tournament import stored_tournament
-    from arena.reports.write import export
 
     with Store(directory, read_only=True) as store, finishing():
-        return export(stored_tournament(store), store, language)
+        return written_exports(stored_tournament(store), store, language, directory)
+
+
+def written_exports(
+    spec: TournamentSpec, store: Store, language: str, directory: Path
+) -> tuple[Exports, FileError | None]:
+    """Write a tournament's PGN, tables and report from its games, or say why that fails; figures are there anyway."""
+    from arena.reports.write import export, figures
+
+    try:
+        return export(spec, store, language, directory), None
+    except (FileError, OSError) as error:
+        return figures(spec, store), _file_error(error)
+
+
+def _file_error(error: UserError | OSError) -> FileError:
+    return FileError(str(error) if isinstance(error, UserError) else f"{error.filename}: {error.strerror}")
 
 
 def print_result(
@@ -196,7 +217,7 @@ def print_result(
         _print_result_as_json(spec, directory, result, exports)
     elif result.stored:
         print_exports(spec, exports, arguments.language)
-    else:
+    elif exports.report is not None:
         print(exports.report)
     if result.missing:
         sys.stdout.flush()
@@ -220,7 +241,8 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
     if is_match(spec):
         print("\n".join([*match_lines(spec, exports.tables, exports.sequential, language), ""]))
     print(console("arena")("console.digest", digest=exports.digest))
-    print(exports.report)
+    if exports.report is not None:
+        print(exports.report)
 
 
 def _print_result_as_json(
@@ -252,5 +274,5 @@ def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
         **(figures_of_match(exports.tables, exports.sequential) if is_match(spec) else {}),
         **(exports.placing.data() if exports.placing is not None else {}),
         "games_digest": exports.digest,
-        "report": str(exports.report),
+        "report": None if exports.report is None else str(exports.report),
     }

@@ -247,6 +247,26 @@ class Tables:
         """Players whose ratings were given, with their Elo."""
         return {self.counter.players[player]: elo for player, elo in self.ratings.anchors.items()}
 
+    @property
+    def referred_anchors(self) -> dict[str, float]:
+        """Those of them to which ratings of others are relative: they are connected with others by games."""
+        names = {name for group in self.ratings.groups if len(group) > 1 for name in self._names(group)}
+        return {name: elo for name, elo in self.anchors.items() if name in names}
+
+    @property
+    def reference(self) -> str:
+        """What ratings are relative to: the ``mean``, the ``given`` ones, or ``partly`` the latter."""
+        if not self.referred_anchors:
+            return "mean"
+        return "given" if all(self.is_anchored(row) for row in self.standings if row.is_rated) else "partly"
+
+    def is_anchored(self, row: Standing) -> bool:
+        """Whether a rating is relative to anchors rather than to the mean of the player's group."""
+        return not self.anchors.keys().isdisjoint(self._names(self.ratings.groups[row.group - 1]))
+
+    def _names(self, group: Iterable[int]) -> list[str]:
+        return [self.counter.players[player] for player in group]
+
     def superiority(self) -> list[list[float]]:
         """Likelihood that the row's player is stronger than the column's by the joint fit, in the standings' order."""
         order = [self.counter.players.index(row.player) for row in self.standings]
@@ -267,7 +287,7 @@ class Tables:
             "covariance": ratings.covariance.tolist(),
             "los": ratings.los_matrix().tolist(),
             "anchors": self.anchors,
-            "groups": [[self.counter.players[player] for player in group] for group in ratings.groups],
+            "groups": [*map(self._names, ratings.groups)],
             "first_move_advantage": ratings.first_move_advantage,
             "first_move_error": ratings.first_move_error,
             "draw_parameter": ratings.draw_parameter,
@@ -509,7 +529,7 @@ def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
     lines = [
         say("standings.title_single" if counter.single_games else "standings.title", games=counter.games,
             single=counter.single_games),
-        *wrapped(say("standings.note", reference=rating_reference(tables.anchors, say)), TEXT_WIDTH - 1),
+        *wrapped(say("standings.note", reference=rating_reference(tables, say)), TEXT_WIDTH - 1),
     ]
     if len(tables.ratings.groups) > 1:
         lines.append(say("standings.groups", groups=len(tables.ratings.groups)))
@@ -540,19 +560,24 @@ def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
     return lines
 
 
-def rating_reference(anchors: Mapping[str, float], say: Callable[..., str]) -> str:
+def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
     """What ratings are relative to; ``say`` are the messages of ``arena``."""
-    if not anchors:
-        return say("rating.reference_mean")
-    given = [say("rating.player_given", name=name, elo=f"{elo:g}") for name, elo in anchors.items()]
-    return say("rating.reference_given", players=say("rating.comma").join(given))
+
+    def given(anchors: Mapping[str, float]) -> str:
+        texts = [say("rating.player_given", name=name, elo=f"{elo:g}") for name, elo in anchors.items()]
+        return say("rating.comma").join(texts)
+
+    referred = tables.referred_anchors
+    reference = say(f"rating.reference_{tables.reference}", players=given(referred))
+    idle = {name: elo for name, elo in tables.anchors.items() if name not in referred}
+    return say("rating.reference_idle", reference=reference, players=given(idle)) if idle else reference
 
 
 def rating_text(row: Standing, tables: Tables) -> str:
     """A rating, a dash if there is none; with its sign unless anchors gave the scale a zero of its own."""
     if not row.is_rated:
         return NOTHING
-    return signed(row.rating) if not tables.anchors else f"{row.rating:.1f}".replace("-", "\N{MINUS SIGN}")
+    return signed(row.rating) if not tables.is_anchored(row) else f"{row.rating:.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def rating_error_text(row: Standing, tables: Tables, say: Callable[..., str]) -> str:

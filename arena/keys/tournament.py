@@ -12,12 +12,12 @@ from engine.games import GAMES
 from engine.rules import MAX_PLIES, REPETITION_RULES, Rules
 from engine.search_statistics import SearchStatisticsSettings
 from engine.settings.keys import SWITCH, TABLE, Default, Topic
+from engine.settings.whole_numbers import MAX_SEED
 
 OPENING_PARTS = ("tournament", "validation", "all")
 OPENING_ORDERS = ("random", "sequential")
 
 MAX_PAIRS = 1_000_000
-MAX_SEED = 2**63 - 1
 MAX_SCORE = 30_000
 MAX_SOLVED_EMPTIES = 24
 """Beyond, hardly any position is solved within ``engine.play.SOLVING_NODES``."""

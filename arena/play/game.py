@@ -102,6 +102,7 @@ class GameClock:
             opponent_remaining_ms=opponent.remaining_ms if opponent.runs else None,
             opponent_increment_ms=opponent.spec.limits.increment_ms if opponent.runs else 0,
             moves_to_go=self.moves_to_go,
+            opponent_moves_to_go=opponent.moves_to_go,
         )
 
     def after_move(self, elapsed_ns: int) -> None:

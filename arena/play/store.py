@@ -9,6 +9,7 @@ disks only.
 
 from __future__ import annotations
 
+import errno
 import gc
 import itertools
 import json
@@ -418,6 +419,8 @@ class Store:
             )
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             return StoreError(f"{path}: damaged, or not a file of elolab's ({error}); give another folder with --out")
+        if code == sqlite3.SQLITE_CANTOPEN and os.path.exists(path) and not os.access(path, os.R_OK):
+            return StoreFailure(f"{path}: cannot be read: {os.strerror(errno.EACCES)}; change its permissions")
         return StoreFailure(f"{path}: cannot be used: {error}; every game stored before is safe")
 
 

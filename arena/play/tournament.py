@@ -335,7 +335,8 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
         )
     if new.pairs < old.pairs and (format_of(new).decides_on_the_way or len(new.players) > len(old.players)):
         raise RunError(
-            f"{directory}: holds a longer tournament: {old.pairs} pairs there, {new.pairs} in {new.source}; {REMEDY}"
+            f"{directory}: holds a longer tournament: {format_of(old).pairs_text(old)}, not "
+            f"{format_of(new).pairs_text(new)} as in {new.source}; {REMEDY}"
         )
 
 

@@ -70,6 +70,8 @@ class PlayerClock(NamedTuple):
     opponent_increment_ms: int
     moves_to_go: int
     """Own moves to the next control; 0 is sudden death."""
+    opponent_moves_to_go: int = 0
+    """The same of the opponent; 0 also without a clock."""
 
     @property
     def remaining_ms(self) -> int:

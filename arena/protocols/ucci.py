@@ -158,7 +158,10 @@ def go_command(limits: Limits, clock: PlayerClock | None, unit_ms: int, mode: st
             words.append(f"increment {clock.increment_ms // unit_ms}")
         if clock.opponent_remaining_ms is not None:
             words.append(f"opptime {max(1, clock.opponent_remaining_ms // unit_ms)}")
-            words.append(f"oppincrement {clock.opponent_increment_ms // unit_ms}")
+            if clock.opponent_moves_to_go:
+                words.append(f"oppmovestogo {clock.opponent_moves_to_go}")
+            else:
+                words.append(f"oppincrement {clock.opponent_increment_ms // unit_ms}")
     return " ".join(words)
 
 

@@ -81,11 +81,11 @@ def ratings_chart(tables: Tables, language: str) -> Figure:
         draw_interval(axes, place, interval, (low, high), WIN, linewidth=2.4)
         draw_point(axes, place, row.rating, (low, high), WIN, "o", size=7)
     axes.set_xlim(low - 0.04 * (high - low), high + 0.04 * (high - low))
-    if not tables.anchors:
+    if not tables.referred_anchors:
         axes.axvline(0, color=MUTED, linewidth=0.9)
     axes.set_yticks(range(len(rows)), told_apart([row.player for row in rows], NAME_COLUMNS))
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    reference = rating_reference(tables.anchors, Catalogue("arena", language))
+    reference = rating_reference(tables, Catalogue("arena", language))
     say = _say(language)
     text = say("chart.rating", reference=reference if len(reference) < 60 else say("chart.elo"))
     figure.supxlabel(text, fontsize=12, color=MUTED)
@@ -227,14 +227,14 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
     if settled:
         room = 0.08 * (max(settled) - min(settled)) + 5
         axes.set_ylim(min(settled) - room, max(settled) + room)
-    if not tables.anchors:
+    if not tables.referred_anchors:
         axes.axhline(0, color=MUTED, linewidth=0.9)
     if count <= MAX_LEGEND:
         widen_coinciding(lines)
     _whole_numbers(axes, "x")
     say = _say(language)
     figure.supxlabel(say("chart.pairs_of_all"), fontsize=12, color=MUTED)
-    axes.set_ylabel(say("chart.elo" if tables.anchors else "chart.elo_above_mean"))
+    axes.set_ylabel(say("chart.elo" if tables.referred_anchors else "chart.elo_above_mean"))
     draw_grid(axes, "y")
     if count <= MAX_LEGEND:
         figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)

@@ -118,7 +118,7 @@ class Contents:
         """What the figures of a section are."""
         fields = {}
         if section == "standings":
-            fields["reference"] = rating_reference(self.tables.anchors, Catalogue(ARENA, self.language))
+            fields["reference"] = rating_reference(self.tables, Catalogue(ARENA, self.language))
         if section == "sequential" and self.sequential is not None:
             fields["batch"] = str(self.sequential.settings.batch_pairs)
         if section == "placing" and self.placing is not None:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arena.play.store import STORE_NAME, Store
+from arena.play.store import Store
 from arena.play.tournament import count_of, first_difference, stored_player, stored_tournament
 from arena.player_spec import MAX_NAME_LENGTH
 from arena.records import GameRecord, PlayerSpec
 from arena.reports.contents import REPORTS
-from arena.reports.write import Exports, export_joint
+from arena.reports.write import Exports, export_joint, folder_beside_runs
 from arena.spec import with_anchors
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
@@ -228,8 +228,6 @@ def _common_anchors(runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]
 
 def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE) -> Exports:
     """Write games.pgn, games.csv, the tables and the report of several runs into a folder of their own."""
-    if (directory / STORE_NAME).exists():
-        raise JointError(f"{directory}: holds a run of its own; give another folder with --out")
-    directory.mkdir(parents=True, exist_ok=True)
+    folder_beside_runs(directory)
     runs = [(run.folder, run.spec) for run in joint.runs]
     return export_joint(directory, joint.spec, joint.records, runs, joint.notes_in(language), language)

@@ -35,7 +35,7 @@ def plots_of(
     say = Catalogue(REPORTS, language)
     drawn = chart_language(language)
     sides, names = game_named(game).side_names, game_words(game, drawn).side_names
-    origin = say("plot.origin_anchors" if tables.anchors else "plot.origin_mean")
+    origin = say(f"plot.origin_{tables.reference}")
     first = game_words(game, language).side_names[0]
     return (
         _plot("ratings", charts.ratings_chart(tables, drawn), say, origin=origin),

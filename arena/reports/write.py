@@ -11,10 +11,10 @@ from typing import Any
 
 from arena.figures.placing import Placing, placing_of
 from arena.figures.search_statistics import SearchStatisticsCounter
-from arena.figures.standings import HeadToHead, Standing, TableCounter, Tables, csv_text
+from arena.figures.standings import HeadToHead, Standing, TableCounter, Tables, csv_text, tables_of
 from arena.files import replace_file, replacing
 from arena.notation.pgn import GameWriter
-from arena.play.store import Store
+from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import withdrawals_of
 from arena.records import GameRecord, GameSummary, Outcome, games_digest
 from arena.reports.contents import Contents
@@ -25,6 +25,7 @@ from arena.reports.plots import plots_of, search_statistics_plots, write_plots
 from arena.schedule import Withdrawal, games_expected, games_that_count, sequential_run
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
+from engine.errors import UserError
 from engine.language import DEFAULT_LANGUAGE
 
 PGN_NAME = "games.pgn"
@@ -40,7 +41,8 @@ class Exports:
 
     digest: str
     """Digest of all games that count, in schedule order."""
-    report: Path
+    report: Path | None
+    """The page; ``None`` if nothing was written."""
     tables: Tables
     sequential: SequentialRun | None
     """The sequential test, if the tournament is one."""
@@ -48,17 +50,38 @@ class Exports:
     """Of a Swiss tournament or a knockout."""
 
 
-def export(spec: TournamentSpec, store: Store, language: str = DEFAULT_LANGUAGE) -> Exports:
-    """Write games.pgn, games.csv, the tables and the report into the store's folder.
+def folder_beside_runs(directory: Path) -> Path:
+    """A folder for a report, made if it is missing. Raises ``UserError`` if it holds a run of its own."""
+    if (directory / STORE_NAME).exists():
+        raise UserError(f"{directory}: holds a run of its own; give another folder with --out")
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def export(
+    spec: TournamentSpec, store: Store, language: str = DEFAULT_LANGUAGE, directory: Path | None = None
+) -> Exports:
+    """Write games.pgn, games.csv, the tables and the report into a folder, the store's if no other is given.
 
     Games beyond the end of a sequential test are marked there, and left out of every table. The games are read once and
     one at a time, however many there are.
     """
+    directory = directory or store.directory
     withdrawals = withdrawals_of(store)
     count = games_that_count(spec, store.outcomes(), withdrawals)
-    with exported(store.directory, spec, store.iterate(), count) as records:
-        contents = _read(store.directory, spec, records, count, withdrawals=withdrawals, language=language)
-    return _exports(contents, _write(store.directory, contents), store.digest(count))
+    with exported(directory, spec, store.iterate(), count) as records:
+        contents = _read(directory, spec, records, count, withdrawals=withdrawals, language=language)
+    return _exports(contents, _write(directory, contents), store.digest(count))
+
+
+def figures(spec: TournamentSpec, store: Store) -> Exports:
+    """What ``export`` returns, read without writing anything."""
+    withdrawals, outcomes = withdrawals_of(store), [*store.outcomes()]
+    count = games_that_count(spec, outcomes, withdrawals)
+    records = (record for record in store.iterate() if record.pairing.number < count)
+    tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
+    placing = placing_of(spec, outcomes, withdrawals)
+    return Exports(store.digest(count), None, tables, sequential_run(spec, outcomes), placing)
 
 
 def export_joint(

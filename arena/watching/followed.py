@@ -9,9 +9,8 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.collection.listing import RunEntry, entry_of, is_run, live_of, run_folders
-from arena.play.live import LIVE_NAME
-from arena.play.store import STORE_NAME
+from arena.collection.listing import RunEntry, changed_at, entry_of, is_run, live_of, run_folders
+from arena.play.store import STORE_NAME, is_in_use
 from arena.watching.figures import DrawnFigures
 from arena.watching.snapshot import RunFollower, State, changes, waiting_state
 from engine.language import Catalogue
@@ -174,7 +173,7 @@ class WatchedRuns:
 
         def rank(name: str) -> tuple[bool, float]:
             folder = folders[name]
-            return live_of(folder).get("state") == "running", _changed_at(folder)
+            return live_of(folder).get("state") == "running", changed_at(folder)
 
         return max(folders, key=rank, default=None)
 
@@ -183,25 +182,17 @@ class WatchedRuns:
         say = Catalogue("arena.collection", language)
         found = []
         for name, folder in self.folders().items():
-            stamp = (_changed_at(folder), (folder / STORE_NAME).is_file())
+            # What is killed writes nothing any more, and gives up its lock.
+            stamp = (changed_at(folder), (folder / STORE_NAME).is_file(), is_in_use(folder))
             kept = self._entries.get((folder, language))
             if kept is None or kept[0] != stamp:
                 if not is_run(folder):
                     continue
                 kept = self._entries[folder, language] = (stamp, entry_of(folder, say))
             found.append((name, kept[1]))
-        return sorted(found, key=lambda one: -_changed_at(one[1].folder))
+        return sorted(found, key=lambda one: -changed_at(one[1].folder))
 
     async def close(self) -> None:
         """End all following."""
         for run in self._runs.values():
             await run.close()
-
-
-def _changed_at(folder: Path) -> float:
-    """When a run last wrote something."""
-    times = [0.0]
-    for name in (STORE_NAME, f"{STORE_NAME}-wal", LIVE_NAME):
-        with contextlib.suppress(OSError):
-            times.append((folder / name).stat().st_mtime)
-    return max(times)

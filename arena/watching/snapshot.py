@@ -7,19 +7,20 @@ The state is a dictionary that is JSON as it stands. Sections that did not chang
 
 - ``folder``, ``name``: texts; ``kind``: ``tournament``, ``tuning``, ``ablation``, ``claims`` or another kind of run;
   ``format``: of a tournament, else empty; ``game``: of ``engine.games``, empty while it is not known
-- ``state``: ``waiting`` (no run there yet), ``running``, ``finished``, ``stopped``, ``failed`` or ``damaged``;
-  ``trouble``: why the folder cannot be read, else empty
+- ``state``: ``waiting`` (no run there yet), ``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or
+  ``damaged``; ``trouble``: why the folder cannot be read, else empty
 - ``progress``: ``planned``, ``done``, ``stage`` (a text or null), ``all_planned``, ``all_done``, ``games_per_second``
-  (null while nothing is known), ``seconds_left`` (null if unknown), ``at_most`` (whether fewer games may be enough),
-  ``words``, ``updated_at``
+  and ``seconds_left`` (null while unknown, and of a run that does not go on), ``at_most`` (whether fewer games may be
+  enough), ``words``, ``updated_at``
 - ``workers``: rows as the run tells them: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``
 - ``players``: of a tournament, their names in its order; the first of a match is the one from whose view figures are
 - ``standings``: best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half of the 95 % interval; null
   where it is infinite), ``games``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1), ``pairs``; empty of a run that
-  is no   tournament. ``anchors``: names with their given Elo
-- ``match``: between two players, from the first one's view: ``elo``, ``elo_low``, ``elo_high``, ``los``, ``pairs``,
-  ``pentanomial``; null otherwise. ``test``: the sequential test, null without one: ``verdict``, ``llr``,
-  ``lower_bound``, ``upper_bound``, ``elo0``, ``elo1``, ``model``, ``pairs``, ``pentanomial``
+  is no tournament. ``anchors``: names with their given Elo
+- ``match``: between two players, from the first one's view: ``elo``, ``elo_low``, ``elo_high`` (null where they are
+  infinite: ``elo_low`` below, ``elo_high`` above, ``elo`` as ``los`` says), ``los``, ``pairs``, ``pentanomial``; null
+  otherwise. ``test``: the sequential test, null without one: ``verdict``, ``llr``, ``lower_bound``, ``upper_bound``,
+  ``elo0``, ``elo1``, ``model``, ``pairs``, ``pentanomial``
 - ``curve``: ``kind`` is ``elo`` (points are pairs, Elo, low, high), ``llr`` (pairs, ratio) or empty; ``stride`` is the
   distance of the points in pairs, ``points`` at most ``MAX_POINTS`` of them
 - ``running``: games that are on, as in ``live.json``: ``series``, ``number``, ``first``, ``second``, ``opening``,
@@ -39,14 +40,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, live_of, state_of
+from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
 from arena.figures.faults import FORFEITS, cause_of
 from arena.figures.ratings import fit_ratings
 from arena.figures.standings import PairCounter, standing_rows
 from arena.figures.statistics import Pentanomial
 from arena.play.live import LIVE_NAME
 from arena.play.running_elo import RunningElo
-from arena.play.store import STORE_NAME, Store
+from arena.play.store import STORE_NAME, Store, StoreFailure
 from arena.records import GameRecord, Opening, Outcome, Pairing, points_of
 from arena.schedule import format_of, planned_games
 from arena.sequential import SequentialRun
@@ -138,17 +139,18 @@ class RunFollower:
 
     def read(self) -> State:
         """The state now. A folder that cannot be read keeps the state it had, with what is wrong as ``trouble``."""
-        state = {**self._state, "trouble": ""}
+        state, failure = {**self._state, "trouble": ""}, ""
         self._read_live()
         try:
             self._read_games(state)
         except (UserError, sqlite3.Error, ValueError, KeyError, TypeError) as error:
             state["trouble"] = str(error) if isinstance(error, UserError) else f"{self.folder / STORE_NAME}: {error!r}"
+            failure = UNREADABLE if isinstance(error, StoreFailure) else DAMAGED
         if self._store.is_there or self._live:
             self._tell_live(state)
-            state["state"] = DAMAGED if state["trouble"] and not self.games else self._run_state(state)
+            state["state"] = failure if failure and not self.games else self._run_state(state)
             if state["state"] != RUNNING:
-                state["running"] = []
+                self._tell_stop(state)
         for name, value in state.items():  # what is equal stays the same object
             if value == self._state[name]:
                 state[name] = self._state[name]
@@ -229,6 +231,16 @@ class RunFollower:
         state["running"] = live.get("running") or []
         told = next((game["game"] for game in state["running"] if game.get("game")), "")
         state["game"] = state["game"] or told
+
+    def _tell_stop(self, state: State) -> None:
+        """Leave out what is told of a run that goes on: one that was killed has told that last."""
+        progress = {**state["progress"], "games_per_second": None, "seconds_left": None}
+        if self._live.get("state") == RUNNING:
+            state["workers"] = []
+            is_tournament = self._figures is not None and self._figures.spec is not None
+            if is_tournament and not progress["stage"]:  # games that were stored since it told of them
+                progress["done"] = progress["all_done"] = min(state["games"], progress["all_planned"])
+        state.update(running=[], progress=progress)
 
     def _run_state(self, state: State) -> str:
         told, progress = self._live.get("state"), state["progress"]

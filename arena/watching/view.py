@@ -6,6 +6,7 @@ for lines of any number. A line is a list of texts with their colours, so that i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -31,7 +32,7 @@ LEAST_COLUMNS = 76
 NAME_COLUMNS = 18
 FEW = 3
 """Lines of faults and of workers, where lines are few."""
-STATE_COLOURS = {"running": GREEN, "failed": RED, "damaged": RED, "stopped": YELLOW}
+STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": RED, "stopped": YELLOW}
 _VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undecided": "undecided_short"}
 
 
@@ -163,7 +164,10 @@ def _test_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
     lines: list[Line] = []
     match, test = state["match"], state["test"]
     if match is not None:
-        low, elo, high = (_elo(match[name]) for name in ("elo_low", "elo", "elo_high"))
+        leads = match["los"] is None or match["los"] >= 0.5
+        infinities = {"elo_low": -math.inf, "elo": math.inf if leads else -math.inf, "elo_high": math.inf}
+        low, elo, high = (signed(infinity if match[name] is None else match[name])
+                          for name, infinity in infinities.items())  # fmt: skip
         los = "-" if match["los"] is None else f"{percent_text(match['los'])} %"
         lines.append([(_own(say)("terminal.match", elo=elo, low=low, high=high, los=los, pairs=match["pairs"]), "")])
     if test is not None:

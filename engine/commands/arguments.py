@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from engine.errors import UserError
 from engine.language import DEFAULT_LANGUAGE, LANGUAGE_VARIABLE, LANGUAGES
-from engine.settings.whole_numbers import natural_number
+from engine.settings.whole_numbers import MAX_SEED, natural_number
 
 if TYPE_CHECKING:
     from engine.games.contract import Game, Position
@@ -348,7 +348,9 @@ def add_output_argument(parser: argparse.ArgumentParser, default: str = "results
 def add_seed_argument(parser: argparse.ArgumentParser, default: int | None = None) -> None:
     """``--seed N``, the random seed."""
     said = "" if default is None else f" (default {default})"
-    parser.add_argument("--seed", type=whole_number(0), default=default, metavar="N", help=f"random seed{said}")
+    parser.add_argument(
+        "--seed", type=whole_number(0, MAX_SEED), default=default, metavar="N", help=f"random seed{said}"
+    )
 
 
 def add_concurrency_argument(parser: argparse.ArgumentParser) -> None:

@@ -38,6 +38,17 @@ def test_a_report_is_written_again_from_a_copy_without_the_specification(
     assert written.is_file()
     kept = [line.replace("out/", "copy/") for line in printed if not line.startswith("written to")]
     assert again == kept
+    # Into another folder, because nobody may write into the run's: the same, and nothing into that.
+    page, before = written.read_bytes(), sorted(Path("copy").rglob("*"))
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path).name != "copy")
+    written.unlink()
+    assert command_line.main(["report", "copy"]) == 2
+    assert capsys.readouterr().err == "elolab: copy: cannot write there; give another folder with --out\n"
+    assert command_line.main(["report", "copy", "--out", "elsewhere/report"]) == 0
+    assert capsys.readouterr().out.splitlines() == [*again[:-1], "elsewhere/report/report.html"]
+    assert Path("elsewhere/report/report.html").read_bytes() == page
+    assert sorted([*Path("copy").rglob("*"), written]) == before
+    assert command_line.main(["report", "copy", "--out", shutil.copytree("copy", "other run")]) == 2
 
 
 def test_a_folder_without_a_run_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.commands.arguments import specification_of
@@ -62,14 +63,14 @@ def run(arguments: argparse.Namespace) -> int:
     return result.exit_code
 
 
-def print_ablation(result: AblationResult, arguments: argparse.Namespace) -> None:
+def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
     """Write an ablation's report, as far as it came, and print its tables."""
     from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
     from tuning.reports.document import MESSAGES
     from tuning.reports.labels import in_language
 
     with finishing():
-        report = write_ablation_report(result, arguments.language)
+        report = write_ablation_report(result, arguments.language, folder)
     if arguments.json:
         print_json(ablation_data(result, report))
     else:

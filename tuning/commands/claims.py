@@ -112,12 +112,12 @@ def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def print_claims(result: ClaimsResult, arguments: argparse.Namespace) -> None:
+def print_claims(result: ClaimsResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
     """Write the report on the claims, as far as the run came, and print its table."""
     from tuning.reports.claims.report import claims_data, claims_text, write_claims_report
 
     with finishing():
-        report = write_claims_report(result, arguments.language)
+        report = write_claims_report(result, arguments.language, folder)
     if arguments.json:
         print_json(claims_data(result, report))
     else:

@@ -144,12 +144,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 3 if fitted.kept is None else 0
 
 
-def print_fit(fitted: FitResult, arguments: argparse.Namespace) -> None:
+def print_fit(fitted: FitResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
     """Write a fit's report, as far as it came, and print what it comes to."""
     from tuning.reports.fit import fit_data, fit_text, write_fit_report
 
     with finishing():
-        report = write_fit_report(fitted, arguments.language)
+        report = write_fit_report(fitted, arguments.language, folder)
     if arguments.json:
         print_json(fit_data(fitted, report))
     else:

@@ -26,30 +26,30 @@ def _report(arguments: argparse.Namespace) -> int:
     from tuning.rereading import result_in
 
     result = None
-    if len(arguments.directories) == 1 and arguments.out is None:
+    if len(arguments.directories) == 1:
         result = result_in(Path(arguments.directories[0]))
     if result is None:
         return tournaments.run(arguments)
     if arguments.anchors:
         raise UserError(f"--anchor: {arguments.directories[0]} is no tournament, and rates no players; leave it out")
-    print_report(result, arguments)
+    print_report(result, arguments, tournaments.report_folder(result.directory, arguments.out))
     if result.interrupted:
         say_stopped(result.directory)
     return 0
 
 
-def print_report(result: Any, arguments: argparse.Namespace) -> None:
-    """Write what ``tuning.rereading`` has read, and print it as the command does that played it."""
+def print_report(result: Any, arguments: argparse.Namespace, folder: Path) -> None:
+    """Write what ``tuning.rereading`` has read into a folder, and print it as the command does that played it."""
     from tuning.commands.ablate import print_ablation
     from tuning.commands.claims import print_claims
     from tuning.commands.fit_evaluation import print_fit
     from tuning.commands.tune import print_tuning
 
-    printers: dict[str, Callable[[Any, argparse.Namespace], None]] = {
+    printers: dict[str, Callable[[Any, argparse.Namespace, Path], None]] = {
         "StudyResult": print_tuning,
         "AblationResult": print_ablation,
         "ClaimsResult": print_claims,
         "FitResult": print_fit,
     }
-    printers[type(result).__name__](result, arguments)
+    printers[type(result).__name__](result, arguments, folder)
     sys.stdout.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.commands.arguments import specification_of
@@ -73,12 +74,12 @@ def run(arguments: argparse.Namespace) -> int:
     return result.exit_code
 
 
-def print_tuning(result: StudyResult, arguments: argparse.Namespace) -> None:
+def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
     """Write a study's report, as far as the study came, and print what it comes to."""
     from tuning.reports.study import tuning_data, tuning_text, write_tuning_report
 
     with finishing():
-        report = write_tuning_report(result, arguments.language)
+        report = write_tuning_report(result, arguments.language, folder)
     if arguments.json:
         print_json(tuning_data(result, report))
     else:

@@ -67,8 +67,12 @@ if TYPE_CHECKING:
     from tuning.ablation.speed import SpeedRow
 
 
-def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write the tables as CSV, games.pgn, report.md, report.html and the plots; returns report.html's path."""
+def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
+    """Write the tables as CSV, games.pgn, report.md, report.html and the plots; returns report.html's path.
+
+    They are written into ``folder``, or else the run's.
+    """
+    folder = folder or result.directory
     tables = {"ablation": result.frame()}
     if result.effects:
         tables["effects"] = result.effects_frame()
@@ -77,9 +81,9 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
     if result.speeds:
         tables["speeds"] = result.speeds_frame()
     for name, table in tables.items():
-        replace_file(result.directory / f"{name}.csv", partial(table.to_csv, index=False))
-    games = games_of_run(result.directory, result.spec.conditions.game, result.spec.name, language)
-    return write_document(result.directory, replace(ablation_document(result, language), games=games))
+        replace_file(folder / f"{name}.csv", partial(table.to_csv, index=False))
+    games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
+    return write_document(folder, replace(ablation_document(result, language), games=games))
 
 
 def ablation_document(result: AblationResult, language: str) -> Document:

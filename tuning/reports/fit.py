@@ -52,9 +52,13 @@ def _stopped_sentence(fitted: FitResult, message: Catalogue) -> str:
     return message("fit.stopped", number=number, games=games, planned=planned)
 
 
-def write_fit_report(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write report.html and report.md; returns the path of the former."""
-    return write_document(fitted.directory, fit_document(fitted, language))
+def write_fit_report(fitted: FitResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
+    """Write report.html and report.md; returns the path of the former.
+
+    They are written into ``folder``, or else the run's.
+    """
+    folder = folder or fitted.directory
+    return write_document(folder, fit_document(fitted, language))
 
 
 def fit_document(fitted: FitResult, language: str) -> Document:

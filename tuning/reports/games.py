@@ -11,8 +11,8 @@ from arena.reports.games import GAMES_FOLDER, GamePacker, GamesOnPage
 from arena.reports.write import PGN_NAME
 
 
-def games_of_run(directory: Path, game: str, event: str, language: str) -> GamesOnPage | None:
-    """Write the PGN of a run's folder; its games for the page, ``None`` where nothing was played.
+def games_of_run(directory: Path, folder: Path, game: str, event: str, language: str) -> GamesOnPage | None:
+    """Write the PGN of a run into a folder, its own or another; its games for the page, ``None`` without any.
 
     Games that are too many for the page are written beside it. Raises ``FileError`` if a file cannot be written,
     ``StoreError`` if the games cannot be read.
@@ -21,8 +21,8 @@ def games_of_run(directory: Path, game: str, event: str, language: str) -> Games
         return None
     with (
         Store(directory, read_only=True) as store,
-        replacing(directory / PGN_NAME) as stream,
-        GamePacker((), directory / GAMES_FOLDER) as packer,
+        replacing(folder / PGN_NAME) as stream,
+        GamePacker((), folder / GAMES_FOLDER) as packer,
     ):
         writer = GameWriter(stream, event, game)
         for record in store.iterate():

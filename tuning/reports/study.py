@@ -116,13 +116,17 @@ def rounds_frame(result: StudyResult) -> DataFrame:
     return pandas.DataFrame(rows)
 
 
-def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write rounds.csv, games.pgn, report.md, report.html and the plots; returns the path of report.html."""
+def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
+    """Write rounds.csv, games.pgn, report.md, report.html and the plots; returns the path of report.html.
+
+    They are written into ``folder``, or else the run's.
+    """
+    folder = folder or result.directory
     if result.model is not None and result.rounds:
         table = rounds_frame(result)
-        replace_file(result.directory / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
-    games = games_of_run(result.directory, result.spec.conditions.game, result.spec.name, language)
-    return write_document(result.directory, replace(tuning_document(result, language), games=games))
+        replace_file(folder / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
+    games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
+    return write_document(folder, replace(tuning_document(result, language), games=games))
 
 
 def tuning_document(result: StudyResult, language: str) -> Document:

@@ -104,9 +104,10 @@ async def _play(examination: Examination, limits: Limits, most: int) -> tuple[in
     slowest, least = 0.0, limits.clock_ms
     while position.ply < most and position.judge(Rules()) is None:
         side = position.side_to_move
-        to_go = limits.moves_per_control and limits.moves_per_control - position.ply // 2
+        # The opponent of who moves second has made a move more.
+        to_go = [limits.moves_per_control and limits.moves_per_control - (position.ply + side) // 2 for side in (0, 1)]
         clock = PlayerClock(
-            left_ns[side], limits.increment_ms, left_ns[1 - side] // 1_000_000, limits.increment_ms, to_go
+            left_ns[side], limits.increment_ms, left_ns[1 - side] // 1_000_000, limits.increment_ms, *to_go
         )
         answer = await examination.search(position, limits, clock)
         if answer.move is None:

@@ -47,8 +47,8 @@ def configure(parser: CommandParser) -> None:
         "folders", nargs="?", metavar="DIR", type=Path, help=f"where to look for runs (default {RESULTS})"
     )
     one.epilog = (
-        "The list has every run's kind, state (running, finished, stopped, failed, damaged), games played and planned, "
-        "date, and result: of a match Elo from the first player's view, ± half of its 95 % interval."
+        "The list has every run's kind, state (running, finished, stopped, failed, unreadable, damaged), games played "
+        "and planned, date, and result: of a match Elo from the first player's view, ± half of its 95 % interval."
     )
     two = actions.add_parser(COMPARE, help="compare two runs")
     two.add_argument("folders", nargs=2, metavar="DIR", type=Path, help="a run's folder")
@@ -81,13 +81,16 @@ def _list(arguments: argparse.Namespace) -> int:
         raise UserError(f"runs: {root}: no such folder{nearest(str(root), ACTIONS)}")
     say = console(MESSAGES)
     words = Catalogue(MESSAGES) if arguments.json else say  # what programs read is the same in every language
-    entries = [entry_of(folder, words) for folder in run_folders(root)]
+    unreadable: list[OSError] = []
+    entries = [entry_of(folder, words) for folder in run_folders(root, unreadable.append)]
     if arguments.json:
         print_json({"folder": str(root), "runs": [entry.data() for entry in entries]})
     else:
         columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         print("\n".join(_lines(entries, say, columns) if entries else [say("list.none", folder=root)]))
-    return 0
+    for error in unreadable:
+        print(f"elolab: runs: {error.filename}: cannot be read: {error.strerror}", file=sys.stderr)
+    return 1 if unreadable else 0
 
 
 def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = None) -> list[str]:

@@ -46,6 +46,7 @@ from engine.commands.arguments import (
     whole_number,
 )
 from engine.settings.limits import GRAMMAR, Limits
+from engine.settings.whole_numbers import MAX_SEED
 
 DEFAULT_LIMITS = ("nodes=1000", "depth=6", "move_time=1")
 """Where no limit is given, the first of them that all players can be told of."""
@@ -95,7 +96,7 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
     add_condition_words(parser)
     add_seed_argument(parser, DEFAULT_SEED)
     parser.set_defaults(seed=None)  # so that it is known whether it was given
-    parser.add_argument("--srand", dest="seed", type=whole_number(0), help=argparse.SUPPRESS)
+    parser.add_argument("--srand", dest="seed", type=whole_number(0, MAX_SEED), help=argparse.SUPPRESS)
     add_playing_arguments(parser, folder)
     add_single_dashes(parser)
     parser.checks.append(word_mistakes)

@@ -26,9 +26,15 @@ _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZi
 
 
 def sources(path: Path) -> Iterator[Source | PortableGameError]:
-    """The files, in the order of their names; in place of one that cannot be read what is wrong with it."""
+    """The files, in the order of their names; in place of one that cannot be read what is wrong with it.
+
+    Folders that cannot be read come first.
+    """
     if path.is_dir():
-        for file in sorted(_files_below(path)):
+        unreadable: list[OSError] = []
+        files = sorted(_files_below(path, unreadable.append))
+        yield from (_unreadable(error.filename, error) for error in unreadable)
+        for file in files:
             yield from _sources_of_file(file, is_chosen=False)
     else:
         yield from _sources_of_file(path, is_chosen=True)
@@ -48,8 +54,8 @@ def unpacked(data: bytes, where: str) -> bytes:
     return data
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
+def _files_below(folder: Path, unreadable: Callable[[OSError], None]) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = [name for name in folders if not name.startswith(".")]
         yield from (Path(parent, name) for name in names if not name.startswith("."))
 
@@ -66,7 +72,11 @@ def _sources_of_file(path: Path, *, is_chosen: bool) -> Iterator[Source | Portab
     except PortableGameError as error:
         yield error
     except OSError as error:
-        yield PortableGameError(f"{path}: cannot be read: {error.strerror}")
+        yield _unreadable(path, error)
+
+
+def _unreadable(path: Path | str, error: OSError) -> PortableGameError:
+    return PortableGameError(f"{path}: cannot be read: {error.strerror}")
 
 
 def _beside_file(path: Path) -> Callable[[str], bytes | None]:

@@ -10,6 +10,9 @@ function signedText(value, digits = 1) {
   return (Number(size) === 0 ? "" : value > 0 ? "+" : "−") + size;
 }
 
+// Elo, or the infinity with that sign that stands behind a null.
+function eloText(value, sign) { return value === null ? sign + "∞" : signedText(value); }
+
 function durationText(seconds) {
   const whole = Math.round(seconds), pad = (value) => String(value).padStart(2, "0");
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
@@ -116,7 +119,7 @@ const watch = {
       const verdict = this.verdict(test, first);
       return say("finding_test", { verdict, pairs: countText(test.pairs), ratio: signedText(test.llr, 2), low: signedText(test.lower_bound, 2), high: signedText(test.upper_bound, 2) });
     }
-    if (match && match.elo !== null) return say("finding_match", { first, second, elo: signedText(match.elo), low: match.elo_low === null ? "−∞" : signedText(match.elo_low), high: match.elo_high === null ? "+∞" : signedText(match.elo_high), pairs: countText(match.pairs), los: likelihoodText(match.los) });
+    if (match) return say("finding_match", { first, second, elo: eloText(match.elo, match.los >= 0.5 ? "+" : "−"), low: eloText(match.elo_low, "−"), high: eloText(match.elo_high, "+"), pairs: countText(match.pairs), los: likelihoodText(match.los) });
     if (this.figures.summary) return this.figures.summary;
     if (!games) return say("finding_none");
     if (standings.length) return say("finding_leader", { player: standings[0].player, score: (100 * standings[0].score).toFixed(1), games: countText(standings[0].games) });

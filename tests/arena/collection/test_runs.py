@@ -8,19 +8,23 @@ import itertools
 import json
 import math
 import os
+import sqlite3
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.unreadable import keep_out
 
 from arena.collection.listing import RunEntry, entry_of, run_folders
 from arena.commands.words import tournament as words_of_tournament
 from arena.play.live import LIVE_NAME
 from arena.play.store import Store
 from arena.play.tournament import run
+from arena.run import RunError
 from arena.spec import spec_from_mapping
+from arena.watching.snapshot import RunFollower
 from elolab.command_line import main
 from engine.language import LANGUAGES, Catalogue, columns_of
 
@@ -75,7 +79,7 @@ def test_the_list_fits_into_the_terminal(
         folder: RunEntry(folder, "round_robin", "finished", 1000, 10_000, "2026-01-02T03:04:05", result)
         for folder in folders
     }
-    monkeypatch.setattr("arena.collection.listing.run_folders", lambda root: folders)
+    monkeypatch.setattr("arena.collection.listing.run_folders", lambda root, unreadable: folders)
     monkeypatch.setattr("arena.collection.listing.entry_of", lambda folder, say: found[folder])
     words = ["runs", str(tmp_path), "--language", language]
     assert main(words) == 0
@@ -103,6 +107,17 @@ def test_what_is_being_worked_on_runs_and_stays(results: Path, capsys: pytest.Ca
     assert entry_of(results / "one", SAY).state == "finished"
 
 
+def test_the_last_change_is_that_of_the_log_while_a_run_goes_on(tmp_path: Path) -> None:
+    play(tmp_path, 1)
+    for path in tmp_path.iterdir():
+        os.utime(path, (86_400, 86_400))
+    assert entry_of(tmp_path, SAY).updated_at == "1970-01-02T00:00:00Z"
+    assert entry_of(tmp_path, SAY).updated_at == "1970-01-02T00:00:00Z", "reading it is no change"
+    with Store(tmp_path) as store:
+        store.record_metadata({"something": 1})
+        assert entry_of(tmp_path, SAY).updated_at > "2020"
+
+
 def test_a_damaged_run_is_listed(tmp_path: Path) -> None:
     (tmp_path / "games.sqlite").write_bytes(b"no database at all, though of its name")
     assert [entry_of(folder, SAY).state for folder in run_folders(tmp_path)] == ["damaged"]
@@ -125,6 +140,19 @@ def test_two_side_by_side(results: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["runs", "compare", folders[0], folders[0]]) == 0
     assert "All settings are the same." in capsys.readouterr().out
     assert main(["runs", "compare", folders[0], str(results)]) == 2
+
+
+def test_pairs_and_rounds_are_compared_as_they_were_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = {"format": "round_robin", "limit": "nodes=1"}
+    folders = [play(tmp_path / f"{pairs}", pairs, rounds=rounds, **more) for pairs, rounds in ((2, 2), (1, 4))]
+    assert main(["runs", "compare", "--json", *map(str, folders)]) == 0
+    settings = json.loads(capsys.readouterr().out)["settings"]
+    assert {entry["key"]: entry["values"] for entry in settings} == {"pairs": [2, 1], "rounds": [2, 4]}
+    players = [{"name": name} for name in ("default", "material", "third")]
+    with pytest.raises(RunError, match=r"a longer tournament: pairs = 2 in 2 rounds, not pairs = 3 as in match;"):
+        play(folders[0], 3, players=[players[0], {**players[1], "preset": "material"}, players[2]], **more)
 
 
 def test_the_interval_of_the_difference_is_that_of_independent_runs() -> None:
@@ -193,6 +221,43 @@ def test_nobody_leads_a_gauntlet_by_score(tmp_path: Path) -> None:
     assert " leads with " in entry_of(tmp_path / "all", SAY).result
 
 
+def test_what_cannot_be_read_is_told_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play(tmp_path / "one", 1)
+    (tmp_path / "closed").mkdir()
+    keep_out(monkeypatch, tmp_path / "closed")
+    assert main(["runs", str(tmp_path)]) == 1
+    shown = capsys.readouterr()
+    assert "finished" in shown.out
+    assert shown.err == f"elolab: runs: {tmp_path}/closed: cannot be read: Permission denied\n"
+
+
+def test_a_store_without_permission_is_not_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    play(tmp_path, 1)
+    error = sqlite3.OperationalError("unable to open database file")
+    error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("sqlite3.connect", refuse)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert entry_of(tmp_path, SAY).state == "unreadable"
+    state = RunFollower(tmp_path).read()
+    assert state["state"] == "unreadable"
+    assert state["trouble"] == f"{tmp_path}/games.sqlite: cannot be read: Permission denied; change its permissions"
+
+
+def test_where_there_are_no_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert main(["runs", ".."]) == 0
+    assert capsys.readouterr().out == "..: there are no runs in it.\n"
+
+
 def test_a_run_of_an_unknown_version_does_not_hide_the_others(tmp_path: Path) -> None:
     play(tmp_path / "one", 1)
     with Store(tmp_path / "one") as store:
@@ -229,7 +294,7 @@ def test_only_what_was_asked_for_is_removed(
 
 def test_folders_are_named_after_limit_and_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("arena.commands.results._written", lambda directory, language: None)  # no report: it takes long
+    monkeypatch.setattr("arena.commands.results._written", lambda *of_the_run: (None, None))  # no report: it takes long
     monkeypatch.setattr("arena.commands.results.print_result", lambda *of_the_run: None)
 
     def folder(*words: str) -> str:

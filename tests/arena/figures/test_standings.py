@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -167,6 +168,27 @@ def test_of_a_player_without_games_nothing_is_known() -> None:
     line = next(line for line in tables_text(given).splitlines() if line.split()[1:2] == ["gamma"])
     assert line.split()[2:5] == ["1500.0", "given", "–"]
     assert [row.rating_error for row in given.standings if row.player == "gamma"] == [0]
+
+
+@pytest.mark.parametrize(("anchors", "said", "signs"), [
+    ({"idle": 2500.0}, "Elo above the mean of the field; no other rating refers to idle = 2500 (", "++"),
+    ({"alpha": 2000.0}, "Elo, given alpha = 2000; of players whom no games connect with these, above the mean of their "
+     "group (+ or −) (", "2+"),
+    ({"alpha": 2000.0, "gamma": 1000.0, "idle": 9.0}, "Elo, given alpha = 2000, gamma = 1000; no other rating refers "
+     "to idle = 9 (", "21"),
+])  # fmt: skip
+def test_ratings_refer_to_anchors_of_their_own_group_alone(
+    anchors: dict[str, float], said: str, signs: str
+) -> None:
+    games = [(0, 1, "1-0"), (1, 0, "0-1"), (2, 3, "1-0"), (3, 2, "0-1")]
+    names = (*NAMES, "delta", "idle")
+    records = [replace(game(0, 1, number // 2, result, number=number), first=names[first], second=names[second])
+               for number, (first, second, result) in enumerate(games)]  # fmt: skip
+    tables = tables_of("xiangqi", names, records, anchors)
+    lines = tables_text(tables, ("Red", "Black")).split("\n")
+    assert said in " ".join(lines)
+    ratings = {words[1]: words[2] for words in map(str.split, reversed(lines)) if words and words[0].isdigit()}
+    assert ratings["alpha"][0] + ratings["gamma"][0] == signs
 
 
 def test_signs_are_typographic_and_zero_has_none() -> None:

@@ -108,14 +108,15 @@ def test_a_clock_with_increment() -> None:
 
 
 def test_a_clock_that_is_refilled_after_so_many_moves() -> None:
-    clock = clock_of("clock=2/10+1")
+    clock, opponent = clock_of("clock=2/10+1"), clock_of("clock=3/10")
     seen = []
     for _ in range(4):
-        before = clock.before_move(clock)
+        before = clock.before_move(opponent)
         assert before is not None
-        seen.append((before.remaining_ms, before.moves_to_go))
+        seen.append((before.remaining_ms, before.moves_to_go, before.opponent_moves_to_go))
         clock.after_move(3_000_000_000)
-    assert seen == [(10_000, 2), (8_000, 1), (16_000, 2), (14_000, 1)]
+        opponent.after_move(0)
+    assert seen == [(10_000, 2, 3), (8_000, 1, 2), (16_000, 2, 1), (14_000, 1, 3)]
 
 
 def test_the_last_nanosecond_counts_and_the_margin_is_for_external_players() -> None:

@@ -788,6 +788,34 @@ def test_games_that_run_are_not_waited_for_when_one_cannot_be_stored(
     assert was_set == [True]
 
 
+@pytest.mark.parametrize("name", ["games.pgn", "report.html", "copy.pgn"])
+def test_standings_are_printed_though_a_file_cannot_be_written(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, copy = write_spec(tmp_path, players=3, pairs=1, limit="nodes=30"), tmp_path / "out", "/dev/full"
+    words = ["tournament", str(path), "--out", str(out)]
+    if name != "copy.pgn":
+        (out / name).mkdir(parents=True)
+    else:
+        words += ["--pgnout", copy]
+    assert command_line.main(words) == 1
+    printed = capsys.readouterr()
+    assert "Standings: 6 games" in printed.out
+    assert (str(out / "report.html") in printed.out.split("\n")) == (name == "copy.pgn")
+    blocked = copy if name == "copy.pgn" else out / name
+    last = printed.err.splitlines()[-1]
+    assert last.startswith(f"elolab: {blocked}: cannot be written: ")
+    assert last.endswith("the games are stored: give the same command again once that is mended")
+    if name != "copy.pgn":
+        assert command_line.main(["report", str(out), "--json"]) == 1
+        printed = capsys.readouterr()
+        assert json.loads(printed.out)["report"] is None
+        assert printed.err.startswith(f"elolab: {blocked}: cannot be written: ")
+        (out / name).rmdir()
+    assert command_line.main(words[:4]) == 0
+    assert capsys.readouterr().out.endswith(f"{out / 'report.html'}\n")
+
+
 def test_a_full_disk_is_one_line_and_resuming_completes(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     path, out = write_spec(tmp_path, players=4, pairs=6), tmp_path / "out"

@@ -133,6 +133,10 @@ CLOCK = PlayerClock(61_234_000_000, 1500, 59_999, 500, 0)
         ("clock=90+1.5", CLOCK, 1, "", "go time 61234 increment 1500 opptime 59999 oppincrement 500"),
         ("clock=90+1.5", CLOCK, 1000, "ponder", "go ponder time 61 increment 1 opptime 59 oppincrement 0"),
         ("clock=40/90", CLOCK._replace(moves_to_go=7, opponent_remaining_ms=None), 1, "", "go time 61234 movestogo 7"),
+        ("clock=40/90", CLOCK._replace(moves_to_go=7, opponent_moves_to_go=8), 1, "",
+         "go time 61234 movestogo 7 opptime 59999 oppmovestogo 8"),
+        ("clock=90+1.5", CLOCK._replace(opponent_moves_to_go=8), 1, "",
+         "go time 61234 increment 1500 opptime 59999 oppmovestogo 8"),
         ("clock=90", PlayerClock(0, 0, 0, 0, 0), 1000, "", "go time 1 increment 0 opptime 1 oppincrement 0"),
     ],
 )

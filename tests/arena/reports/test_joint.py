@@ -15,6 +15,7 @@ from arena.records import GameRecord, MoveRecord, Opening, Pairing
 from arena.reports.joint import Joint, JointError, export, join
 from arena.spec import TournamentSpec, spec_from_mapping
 from elolab import command_line
+from engine.errors import UserError
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 
@@ -179,7 +180,6 @@ def test_what_cannot_be_joined_is_refused_in_one_line(tmp_path: Path, capsys: py
         ([one, other], "game = 'othello', but"),
         ([one, one], "the same folder as"),
         ([one, str(tmp_path / "none")], "no games in it"),
-        ([one, "--out", "elsewhere"], "leave it out"),
         ([one, "--anchor", "c=1"], "no such player"),
     ):
         assert command_line.main(["report", *words]) == 2
@@ -187,5 +187,5 @@ def test_what_cannot_be_joined_is_refused_in_one_line(tmp_path: Path, capsys: py
         assert said in error
         assert error.count("\n") == 1
     two = run(tmp_path / "two", specification(("bb", "ccc")), BC)
-    with pytest.raises(JointError, match="holds a run of its own"):
+    with pytest.raises(UserError, match="holds a run of its own"):
         export(join([one, two]), tmp_path / "one")

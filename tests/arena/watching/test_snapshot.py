@@ -201,14 +201,17 @@ def test_a_move_costs_no_more_than_the_move() -> None:
 
 
 def test_a_run_that_was_killed_is_not_running(tmp_path: Path) -> None:
-    told = {"kind": "tournament", "state": "running", "planned": 100, "done": 2, "running": [running_game(0, [])]}
+    told = {"kind": "tournament", "state": "running", "planned": 100, "done": 0, "running": [running_game(0, [])],
+            "games_per_second": 2.0, "workers": [{"name": "one", "state": "playing"}]}  # fmt: skip
     with begun(tmp_path, specification()) as store:
         store.add(record(0, "1-0"))
     (tmp_path / live.LIVE_NAME).write_text(json.dumps(told), "utf-8")
     assert RunFollower(tmp_path).read()["state"] == "running"
     os.utime(tmp_path / live.LIVE_NAME, (1, 1))
     state = RunFollower(tmp_path).read()
-    assert (state["state"], state["running"]) == ("stopped", [])
+    assert (state["state"], state["running"], state["workers"]) == ("stopped", [], [])
+    told_now = {"done": 1, "all_done": 1, "games_per_second": None, "seconds_left": None}
+    assert state["progress"].items() >= told_now.items()
 
 
 @pytest.mark.parametrize("content", [b"no database at all", b"", b"SQLite format 3\0" + b"\7" * 4096])

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_snapshot import begun, record, specification
 
 from arena.play.tournament import run
 from arena.spec import spec_from_mapping
 from arena.watching.board import Retraced, board_lines
-from arena.watching.snapshot import State, waiting_state
+from arena.watching.snapshot import RunFollower, State, waiting_state
 from arena.watching.terminal import watch_in_terminal
 from arena.watching.view import Choice, Line, printed, screen
 from engine.games import game_named
@@ -87,6 +88,16 @@ def test_what_a_screen_of_usual_size_says() -> None:
         "lost", "game 7  (1 of 2)", "move 3: e2e6  1:01", "+2.50",
     ):  # fmt: skip
         assert said in text, said
+
+
+@pytest.mark.parametrize(("results", "said"), [
+    (("1-0", "0-1"), "Elo +∞ [−636.4, +∞]  LOS 84.3 %  pairs 1"),
+    (("0-1", "1-0"), "Elo −∞ [−∞, +636.4]  LOS 15.7 %  pairs 1"),
+])  # fmt: skip
+def test_infinite_elo_has_its_sign(tmp_path: Path, results: tuple[str, str], said: str) -> None:
+    with begun(tmp_path, specification()) as store:
+        store.add_all((record(number, result), True) for number, result in enumerate(results))
+    assert said in text_of(printed(RunFollower(tmp_path).read(), [], "en"))
 
 
 def test_what_is_printed_holds_everything() -> None:

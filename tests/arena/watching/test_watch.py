@@ -19,8 +19,9 @@ import pytest
 from browser import Browser
 from test_snapshot import begun, record, running_game, specification
 
+from arena.collection.listing import changed_at
 from arena.play import live
-from arena.play.store import Store
+from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
 from arena.watching import followed
 from elolab import command_line
@@ -213,6 +214,18 @@ def test_all_runs_are_listed_and_the_one_that_is_played_comes_first(tmp_path: Pa
         assert server.get("/")[2]["location"] == "/runs"
 
 
+def test_a_run_that_was_killed_is_not_listed_as_running(tmp_path: Path) -> None:
+    """What was killed writes nothing more that would tell."""
+    runs = followed.WatchedRuns(tmp_path, is_single=False)
+    with begun(tmp_path / "alpha", specification()):
+        tell(tmp_path / "alpha", [])
+        assert [entry.state for _, entry in runs.entries("en")] == ["running"]
+        times = changed_at(tmp_path / "alpha")
+    os.utime(tmp_path / "alpha" / STORE_NAME, (times, times))
+    assert changed_at(tmp_path / "alpha") == times
+    assert [entry.state for _, entry in runs.entries("en")] == ["stopped"]
+
+
 # The command
 
 
@@ -329,6 +342,14 @@ def test_a_verdict_says_what_was_tested_in_both_languages(tmp_path: Path, browse
                 if spoken == language:
                     test = json.dumps({"verdict": verdict, "elo0": elo0, "elo1": elo1, "model": "logistic"})
                     assert browser.value(f"watch.verdict({test}, 'A')") == said
+
+
+def test_infinite_elo_has_its_sign(tmp_path: Path, browser: Browser) -> None:
+    with begun(tmp_path, specification()) as store:
+        store.add_all((played(number, result), True) for number, result in enumerate(("0-1", "1-0")))
+    with served(tmp_path) as server:
+        browser.open(server.address)
+        browser.until("document.querySelector('#finding').innerText.includes('−∞ Elo, 95 % interval −∞ to +636.4')")
 
 
 def test_finished_games_are_replayed_in_both_languages(tmp_path: Path, browser: Browser) -> None:

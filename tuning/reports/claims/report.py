@@ -48,16 +48,20 @@ COMPRESSED = {"searches": "searches.csv.gz"}
 """The files of tables that are large."""
 
 
-def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> Path:
-    """Write the tables (CSV), their data dictionary, report.md, the plots and report.html; returns the last's path."""
+def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
+    """Write the tables (CSV), their data dictionary, report.md, the plots and report.html; returns the last's path.
+
+    They are written into ``folder``, or else the run's.
+    """
+    folder = folder or run.directory
     tables = {"claims": run.frame(), "cells": run.cells_frame()}
     for name, table in tables.items():
-        replace_file(run.directory / f"{name}.csv", partial(table.to_csv, index=False))
-    replace_file(run.directory / "amendments.csv", _csv(AMENDMENT_COLUMNS, _amendment_rows(run)))
-    replace_file(run.directory / "columns.csv", data_dictionary(language))
+        replace_file(folder / f"{name}.csv", partial(table.to_csv, index=False))
+    replace_file(folder / "amendments.csv", _csv(AMENDMENT_COLUMNS, _amendment_rows(run)))
+    replace_file(folder / "columns.csv", data_dictionary(language))
     searches = run.searches_frame().to_csv(index=False, lineterminator="\n")
-    replace_file(run.directory / COMPRESSED["searches"], gzip.compress(searches.encode(), mtime=0))
-    return write_document(run.directory, claims_document(run, language))
+    replace_file(folder / COMPRESSED["searches"], gzip.compress(searches.encode(), mtime=0))
+    return write_document(folder, claims_document(run, language))
 
 
 def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:

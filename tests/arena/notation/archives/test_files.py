@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.archive_writers import branches, names_file, wtb_file, xqf_file
+from support.unreadable import keep_out
 
 from arena.notation.archives import sources as reading_files
 from arena.notation.archives.contract import Reading, Source
@@ -76,6 +77,18 @@ def test_all_files_of_a_folder_or_zip_file_are_read(mixed: Path, packed: bool) -
     games, wrong = read(path, "othello")
     assert games == ["d3 c3", "c4 c3", "d3 c5"]
     assert len(wrong) == 4
+
+
+def test_a_folder_below_that_cannot_be_read_is_told(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (mixed / "closed").mkdir()
+    keep_out(monkeypatch, mixed / "closed")
+    games, wrong = read(mixed, "xiangqi")
+    assert len(games) == 4
+    assert wrong[0] == f"{mixed}/closed: cannot be read: Permission denied"
+    assert command_line.main(["openings", "check", str(mixed)]) == 2
+    assert capsys.readouterr().err == f"elolab: {wrong[0]}\n"
 
 
 def test_an_archive_is_known_by_its_content(tmp_path: Path) -> None:
