@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
+from arena.figures.faults import FORFEITS, FaultCount, faults_of
 from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
@@ -78,11 +79,13 @@ class AblationResult:
     """Digest of all games."""
     engine: str = ""
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
+    faults: tuple[FaultCount, ...] = ()
+    """What players forfeited games by."""
 
     @property
     def exit_code(self) -> int:
-        """0, or 130 after an interruption."""
-        return 130 if self.interrupted else 0
+        """0, 1 if players forfeited games by faults, or 130 after an interruption."""
+        return 130 if self.interrupted else int(bool(self.faults))
 
     def frame(self) -> DataFrame:
         """The table; its columns are the fields of ``AblationRow``."""
@@ -200,7 +203,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         )  # fmt: skip
         return AblationResult(
             spec, directory, len(store), plan.games, costs is None, rows, effects, cells, _depths(spec, costs or []),
-            speeds, _plans(store, spec), store.digest(), engines_of(store),
+            speeds, _plans(store, spec), store.digest(), engines_of(store), faults_of(store.ended_by(FORFEITS)),
         )  # fmt: skip
 
 

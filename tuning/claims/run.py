@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Unpack
 
+from arena.figures.faults import FORFEITS, faults_of
 from arena.play.live import first_that_fits
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
@@ -83,7 +84,7 @@ def run_claims(
         run.is_interrupted = is_unfinished
         return ClaimsResult(
             spec, directory, is_unfinished and not sitting.is_over, results, registration, run.store.digest(),
-            experiments.engines, experiments.merged,
+            experiments.engines, experiments.merged, faults_of(run.store.ended_by(FORFEITS)),
         )  # fmt: skip
 
 

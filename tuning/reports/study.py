@@ -122,7 +122,7 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE) -
         table = rounds_frame(result)
         replace_file(result.directory / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
     games = games_of_run(result.directory, result.spec.conditions.game, result.spec.name, language)
-    return write_document(result.directory, replace(tuning_document(result, language), games=games))
+    return write_document(result.directory, replace(tuning_document(result, language), games=games), result.faults)
 
 
 def tuning_document(result: StudyResult, language: str) -> Document:
@@ -475,6 +475,7 @@ def tuning_data(result: StudyResult, report: Path) -> dict[str, Any]:
         "stopped_early": result.stopped_early,
         "confirmed": result.confirmed,
         "preset": None if result.preset is None else str(result.preset),
+        "faults": [asdict(fault) for fault in result.faults],
         "games_digest": result.digest or None,
         "report": str(report),
     }

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from arena.figures.faults import FORFEITS, faults_of
 from arena.figures.standings import signed
 from arena.play.live import first_that_fits
 from arena.play.stages import StagePlan
@@ -81,7 +82,7 @@ def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions])
         own, whole = time.thread_time() - own, time.process_time() - whole
         return replace(
             result, games=len(run.store), digest=run.store.digest(), engine=engines_of(run.store), own_seconds=own,
-            games_seconds=max(0.0, whole - own),
+            games_seconds=max(0.0, whole - own), faults=faults_of(run.store.ended_by(FORFEITS)),
         )  # fmt: skip
 
 

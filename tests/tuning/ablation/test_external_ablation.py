@@ -6,6 +6,7 @@ import io
 import math
 import sys
 from collections import defaultdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from engine.engine import StopFlag
 from tuning.ablation.run import AblationResult, ablate
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping
 from tuning.ablation.verdicts import WORSE
-from tuning.reports.ablation import ablation_text, write_ablation_report
+from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
 
 MOCK_ENGINES = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
 OPENINGS = """\
@@ -92,6 +93,17 @@ def test_an_engine_that_loses_every_game_is_worse(played: tuple[Path, AblationRe
     assert (illegal.LL, illegal.LD, illegal.even, illegal.WD, illegal.WW) == (PAIRS, 0, 0, 0, 0)
     assert illegal.verdict == WORSE
     assert (hash_size.even, hash_size.verdict != WORSE) == (PAIRS, True)
+
+
+def test_games_forfeited_by_faults_are_told(played: tuple[Path, AblationResult]) -> None:
+    _, result = played
+    (fault,) = result.faults
+    assert (fault.player, fault.reason, fault.games) == ("mode illegal", "illegal_move", 2 * PAIRS)
+    assert result.exit_code == 1
+    assert replace(result, interrupted=True).exit_code == 130
+    page = write_ablation_report(result).with_name("report.md").read_text("utf-8")
+    assert f"mode illegal forfeited {2 * PAIRS} games" in page
+    assert ablation_data(result, Path())["faults"] == [asdict(fault)]
 
 
 def test_speeds_are_means_of_what_the_engines_told(played: tuple[Path, AblationResult]) -> None:

@@ -7,7 +7,7 @@ import gzip
 import json
 import math
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 from scipy import stats
 from small_claims import draw_no_figures, figures, run, write_claims
 
+from arena.figures.faults import FaultCount
 from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
 from arena.play.store import Store
 from arena.records import Opening
@@ -45,6 +46,7 @@ from tuning.matches import Match, MatchTable
 from tuning.reports.claims.report import (
     COMPRESSED,
     FILES,
+    claims_data,
     claims_text,
     effect_text,
     range_text,
@@ -429,6 +431,15 @@ def claims_result(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path,
     folder = tmp_path_factory.mktemp("claims")
     path = write_claims(folder)
     return path, folder / "out", run(path, folder / "out")
+
+
+def test_games_forfeited_by_faults_are_told(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
+    _, _, result = claims_result
+    assert (result.faults, result.exit_code) == ((), 0)
+    late = replace(result, faults=(FaultCount("now", "time_forfeit", 2, 3, ""),))
+    assert late.exit_code == 1
+    assert claims_data(late, None)["faults"] == [asdict(late.faults[0])]
+    assert replace(late, interrupted=True).exit_code == 130
 
 
 def test_every_cell_has_been_asked(claims_result: tuple[Path, Path, ClaimsResult]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
+from arena.figures.faults import FORFEITS, FaultCount, faults_of
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
@@ -42,6 +43,8 @@ class ValidationResult:
     preset: Path | None = None
     failed: Verdict | None = None
     """The match of the study itself that spoke against the recommendation, if one did."""
+    faults: tuple[FaultCount, ...] = ()
+    """What players forfeited games of this validation by."""
 
     @property
     def interrupted(self) -> bool:
@@ -50,11 +53,14 @@ class ValidationResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if it was passed and nothing speaks against it, 3 if not, 130 after an interruption."""
+        """0 if it was passed and nothing speaks against it, 1 if players also forfeited games of it by faults.
+
+        3 if it was not passed, 130 after an interruption.
+        """
         if self.interrupted:
             return 130
         assert self.verdict is not None
-        return 0 if self.verdict.passed and self.failed is None else 3
+        return int(bool(self.faults)) if self.verdict.passed and self.failed is None else 3
 
 
 def validate_again(
@@ -85,6 +91,8 @@ def validate_again(
         run.progress.announce(StagePlan(spec.name, directory, (planned,), run.concurrency))
         verdict = play_stage(run, games, title)
         engine = engines_of(run.store)
+        counted = games.keys(0 if verdict is None else verdict.counts.pairs)
+        faults = faults_of(record for record in run.store.ended_by(FORFEITS) if record.key in counted)
         # The study's own, as far as it came: a stage after a failed one was not played.
         own = [stored_verdict(games, run.store) for games in own_validations(plan, run.store, table, named, again)]
     if verdict is not None and verdict.unfinished_of is not None:
@@ -101,7 +109,7 @@ def validate_again(
     preset = None
     if verdict is not None and verdict.kind == "sprt" and verdict.passed and failed is None:
         preset = write_preset(engine, spec, directory, named, verdict, presets)
-    return ValidationResult(spec, directory, named, verdict, preset, failed)
+    return ValidationResult(spec, directory, named, verdict, preset, failed, faults)
 
 
 def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:

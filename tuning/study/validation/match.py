@@ -125,6 +125,10 @@ class ValidationGames:
             series=self.series,
         )
 
+    def keys(self, pairs: int) -> set[str]:
+        """The keys of the games of so many pairs from the first on."""
+        return {job.key for pair in self.table.jobs(self.match(range(pairs))) for job in pair}
+
     @functools.cached_property
     def stored_pairs(self) -> int:
         """How many pairs from the first on were complete when it was asked first: they count, whatever the bound."""

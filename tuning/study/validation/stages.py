@@ -122,8 +122,7 @@ def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
 def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdict:
     """The verdict with what both sides spent on the moves of the games that count."""
     match = games.match(range(verdict.counts.pairs))
-    keys = {job.key for pair in games.table.jobs(match) for job in pair}
-    spent = spent_in(store.iterate(keys), games.spec.conditions.game)
+    spent = spent_in(store.iterate(games.keys(verdict.counts.pairs)), games.spec.conditions.game)
     return replace(verdict, speed=speed_row(games.series, match, games.table, spent))
 
 
