@@ -178,7 +178,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
     source = spec.conditions.source
     more = {FILE_METADATA: [spec.text, str(Path(source).resolve())]}
     purpose = Purpose("ablation", content, source, ("comparisons",), lengths, more=more)
-    if not was_begun(directory, purpose):
+    if not was_begun(directory, purpose, options.get("stream")):
         check_engine(spec, options.get("stream") or sys.stderr)
     with Run(directory, purpose, **options) as run:
         store, table = run.store, MatchTable(spec.conditions.of_games, plan.suite, run)

@@ -293,6 +293,25 @@ def test_a_study_that_contradicts_its_games_is_refused(tmp_path: Path) -> None:
         run(path, tmp_path / "out")
 
 
+@pytest.mark.parametrize("command", ["tune", "validate"])
+def test_damaged_games_are_played_again(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path, command: str
+) -> None:
+    path, folder, _ = played
+    out = tmp_path / "out"
+    shutil.copytree(folder, out)
+    before = records_in(out)
+    with Store(out) as store:  # not seen by SQLite
+        store.connection.execute("UPDATE games SET plies = plies + 1 WHERE series LIKE 'validation%' AND number = 2")
+    stream = io.StringIO()
+    if command == "tune":
+        tune(load_tuning(path), out, stream=stream, presets=tmp_path)
+    else:
+        validate_again(out, None, None, stream=stream, presets=tmp_path)
+    assert f"the games were damaged; {len(before) - 1} are whole and kept" in stream.getvalue()
+    assert {record.key: record.digest for record in records_in(out)} == {one.key: one.digest for one in before}
+
+
 def test_games_of_other_sets_are_refused(tmp_path: Path) -> None:
     path = write_study(tmp_path)
     run(path, tmp_path / "out")

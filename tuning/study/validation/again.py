@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -10,7 +12,7 @@ from arena.figures.faults import FORFEITS, FaultCount, faults_of
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
-from arena.run import Run, RunError, RunOptions, engines_of
+from arena.run import Run, RunError, RunOptions, engines_of, store_before_run
 from engine.language import console
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
@@ -79,7 +81,7 @@ def validate_again(
     speaks against it. Given again it plays only what is missing. Raises ``UserError`` if the folder holds no finished
     study, or another engine's games.
     """
-    plan, named = _recommended(directory)
+    plan, named = _recommended(directory, partial(store_before_run, stream=options.get("stream")))
     spec = plan.spec
     with Run(directory, purpose_of(plan), **options) as run:
         stage = further_stage(plan, run.store, limits, pairs, maximum_pairs)
@@ -112,13 +114,13 @@ def validate_again(
     return ValidationResult(spec, directory, named, verdict, preset, failed, faults)
 
 
-def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
+def _recommended(directory: Path, opened: Callable[[Path], Store]) -> tuple[TuningPlan, dict[str, Value]]:
     """The study of a folder and what it recommends. Raises ``RunError`` if there is nothing to validate."""
     from tuning.study.spec import tuning_from_text
 
     recorded = values = None
     if (directory / STORE_NAME).is_file():
-        with Store(directory, read_only=True) as store:
+        with opened(directory) as store:
             recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
     if recorded is None or values is None:
         what = "no study in it" if recorded is None else "its study has no recommendation yet"
@@ -134,7 +136,7 @@ def plan_of_validation(
     directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int
 ) -> StagePlan:
     """What a further validation of a folder's study would consist of."""
-    plan, _ = _recommended(directory)
+    plan, _ = _recommended(directory, partial(Store, read_only=True))
     with Store(directory, read_only=True) as store:
         stage = further_stage(plan, store, limits, pairs, maximum_pairs)
     seconds = estimated_game_seconds([stage.limits])
