@@ -42,8 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--limit", type=Limits.parse, metavar="LIMIT", help="of every move (default: the limit of the tuning)"
     )
     parser.add_argument(
-        "--pairs", type=whole_number(1), metavar="N", help="play so many pairs of games instead of a sequential test"
-    )
+        "--pairs", type=whole_number(1), metavar="N",
+        help="play so many pairs of games instead of a sequential test, from openings that none has had at the limit",
+    )  # fmt: skip
     parser.add_argument(
         "--maximum-pairs", type=whole_number(1), metavar="N",
         help="where the sequential test ends undecided (default: what the study's file says, or as long as the tuning)",

@@ -45,7 +45,7 @@ from tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, r
 from tuning.study.run import StudyRun, tune
 from tuning.study.spec import load_tuning
 from tuning.study.storage import STUDY_NAME, without_password
-from tuning.study.validation.again import validate_again
+from tuning.study.validation.again import ValidationResult, validate_again
 from tuning.study.validation.match import judge, stages_of
 from tuning.study.validation.preset import preset_text
 
@@ -717,6 +717,42 @@ def test_a_recommendation_is_validated_again_from_its_folder(
     assert len(records_in(folder / "out")) == study_result.games + 8
     assert command_line.main(["validate", out, "--pairs", "100000", "--dry-run"]) == 2
     assert "--pairs 100000 needs as many different openings" in capsys.readouterr().err
+
+
+def test_a_match_of_fixed_length_counts_no_games_of_a_sequential_test(
+    improved: tuple[Path, StudyResult], tmp_path: Path
+) -> None:
+    folder, study_result = improved
+    out = tmp_path / "out"
+    shutil.copytree(folder / "out", out)
+
+    def validate(pairs: int | None, maximum: int | None = None, **options: Any) -> ValidationResult:
+        return validate_again(out, None, pairs, maximum, stream=io.StringIO(), presets=tmp_path, **options)
+
+    before = {record.key for record in records_in(out)}
+    assert validate(3, stop=CountingStop(8)).interrupted
+    match = validate(3)
+    assert match.verdict is not None
+    assert match.verdict.counts.pairs == 3
+    fresh = [record for record in records_in(out) if record.key not in before]
+    of_tests = {
+        record.opening for record in records_in(out)
+        if record.key in before and record.pairing.series == "validation 00"
+    }  # fmt: skip
+    assert len({record.opening for record in fresh}) == 3
+    assert not of_tests & {record.opening for record in fresh}
+    # Neither has games of the other, whichever goes on.
+    own = study_result.verdicts[0].counts
+    assert result_in(out).verdicts[0].counts == own
+    assert validate(None, own.pairs + 2).verdict is not None
+    games = len(records_in(out))
+    again = validate(3)
+    assert (again.verdict, len(records_in(out))) == (match.verdict, games)
+    assert match.verdict in result_in(out).further
+    reserved = len(prepare_tuning(study_result.spec).reserved)
+    with pytest.raises(RunError, match=rf"--pairs {reserved} needs as many openings from which no sequential test"):
+        validate(reserved)
+    assert len(records_in(out)) == games
 
 
 def test_a_further_validation_that_was_stopped_is_reported_as_such(

@@ -20,12 +20,15 @@ from tuning.matches import MatchTable
 from tuning.study.plan import FILE_METADATA, TuningPlan, prepare_tuning, purpose_of
 from tuning.study.run import RECOMMENDATION_METADATA
 from tuning.study.spec import TuningSpec
-from tuning.study.validation.match import Stage, ValidationGames, Verdict, validation_series
+from tuning.study.validation.match import VALIDATED_METADATA, Stage, Verdict
 from tuning.study.validation.preset import write_preset
 from tuning.study.validation.stages import (
+    further_games,
     games_to_validate,
+    known_recommendation,
     number_of,
     own_validations,
+    pairs_of_match,
     play_stage,
     recommendation_number,
     stored_of,
@@ -77,17 +80,17 @@ def validate_again(
     """Let the recommendation of a finished study play the base again on the reserved openings.
 
     By default a sequential test at the tuning's limit, which has ``maximum_pairs`` at most; ``pairs`` makes it a match
-    of fixed length. A recommendation that a sequential test accepts is written as a preset, unless a match of the study
-    speaks against it. Given again it plays only what is missing. Raises ``UserError`` if the folder holds no finished
-    study, or another engine's games.
+    of fixed length, which counts no games of sequential tests. A recommendation that a sequential test accepts is
+    written as a preset, unless a match of the study speaks against it. Given again it plays only what is missing.
+    Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     plan, named = _recommended(directory, partial(store_before_run, stream=options.get("stream")))
     spec = plan.spec
     with Run(directory, purpose_of(plan), **options) as run:
-        stage = further_stage(plan, run.store, limits, pairs, maximum_pairs)
         table, again = MatchTable(spec.conditions.of_games, plan.suite, run), recommendation_number(run.store, named)
+        stage = further_stage(plan, run.store, limits, pairs, maximum_pairs, again)
         number = number_of(run.store, stage)
-        games = ValidationGames(spec, table, plan.reserved, named, stage, validation_series(number, again))
+        games = further_games(plan, run.store, table, named, stage, number, again)
         title = console("tuning")("stage.validation")
         planned = GameStage(title, 2 * games.most_pairs, estimated_game_seconds([stage.limits]), stored_of(games))
         run.progress.announce(StagePlan(spec.name, directory, (planned,), run.concurrency))
@@ -136,17 +139,19 @@ def plan_of_validation(
     directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int
 ) -> StagePlan:
     """What a further validation of a folder's study would consist of."""
-    plan, _ = _recommended(directory, partial(Store, read_only=True))
+    plan, named = _recommended(directory, partial(Store, read_only=True))
     with Store(directory, read_only=True) as store:
-        stage = further_stage(plan, store, limits, pairs, maximum_pairs)
+        recommendation = known_recommendation(store.metadata(VALIDATED_METADATA) or [], named)
+        stage = further_stage(plan, store, limits, pairs, maximum_pairs, recommendation)
     seconds = estimated_game_seconds([stage.limits])
     planned = GameStage(console("tuning")("stage.validation"), 2 * stage.pairs, seconds)
     return StagePlan(plan.spec.name, directory, (planned,), concurrency, is_bound=pairs is None)
 
 
 def further_stage(
-    plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None
-) -> Stage:
+    plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None,
+    recommendation: int,
+) -> Stage:  # fmt: skip
     """The match of a further validation: a sequential test unless it is to have so many ``pairs``."""
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):
@@ -155,6 +160,13 @@ def further_stage(
                 f"validate: {option} {wanted} needs as many different openings, but the validation half of the suite "
                 f"{spec.conditions.openings!r} has {len(plan.reserved)}; give fewer pairs"
             )
+    limits = limits or spec.conditions.limits
+    if pairs is not None and pairs > (left := len(pairs_of_match(plan, store, limits, recommendation))):
+        raise RunError(
+            f"validate: --pairs {pairs} needs as many openings from which no sequential test has played at {limits}, "
+            f"but the validation half of the suite {spec.conditions.openings!r} has {left} of them; give fewer pairs "
+            "or another --limit"
+        )
     longest = pairs or maximum_pairs or spec.validation.pairs(games_to_validate(spec, store))
     longest = min(longest, len(plan.reserved))
-    return Stage(limits or spec.conditions.limits, "sprt" if pairs is None else "fixed", longest)
+    return Stage(limits, "sprt" if pairs is None else "fixed", longest)
