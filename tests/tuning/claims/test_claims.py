@@ -543,6 +543,9 @@ def test_an_amendment_is_kept_with_its_reason_and_printed(tmp_path: Path) -> Non
     path = write_claims(tmp_path, ("margin = 10", "margin = 15"))
     with pytest.raises(UserError, match="margin = 10"):
         run(path, out, ("C20a",))
+    for blank in ("", " \t"):
+        with pytest.raises(UserError, match=r"--amend .*: expected the reason"):
+            run(path, out, ("C20a",), amend=blank)
     amended = run(path, out, ("C20a",), amend="the margin was a slip")
     assert not amended.is_fixed_beforehand
     (amendment,) = amended.registration.amendments
