@@ -12,6 +12,7 @@ from engine.commands.arguments import print_json
 from tuning.commands.arguments import (
     complain,
     complain_of_faults,
+    complain_of_taken_name,
     configure_with_specification,
     describe,
     folder_of,
@@ -73,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         return result.exit_code
     if not result.confirmed:
         print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
+    complain_of_taken_name(result.spec, directory, result.preset)
     complain_of_faults(result.faults, result.exit_code)
     return result.exit_code
 

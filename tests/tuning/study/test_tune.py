@@ -825,6 +825,27 @@ def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, Stud
     assert (other / "weak.toml").read_text() == "[xiangqi]\n"
 
 
+@pytest.mark.parametrize("command", [["tune", "weak.toml", "--out", "out"], ["validate", "out"]])
+def test_it_is_said_that_a_preset_went_elsewhere(
+    improved: tuple[Path, StudyResult], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, command: list[str],
+) -> None:  # fmt: skip
+    folder, _ = improved
+    for name in ("weak.toml", "few.epd"):
+        shutil.copyfile(folder / name, tmp_path / name)
+    shutil.copytree(folder / "out", tmp_path / "out")
+    monkeypatch.chdir(tmp_path)
+    other = Path("configs") / "engines" / "weak.toml"
+    other.parent.mkdir(parents=True)
+    other.write_text("[xiangqi]\n")
+    assert command_line.main(command) == 0
+    assert f"{other} is not of this study and stays as it is; the preset is out/weak.toml" in capsys.readouterr().err
+    other.unlink()
+    assert command_line.main(command) == 0
+    assert other.is_file()
+    assert "is not of this study" not in capsys.readouterr().err
+
+
 # What is written and printed
 
 
