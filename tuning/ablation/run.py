@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, Unpack
@@ -18,6 +18,7 @@ from arena.records import Pairing
 from arena.run import Purpose, Run, RunOptions, engines_of, was_begun
 from engine.language import console
 from engine.settings.configuration import ConfigurationError
+from engine.settings.parameters import Value
 from tuning.ablation.allocation import Allocation
 from tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
 from tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparisons, frame_of
@@ -294,14 +295,26 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
 
 
 def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
-    """The way of each different setting to the depth, named as in the games."""
-    rows: dict[str, list[DepthRow]] = {}
-    sides = [dict(side) for comparison in spec.comparisons for side in (comparison.variant, comparison.reference)]
-    for values, cost in zip(sides if costs else [], costs, strict=True):
-        name = spec.conditions.player(values).name
-        if name not in rows:
-            rows[name] = depth_rows(name, cost)
-    return tuple(row for own in rows.values() for row in own)
+    """The way of each different setting to the depth, named as in the games, or as ``_name_of_added`` does."""
+    names: dict[str, str] = {}
+    rows: list[DepthRow] = []
+    sides = [(comparison, dict(side)) for comparison in spec.comparisons
+             for side in (comparison.variant, comparison.reference)]  # fmt: skip
+    for (comparison, values), cost in zip(sides if costs else [], costs, strict=True):
+        in_games = spec.conditions.player(values).name
+        if in_games in names:
+            continue
+        name = _name_of_added(comparison, values) or in_games
+        names[in_games] = in_games if name in names.values() else name
+        rows += depth_rows(names[in_games], cost)
+    return tuple(rows)
+
+
+def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
+    """What a side is called where a feature is added to a bare engine, which differs from the base in all others."""
+    if comparison.group != "add_one_in":
+        return ""
+    return comparison.label if values == dict(comparison.variant) else comparison.label.rpartition(" with ")[0]
 
 
 def _places(
