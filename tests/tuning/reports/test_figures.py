@@ -15,7 +15,7 @@ from figure_geometry import check_figure, is_cut
 
 from arena.figures.statistics import Pentanomial
 from arena.reports.drawing.marks import CUT
-from engine.language import Catalogue, columns_of
+from engine.language import LANGUAGES, Catalogue, columns_of
 from tuning.ablation.rows import AblationRow
 from tuning.ablation.spec import ablation_from_mapping
 from tuning.claims.measures import SHARE_NAMES
@@ -28,7 +28,7 @@ from tuning.reports.claims import charts as claims_charts
 from tuning.reports.claims.report import claims_text
 from tuning.reports.document import MESSAGES
 from tuning.reports.labels import base_label, comparison_label, in_language
-from tuning.reports.study import counted, ratio_text
+from tuning.reports.study import counted, ratio_text, tuning_document
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,6 +94,15 @@ def test_figures_of_a_study_hold_what_they_are_judged_by(kind: str, tmp_path: Pa
         mean, _ = result.model.gain(sets, best)
         assert low <= min(mean)
         assert max(mean) <= high
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("kind", "has_band"), [("usual", True), ("trials", False)])
+def test_the_caption_of_the_gain_names_a_band_where_there_is_one(
+    kind: str, has_band: bool, language: str, tmp_path: Path
+) -> None:
+    (plot,) = (plot for plot in tuning_document(study(tmp_path, kind), language).plots if plot.name == "convergence")
+    assert ("90 %" in plot.caption) == has_band
 
 
 def test_figures_of_claims_mark_what_has_no_end_and_name_every_part(tmp_path: Path) -> None:
