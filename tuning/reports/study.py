@@ -268,6 +268,8 @@ def best_round(result: StudyResult) -> RoundEnd | None:
 def optimism(result: StudyResult) -> dict[str, float] | None:
     """By how much the best observed result is optimistic, in Elo: ``observed``, ``expected`` and their difference.
 
+    The first and the last are infinite of a trial that won every pair.
+
     Of trials it is the best trial; of settings pairs, where no set plays the base, the highest estimate that a round's
     centre had at its time.
     """
@@ -300,7 +302,7 @@ def _optimism_sentence(result: StudyResult, message: Catalogue) -> str:
         key = "recommendation.best_centre" if result.spec.sampler == "duel" else "recommendation.best_trial"
         shown = {"observed": signed(best["observed"]), "expected": signed(best["expected"])}
         sentence = message(key, round=f"{best['round']:.0f}", **shown)
-        if best["optimism"] >= MIN_OPTIMISM:
+        if MIN_OPTIMISM <= best["optimism"] < math.inf:  # of what won every pair nobody can say by how much
             sentence = message("recommendation.optimistic", finding=sentence, optimism=best["optimism"])
         sentences.append(message("list.sentence", text=sentence))
     return in_one(sentences, message)

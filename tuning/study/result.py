@@ -43,7 +43,10 @@ class RoundEnd:
     counts: Pentanomial
     """From the view of each settings pair's first set."""
     elo: float
-    """What the model of the time made of ``values`` against the base; of a trial, its own observed Elo."""
+    """What the model of the time made of ``values`` against the base; of a trial, its own observed Elo.
+
+    Infinite of a trial that won or lost every pair.
+    """
     pairs: int
     """Of the study so far."""
 

@@ -290,7 +290,8 @@ class StudyRun:
         self._state.refit(is_last=False)
         end = self._note_end(result)
         if not self._is_stopped:  # otherwise a sampler of Optuna's would know more of the next round than it should
-            self._study.tell(result, end.elo, {"pairs": end.pairs})
+            value = min(max(end.elo, -MAX_VALUE), MAX_VALUE)
+            self._study.tell(result, value, {"pairs": end.pairs})
         self._schedule.record_spent()
         if one.number == 0 and self._games_ended and self._schedule.correct_estimate(self._seconds_per_game()):
             self._announce()
@@ -347,7 +348,7 @@ class StudyRun:
             result.number,
             result.values,
             result.counts,
-            min(max(elo, -MAX_VALUE), MAX_VALUE),
+            elo,
             sum(one.counts.pairs for one in self._state.results.values()),
         )
         self._ends[result.number] = end

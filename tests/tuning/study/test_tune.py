@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import random
 import re
@@ -42,7 +43,7 @@ from tuning.rereading import result_in
 from tuning.study.plan import prepare_tuning
 from tuning.study.result import StudyResult
 from tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
-from tuning.study.run import StudyRun, tune
+from tuning.study.run import MAX_VALUE, StudyRun, tune
 from tuning.study.spec import load_tuning
 from tuning.study.storage import STUDY_NAME, without_password
 from tuning.study.validation.again import ValidationResult, validate_again
@@ -207,6 +208,23 @@ def test_other_samplers_play_matches_against_the_base(sampler: str, tmp_path: Pa
     rounds = [record for record in records_in(tmp_path / "one") if not record.pairing.series]
     assert {record.pairing.round for record in rounds} == set(range(5))
     assert all(sets_of(record)[1] == base for record in rounds)
+
+
+def test_a_trial_that_won_every_pair_is_infinitely_stronger_but_for_optuna(tmp_path: Path) -> None:
+    (tmp_path / "few.epd").write_text(openings(60))
+    (tmp_path / "won.toml").write_text(
+        'budget = { games = 46 }\nlimit = "nodes=300"\nopenings = "few.epd"\nparameters = ["quiescence"]\n'
+        'sampler = "random"\ntrials = 8\n[set]\nquiescence = false\nhash_mb = 1\n[adjudication]\nmaximum_plies = 120\n'
+        '[validation]\nmaximum_pairs = 2\nslow = "off"\n'
+    )
+    out = tmp_path / "out"
+    tuning = run(tmp_path / "won.toml", out)
+    observed = [end.elo for end in tuning.rounds]
+    assert math.inf in observed
+    assert rounds_frame(tuning)["elo"].tolist() == observed
+    (name,) = optuna.get_all_study_names(f"sqlite:///{out / STUDY_NAME}")
+    told = optuna.load_study(study_name=name, storage=f"sqlite:///{out / STUDY_NAME}").trials
+    assert [trial.value for trial in told] == [min(elo, MAX_VALUE) for elo in observed]
 
 
 def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
