@@ -40,7 +40,7 @@ from engine.settings.limits import Limits
 from engine.settings.presets import load_preset
 from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, tuning_sentence, write_tuning_report
 from tuning.rereading import result_in
-from tuning.study.plan import prepare_tuning
+from tuning.study.plan import FILE_METADATA, prepare_tuning
 from tuning.study.result import StudyResult
 from tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
 from tuning.study.run import MAX_VALUE, StudyRun, tune
@@ -97,6 +97,7 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
         "parameters": ["null_depth", "lmr_base", "evaluation"],
     }
     games = changes.pop("games", 46)
+    del settings["trials" if changes.get("sampler", "duel") == "duel" else "round_pairs"]
     validation = changes.pop("validation", {"maximum_pairs": 6, "slow": "off"})
     lines = [f"{key} = {json.dumps(value)}" for key, value in {**settings, **changes}.items()]
     # A base so weak that even so few games show a gain: otherwise it would be recommended itself.
@@ -341,6 +342,22 @@ def test_games_of_other_sets_are_refused(tmp_path: Path) -> None:
         renew_checksums(store.connection)
     with pytest.raises(RunError, match="game 0 was played between other settings"):
         run(path, tmp_path / "out")
+
+
+def test_a_run_that_recorded_keys_without_effect_is_read_and_goes_on(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path
+) -> None:
+    """Older versions took ``trials`` beside the sampler duel."""
+    path, folder, study_result = played
+    out = tmp_path / "out"
+    shutil.copytree(folder, out)
+    with Store(out) as store:
+        text, where = store.metadata(FILE_METADATA)
+        text = json.dumps({**json.loads(text), "trials": 7})
+        store.record_metadata({FILE_METADATA: [text, where], "tuning": {**store.metadata("tuning"), "trials": 7}})
+    (out / STUDY_NAME).unlink()  # it has a digest of all keys, and is made again from the games
+    assert result_in(out).decision == study_result.decision
+    assert outline(run(path, out)) == outline(study_result)
 
 
 class CountingStop(StopFlag):
